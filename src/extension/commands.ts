@@ -38,6 +38,7 @@ function commandHandlers(
   return {
     'signalrBenchmark.run': (uri) => runScenario(uri, running, false),
     'signalrBenchmark.runWith': (uri) => runScenario(uri, running, true),
+    'signalrBenchmark.findCapacity': (uri) => runScenario(uri, running, 'search'),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': newScenario,

@@ -31,7 +31,7 @@ export function sentencesIn(t: Translate): (text: string) => string {
         pieces[0] !== '' || pieces[1]?.startsWith(' (') === true || amount.test(values[0]!);
       if (begins || recognised(values[0]!) !== undefined) return t(template, ...values.map(say));
     }
-    return text.includes(comma) ? parts(comma) : undefined;
+    return partsOf(text, comma).length > 1 ? parts(comma) : undefined;
   };
   return (text) => (text.length > mostCharacters ? text : say(text));
 }
@@ -97,6 +97,53 @@ function valuesIn(text: string, pieces: readonly string[]): string[] | undefined
 
 /** Templates of verdicts, reasons and the line on the load; a test makes all of them and finds each here. */
 const otherTexts: readonly string[] = [
+  '{0} held, {1} did not: {2} ({3} steps, {4}, generator healthy)',
+  '{0} held, {1} did not: {2} ({3} steps, {4}, generator disturbed in some steps)',
+  '{0} held, {1} did not ({2} steps, {3}, generator healthy)',
+  '{0} held, {1} did not ({2} steps, {3}, generator disturbed in some steps)',
+  '{0} held, the highest value of the search ({1} steps, {2}, generator healthy)',
+  '{0} held, the highest value of the search ({1} steps, {2}, generator disturbed in some steps)',
+  '{0} held, and nothing above was found not to hold ({1} steps, {2}, generator healthy)',
+  '{0} held, and nothing above was found not to hold ({1} steps, {2}, generator disturbed in some steps)',
+  '{0} did not hold, the lowest value of the search: {1} ({2} steps, {3}, generator healthy)',
+  '{0} did not hold, the lowest value of the search: {1} ({2} steps, {3}, generator disturbed in some steps)',
+  '{0} did not hold: {1} ({2} steps, {3}, generator healthy)',
+  '{0} did not hold: {1} ({2} steps, {3}, generator disturbed in some steps)',
+  '{0} did not hold, the lowest value of the search ({1} steps, {2}, generator healthy)',
+  '{0} did not hold, the lowest value of the search ({1} steps, {2}, generator disturbed in some steps)',
+  '{0} did not hold ({1} steps, {2}, generator healthy)',
+  '{0} did not hold ({1} steps, {2}, generator disturbed in some steps)',
+  '{0} held, {1} did not',
+  '{0} held, and nothing above was found not to hold',
+  '{0} did not hold',
+  'nothing was measured to its end',
+  'nothing was measured to its end ({0} steps, {1}, generator healthy)',
+  'nothing was measured to its end ({0} steps, {1}, generator disturbed in some steps)',
+  'the time was over',
+  'the target was lost',
+  'the search was stopped',
+  'at least {0}',
+  'this machine cannot offer more',
+  'this machine cannot offer more: {0}',
+  'this machine cannot offer the lowest value of the search',
+  'this machine cannot offer the lowest value of the search: {0}',
+  '{0} senders',
+  '{0} msg/s',
+  '{0} bytes',
+  'p50 rose above {0}',
+  'p90 rose above {0}',
+  'p95 rose above {0}',
+  'p99 rose above {0}',
+  'p99.9 rose above {0}',
+  'p99.99 rose above {0}',
+  'max rose above {0}',
+  'capacity search: {0} from {1} to {2}',
+  'deliveries fell behind by {0} of the time',
+  'less than {0} was delivered',
+  'more than {0} of the connections failed or were dropped',
+  'the objective {0} was missed',
+  'deliveries fall behind: latency grew by {0} each second, so no limit would be kept for long',
+  'No value held.',
   'passed',
   'failed',
   'invalid',

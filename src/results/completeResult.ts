@@ -63,7 +63,7 @@ function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, Finis
   const step = run.steps.find(({ index }) => index === held?.index);
   const verdict = { ...run.verdict, status: 'pass' as const };
   if (low === null || step === undefined) return [scenario, { ...run, verdict, steps: [] }];
-  return [scenarioAt(scenario, low), { ...run, verdict, steps: [{ ...step, index: 1 }] }];
+  return [scenarioAt(scenario, low), { ...run, verdict, steps: [step] }];
 }
 
 /** Where nothing has arrived because of a hub method, that comes first: the rest only follows from it. */
@@ -157,7 +157,10 @@ export function recommendRun(
     return { problem: `${why}, so the measured rates say nothing about the target.` };
   }
   const recommendStep = (step: JudgedStep, carried?: Carried | null): Recommended => {
-    const found = model.measuredLoadOf(scenario, measuredStep(step, run, carried));
+    const counts = measuredStep(step, run, carried);
+    // Of a search the scenario has the one step that is asked about.
+    const measured = run.search === undefined ? counts : { ...counts, planned: 1 };
+    const found = model.measuredLoadOf(scenario, measured);
     if ('problem' in found) return found;
     const { load } = found;
     const remarks = [...(load.remarks ?? []), ...unfinishedWords(run, step)];

@@ -1,5 +1,6 @@
 import type { FromPanel } from '../protocol/panel';
 import { createHeatMapCard } from './charts/heatMap';
+import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
 import { createTimeChartCard } from './charts/timeChart';
 import { timeCharts } from './charts/timeCharts';
@@ -66,6 +67,7 @@ function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement {
 
 function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const header = createHeader(state, send);
+  const search = createSearchCard(state);
   const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state));
   const heat = createHeatMapCard(state);
   const { steps, entries, connections, errors, generator } = tableCards(state);
@@ -73,11 +75,11 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const below = [steps, entries, connections, errors];
   const missing = element('p.card quiet', state.strings.noSamples);
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
-  const first = element('div', missing, ...roots([...overTime, heat]));
+  const first = element('div', missing, ...roots([search, ...overTime, heat]));
   const last = element('div.below-grid', ...roots(below));
   const grid = element('div.grid', first, element('div', ...roots(side)));
   main.replaceChildren(header.root, grid, last);
-  const cards = [...overTime, heat, ...side, ...below];
+  const cards = [search, ...overTime, heat, ...side, ...below];
   return {
     id: state.run.id,
     update(next: ShownRun): void {
@@ -139,7 +141,10 @@ function createHeader(state: ShownRun, send: Send) {
       stop.hidden = over;
       again.hidden = !over;
       copy.hidden = next.result === undefined;
-      const percent = Math.round((over ? 1 : progressOf(next.snapshots)) * 1000) / 10;
+      const percent =
+        Math.round(
+          (over ? 1 : progressOf(next.snapshots, next.run.scenario.search?.budgetMs)) * 1000,
+        ) / 10;
       level.style.width = `${percent}%`;
       progress.setAttribute('aria-valuenow', String(Math.round(percent)));
       const sentence = sentenceOf(next);

@@ -99,9 +99,18 @@ export function endedLosses(snapshots: readonly Snapshot[]): number {
   return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** The step that counts: of a result the last one judged, else the one that is going on. */
+/** The step that counts: of a search the last one with the highest value that held, of another result the last one judged, else the one that is going on. */
 export function decisiveStep(state: ShownRun): StepSummary | undefined {
   const steps = state.result?.steps ?? [];
+  const search = state.result?.search;
+  if (search !== undefined) {
+    const held = search.steps.filter(
+      ({ value, status }) => value === search.low && status === 'pass',
+    );
+    const index = held.at(-1)?.index;
+    const carried = steps.find((step) => step.index === index);
+    if (carried !== undefined) return carried;
+  }
   return steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
 }
 
@@ -147,10 +156,11 @@ export function plannedEndS({ scenario }: PanelRun, snapshots: readonly Snapshot
   return Math.max(nowS, rampS + stepCount * stepS);
 }
 
-export function progressOf(snapshots: readonly Snapshot[]): number {
+export function progressOf(snapshots: readonly Snapshot[], budgetMs?: number): number {
   const last = snapshots.at(-1);
   if (!last) return 0;
   if (last.phase === 'done') return 1;
+  if (last.search && budgetMs !== undefined) return Math.min(1, last.atMs / budgetMs);
   if (!last.step) return 0;
   const { index, elapsedS, totalS } = last.step;
   const within = totalS > 0 ? Math.min(1, elapsedS / totalS) : 1;

@@ -5,6 +5,7 @@ import { stallOf } from '../measure/judge/waitingWatch';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { endedLosses, type ShownRun } from './panelState';
+import { searchValue } from './searchState';
 import { timeLeftWords } from './wording';
 
 /** How a sentence, tile or row is meant; words say the same. */
@@ -31,18 +32,24 @@ export function sentenceOf(state: ShownRun): Sentence {
 
 /** The same words as the command line's; its sign is drawn apart. */
 function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
-  const [, sign = '', status = '', rest = ''] =
-    /^(\S+) ([^;；]*)(?:[;；] ?([^]*))?$/.exec(result.sentence) ?? [];
+  const { sentence } = result;
+  const [sign = ''] = sentence.split(' ', 1);
+  const words = sentence.slice(sign.length + 1);
+  // Of a search the facts and what broke are the rest.
+  const place = words.search(result.search ? /[:：;；(（]/ : /[;；]/);
+  const status = (place < 0 ? words : words.slice(0, place)).trimEnd();
+  const rest = place < 0 ? '' : words.slice(place).replace(/^[:：;；] ?/, '');
   const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
   const stop = result.sentence.includes('；') ? '。' : '.';
   const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}${stop}`;
-  const whole = `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
+  // Names of percentiles stay small.
+  const whole = /^p\d/.test(rest) ? rest : `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
   const end = whole === '' || whole.endsWith('.') ? '' : stop;
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
 
 function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): Sentence {
-  const { phase, step, stepCount, connections } = latest;
+  const { phase, step, stepCount, connections, search } = latest;
   const [requested, connected] = [connections.requested, connections.connected].map((count) =>
     formatCount(count),
   ) as [string, string];
@@ -52,7 +59,13 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   if (phase === 'preparing') return make('neutral', fill(strings.preparing, connected), '');
   if (phase === 'closing') return make('neutral', strings.closing, '');
   if (phase === 'done' || !step) return make('neutral', strings.summing, '');
-  const lead = fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
+  const lead = search
+    ? fill(
+        strings.searchStep,
+        formatCount(step.index),
+        searchValue(search.of, search.value, strings),
+      )
+    : fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
   if (phase === 'warmup') return make('neutral', lead, strings.warmingUp);
   const left = fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
   const when = phase === 'draining' ? strings.draining : left;

@@ -7,6 +7,8 @@ const require = createRequire(import.meta.url);
 const built = (file) => require(path.resolve('out', file));
 const { LatencyHistogram } = built('src/measure/histogram.js');
 const { judgeStep } = built('src/measure/judge/verdict.js');
+const { searchSentence } = built('src/measure/show/searchSentence.js');
+const { searchSample } = built('test/fakes/searchSample.js');
 const { completeResult } = built('src/results/completeResult.js');
 const { spectraOf, toPanelResult } = built('src/extension/panel/panelSession.js');
 const { sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
@@ -257,6 +259,22 @@ function unreachable() {
   };
 }
 
+/** A search, over or going on. */
+function searched(recording) {
+  const { of, from, to, precision, budgetMs } = searchSample;
+  const scenario = { ...recording.run.scenario, search: { of, from, to, precision, budgetMs } };
+  const values = [100, 400, 200];
+  const snapshots = recording.snapshots.map((snapshot) => {
+    const value = values[(snapshot.step?.index ?? 1) - 1];
+    const search = { of, value, low: value > 100 ? 100 : null, high: value === 200 ? 400 : null };
+    const step = snapshot.step && { ...snapshot.step, senders: value };
+    return { ...snapshot, search, ...(step && { step }) };
+  });
+  const sentence = searchSentence(searchSample);
+  const result = recording.result && { ...recording.result, search: searchSample, sentence };
+  return { ...recording, run: { ...recording.run, scenario }, snapshots, result };
+}
+
 /** A run per state that the panel has to show. */
 export const recordings = {
   empty: recordedRun({ untilS: -1 }),
@@ -276,6 +294,8 @@ export const recordings = {
   mix: recordedRun({ mix: true }),
   'mix-live': recordedRun({ mix: true, untilS: 112 }),
   long: longNames(recordedRun()),
+  search: searched(recordedRun()),
+  'search-live': searched(recordedRun({ untilS: 150 })),
   hour: recordedRun({ stepS: 1200 }),
   'hour-live': recordedRun({ stepS: 1200, untilS: 3600 }),
 };

@@ -23,6 +23,8 @@ const rare = [
   'unreachable',
   'mix',
   'long',
+  'search',
+  'search-live',
 ];
 const pictures = [
   ...themeNames.flatMap((theme) =>
@@ -32,6 +34,8 @@ const pictures = [
   ...rare.map((state) => ({ theme: 'light', state, width: 800 })),
   ...[500, 360].map((width) => ({ theme: 'dark', state: 'live', width })),
   { theme: 'light', state: 'done', width: 420 },
+  { theme: 'dark', state: 'search', width: 360 },
+  { theme: 'hc', state: 'search', width: 1400 },
   { theme: 'dark', state: 'mix-live', width: 360 },
   { theme: 'dark', state: 'done', width: 1400, zoom: 2 },
   { theme: 'hc', state: 'live', width: 800, zoom: 2 },

@@ -190,6 +190,8 @@ interface MeasuredCounts {
 
 export interface MeasuredStep extends MeasuredCounts {
   readonly index: number;
+  /** The step of the scenario that it was; absent: the one of that index. */
+  readonly planned?: number;
   readonly status: StepStatus;
   readonly carried?: Carried | null;
   /** Connections that the step asked for, or held where that is more: also those that were lost. */
@@ -208,8 +210,16 @@ export function measuredLoadOf(
   scenario: Scenario,
   measured: MeasuredStep,
 ): { readonly load: MeasuredLoad } | { readonly problem: string } {
-  const { index, connections, seconds, status, carried, entries } = measured;
-  const step = stepsOf(scenario)[index - 1];
+  const {
+    index,
+    planned: place = index,
+    connections,
+    seconds,
+    status,
+    carried,
+    entries,
+  } = measured;
+  const step = stepsOf(scenario)[place - 1];
   if (step === undefined) return { problem: `The scenario has no step ${index}.` };
   const found = entryTraffic(scenario, step);
   if ('problem' in found) return found;

@@ -82,6 +82,7 @@ export class LanguageProviders implements vscode.Disposable {
     const last = this.context.lastRun(document.uri);
     const commands: Readonly<Record<LensText['opens'], Omit<vscode.Command, 'title'>>> = {
       run: { command: 'signalrBenchmark.run', arguments: [document.uri] },
+      search: { command: 'signalrBenchmark.findCapacity', arguments: [document.uri] },
       stop: { command: 'signalrBenchmark.stop' },
       estimate: { command: 'signalrBenchmark.showEstimate', arguments: [document.uri] },
       result: { command: 'signalrBenchmark.openResult', arguments: [last?.folder] },

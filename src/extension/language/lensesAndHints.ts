@@ -68,8 +68,8 @@ function behind(parameters: OutlineNode, name: string, label: string): InlayText
 
 export interface LensText {
   readonly title: string;
-  /** What a click does: start a run or stop it, explain the estimate, or open the last result. */
-  readonly opens: 'run' | 'stop' | 'estimate' | 'result';
+  /** What a click does: start a run or a search or stop it, explain the estimate, or open the last result. */
+  readonly opens: 'run' | 'search' | 'stop' | 'estimate' | 'result';
 }
 
 export function codeLenses(
@@ -90,6 +90,7 @@ export function codeLenses(
     running
       ? { title: `■ ${t('Stop Run')}`, opens: 'stop' }
       : { title: `▶ ${t('Run SignalR Benchmark')}`, opens: 'run' },
+    ...(running ? [] : [{ title: t('Find Capacity'), opens: 'search' as const }]),
     ...(middle === undefined ? [] : [{ title: middle, opens: 'estimate' as const }]),
     ...(lastRun === undefined
       ? []

@@ -24,12 +24,13 @@ interface RunParts {
 
 /**
  * Runs the given scenario, the one in the active editor, or one the person chooses; `asking` asks for target, steps
- * and connections first.
+ * and connections first,
+ * `search` searches its capacity.
  */
 export async function runScenario(
   argument: unknown,
   { files, controller, services, extensionPath }: RunParts,
-  asking: boolean,
+  asking: boolean | 'search',
 ): Promise<void> {
   if (!(await trusted())) return;
   const given = uriOf(argument) ?? files.active()?.uri;
@@ -38,12 +39,16 @@ export async function runScenario(
   const { uri } = chosen;
   // An example whose hub nobody has here names no target to choose.
   const asInFile = chosen.overrides.length === 0;
-  const overrides = asking
-    ? await askOverrides(await scenarioText(uri), services, asInFile)
-    : chosen.overrides;
+  const overrides =
+    asking === true
+      ? await askOverrides(await scenarioText(uri), services, asInFile)
+      : chosen.overrides;
   if (!overrides) return;
   const title = path.posix.basename(uri.path);
-  await controller.run({ uri, origin: uri, title, text: await scenarioText(uri), overrides });
+  // It is searched as the file says, or for senders where it says nothing.
+  const search = asking === 'search' ? [{ path: 'search', value: '' }] : [];
+  const text = await scenarioText(uri);
+  await controller.run({ uri, origin: uri, title, text, overrides: [...overrides, ...search] });
 }
 
 /** Commands get a URI from menus and tests, and its text from CodeLens. */

@@ -7,12 +7,13 @@ import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hub
 import { BacklogWatch } from '../../measure/judge/backlogWatch';
 import { connectionChecks, withBacklog, withConnections } from '../../measure/judge/verdict';
 import type { Phase, Snapshot } from '../../measure/snapshot';
-import type { Ending, RunSummary, Verdict } from '../../measure/summary';
+import type { ConnectionSummary, Ending, RunSummary, Verdict } from '../../measure/summary';
 import { RunTotals } from '../../measure/total/runTotals';
 import type { StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import { RateWindows, TickMerger } from '../../measure/total/tickMerger';
 import type { Plan, PlanStep } from '../../plan/plan';
+import type { SearchSummary } from '../../search/searchSummary';
 import { sendersOf } from '../../plan/population';
 import type { FromWorker, StartWorkers, WorkerHost } from '../../protocol/worker';
 import type { Passes, TargetProblems } from '../../targets/target';
@@ -475,7 +476,7 @@ export class Conductor implements Run {
       ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
       target: this.context.target,
       machine: this.context.machine,
-      connections: this.totals.connections(),
+      connections: withoutIdleLife(this.totals.connections(), search),
       steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
       plannedSteps: this.steps.count,
       ...(search && { search }),
@@ -483,6 +484,15 @@ export class Conductor implements Run {
       errorExamples: this.totals.errorExamples,
     };
   }
+}
+
+/** A search repairs connections where the scenario does not: where none was lost there is nothing to say of it. */
+function withoutIdleLife(
+  { life, ...connections }: ConnectionSummary,
+  search: SearchSummary | undefined,
+): ConnectionSummary {
+  const isIdle = search !== undefined && life !== undefined && life.drops + life.closed === 0;
+  return life === undefined || isIdle ? connections : { ...connections, life };
 }
 
 /** What of the connections was lost since then. */

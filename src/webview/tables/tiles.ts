@@ -6,13 +6,14 @@ import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
 import { fill } from '../../base/objectives/words';
-import { latencyOrDash, latencyOrLost, rateWords } from '../wording';
+import { brokenText, kindWord, searchOf, type ShownSearch } from '../searchState';
+import { latencyOrDash, latencyOrLost, rateWords, timeLabel } from '../wording';
 
 /** In less time a few messages would draw a spike that nobody sent. */
 export const shortestRateS = 0.5;
 
 export interface Tile {
-  readonly id: 'p99' | 'sent' | 'connections' | 'lost' | 'generator';
+  readonly id: SearchTile | 'p99' | 'sent' | 'connections' | 'lost' | 'generator';
   readonly label: string;
   readonly value: string;
   /** Beside the value, smaller: `of 1,300 /s`. */
@@ -24,8 +25,12 @@ export interface Tile {
 type StepNumbers = Pick<StepSummary, 'latencyUs' | 'judgedUs' | 'generator'> &
   Pick<StepSummary, 'sentPerSecond' | 'receivedPerSecond'> & { readonly offeredPerSecond: number };
 
+type SearchTile = 'low' | 'high' | 'interval' | 'time' | 'units';
+
 /** p99, sent, connections, lost, generator: of the last step, or of the whole run where that says more. */
 export function tilesOf(state: ShownRun): Tile[] {
+  const search = state.run.scenario.search && (searchOf(state) ?? noSearch(state));
+  if (search) return searchTiles(search, state);
   const numbers = numbersOf(state);
   const { strings } = state;
   return [
@@ -43,6 +48,69 @@ export function tilesOf(state: ShownRun): Tile[] {
     connectionsTile(state),
     lostTile(state),
     generatorTile(numbers?.generator, strings),
+  ];
+}
+
+/** Before its first step. */
+function noSearch({ run, result }: ShownRun): ShownSearch | undefined {
+  const spec = run.scenario.search;
+  if (spec === undefined || result !== undefined) return undefined;
+  return { ...spec, low: null, high: null, broken: null, steps: [], elapsedMs: 0 };
+}
+
+/** What holds, what does not, how near they are, how long it took, and the Units. */
+function searchTiles(search: ShownSearch, state: ShownRun): Tile[] {
+  const { of, low, high, precision, steps, broken, elapsedMs } = search;
+  const { strings, result } = state;
+  const dash = strings.noValue;
+  const count = (value: number | null): string => (value === null ? dash : formatCount(value));
+  const tile = (
+    id: SearchTile,
+    label: string,
+    value: string,
+    unit: string,
+    details: string,
+  ): Tile => ({
+    ...{ id, label, value, of: unit, details, tone: 'neutral' },
+  });
+  const step = result && decisiveStep(state);
+  const rates =
+    step &&
+    fill(strings.inAndOut, rateWords(step.sentPerSecond), rateWords(step.receivedPerSecond));
+  const width = low === null || high === null ? dash : formatShare((high - low) / low);
+  const repeated = steps.length - new Set(steps.map(({ value }) => value)).size;
+  const unit = result?.recommendation?.unit;
+  const binding = result?.recommendation?.binding;
+  return [
+    tile(
+      'low',
+      strings.holdsUpTo,
+      count(low),
+      kindWord(of, strings),
+      low === null ? dash : (rates ?? dash),
+    ),
+    tile('high', strings.breaksAt, count(high), '', broken ? brokenText(broken, strings) : dash),
+    tile(
+      'interval',
+      strings.searchInterval,
+      width,
+      '',
+      fill(strings.askedFor, formatShare(precision)),
+    ),
+    tile(
+      'time',
+      strings.time,
+      timeLabel(elapsedMs / 1000),
+      '',
+      fill(strings.searchSteps, formatCount(steps.length), formatCount(repeated)),
+    ),
+    tile(
+      'units',
+      fill(strings.unitsAt, count(low)),
+      count(unit ?? null),
+      '',
+      binding ? fill(strings.shareUsed, formatShare(binding.utilisation)) : dash,
+    ),
   ];
 }
 

@@ -7,7 +7,15 @@ import { english } from '../../../src/base/text';
 import { sentenceTemplates, sentencesIn } from '../../../src/extension/translateSentences';
 import { complaintWords } from '../../../src/measure/judge/hubComplaint';
 import type { Ending, StepSummary } from '../../../src/measure/summary';
-import { judgeRun, judgeStep, withConnections } from '../../../src/measure/judge/verdict';
+import {
+  judgeRun,
+  judgeStep,
+  withBacklog,
+  withConnections,
+} from '../../../src/measure/judge/verdict';
+import { searchSentence } from '../../../src/measure/show/searchSentence';
+import { searchEnds, searchKinds, type SearchSummary } from '../../../src/search/searchSummary';
+import { searchSample } from '../../fakes/searchSample';
 import { verdictSentence } from '../../../src/measure/show/verdictSentence';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Scenario } from '../../../src/scenario/scenario';
@@ -82,6 +90,49 @@ const steps: fc.Arbitrary<StepSummary> = fc
   });
 
 const withDropped = { dropped: 0, failed: 0, requested: 0 };
+
+describe('what nobody knows', () => {
+  it('is left as it is, with commas inside brackets too', () => {
+    for (const text of ['refused (no room, no time)', '(a, b', 'x (a, b), y (c, d)'])
+      assert.equal(inChinese(text), text);
+  });
+});
+
+describe('what is said of searches', () => {
+  it('is recognised by its templates, however it ended', () => {
+    const edges: readonly Partial<SearchSummary>[] = [
+      {},
+      { low: null, high: 100 },
+      { low: 400, high: null, broken: null },
+      { low: null, high: null, broken: null },
+    ];
+    const brokens: readonly SearchSummary['broken'][] = [
+      null,
+      { metric: 'backlog', limit: 0.01, value: 0.05 },
+      { metric: 'delivered', limit: 0.99, value: 0.5 },
+      { metric: 'dropped', limit: 0.01, value: 0.5 },
+      { metric: 'p99.9', limit: 250_000, value: null },
+    ];
+    for (const ended of searchEnds)
+      for (const of of searchKinds)
+        for (const edge of edges)
+          for (const broken of brokens)
+            for (const disturbed of [false, true]) {
+              const [first] = searchSample.steps;
+              const extra = disturbed ? [{ ...first!, status: 'invalid' as const }] : [];
+              const steps = [...searchSample.steps, ...extra];
+              const search = { ...searchSample, broken, ...edge, ended, of, steps };
+              assertSaid(searchSentence(search, undefined));
+              assertSaid(searchSentence(search, 'step 3: nothing sent'));
+            }
+    const search = { of: 'rate', from: 10, to: 9000, precision: 0.1, budgetMs: 1 } as const;
+    const said = inChinese(loadWords({ ...sampleScenario, search }));
+    assert.match(said, /容量搜索/);
+    const verdict = withBacklog({ status: 'pass', reasons: [] }, 0.05);
+    assertSaid(verdict.reasons[0]!.message);
+    assertSaid('No value held.');
+  });
+});
 
 describe('what is said of runs', () => {
   it('is recognised by its templates, whatever became of the run', () => {

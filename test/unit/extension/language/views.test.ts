@@ -34,6 +34,7 @@ describe('codeLenses', () => {
       }).map(({ title }) => title),
       [
         '▶ Run SignalR Benchmark',
+        'Find Capacity',
         'Unit 10 · outbound 95 % (small group)',
         'last run: p99 41 ms, passed, 2 h ago',
       ],
@@ -43,15 +44,15 @@ describe('codeLenses', () => {
   it('has Stop where Run was while a run of the scenario is going on', () => {
     const lenses = codeLenses(analyseScenario(chat), { running: true, lastRun: undefined });
     assert.deepEqual(lenses[0], { title: '■ Stop Run', opens: 'stop' });
-    assert.ok(lenses.every(({ opens }) => opens !== 'run'));
+    assert.ok(lenses.every(({ opens }) => opens !== 'run' && opens !== 'search'));
   });
 
   it('names the limit of connections and counts errors', () => {
     const titles = (text: string): string[] =>
       codeLenses(analyseScenario(text), neverRun).map(({ title }) => title);
-    assert.equal(titles(example('echo.yaml'))[1], 'Unit 1 · connections 100 %');
-    assert.equal(titles('config:\n  unit: x\n  step: y\n')[1], '2 errors to solve first');
-    assert.equal(titles('')[1], '1 error to solve first');
+    assert.equal(titles(example('echo.yaml'))[2], 'Unit 1 · connections 100 %');
+    assert.equal(titles('config:\n  unit: x\n  step: y\n')[2], '2 errors to solve first');
+    assert.equal(titles('')[2], '1 error to solve first');
   });
 });
 
