@@ -1,4 +1,4 @@
-import { isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
+import { isMap, isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
 import { parseScenario } from '../scenario/parseScenario';
 import { pipelineKeys } from '../scenario/keys/scenarioKeys';
 import {
@@ -66,6 +66,10 @@ export function redactedKeys(copy: string): string[] {
 function setKeys(document: Document, sets: readonly SetKey[]): void {
   for (const { path, value } of sets) {
     const keys = keysIn(path);
+    if (path === 'search') {
+      changeSearch(document, value);
+      continue;
+    }
     // What was written as the target, under any of its names, is replaced by what was set.
     if (path === 'config.target') {
       for (const key of ['webAppTarget', 'connectionString']) {
@@ -79,6 +83,12 @@ function setKeys(document: Document, sets: readonly SetKey[]): void {
     }
     document.setIn(keys, valueNode(value));
   }
+}
+
+/** As in {@link import('../scenario/read/overrides')}: without a value it is opened as it stands, `false` leaves it out. */
+function changeSearch(document: Document, value: string): void {
+  if (value === 'false') document.delete('search');
+  else if (!isMap(document.get('search'))) document.set('search', document.createNode({}));
 }
 
 /** Names of percentiles and headers may have dots themselves; entries of a mix have numbers. */

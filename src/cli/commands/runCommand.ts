@@ -10,7 +10,6 @@ import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepa
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
-import type { Scenario } from '../../scenario/scenario';
 import type { SearchKind } from '../../search/searchSummary';
 import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
 import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
@@ -50,10 +49,9 @@ export async function runCommand(
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const found = await scenarioOf(file, overrides, io, deps.parseScenario, (wrong) =>
+  const read = await scenarioOf(file, overrides, io, deps.parseScenario, (wrong) =>
     missingForScenario(wrong, deps),
   );
-  const read = flags.search === false ? { ...found, scenario: unsearched(found.scenario) } : found;
   const { cwd } = io;
   const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
@@ -94,14 +92,13 @@ function overridesOf(flags: RunFlags): SetKey[] {
   const named = {
     ...{ 'config.target': target, 'config.seed': seed, 'config.workers': workers },
     ...(search === true && { search: '' }),
+    ...(search === false && { search: 'false' }),
     ...(typeof search === 'string' && { 'search.of': search }),
     ...(search !== false && { 'search.budget': budget, 'search.precision': precision }),
   };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   return [...set, ...given.map(([path, value]) => ({ path, value: String(value) }))];
 }
-
-const unsearched = ({ search: _search, ...scenario }: Scenario): Scenario => scenario;
 
 interface Shown {
   view?: RunView | undefined;

@@ -113,9 +113,14 @@ function setValue(
       report(reading, path, 'unknown-key', `the file has no list ${name} to set an entry in.`);
       return;
     }
-    // `search` alone asks for a search by what the file says of it.
-    const opens = last && value === '' && path === 'search';
+    // `search` alone asks for a search by what the file says of it, `search=false` leaves it out.
+    const isSearch = last && path === 'search';
+    const opens = isSearch && value === '';
     if (opens && isMap(reading.follow(old))) return;
+    if (isSearch && value === 'false') {
+      if (known !== -1) holder.items.splice(known, 1);
+      return;
+    }
     const next: Node = last && !opens ? scalarOf(value) : new YAMLMap();
     const key = new Scalar(name);
     reading.markOverride([key, next], path);

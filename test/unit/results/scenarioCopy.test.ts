@@ -23,6 +23,22 @@ describe('scenarioCopy', () => {
     );
   });
 
+  it('writes that a search was asked for, or left out', () => {
+    const open = { path: 'search', value: '' };
+    const budget = { path: 'search.budget', value: '2m' };
+    const file = 'config: {}\n';
+    assert.deepEqual(parse(scenarioCopy(file, [open])), { config: {}, search: {} });
+    assert.deepEqual(parse(scenarioCopy(file, [open, budget])), {
+      config: {},
+      search: { budget: '2m' },
+    });
+    const searching = 'search: { of: rate } # mine\n';
+    assert.deepEqual(parse(scenarioCopy(searching, [open])), { search: { of: 'rate' } });
+    assert.deepEqual(parse(scenarioCopy(file + searching, [{ ...open, value: 'false' }])), {
+      config: {},
+    });
+  });
+
   it('sets keys below a key without a value and in an empty file', () => {
     const set = [{ path: 'config.connections', value: '5' }];
     assert.equal(scenarioCopy('config:\n', set), 'config:\n  connections: 5\n');

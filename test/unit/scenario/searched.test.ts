@@ -34,6 +34,8 @@ describe('search: in a scenario', () => {
     const overrides = [{ path: 'search', value: '' }];
     assert.equal(scenarioOf(base, { overrides }).search?.of, 'senders');
     assert.equal(scenarioOf(searching('of: rate'), { overrides }).search?.of, 'rate');
+    const none = [{ path: 'search', value: 'false' }];
+    assert.equal(scenarioOf(searching('of: rate'), { overrides: none }).search, undefined);
     const of = [{ path: 'search.of', value: 'connections' }];
     assert.equal(scenarioOf(base, { overrides: of }).search?.of, 'connections');
   });

@@ -74,9 +74,9 @@ describe('run', () => {
         { path: 'search.precision', value: '3%' },
       ],
       [{ path: 'search', value: '' }],
-      [],
+      [{ path: 'search', value: 'false' }],
     ]);
-    assert.deepEqual(planned, ['rate', 'rate', undefined]);
+    assert.deepEqual(planned, ['rate', 'rate', 'rate']);
     assert.equal((await at.run(['run', file, '--search', 'users'])).code, 2);
   });
 
