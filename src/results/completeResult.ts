@@ -2,6 +2,7 @@ import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
 import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import { billingWords } from '../capacity/judge/billing';
+import { calibratedUnit, type Calibration } from '../capacity/judge/calibrate';
 import {
   measuredLoadOf,
   recommend,
@@ -25,6 +26,8 @@ import { emulatedBy, resultSchema, standsFor, type Result } from './result';
 export interface CompleteOptions extends EstimateOptions {
   readonly id: string;
   readonly toolVersion: string;
+  /** What searches have measured of sizes; absent: nothing. */
+  readonly calibrations?: readonly Calibration[];
 }
 
 export type CapacityModel = EstimateModel & RecommendModel;
@@ -53,7 +56,7 @@ export function completeResult(
   };
 }
 
-type FinishedRun = Run & Pick<RunSummary, 'target' | 'search'>;
+type FinishedRun = Run & Pick<RunSummary, 'target' | 'search' | 'startedAt'>;
 
 /** After a search: the scenario at the highest value that held, and the last step that held it. */
 function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, FinishedRun] {
@@ -121,13 +124,21 @@ function recommended(
   if ('problem' in made) return { recommendation: null, recommendationProblem: made.problem };
   const recommendation = { ...withVerdict(made.value, scenario), basis: 'measured' as const };
   const { reasons, notes } = recommendation;
+  const { calibrations = [] } = options;
+  const { requested } = run.connections;
+  const calibrated = calibratedUnit(
+    { ...recommendation, connections: requested },
+    calibrations,
+    Date.parse(run.startedAt),
+  );
   const emulated = emulatedBy(run.target, scenario.service);
   const billed = billingWords(recommendation, scenario);
   return {
     recommendation: {
       ...recommendation,
       reasons: emulated === undefined ? reasons : [standsFor[emulated], ...reasons],
-      notes: billed === undefined ? notes : [...notes, billed],
+      ...(calibrated && { calibrated }),
+      notes: [...notes, calibrated?.sentence ?? [], billed ?? []].flat(),
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { RunSummary, Verdict } from '../measure/summary';
 import { isAzure, type Service } from '../base/services';
+import type { CalibratedUnit } from '../capacity/judge/calibrate';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';
@@ -22,7 +23,13 @@ export interface Result extends RunSummary {
   readonly estimate: (Estimate & { readonly basis: 'published' }) | null;
   readonly estimateProblem?: string;
   /** Null when nothing valid was measured. */
-  readonly recommendation: (Recommendation & { readonly basis: 'measured' }) | null;
+  readonly recommendation:
+    | (Recommendation & {
+        readonly basis: 'measured';
+        /** By what a search has measured of a size, where one has; beside the published tables. */
+        readonly calibrated?: CalibratedUnit;
+      })
+    | null;
   readonly recommendationProblem?: string;
 }
 

@@ -1,4 +1,7 @@
 import { connectPhases } from '../base/endpoint';
+import { azureServices } from '../base/services';
+import type { Calibration } from '../capacity/judge/calibrate';
+import type { EstimateLoad } from '../capacity/model';
 import { otherObjectives } from '../base/slo';
 import type { LatencySummary } from '../measure/latencySummary';
 import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
@@ -239,6 +242,22 @@ const search = of<SearchSummary>()('from to precision budgetMs elapsedMs', {
   ...{ low: nullable(number), high: nullable(number), unit: nullable(number) },
   broken: nullable(broken),
   steps: list(searchStep, 10_000),
+});
+
+const estimateLoad = of<EstimateLoad>()(
+  'in_messages_per_s out_messages_per_s in_bytes_per_s out_bytes_per_s',
+  { kind: text, table: text },
+);
+/** What the readers of `calibrations.json` rely on. */
+export const calibrationsShape = named({
+  schema: oneOf(['signalr-bench-calibrations/1']),
+  calibrations: list(
+    of<Calibration>()('unit', {
+      ...{ at: time, scenario: text, result: text, product: oneOf(azureServices) },
+      loads: list(estimateLoad, 100),
+    }),
+    1000,
+  ),
 });
 
 /** What the readers of a `result.json` rely on. */

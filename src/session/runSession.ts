@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { Emitter } from '../base/event';
 import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
-import type { ResultFolder } from '../results/resultFolder';
+import { calibrationOf, keepCalibration, readCalibrations } from '../results/calibrations';
+import { fileProblem, type ResultFolder } from '../results/resultFolder';
 import { searchStepOf } from '../plan/searchPlan';
 import type { Run, StopReason } from '../runner/lead/conductor';
 import { SearchedSteps } from '../runner/lead/stepSource';
@@ -89,15 +91,33 @@ export class RunSession {
       const summary = await this.running.finished.finally(() => this.endEmitter.fire());
       if (summary.endingStack !== undefined) shell.say('stack', redactText(summary.endingStack));
       const times = timesFrom(prepared.startedAt, summary);
-      const of = { id: prepared.folder.id, toolVersion };
+      const beside = path.dirname(prepared.folder.path);
+      const calibrations = await readCalibrations(beside);
+      const of = { id: prepared.folder.id, toolVersion, calibrations };
       const measured = { ...summary, ...times };
       const finished = await this.store(
         await parts.completeResult(measured, prepared.scenario, of),
       );
+      await this.calibrate(finished.result, beside);
       this.resultEmitter.fire(finished.result);
       return finished;
     } finally {
       await prepared.dispose();
+    }
+  }
+
+  /** A search on a known size is kept for the runs to come. */
+  private async calibrate(result: Result, directory: string): Promise<void> {
+    const { shell, prepared } = this;
+    const made = calibrationOf(result, path.basename(prepared.request.title));
+    if (made === undefined) return;
+    try {
+      await keepCalibration(directory, made);
+    } catch (error) {
+      shell.say(
+        'warning',
+        shell.t('What Unit {0} carried was not kept: {1}.', made.unit, fileProblem(error)),
+      );
     }
   }
 

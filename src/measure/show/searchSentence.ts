@@ -3,16 +3,17 @@ import { latencyWords, limitWords } from '../../base/objectives/words';
 import { formatCount, formatShare } from '../../base/units';
 import type { BrokenObjective, SearchKind, SearchSummary } from '../../search/searchSummary';
 
-const kindWords: Readonly<Record<SearchKind, string>> = {
-  senders: 'senders',
-  rate: 'msg/s',
-  connections: 'connections',
-  messageSize: 'bytes',
+/** For one, and for more. */
+const kindWords: Readonly<Record<SearchKind, readonly [string, string]>> = {
+  senders: ['sender', 'senders'],
+  rate: ['msg/s', 'msg/s'],
+  connections: ['connection', 'connections'],
+  messageSize: ['byte', 'bytes'],
 };
 
 /** `681 senders`, `681 msg/s`. */
 export const valueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): string =>
-  `${formatCount(value)} ${kindWords[of]}`;
+  `${formatCount(value)} ${kindWords[of][value === 1 ? 0 : 1]}`;
 
 /** `p99 rose above 1 s`: what a step missed. */
 export function brokenWords({ metric, limit, value }: BrokenObjective): string {

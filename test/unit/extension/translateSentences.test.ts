@@ -103,6 +103,8 @@ describe('what is said of searches', () => {
     const edges: readonly Partial<SearchSummary>[] = [
       {},
       { low: null, high: 100 },
+      { low: null, high: 1 },
+      { low: 1, high: 2 },
       { low: 400, high: null, broken: null },
       { low: null, high: null, broken: null },
     ];

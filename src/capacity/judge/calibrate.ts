@@ -1,0 +1,114 @@
+/** What a size was measured to carry, and which size a load needs by that, beside the published tables. */
+import { formatCount } from '../../base/units';
+import type { Estimate, EstimateLoad, Product } from '../model';
+import { candidatesOf, connectionLimit, editionOf } from '../tables/tables';
+import { figure, tableWords, unitWords } from '../wording';
+
+/** From a capacity search against a service of a known size. */
+export interface Calibration {
+  /** When the search began, ISO 8601. */
+  readonly at: string;
+  /** File name of its scenario, and id of its result. */
+  readonly scenario: string;
+  readonly result: string;
+  readonly product: Product;
+  readonly unit: number;
+  /** The traffic of the highest value that held. */
+  readonly loads: readonly EstimateLoad[];
+}
+
+/** What a recommendation says by a calibration. */
+export interface CalibratedUnit {
+  /** Smallest size that is offered and at least `exact`; null when none is. */
+  readonly unit: number | null;
+  /** Units in proportion to the size that was measured. */
+  readonly exact: number;
+  readonly measuredUnit: number;
+  readonly at: string;
+  readonly ageDays: number;
+  readonly scenario: string;
+  readonly result: string;
+  readonly sentence: string;
+}
+
+/** Messages whose mean sizes differ by more are another traffic: what they cost is not in proportion. */
+const mostSizeRatio = 1.2;
+const dayMs = 86_400_000;
+
+/**
+ * By the newest calibration of the same traffic: the same tables, and messages of about the same size. The load
+ * is compared with what the measured size carried; Units are taken to be in proportion, as in the published tables.
+ * Undefined where there is none.
+ */
+export function calibratedUnit(
+  estimate: Pick<Estimate, 'product' | 'loads'> & { readonly connections: number },
+  calibrations: readonly Calibration[],
+  nowMs: number,
+): CalibratedUnit | undefined {
+  const known = calibrations
+    .filter(({ product, loads }) => product === estimate.product && isAlike(loads, estimate.loads))
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
+  if (known === undefined) return undefined;
+  const ratio = Math.max(...estimate.loads.map((load) => share(load, loadOf(known.loads, load)!)));
+  if (!Number.isFinite(ratio) || ratio <= 0) return undefined;
+  const exact = known.unit * ratio;
+  const edition = editionOf(estimate.product, undefined);
+  // A hair more than a size is that size. How many connections one takes is a rule, which nobody measures.
+  const unit =
+    candidatesOf(edition).find(
+      (size) => size >= exact - 1e-6 && connectionLimit(edition, size) >= estimate.connections,
+    ) ?? null;
+  const ageDays = Math.max(0, Math.floor((nowMs - Date.parse(known.at)) / dayMs));
+  const { at, scenario, result } = known;
+  return {
+    ...{ unit, exact, measuredUnit: known.unit, at, ageDays, scenario, result },
+    sentence: sentenceOf(known, unit, ageDays),
+  };
+}
+
+function sentenceOf(
+  { scenario, unit, loads }: Calibration,
+  needed: number | null,
+  ageDays: number,
+): string {
+  const carried = loads
+    .map(({ table, out_messages_per_s: out }) => `${tableName(table)} ${figure(out)} msg/s out`)
+    .join('; ');
+  const age =
+    ageDays === 0 ? 'today' : ageDays === 1 ? 'a day ago' : `${formatCount(ageDays)} days ago`;
+  const by = needed === null ? 'no size that is offered' : unitWords(needed);
+  return `Measured, not published: ${unitWords(unit)} held ${carried} (search of ${scenario}, ${age}). In proportion to that this load needs ${by}.`;
+}
+
+const tableName = (table: string): string =>
+  (tableWords as Readonly<Record<string, string>>)[table] ?? table;
+
+const loadOf = (loads: readonly EstimateLoad[], of: EstimateLoad): EstimateLoad | undefined =>
+  loads.find(({ kind, table }) => kind === of.kind && table === of.table);
+
+/** Both have the same kinds of traffic, in messages of about the same size. */
+function isAlike(known: readonly EstimateLoad[], loads: readonly EstimateLoad[]): boolean {
+  const sends = loads.filter((load) => load.in_messages_per_s + load.out_messages_per_s > 0);
+  if (sends.length === 0 || sends.length !== loads.length || known.length !== loads.length)
+    return false;
+  return loads.every((load) => {
+    const other = loadOf(known, load);
+    if (other === undefined) return false;
+    const ratio = meanBytes(load) / meanBytes(other);
+    return ratio <= mostSizeRatio && ratio >= 1 / mostSizeRatio;
+  });
+}
+
+const meanBytes = ({
+  in_bytes_per_s: bytesIn,
+  out_bytes_per_s: bytesOut,
+  in_messages_per_s: messagesIn,
+  out_messages_per_s: messagesOut,
+}: EstimateLoad): number => (bytesIn + bytesOut) / (messagesIn + messagesOut);
+
+/** Of what was carried, by the direction that is nearer to it. */
+function share(load: EstimateLoad, carried: EstimateLoad): number {
+  const of = (name: 'in_messages_per_s' | 'out_messages_per_s'): number =>
+    load[name] === 0 ? 0 : load[name] / carried[name];
+  return Math.max(of('in_messages_per_s'), of('out_messages_per_s'));
+}

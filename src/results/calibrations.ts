@@ -1,0 +1,61 @@
+import { open, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { isAzure } from '../base/services';
+import type { Calibration } from '../capacity/judge/calibrate';
+import type { Result } from './result';
+import { calibrationsShape, shapeProblem } from './resultShape';
+
+/** Beside the result folders. */
+export const calibrationsFile = 'calibrations.json';
+const schema = 'signalr-bench-calibrations/1';
+const mostBytes = 1024 * 1024;
+/** The oldest go first. */
+const mostKept = 200;
+
+/** What searches have measured, as far as the file beside the results can be read; a damaged one holds nothing. */
+export async function readCalibrations(directory: string): Promise<readonly Calibration[]> {
+  try {
+    const handle = await open(path.join(directory, calibrationsFile), 'r');
+    try {
+      const { size } = await handle.stat();
+      if (size > mostBytes) return [];
+      const value = JSON.parse(await handle.readFile('utf8')) as unknown;
+      return shapeProblem(value, calibrationsShape) === undefined
+        ? (value as { readonly calibrations: readonly Calibration[] }).calibrations
+        : [];
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return [];
+  }
+}
+
+/** Adds one, in place of an older one of the same size and traffic. @throws what the system says when it cannot be written */
+export async function keepCalibration(directory: string, made: Calibration): Promise<void> {
+  const key = ({ product, unit, loads }: Calibration): string =>
+    JSON.stringify([product, unit, loads.map(({ kind, table }) => [kind, table])]);
+  const others = (await readCalibrations(directory)).filter((each) => key(each) !== key(made));
+  const calibrations = [...others, made].slice(-mostKept);
+  const file = path.join(directory, calibrationsFile);
+  const text = `${JSON.stringify({ schema, calibrations }, null, 2)}\n`;
+  // Whole or not at all, whoever reads it meanwhile.
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+/**
+ * What a result has measured of a size: a search that found an interval, against a service whose size the scenario
+ * names. Undefined for anything else: an emulator, or a hub, says nothing of Units.
+ */
+export function calibrationOf(result: Result, scenarioName: string): Calibration | undefined {
+  const { search, scenario, target, recommendation, id, startedAt } = result;
+  const isMeasured = search?.ended === 'found' && search.low !== null && search.high !== null;
+  if (!isMeasured || scenario.unit === undefined || recommendation === null) return undefined;
+  if (target.emulated === true || !isAzure(scenario.service)) return undefined;
+  const { product, loads } = recommendation;
+  if (loads.every((load) => load.in_messages_per_s + load.out_messages_per_s === 0))
+    return undefined;
+  const { unit } = scenario;
+  return { at: startedAt, scenario: scenarioName, result: id, product, unit, loads };
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import type { Result } from '../../src/results/result';
+import type { CliResult } from '../fakes/loadCli';
+import { withHub } from '../fakes/loadHub';
+import { CliFolder } from './cliFolder';
+
+/** What the hub delivers in a second; what would wait longer than 300 ms is dropped. */
+const capacity = 100;
+const limited = `--capacity ${capacity}/s@300ms`;
+
+describe('signalr-bench run --search', function () {
+  this.timeout(120_000);
+  const folder = new CliFolder();
+  after(() => folder.dispose());
+
+  /** Only what is lost decides: how fast the machine is just now has no say. */
+  const search = async (url: string, ...flags: string[]): Promise<CliResult> => {
+    folder.scenario('search.yaml', {
+      target: url,
+      config: { singleStepDuration: '2s', warmup: '500ms', drain: '1s', connections: 20 },
+      parameters: { sendingInterval: '1s' },
+      slo: { p99: '30s', delivered: '99%' },
+    });
+    return folder.run(['run', 'search.yaml', '--json', ...flags]);
+  };
+
+  it('finds the rate that the hub delivers', () =>
+    withHub(limited, async ({ url }) => {
+      const done = await search(
+        url,
+        ...['--search', 'rate', '--precision', '30%', '--budget', '90s'],
+        ...['--set', 'search.from=40', '--set', 'search.to=400'],
+      );
+      assert.equal(done.code, 0, done.stderr);
+      const {
+        search: found,
+        steps,
+        connections,
+        recommendation,
+      } = JSON.parse(done.stdout) as Result;
+      assert.ok(found, 'no search');
+      assert.equal(found.ended, 'found');
+      assert.ok(found.low! <= 1.2 * capacity, `${found.low} held`);
+      assert.ok(found.high! >= 0.9 * capacity, `${found.high} did not`);
+      assert.equal(found.steps.length, steps.length);
+      assert.equal(connections.connected, 20);
+      assert.equal(recommendation?.stepStatus, 'pass');
+      for (const step of steps) assert.equal(step.expected, step.received + step.lost);
+    }));
+
+  it('opens and closes connections between steps', () =>
+    withHub('', async ({ url }) => {
+      const done = await search(
+        url,
+        ...['--search', 'connections', '--budget', '60s'],
+        ...['--set', 'search.from=5', '--set', 'search.to=20', '--precision', '100%'],
+        ...['--set', 'config.singleStepDuration=500ms', '--set', 'config.warmup=100ms'],
+      );
+      assert.equal(done.code, 0, done.stderr);
+      const { search: found, steps } = JSON.parse(done.stdout) as Result;
+      assert.equal(found?.ended, 'allHeld');
+      assert.deepEqual(
+        steps.map(({ senders, connections }) => [senders, connections?.open]),
+        [
+          [5, 5],
+          [10, 10],
+          [20, 20],
+        ],
+      );
+    }));
+
+  it('sends messages of the size that is searched', () =>
+    withHub('', async ({ url }) => {
+      const done = await search(
+        url,
+        ...['--search', 'messageSize', '--budget', '60s'],
+        ...['--set', 'search.from=1000', '--set', 'search.to=4000'],
+        ...['--set', 'config.singleStepDuration=1s', '--set', 'config.warmup=0'],
+      );
+      assert.equal(done.code, 0, done.stderr);
+      const { search: found, steps } = JSON.parse(done.stdout) as Result;
+      assert.equal(found?.ended, 'allHeld');
+      assert.deepEqual(
+        steps.map(({ sent, payloadBytesIn, payloadBytesOut }) => [
+          payloadBytesIn / sent,
+          payloadBytesOut / sent,
+        ]),
+        [
+          [1000, 1000],
+          [2000, 2000],
+          [4000, 4000],
+        ],
+      );
+    }));
+
+  it('says that not even the lowest value holds', () =>
+    withHub('--drop-every 2', async ({ url }) => {
+      const done = await search(url, '--search', '--set', 'config.singleStepDuration=500ms');
+      assert.equal(done.code, 1, done.stderr);
+      const { search: found, recommendation } = JSON.parse(done.stdout) as Result;
+      assert.deepEqual([found?.ended, found?.low, recommendation], ['noneHeld', null, null]);
+      assert.match(done.stderr, /✗ 1 sender did not hold, the lowest value of the search/);
+    }));
+});

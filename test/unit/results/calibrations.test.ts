@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  calibrationOf,
+  calibrationsFile,
+  keepCalibration,
+  readCalibrations,
+} from '../../../src/results/calibrations';
+import { completeResult } from '../../../src/results/completeResult';
+import { toolVersion, type Result } from '../../../src/results/result';
+import { searchSample } from '../../fakes/searchSample';
+import { sampleModel, sampleResult, sampleScenario, sampleSummary } from './sampleResult';
+
+const searched: Result = {
+  ...sampleResult(),
+  target: { kind: 'connectionString', url: 'https://x.service.signalr.net' },
+  scenario: { ...sampleScenario, service: 'signalr', unit: 5 },
+  search: searchSample,
+};
+const made = calibrationOf(searched, 'rooms.yaml')!;
+
+describe('what a search has measured of a size', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-calibrations-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is the traffic that the size carried', () => {
+    const { at, scenario, product, unit, loads } = made;
+    assert.deepEqual(
+      [at, scenario, product, unit],
+      [searched.startedAt, 'rooms.yaml', 'signalr', 5],
+    );
+    assert.deepEqual(loads, searched.recommendation?.loads);
+  });
+
+  it('is nothing for emulators, hubs, sizes that nobody names, or searches without an interval', () => {
+    for (const other of [
+      { ...searched, target: { ...searched.target, emulated: true as const } },
+      { ...searched, scenario: { ...sampleScenario, service: 'signalr' as const } },
+      { ...searched, scenario: { ...searched.scenario, service: 'hub' as const } },
+      { ...searched, search: { ...searchSample, ended: 'budget' as const } },
+      { ...searched, search: { ...searchSample, ended: 'generatorLimit' as const } },
+      { ...searched, recommendation: null },
+    ])
+      assert.equal(calibrationOf(other, 'rooms.yaml'), undefined);
+    const { target, scenario } = searched;
+    const run = { ...sampleResult(), target, scenario };
+    assert.equal(calibrationOf(run, 'rooms.yaml'), undefined);
+  });
+
+  it('is kept beside the results, the newest of each size and traffic', async () => {
+    assert.deepEqual(await readCalibrations(folder), []);
+    await keepCalibration(folder, made);
+    await keepCalibration(folder, { ...made, unit: 10 });
+    const newer = { ...made, at: '2026-12-01T00:00:00.000Z' };
+    await keepCalibration(folder, newer);
+    assert.deepEqual(await readCalibrations(folder), [{ ...made, unit: 10 }, newer]);
+  });
+
+  it('is nothing where the file is damaged, and a hostile one is not believed', async () => {
+    await keepCalibration(folder, made);
+    const file = path.join(folder, calibrationsFile);
+    const text = readFileSync(file, 'utf8');
+    for (const damaged of [
+      text.slice(0, 50),
+      'null',
+      text.replace('"signalr-bench-calibrations/1"', '"signalr-bench-calibrations/2"'),
+      text.replace('"unit": 5', '"unit": "5"'),
+      text.replace('"product": "signalr"', '"product": "hub"'),
+      ' '.repeat(2 * 1024 * 1024),
+    ]) {
+      writeFileSync(file, damaged);
+      assert.deepEqual(await readCalibrations(folder), [], damaged.slice(0, 80));
+    }
+  });
+
+  it('stands beside the published tables, which stay as they are', () => {
+    const complete = (calibrations?: (typeof made)[]): Result =>
+      completeResult(
+        sampleSummary({}),
+        sampleScenario,
+        { id: 'x', toolVersion, ...(calibrations && { calibrations }) },
+        sampleModel,
+      );
+    const published = complete().recommendation!;
+    const both = complete([made]).recommendation!;
+    assert.equal(published.calibrated, undefined);
+    assert.deepEqual([both.unit, both.headline], [published.unit, published.headline]);
+    assert.equal(both.calibrated?.unit, 5);
+    assert.deepEqual(
+      both.notes.filter((note) => !published.notes.includes(note)),
+      [both.calibrated.sentence],
+    );
+  });
+});
