@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { shownLatency } from '../../measure/latencySummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
+import type { SearchKind } from '../../search/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
 import { readResult } from '../../results/readResult';
 import { emulatedBy, type Emulated } from '../../results/result';
@@ -24,6 +25,8 @@ export interface ResultEntry {
   readonly status: EntryStatus;
   readonly startedMs: number;
   readonly p99Us?: number;
+  /** Of a capacity search: what was varied, and the highest value that held. */
+  readonly held?: { readonly of: SearchKind; readonly value: number | null };
   /** Recommended Units; null when no size fits. */
   readonly unit?: number | null;
   readonly emulated?: Emulated;
@@ -53,7 +56,9 @@ export async function resultEntry(
     }
     const { result } = run;
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
-    const p99Us = measured && shownLatency(measured)?.p99;
+    const { search } = result;
+    // Of a search the last step is any of those near the limit.
+    const p99Us = search === undefined && measured ? shownLatency(measured)?.p99 : undefined;
     const emulated = emulatedBy(result.target, result.scenario.service);
     const startedMs = Date.parse(result.startedAt);
     return {
@@ -66,6 +71,7 @@ export async function resultEntry(
       sentence: verdictSentence(result),
       ...(emulated !== undefined && { emulated }),
       ...(p99Us !== undefined && p99Us !== null && { p99Us }),
+      ...(search && { held: { of: search.of, value: search.low } }),
       ...(result.recommendation && { unit: result.recommendation.unit }),
     };
   } catch (error) {

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { latencyWords } from '../../base/objectives/words';
 import type { Translate } from '../../base/text';
+import { formatCount } from '../../base/units';
+import type { SearchKind } from '../../search/searchSummary';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 
 export interface ResultGroup {
@@ -63,7 +65,13 @@ export function entryDescription(entry: ResultEntry, t: Translate): string {
   const units = unit === null ? t('no Unit fits') : unit === undefined ? '' : t('Unit {0}', unit);
   const marks = { embeddedHub: t('embedded hub'), emulator: t('emulator') };
   const p99 = p99Us === undefined ? '' : `p99 ${latencyWords(p99Us)}`;
-  return [p99, units, statusWord(status, t), emulated === undefined ? '' : marks[emulated]]
+  return [
+    heldText(entry, t),
+    p99,
+    units,
+    statusWord(status, t),
+    emulated === undefined ? '' : marks[emulated],
+  ]
     .filter((part) => part !== '')
     .join(' · ');
 }
@@ -71,7 +79,21 @@ export function entryDescription(entry: ResultEntry, t: Translate): string {
 /** For the line above a scenario: `p99 41 ms, passed, 2 h ago`. */
 export function lastRunText(entry: ResultEntry, now: Date, t: Translate): string {
   const p99 = entry.p99Us === undefined ? [] : [`p99 ${latencyWords(entry.p99Us)}`];
-  return [...p99, statusWord(entry.status, t), ago(entry.startedMs, now, t)].join(', ');
+  const held = [heldText(entry, t)].filter((text) => text !== '');
+  return [...held, ...p99, statusWord(entry.status, t), ago(entry.startedMs, now, t)].join(', ');
+}
+
+/** `up to 681 senders`: what a search has found to hold. */
+function heldText({ held }: ResultEntry, t: Translate): string {
+  if (held === undefined || held.value === null) return '';
+  const count = formatCount(held.value);
+  const texts: Readonly<Record<SearchKind, () => string>> = {
+    senders: () => t('up to {0} senders', count),
+    rate: () => t('up to {0} msg/s', count),
+    connections: () => t('up to {0} connections', count),
+    messageSize: () => t('up to {0} bytes', count),
+  };
+  return texts[held.of]();
 }
 
 function ago(startedMs: number, now: Date, t: Translate): string {

@@ -71,7 +71,7 @@ export function workersOverride(text: string, workers: number): SetKey[] {
 /** For status bar and notification: step, p99 and the time the step has left. */
 export function statusText(snapshot: Snapshot | undefined, t: Translate): string {
   if (!snapshot) return t('starting');
-  const { connections, phase, step, stepCount } = snapshot;
+  const { connections, phase, step, stepCount, search } = snapshot;
   if (phase === 'connecting') {
     return t(
       '{0} of {1} connected',
@@ -81,7 +81,9 @@ export function statusText(snapshot: Snapshot | undefined, t: Translate): string
   }
   if (phase === 'closing' || phase === 'done') return t('closing');
   if (!step) return t('preparing');
-  const place = t('step {0}/{1}', step.index, stepCount);
+  const place = search
+    ? t('step {0}: {1}', step.index, formatCount(search.value))
+    : t('step {0}/{1}', step.index, stepCount);
   if (phase === 'preparing' || phase === 'warmup') return `${place} · ${t('warm-up')}`;
   const p99 = step.latencyUs.count > 0 ? [`p99 ${latencyWords(step.latencyUs.p99)}`] : [];
   const left = phase === 'draining' ? t('draining') : t('{0} left', timeLeft(step));

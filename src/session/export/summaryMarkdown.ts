@@ -16,6 +16,8 @@ import {
   type StepRow,
 } from '../../measure/show/stepColumns';
 import type { StepSummary } from '../../measure/summary';
+import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
+import type { SearchSummary } from '../../search/searchSummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { redactText } from '../../results/redact';
 import type { InterruptedRun, StoredRun } from '../../results/readResult';
@@ -55,6 +57,7 @@ export function summaryMarkdown(result: Result): string {
           `- errors: ${errors.map(([name, count]) => `${formatCount(count)} ${plain(name)}`).join(', ')}`,
         ]),
     '',
+    ...(result.search ? searchTable(result.search) : []),
     ...tableOf(shown.map(rowOfStep)),
     ...entryTable(shown),
     ...footOf(shown),
@@ -141,6 +144,24 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
 }
 
 type Cells = readonly string[];
+
+/** The values of a search, rising, with what came of them. */
+function searchTable(search: SearchSummary): string[] {
+  const us = (value: number | null): string => (value === null ? 'lost' : formatLatencyUs(value));
+  const rows = triedValues(search)
+    .slice(-mostSteps)
+    .map(({ value, steps }) => {
+      const { p50, p99, lost, broken } = steps.at(-1)!;
+      const held = steps.filter(({ status }) => status === 'pass').length;
+      const words = broken ? `: ${brokenWords(broken)}` : '';
+      return [
+        plain(valueWords(search, value)),
+        ...[us(p50), us(p99), formatCount(lost)],
+        plain(`held ${held} of ${steps.length}${words}`),
+      ];
+    });
+  return [...tableWith(['value', 'p50', 'p99', 'lost', 'steps that held'], rows), ''];
+}
 
 function tableOf(rows: readonly StepRow[]): string[] {
   const columns = columnsOf('markdown');

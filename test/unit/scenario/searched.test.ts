@@ -47,6 +47,12 @@ describe('search: in a scenario', () => {
     assert.deepEqual(errorsOf(searching('from: 500', 'to: 400')), ['search-range']);
   });
 
+  it('takes as long as its budget, however many steps the file would have', () => {
+    const many = withConfig('connections: 100000', 'baseSending: 1', 'step: 1');
+    assert.ok(errorsOf(many).includes('too-many-steps'));
+    assert.deepEqual(errorsOf(`${many}search:\n`), []);
+  });
+
   it('asks for something that can be varied', () => {
     const problems = (text: string): string[] =>
       brief(text).filter((line) => line.includes('search-of'));

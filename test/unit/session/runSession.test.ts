@@ -7,7 +7,15 @@ import { prepareRun, type RunParts } from '../../../src/session/prepareRun';
 import { runSession, type RunSession } from '../../../src/session/runSession';
 import type { RunRequest, Shell } from '../../../src/session/shell';
 import { fakeDeps, fakeRun } from '../cli/fakeDeps';
-import { sampleScenario, sampleSnapshot, sampleSummary } from '../results/sampleResult';
+import { readCalibrations } from '../../../src/results/calibrations';
+import { completeResult } from '../../../src/results/completeResult';
+import { searchSample } from '../../fakes/searchSample';
+import {
+  sampleResult,
+  sampleScenario,
+  sampleSnapshot,
+  sampleSummary,
+} from '../results/sampleResult';
 
 /** The way of a run without any shell. */
 describe('a session', () => {
@@ -58,6 +66,33 @@ describe('a session', () => {
     await session.finished;
     assert.deepEqual(said, ['server: slow', 'server: gone, AccessKey=(redacted)', 'server: slow']);
     assert.equal(session.snapshots.length, problems.length);
+  });
+
+  it('keeps what a search has measured of a size, for the runs to come', async () => {
+    const target = { kind: 'connectionString', url: 'https://x.service.signalr.net' };
+    const searched: RunParts['completeResult'] = (summary, scenario, options) => {
+      known.push(options.calibrations?.length ?? 0);
+      const result = completeResult(summary, scenario, options);
+      const { recommendation } = sampleResult();
+      return Promise.resolve({
+        ...result,
+        ...{ search: searchSample, recommendation, target },
+        scenario: { ...result.scenario, service: 'signalr', unit: 5 },
+      });
+    };
+    const known: number[] = [];
+    for (let run = 0; run < 2; run++) {
+      const startRun = () => fakeRun({ summary: sampleSummary() });
+      const { session } = await start({ startRun, completeResult: searched });
+      await session.finished;
+    }
+    assert.deepEqual(known, [0, 1]);
+    const kept = await readCalibrations(folder);
+    assert.deepEqual(
+      kept.map(({ unit, scenario }) => [unit, scenario]),
+      [[5, 'chat.yaml']],
+    );
+    assert.deepEqual(said, []);
   });
 
   it('keeps going when it is asked to', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { SearchKind } from '../../../../src/search/searchSummary';
 import type { EntryStatus, ResultEntry } from '../../../../src/extension/results/resultEntry';
 import {
   entryDescription,
@@ -72,6 +73,22 @@ describe('entryDescription', () => {
   it('says p99, Units and verdict', () => {
     const shown = entryDescription(entry('echo', 1, { p99Us: 41_000, unit: 10 }), english);
     assert.equal(shown, 'p99 41 ms · Unit 10 · passed');
+  });
+
+  it('says up to where a search has found the target to hold', () => {
+    const shown = (of: SearchKind, value: number | null): string =>
+      entryDescription(entry('echo', 1, { held: { of, value }, unit: 5 }), english);
+    assert.deepEqual(
+      [shown('senders', 1681), shown('rate', 70), shown('messageSize', 8192)],
+      [
+        'up to 1,681 senders · Unit 5 · passed',
+        'up to 70 msg/s · Unit 5 · passed',
+        'up to 8,192 bytes · Unit 5 · passed',
+      ],
+    );
+    assert.equal(shown('connections', null), 'Unit 5 · passed');
+    const run = entry('echo', 0, { held: { of: 'connections', value: 500 } });
+    assert.equal(lastRunText(run, new Date(0), english), 'up to 500 connections, passed, just now');
   });
 
   it('says what has answered in place of a service', () => {

@@ -20,6 +20,12 @@ describe('statusText', () => {
     assert.equal(statusText({ ...snapshot, phase: 'done' }, english), 'closing');
   });
 
+  it('says in a search which value is tried', () => {
+    const search = { of: 'senders', value: 1300, low: null, high: null } as const;
+    const text = statusText({ ...sampleSnapshot(60, 2), search }, english);
+    assert.match(text, /^step 2: 1,300 · p99 /);
+  });
+
   it('gives rates and errors in the tooltip', () => {
     assert.equal(statusDetails(undefined, english).length, 0);
     assert.match(statusDetails(sampleSnapshot(60, 2), english).join('\n'), /msg\/s sent/);

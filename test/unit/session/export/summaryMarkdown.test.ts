@@ -3,6 +3,7 @@ import {
   interruptedMarkdown,
   summaryMarkdown,
 } from '../../../../src/session/export/summaryMarkdown';
+import { searchSample } from '../../../fakes/searchSample';
 import {
   failedResult,
   mixedStep,
@@ -27,6 +28,17 @@ describe('summaryMarkdown', () => {
     assert.match(
       text,
       /\n- Too much for Unit 5: it takes Unit 7: .*\n- Measured in step 2 .*13,000 expected and 1 extra/,
+    );
+  });
+
+  it('lists the values of a search', () => {
+    const text = summaryMarkdown({ ...sampleResult(), search: searchSample });
+    assert.match(text, /\n\*\*✓ 681 senders held, 687 did not: p99 rose above 1 s \(12 steps/);
+    assert.match(text, /\n\| value \| p50 \| p99 \| lost \| steps that held \|\n/);
+    assert.match(text, /\n\| 681 senders \| 11ms \| 930ms \| 0 \| held 2 of 2 \|\n/);
+    assert.match(
+      text,
+      /\n\| 687 senders \| 14ms \| 1.1s \| 0 \| held 0 of 2: p99 rose above 1 s \|\n/,
     );
   });
 
