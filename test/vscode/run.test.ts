@@ -13,13 +13,18 @@ interface StoredResult {
   readonly verdict: { readonly status: string; readonly reasons: readonly unknown[] };
   readonly steps: readonly { readonly received: number; readonly lost: number }[];
   readonly recommendation: unknown;
+  readonly search?: { readonly ended: string; readonly low: number | null };
 }
 
 /** Runs a scenario by the command, as from the palette; settles with its folder once it holds `file`. */
-async function runUntil(name: string, file: string): Promise<string> {
+async function runUntil(
+  name: string,
+  file: string,
+  command = 'signalrBenchmark.run',
+): Promise<string> {
   const before = resultNames();
   await openFile(name);
-  const finished = vscode.commands.executeCommand('signalrBenchmark.run');
+  const finished = vscode.commands.executeCommand(command);
   finished.then(undefined, (error: unknown) => {
     console.error(error);
   });
@@ -70,6 +75,19 @@ describe('a run', () => {
       openTabs().some(({ input }) => input instanceof vscode.TabInputWebview),
       labels.join(', '),
     );
+  });
+
+  it('searches its capacity by the command, between the bounds of the file', async () => {
+    const text = readFileSync(inWorkspace('quick.signalr.yaml'), 'utf8');
+    const bounds = 'search: { from: 1, to: 2, budget: 10s }\n';
+    writeFileSync(inWorkspace('search.signalr.yaml'), `${text}${bounds}`);
+    const folder = await runUntil(
+      'search.signalr.yaml',
+      'result.json',
+      'signalrBenchmark.findCapacity',
+    );
+    const { search, verdict } = resultIn(folder);
+    assert.deepEqual([search?.ended, search?.low], ['allHeld', 2], JSON.stringify(verdict));
   });
 
   for (const service of ['signalr', 'webpubsub']) {

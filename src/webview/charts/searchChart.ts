@@ -159,7 +159,7 @@ function drawInterval(plot: uPlot, search: ShownSearch | undefined): void {
   const low = search.low ?? search.high!;
   const [from, to] = [low, search.high ?? low].map((value) => plot.valToPos(value, 'x', true));
   ctx.save();
-  ctx.globalAlpha = 0.35;
+  ctx.globalAlpha = 0.25;
   ctx.fillStyle = themeColour('--line-p50');
   ctx.fillRect(from!, bbox.top, Math.max(2 * devicePixelRatio, to! - from!), bbox.height);
   ctx.restore();
