@@ -66,7 +66,9 @@ function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, Finis
   const step = run.steps.find(({ index }) => index === held?.index);
   const verdict = { ...run.verdict, status: 'pass' as const };
   if (low === null || step === undefined) return [scenario, { ...run, verdict, steps: [] }];
-  return [scenarioAt(scenario, low), { ...run, verdict, steps: [step] }];
+  // What other steps have cost is not lost in this one.
+  const connections = { ...run.connections, failed: 0, dropped: 0, notBack: 0 };
+  return [scenarioAt(scenario, low), { ...run, connections, verdict, steps: [step] }];
 }
 
 /** Where nothing has arrived because of a hub method, that comes first: the rest only follows from it. */

@@ -58,6 +58,8 @@ const hopelessConnects = 20;
 const hopelessMs = 22_500;
 /** So is one that had connections, after as long without any. */
 const deadMs = 47_000;
+/** In a search, whose connections come back only because it opens them again. */
+const deadInSearchMs = 15_000;
 /** From the order to begin a step until its first message may be due, so that every worker has heard it. */
 const leadUs = 100_000;
 const drainPollMs = 25;
@@ -374,7 +376,7 @@ export class Conductor implements Run {
       (this.plan.life === undefined
         ? // A client that recovers its socket was dropped, and takes part all the same.
           connected === dropped && this.workers.takingPart() === 0
-        : this.recovery.deadForMs() > deadMs) &&
+        : this.recovery.deadForMs() > (this.plan.search ? deadInSearchMs : deadMs)) &&
       this.phase !== 'closing' &&
       this.phase !== 'done'
     ) {

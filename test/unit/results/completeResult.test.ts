@@ -50,7 +50,9 @@ describe('completeResult of a search', () => {
     steps = [sampleStep(1), low, sampleStep(3, { p99: 2e6 })],
   ) => {
     const measured: MeasuredLoad[] = [];
-    const result = completeResult(sampleSummary({ search, steps }), searched, options, {
+    const summary = sampleSummary({ search, steps });
+    const connections = { ...summary.connections, dropped: 300 };
+    const result = completeResult({ ...summary, connections }, searched, options, {
       ...sampleModel,
       recommend: (load) => {
         measured.push(load);
@@ -65,6 +67,10 @@ describe('completeResult of a search', () => {
     assert.equal(result.verdict.status, 'pass');
     assert.equal(measured[0]?.useCases[0]?.inPerSecond, low.sent / low.seconds);
     assert.equal(result.search?.unit, result.recommendation?.unit);
+    assert.deepEqual(
+      measured.map(({ step, remarks }) => [step, remarks ?? []]),
+      [[2, []]],
+    );
     assert.equal(exitCodeOfResult(result), 0);
     assert.equal(shapeProblem(JSON.parse(JSON.stringify(result)), resultShape), undefined);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { RunSummary } from '../../../../src/measure/summary';
-import type { PlanStep } from '../../../../src/plan/plan';
+import type { Plan, PlanStep } from '../../../../src/plan/plan';
 import { Conductor, type ConductorContext } from '../../../../src/runner/lead/conductor';
 import { SearchedSteps } from '../../../../src/runner/lead/stepSource';
 import type { SearchSpec } from '../../../../src/scenario/scenario';
@@ -34,9 +34,10 @@ describe('a run whose steps a search decides on', () => {
     changes: Partial<SearchSpec> = {},
     context: Partial<ConductorContext> = {},
     planned = stepOf,
+    more: Partial<Plan> = {},
   ): void {
     const search = { ...spec, ...changes };
-    const plan = planOf({ slo, search, steps: [planned(search.to, 1)] });
+    const plan = planOf({ slo, search, steps: [planned(search.to, 1)], ...more });
     workers = new FakeWorkers(() => time.nowUs(), 1, deviations, shortStep);
     conductor = new Conductor(plan, {
       startWorkers: workers.start,
@@ -219,6 +220,31 @@ describe('a run whose steps a search decides on', () => {
     });
     const stopped = await ended();
     assert.deepEqual([stopped.search.ended, stopped.search.low], ['stopped', 20]);
+  });
+
+  it('gives up a target whose connections do not come back', async () => {
+    const life = { repair: true, policy: 'fixed', delayMs: 1000 } as const;
+    let lostAtMs = 0;
+    start(
+      {
+        step: (worker, order) => {
+          if (order.step!.senders >= 40 && lostAtMs === 0) {
+            workers.open = 0;
+            workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10, drops: 10 } };
+            lostAtMs = time.nowMs;
+          }
+          upTo(workers.open === 0 ? 0 : 1000)(worker, order);
+        },
+      },
+      {},
+      {},
+      stepOf,
+      { life },
+    );
+    const { ending, search } = await ended();
+    assert.equal(ending, 'targetLost');
+    assert.deepEqual([search.ended, search.low], ['targetLost', 20]);
+    assert.ok(time.nowMs - lostAtMs < 25_000, `${time.nowMs - lostAtMs} ms`);
   });
 
   it('ends with the generator where it cannot send in time', async () => {
