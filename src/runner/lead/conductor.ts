@@ -198,6 +198,9 @@ export class Conductor implements Run {
     this.workers.order({ type: 'shrink', from: requested, to: this.requested });
     this.requested = requested;
     await this.flush();
+    // Nobody writes to those that are gone.
+    this.workers.order({ type: 'identify' });
+    await this.flush();
     this.throwIfEnded();
   }
 

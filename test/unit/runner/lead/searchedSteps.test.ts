@@ -289,5 +289,7 @@ describe('a run whose steps a search decides on', () => {
         : [],
     );
     assert.deepEqual(changes.slice(0, 3), ['connect 0 400', 'connect 400 800', 'shrink 600 800']);
+    const at = workers.ordered.indexOf('shrink');
+    assert.deepEqual(workers.ordered.slice(at, at + 4), ['shrink', 'flush', 'identify', 'flush']);
   });
 });
