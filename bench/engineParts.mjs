@@ -13,7 +13,7 @@ export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 
 /**
  * Our receiver with everything a run counts.
  *
- * @param other is told of hub messages that are no deliveries
+ * @param other hears of hub messages that are no deliveries
  */
 export function counting(plan, other = () => {}) {
   const recorder = new Recorder();

@@ -59,7 +59,7 @@ async function runInTerminal(folder) {
   if (code !== 0) throw new Error(`the command line ended with ${code}`);
 }
 
-/** The editor alone; the run's environment tells bench/panelRun.cjs what to do with the panel. */
+/** The editor alone; the run's environment gives bench/panelRun.cjs what to do with the panel. */
 function runInEditor(folder, arm) {
   const limitMs = (Number(values.seconds) + 100) * 1000;
   process.env.VSCODE_TEST_LIMIT_MS = String(limitMs);

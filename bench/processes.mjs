@@ -27,7 +27,7 @@ export async function startPeer(...args) {
   return { url: String(line).trim(), stop: () => peer.stdin.end() };
 }
 
-/** Something that the command line serves; tells its URL or connection string. */
+/** Something that the command line serves; reports its URL or connection string. */
 export async function serve(what) {
   const { url: line, stop } = await startPeer(
     cli,

@@ -1,5 +1,5 @@
 // Publishes the ASP.NET Core server of the interop tests into out/interop/aspnetcore, when its sources
-// are newer than what is there. Its hubs are those that people are told to write (src/usecases/hubCode.ts, as
+// are newer than what is there. Its hubs are those that people are asked to write (src/usecases/hubCode.ts, as
 // the type check has compiled it). Without a usable .NET SDK it says so and succeeds, so that the tests can
 // be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';

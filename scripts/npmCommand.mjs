@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /**
  * Program and first arguments that start npm without a shell: as a Node program where its file can be
- * found (npm tells it to the scripts it runs), else by the name it has on this system.
+ * found (npm gives it to the scripts it runs), else by the name it has on this system.
  *
  * @returns {{ program: string, args: string[], shell: boolean }}
  */

@@ -102,7 +102,7 @@ export interface RawHub {
   readonly dispose: () => Promise<void>;
 }
 
-/** A server on 127.0.0.1 that speaks just enough of the protocols and can be told to break them. */
+/** A server on 127.0.0.1 that speaks just enough of the protocols and can break them on request. */
 export async function startRawHub(options: RawHubOptions = {}): Promise<RawHub> {
   const waiting: Peer[] = [];
   const sockets = new Set<net.Socket>();

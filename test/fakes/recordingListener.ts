@@ -7,7 +7,7 @@ export interface Loss {
   readonly text: string;
 }
 
-/** Remembers what a connection told. */
+/** Remembers what a connection reported. */
 export class RecordingListener implements HubListener {
   /** Texts of hub messages with their separators, one entry for each WebSocket message. */
   readonly texts: string[] = [];

@@ -34,7 +34,7 @@ export class SenderBench {
   readonly recorder = new StepRecorder(1);
   readonly ids: (Buffer | undefined)[];
   readonly sender: MessageSender;
-  /** What is told next; 0 when there is nothing left. */
+  /** What comes next; 0 when there is nothing left. */
   readonly versions: number[] = [];
 
   constructor(plan: Plan, worker = 0, more: Partial<SenderDependencies> = {}) {

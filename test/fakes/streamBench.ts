@@ -117,7 +117,7 @@ export class StreamBench {
     return calls[number] as StreamInvocation;
   }
 
-  get told(): Record<string, number> {
+  get reported(): Record<string, number> {
     const { offered, sent, expected, received, extra, duplicated } = this.counts;
     return { offered, sent, expected, received, extra, duplicated };
   }

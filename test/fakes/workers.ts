@@ -34,7 +34,7 @@ export class FakeWorkers implements WorkerHost {
     this.listener = listener;
     for (let worker = 0; worker < this.count; worker++) {
       this.alive.add(worker);
-      setTimeout(() => this.tell(worker, { type: 'ready' }));
+      setTimeout(() => this.report(worker, { type: 'ready' }));
     }
     return this;
   };
@@ -59,18 +59,18 @@ export class FakeWorkers implements WorkerHost {
     return this.orders.map(({ type }) => type);
   }
 
-  tell(worker: number, fact: FromWorker): void {
+  report(worker: number, fact: FromWorker): void {
     if (!this.alive.has(worker)) return;
     if (fact.type === 'closed') this.alive.delete(worker);
     this.listener.fact(worker, fact);
   }
 
-  /** Tells a sample in which nothing happened but what is given. */
+  /** Reports a sample in which nothing happened but what is given. */
   sample(worker: number, changes: Partial<WorkerSample> = {}, flush?: number, due = false): void {
     const { connections } = this;
     const tick = Math.floor(this.nowUs() / 1e6) + 1;
     const sample = workerSampleOf({ worker, tick, atUs: this.nowUs(), connections, ...changes });
-    this.tell(worker, { type: 'sampled', sample, due, ...(flush !== undefined && { flush }) });
+    this.report(worker, { type: 'sampled', sample, due, ...(flush !== undefined && { flush }) });
   }
 
   lose(worker: number, error: Error): void {
@@ -84,10 +84,10 @@ export class FakeWorkers implements WorkerHost {
     if (deviation !== undefined && deviation(worker, order) === false) return;
     switch (order.type) {
       case 'connect':
-        this.tell(worker, { type: 'connected' });
+        this.report(worker, { type: 'connected' });
         break;
       case 'prepare':
-        this.tell(worker, { type: 'prepared' });
+        this.report(worker, { type: 'prepared' });
         break;
       case 'flush':
         this.sample(worker, {}, order.flush);
@@ -95,11 +95,11 @@ export class FakeWorkers implements WorkerHost {
       case 'step': {
         const { warmupMs = 0, measureMs = 0 } = this.step ?? {};
         const afterMs = (order.atUs - this.nowUs()) / 1000 + warmupMs + measureMs;
-        setTimeout(() => this.tell(worker, { type: 'stepSent', index: order.index }), afterMs);
+        setTimeout(() => this.report(worker, { type: 'stepSent', index: order.index }), afterMs);
         break;
       }
       case 'close':
-        this.tell(worker, { type: 'closed' });
+        this.report(worker, { type: 'closed' });
         break;
       default:
     }

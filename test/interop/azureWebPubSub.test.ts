@@ -330,8 +330,8 @@ describe('the official packages against the emulator of Web PubSub', function ()
           return;
         }
         response.setState('seen', Number(request.context.states['seen']) + 1);
-        const told = { state: Number(request.context.states['seen']), got: request.data };
-        if (request.dataType === 'json') response.success(JSON.stringify(told), 'json');
+        const reported = { state: Number(request.context.states['seen']), got: request.data };
+        if (request.dataType === 'json') response.success(JSON.stringify(reported), 'json');
         else if (request.dataType === 'text') response.success(`echo ${request.data}`, 'text');
         else response.success();
       },

@@ -145,12 +145,12 @@ describe('the engine against ASP.NET Core SignalR', function () {
         /unexpected error.*'SendToGroup'/,
       ],
     ] as const;
-    const runs = refusals.map(async ([own, told]) => {
+    const runs = refusals.map(async ([own, reported]) => {
       const parameters = { messageSize: undefined, ...own };
       const run = await loadRun({ target: server.url, useCase: 'invoke', parameters, config });
       assert.equal(run.ending, 'completed');
       assert.deepEqual(run.errors, { invocation: sent });
-      assert.match(run.errorExamples[0]!.text, told);
+      assert.match(run.errorExamples[0]!.text, reported);
       assert.equal(onlyStep(run).lost, sent);
       assertConsistent(run);
     });

@@ -53,7 +53,7 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
       });
       assertUndisturbed(run);
       const step = onlyStep(run);
-      // Five senders in groups of two, two and one; who moves is told apart.
+      // Five senders in groups of two, two and one; who moves is counted apart.
       assertExact({ ...step, extra: 0 }, 5 * perSender, perSender * (2 * 2 + 2 * 2 + 1));
       const { joins, leaves, skipped, joinsFailed, leavesFailed } = step.membership!;
       assert.deepEqual([joinsFailed, leavesFailed], [0, 0]);
@@ -177,7 +177,7 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
     assert.ok(max >= 8 * 150_000 - 700_000, `${max} us`);
   });
 
-  test('streams that break, or are cancelled, are told in the words of the server', async () => {
+  test('streams that break, or are cancelled, are reported in the words of the server', async () => {
     const own = (parameters: object) =>
       loadRun({
         target: new URL('/own', server.url).href,

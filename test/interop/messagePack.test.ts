@@ -114,7 +114,7 @@ describe('the official client with MessagePack against the embedded hub', functi
     assert.equal(hub.counts.deliveries, 1 + 4 + 6);
   });
 
-  it('is told of failures', async () => {
+  it('hears of failures', async () => {
     const { connection } = await connect();
     await assert.rejects(connection.invoke('Nothing'), /Method does not exist/);
     await assert.rejects(connection.invoke('Echo'), /Failed to invoke 'Echo'/);
@@ -152,7 +152,7 @@ describe('the official client with MessagePack against the embedded hub', functi
     assert.equal(typeof (await connection.invoke('GetConnectionId')), 'string');
   });
 
-  it('is told that the hub is closing', async () => {
+  it('learns that the hub is closing', async () => {
     const { connection } = await connect();
     const closed = new Promise<Error | undefined>((resolve) => connection.onclose(resolve));
     await hub.dispose();

@@ -23,7 +23,7 @@ describe('hubs of ASP.NET Core that are not made for a benchmark', function () {
   });
   after(() => server.dispose());
 
-  /** The sentence of a run, and what is told to do about its errors. */
+  /** The sentence of a run, and the advice about its errors. */
   async function sentence(test: LoadTest): Promise<readonly [string, string]> {
     const run = await loadRun({ ...test, config: { ...short, ...test.config } });
     const scenario = scenarioOf(scenarioText(test));

@@ -43,7 +43,7 @@ describe('acknowledgements of Azure Web PubSub, on its emulator', function () {
     { subprotocol: 'protobuf', acks: 'all' },
     { subprotocol: 'reliableJson', acks: 'all', driver: 'sdk' },
   ])
-    beside(`tell of refused messages, with ${JSON.stringify(config)}`, async () => {
+    beside(`report refused messages, with ${JSON.stringify(config)}`, async () => {
       const run = await loadRun({
         target: emulator.connectionString,
         useCase: 'sendToGroup',

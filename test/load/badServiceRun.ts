@@ -29,7 +29,7 @@ export interface Bad extends Omit<LoadTest, 'target'> {
   readonly fault?: () => unknown;
   /** The run is interrupted once it has said this and its samples hold that. */
   readonly until?: readonly [said: RegExp, sampled: RegExp];
-  /** A server that the run has started dies then: what it is told to serve. */
+  /** A server that the run has started dies then: what it serves. */
   readonly dies?: 'app-server' | 'upstream' | 'azure-signalr' | 'web-pubsub';
 }
 

@@ -3,7 +3,7 @@ import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmu
 
 type Service = 'signalr' | 'webpubsub';
 
-/** Starts both emulators for the tests of the suite; tells the connection strings once they are there. */
+/** Starts both emulators for the tests of the suite; reports the connection strings once they are there. */
 export function bothEmulators(): Readonly<Record<Service, string>> {
   const connectionStrings = { signalr: '', webpubsub: '' };
   let stop: () => Promise<unknown>;

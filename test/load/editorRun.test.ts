@@ -32,7 +32,7 @@ scenario:
     sendingInterval: 100ms
 `;
 
-/** Runs of the editor, without an editor: what a person would be told is collected. */
+/** Runs of the editor, without an editor: what a person would see is collected. */
 describe('a run from the editor', () => {
   let folder: string;
   let warnings: string[];
@@ -106,7 +106,7 @@ describe('a run from the editor', () => {
     assert.deepEqual([existsSync(results()), warnings], [false, []]);
   });
 
-  it('tells of a target that dies, and keeps what was measured', async () => {
+  it('reports a target that dies, and keeps what was measured', async () => {
     const hub = await startHub();
     const session = await start(scenarioText(hub.url, 30));
     await measured(session);
@@ -121,7 +121,7 @@ describe('a run from the editor', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('tells of a worker that dies, and keeps what was measured', async () => {
+  it('reports a worker that dies, and keeps what was measured', async () => {
     await withHub('', async ({ url }) => {
       const workerScript = require.resolve('../fakes/loadDyingWorker');
       const session = await start(scenarioText(url, 30), { workerScript });

@@ -117,7 +117,7 @@ export function testEndings(): void {
       assertConsistent(run);
     });
 
-    for (const [how, told] of [
+    for (const [how, reported] of [
       ['exit', /ended by itself with code 7/],
       ['throw', /this worker dies on purpose/],
     ] as const) {
@@ -132,7 +132,7 @@ export function testEndings(): void {
           }),
         });
         assert.equal(run.ending, 'workerLost');
-        assert.match(run.endingMessage ?? '', told);
+        assert.match(run.endingMessage ?? '', reported);
         assert.equal(run.verdict.status, 'incomplete');
         const step = onlyStep(run);
         assert.ok(step.received >= 50, `${step.received} received`);

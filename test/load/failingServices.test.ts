@@ -104,7 +104,7 @@ describe('services that fail or end while a run goes on', function () {
     const test = { service: 'signalr' as const, connectionString, config };
     const outcome = await runBad({ ...test, dies: 'upstream' });
     await emulator.dispose();
-    // Nobody waits for an answer to these messages, so that only the handler itself tells.
+    // Nobody waits for an answer to these messages, so that only the handler itself shows it.
     assertLost(outcome, { ownServer: /^The upstream handler ended by itself with code 7/ });
     assert.equal(outcome.result?.connections.dropped, 0);
   });

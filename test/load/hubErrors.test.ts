@@ -13,11 +13,11 @@ const perSender = 6;
 const missing = 'Method does not exist';
 
 /** A run whose hub answers one call of each connection with an error, which is all that went wrong. */
-function assertRefused({ errors, errorExamples }: LoadResult, told: RegExp): void {
+function assertRefused({ errors, errorExamples }: LoadResult, reported: RegExp): void {
   assert.deepEqual(errors, { invocation: connections });
   assert.equal(errorExamples.length, 1);
   assert.equal(errorExamples[0]!.errorClass, 'invocation');
-  assert.match(errorExamples[0]!.text, told);
+  assert.match(errorExamples[0]!.text, reported);
 }
 
 /** Nothing arrived, and all of it is known to be lost. */
@@ -82,7 +82,7 @@ describe('a hub that answers with errors', function () {
     assertGivenUp(refused);
   });
 
-  beside('to preparing: nothing tells the connection ids', async () => {
+  beside('to preparing: nothing gives the connection ids', async () => {
     const refused = await run({ useCase: 'sendToClient' });
     assertRefused(refused, new RegExp(`^ConnectionId: .*${missing}`));
     assertGivenUp(refused);

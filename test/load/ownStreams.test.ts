@@ -126,8 +126,8 @@ describe('streams of the own methods of a hub', function () {
     const run = await streamRun(hub.url, parameters, { config: { warmup: 0 }, workers: 1 });
     assertConsistent(run);
     assert.deepEqual(run.errors, { other: 1 });
-    const [told] = run.errorExamples;
-    assert.match(told!.text, /an item came \d\d+ ms before it was due; streamingItemSendDelay/);
+    const [reported] = run.errorExamples;
+    assert.match(reported!.text, /an item came \d\d+ ms before it was due; streamingItemSendDelay/);
     const step = onlyStep(run);
     assert.equal(step.received, step.expected);
     assert.equal(step.extra, 0);

@@ -146,7 +146,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
     }
   });
 
-  it('that cannot be renewed is told in the result, which is kept', async () => {
+  it('that cannot be renewed is reported in the result, which is kept', async () => {
     const failing = { singleStepDuration: '3500ms', baseSending: 1, drain: '100ms' };
     const identity = entra.identity;
     const emulator = await startAzureSignalr({ signIns: (token) => entra.signIns(token) });

@@ -6,7 +6,7 @@ import { withHub } from '../fakes/loadHub';
 import { assertExact, loadRun, onlyStep } from './loadRun';
 
 describe('a stall', () => {
-  it('is told while it lasts, with what waits', () =>
+  it('is reported while it lasts, with what waits', () =>
     withHub('--stall 2500ms@500ms', async ({ url }) => {
       const snapshots: Snapshot[] = [];
       const run = await loadRun({
@@ -19,14 +19,14 @@ describe('a stall', () => {
       // 20 senders, one message in 50 ms, 20 receivers.
       assertExact(onlyStep(run), 1600, 32_000);
       const stalled = snapshots.filter(({ step }) => step !== undefined && stallOf(step)?.kind);
-      assert.ok(stalled.length > 0, 'nothing was told');
+      assert.ok(stalled.length > 0, 'nothing was reported');
       for (const snapshot of stalled) {
         const { waiting, expected, received } = snapshot.step!;
         const { kind, count } = stallOf(snapshot.step!)!;
         assert.equal(count, expected - received);
         if (kind === 'behind') continue;
         assert.match(stallText(snapshot)!, /^no delivery for \d+\.\d s, [\d,]+ waiting$/);
-        // As many had arrived all the time: whatever was told so long before has the same count.
+        // As many had arrived all the time: whatever was reported so long before has the same count.
         const since = snapshot.atMs - waiting!.silentS * 1000;
         const before = snapshots.filter(({ atMs, step }) => atMs > since && step !== undefined);
         const counts = before.filter(({ atMs }) => atMs <= snapshot.atMs);

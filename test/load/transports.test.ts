@@ -43,7 +43,7 @@ for (const transport of ['ServerSentEvents', 'LongPolling'] as const) {
         assert.deepEqual([step.sent, step.expected, step.lost], [200, 200, 20]);
       }));
 
-    it('tells why the hub closed a connection', () =>
+    it('says why the hub closed a connection', () =>
       withHub('--close-after 5', async ({ url }) => {
         const run = await loadRun({ target: url, config: { ...over, warmup: 0 } });
         assert.equal(run.ending, 'targetLost');

@@ -43,16 +43,16 @@ class Recording {
     };
   }
 
-  /** A change of phase, told between two ticks as a conductor tells it. */
+  /** A change of phase, reported between two ticks as a conductor reports it. */
   change(phase, more = {}) {
-    this.tell(phase, this.atS - 0.6, more);
+    this.report(phase, this.atS - 0.6, more);
   }
 
   add(phase, more = {}) {
-    this.tell(phase, this.atS++, more);
+    this.report(phase, this.atS++, more);
   }
 
-  tell(phase, atS, more) {
+  report(phase, atS, more) {
     const { untilS, errors, steps } = this.options;
     if (atS > untilS || atS < 0) return;
     const connected = Math.round(Math.min(1900, atS * 100));

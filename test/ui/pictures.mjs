@@ -43,7 +43,7 @@ async function settle(page, idle = true) {
   await page.waitForTimeout(1200);
 }
 
-/** Without the title bar, which tells the name of a temporary folder. */
+/** Without the title bar, which shows the name of a temporary folder. */
 const below = (width, height) => ({ x: 0, y: 36, width, height: height - 36 });
 
 async function hoverConnections({ page }) {

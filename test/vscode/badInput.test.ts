@@ -183,7 +183,7 @@ describe('bad input', () => {
     assert.deepEqual(resultNames(), before);
   });
 
-  it('a hub that dies is told of, and its password is not', async () => {
+  it('a hub that dies is reported, and its password is not', async () => {
     const hub = await startHub();
     const password = 's3cretPassword';
     const text = readFileSync(inWorkspace('long.signalr.yaml'), 'utf8');

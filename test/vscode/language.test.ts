@@ -174,9 +174,9 @@ describe('scenario files', () => {
   it('are known to the menus while they are typed', async () => {
     const commands = vscode.commands as { executeCommand: unknown };
     const real = vscode.commands.executeCommand;
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     commands.executeCommand = (command: string, ...args: unknown[]): unknown => {
-      if (args[0] === 'signalrBenchmark.activeIsScenario') told.push(args[1]);
+      if (args[0] === 'signalrBenchmark.activeIsScenario') reported.push(args[1]);
       return real(command, ...args);
     };
     try {
@@ -186,7 +186,7 @@ describe('scenario files', () => {
       const text = 'config:\n  target: local\nscenario:\n  name: echo\n';
       edit.insert(document.uri, new vscode.Position(0, 0), text);
       assert.ok(await vscode.workspace.applyEdit(edit));
-      await until('the menus know it', () => (told.at(-1) === true ? true : undefined));
+      await until('the menus know it', () => (reported.at(-1) === true ? true : undefined));
     } finally {
       commands.executeCommand = real;
       await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');

@@ -64,7 +64,7 @@ describe('tabs', () => {
     );
   });
 
-  it('of a run have a name and an icon that tell them from their scenario, and are used again', async () => {
+  it('of a run have a name and an icon that differ from those of their scenario, and are used again', async () => {
     const folder = await startLong('twice.signalr.yaml');
     const { label } = panelTabs()[0]!;
     assert.match(label, /^twice\.signalr\.yaml · .*\d/);

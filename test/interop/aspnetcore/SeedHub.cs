@@ -4,7 +4,7 @@ namespace BenchServer;
 
 #pragma warning disable CS4014 // It does not wait for its sends.
 
-/// <summary>The hub that the README of the Azure SignalR benchmark tells people to write, as it stands there.</summary>
+/// <summary>The hub of the README of the Azure SignalR benchmark, as it stands there.</summary>
 public class SeedHub : Hub
 {
     public override async Task OnConnectedAsync()

@@ -28,7 +28,7 @@ describe('the units of an estimate', () => {
   const beyond = estimate({ product: 'signalr', connections: 150_000, useCases: [echo] });
   for (const path of numbersIn(beyond)) paths.add(path);
 
-  it('are told of every number, and of nothing else', () => {
+  it('hear of every number, and of nothing else', () => {
     assert.deepEqual([...paths].sort(), Object.keys(estimateUnits).sort());
   });
 });

@@ -244,12 +244,12 @@ describe('commands', () => {
   });
 
   describe('serve app-server', () => {
-    it('takes its options from the environment and renewals from its input, and tells problems in lines of their own', async () => {
+    it('takes its options from the environment and renewals from its input, and reports problems in lines of their own', async () => {
       const passes: unknown[] = [];
       const process = fakeIo({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
       const deps = fakeDeps({
-        stdinEnded: (told) => {
-          told('{"bearer":"second"}');
+        stdinEnded: (reported) => {
+          reported('{"bearer":"second"}');
           return Promise.resolve();
         },
         startAppServer: ({ hub, onProblem }) => {

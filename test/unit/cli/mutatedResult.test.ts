@@ -48,7 +48,7 @@ function changed(value: unknown, [name, ...rest]: Path, to: unknown): unknown {
   return copy;
 }
 
-// Counters are told from the histogram.
+// Its counters do not fit its histogram.
 const step = { ...sampleResult().steps[0]!, histogram: new LatencyHistogram().encode() };
 const results: readonly (readonly [string, Result])[] = [
   ['of a mix', sampleResult({ steps: [{ ...mixedStep(1), histogram: step.histogram }] })],

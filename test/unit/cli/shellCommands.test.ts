@@ -132,7 +132,7 @@ describe('at a shell', () => {
     assert.match((await line.run(['keys', 'qqqqqqqq'])).err, /`signalr-bench keys` lists all\.$/m);
   });
 
-  it('tells the exit codes in the help', async () => {
+  it('reports the exit codes in the help', async () => {
     for (const args of [['--help'], ['run', '--help']]) {
       const { out } = await line.run(args);
       assert.match(out, /Exit codes:\n {2}0 .*\n {2}1 [^]* 130 /);

@@ -99,7 +99,7 @@ describe('manifest and code of the extension', () => {
     assert.deepEqual(read.sort(), [...contributed].sort());
   });
 
-  it('offer every command somewhere, and tell places by what the code says of them', () => {
+  it('offer every command somewhere, and know places by what the code says of them', () => {
     const items = Object.entries(contributes.menus)
       .filter(([menu]) => menu !== 'commandPalette')
       .flatMap(([, inside]) => inside);

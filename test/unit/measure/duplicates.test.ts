@@ -45,9 +45,9 @@ describe('duplicates', () => {
   it('are a check with their share of what was expected, met or not', () => {
     const check = (received: number, limit: number): unknown =>
       judgeStep(step({ received, duplicated: 20 }), only(limit)).checks;
-    const told = { metric: 'duplicated', value: 0.2 };
-    assert.deepEqual(check(50, 0.1), [{ ...told, limit: 0.1, met: false }]);
-    assert.deepEqual(check(100, 0.2), [{ ...told, limit: 0.2, met: true }]);
+    const reported = { metric: 'duplicated', value: 0.2 };
+    assert.deepEqual(check(50, 0.1), [{ ...reported, limit: 0.1, met: false }]);
+    assert.deepEqual(check(100, 0.2), [{ ...reported, limit: 0.2, met: true }]);
   });
 
   it('are said with their share and with the limit as it was set', () => {

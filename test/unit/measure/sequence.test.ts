@@ -72,7 +72,7 @@ describe('SequenceTracker', () => {
     assert.equal(tracker.arrived(1, 1, 5), 'outOfOrder');
     assert.equal(tracker.arrived(1, 1, 5), 'duplicate');
     assert.equal(tracker.arrived(1, 1, 2_000_000_001), 'first');
-    // Beyond the numbers that are remembered, late ones cannot be told from duplicates.
+    // Beyond the numbers that are remembered, late ones look like duplicates.
     assert.equal(tracker.arrived(1, 1, 1_500_000_000), 'duplicate');
     assert.equal(tracker.arrived(2, 1, 0), 'first');
   });

@@ -12,7 +12,7 @@ const summary = (count: number): LatencySummary => ({
 });
 
 describe('tails', () => {
-  it('are told where at least ten values lie beyond', () => {
+  it('are reported where at least ten values lie beyond', () => {
     assert.deepEqual([showsShare(9_999, 0.999), showsShare(10_000, 0.999)], [false, true]);
     assert.deepEqual([showsShare(99_999, 0.9999), showsShare(100_000, 0.9999)], [false, true]);
     assert.deepEqual([countFor(0.999), countFor(0.9999)], [10_000, 100_000]);

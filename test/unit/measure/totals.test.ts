@@ -144,7 +144,7 @@ describe('duplicates of a step', () => {
     totals.verdict = totals.judge(defaultSlo);
     return totals;
   };
-  const told = (totals: StepTotals): unknown[] => {
+  const reported = (totals: StepTotals): unknown[] => {
     const { verdict, duplicated } = totals.summary(defaultSlo, passed);
     const codes = verdict.reasons.map(({ code }) => code);
     const values = verdict.checks?.map(({ metric, value, met }) => [metric, value, met]);
@@ -153,16 +153,26 @@ describe('duplicates of a step', () => {
 
   it('fail it', () => {
     const [none, some] = [judgedStep(0), judgedStep(10_000)];
-    assert.deepEqual(told(none), ['pass', [], 0, ['duplicated', 0, true]]);
+    assert.deepEqual(reported(none), ['pass', [], 0, ['duplicated', 0, true]]);
     assert.equal(none.summary(defaultSlo, passed).verdict, none.verdict);
     assert.equal(some.verdict?.status, 'fail');
-    assert.deepEqual(told(some), ['fail', ['slo-duplicated'], 10_000, ['duplicated', 100, false]]);
+    assert.deepEqual(reported(some), [
+      'fail',
+      ['slo-duplicated'],
+      10_000,
+      ['duplicated', 100, false],
+    ]);
   });
 
   it('fail it as well when they come after it was judged', () => {
     const totals = judgedStep(0);
     totals.add(stepSampleOf({ duplicated: 3 }));
-    assert.deepEqual(told(totals), ['fail', ['slo-duplicated'], 3, ['duplicated', 0.03, false]]);
+    assert.deepEqual(reported(totals), [
+      'fail',
+      ['slo-duplicated'],
+      3,
+      ['duplicated', 0.03, false],
+    ]);
   });
 });
 
@@ -182,15 +192,15 @@ describe('RunTotals', () => {
     assert.deepEqual([requested, connected, failed, dropped], [10, 7, 2, 1]);
   });
 
-  it('tells those that are not back until they are', () => {
+  it('reports those that are not back until they are', () => {
     const totals = new RunTotals(10);
-    const told = (worker: number, notBack?: number): number | undefined => {
+    const reported = (worker: number, notBack?: number): number | undefined => {
       const soFar = { connected: 5, failed: 0, dropped: 0, ...(notBack && { notBack }) };
       totals.add(workerSampleOf({ worker, connections: { soFar } }));
       return totals.connections().notBack;
     };
     assert.deepEqual(
-      [told(0), told(0, 3), told(1, 2), told(0), told(1)],
+      [reported(0), reported(0, 3), reported(1, 2), reported(0), reported(1)],
       [...[undefined, 3, 5, 2, undefined]],
     );
   });

@@ -26,7 +26,7 @@ describe('pictures', () => {
     for (const page of shownOn) assert.ok(picturesOf(page).length > 0, page);
   });
 
-  it('are there, small, and told in words too', () => {
+  it('are there, small, and reported in words too', () => {
     for (const { picture, text } of shownOn.flatMap(picturesOf)) {
       const { size } = statSync(picture);
       assert.ok(size > 500 && size <= mostBytes, `${picture}: ${size} bytes`);

@@ -52,7 +52,7 @@ describe('Pace', () => {
     fc.assert(even, { numRuns: 200 });
   });
 
-  it('tells how many messages of each sender are left in a window, as taking them would', () => {
+  it('reports how many messages of each sender are left in a window, as taking them would', () => {
     const counted = fc.property(
       populations,
       fc.nat({ max: 300 }),
@@ -67,13 +67,13 @@ describe('Pace', () => {
         for (let count = 0; count < taken; count++) pace.take();
         const untilUs = pace.nextDueUs + given.rounds * intervalUs;
         const fromUs = fromShare * untilUs;
-        const told = Array.from(ranks, (_, position) => pace.left(position, fromUs, untilUs));
+        const reported = Array.from(ranks, (_, position) => pace.left(position, fromUs, untilUs));
         const seen = new Array<number>(ranks.length).fill(0);
         for (let dueUs = pace.nextDueUs; dueUs < untilUs; dueUs = pace.nextDueUs) {
           const position = pace.take();
           if (dueUs >= fromUs) seen[position]! += 1;
         }
-        assert.deepEqual(told, seen);
+        assert.deepEqual(reported, seen);
       },
     );
     fc.assert(counted, { numRuns: 300 });

@@ -212,7 +212,7 @@ describe('the populations of a mix', () => {
     }
   });
 
-  it('tell sources and groups of the entries apart', () => {
+  it('distinguish sources and groups of the entries', () => {
     const [, groups, others, last] = populations as [
       Population,
       Population,

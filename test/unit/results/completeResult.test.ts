@@ -18,7 +18,7 @@ import {
 
 const options = { id: 'x', toolVersion };
 
-/** Completes the sample run and tells what was given to `recommend`. */
+/** Completes the sample run and reports what was given to `recommend`. */
 function measuredFor(change: Parameters<typeof sampleSummary>[0]) {
   const measured: MeasuredLoad[] = [];
   const result = completeResult(sampleSummary(change), sampleScenario, options, {

@@ -154,7 +154,7 @@ describe('recommendRun', () => {
     );
   });
 
-  it('has no carried step where none met its objectives, and none to tell of where all did', () => {
+  it('has no carried step where none met its objectives, and none to report of where all did', () => {
     const lost = run(echo, [{ arrived: 0 }]).recommendation!;
     assert.deepEqual([lost.unit, lost.stepStatus, lost.carried], [2, 'fail', null]);
     assert.match(
@@ -200,7 +200,7 @@ describe('recommendRun', () => {
     );
   });
 
-  it('tells of a step that was not measured to its end', () => {
+  it('reports a step that was not measured to its end', () => {
     const cut = { ...step(echo, 2), verdict: { status: 'incomplete' as const, reasons: [] } };
     const { recommendation } = run(echo, [{}], {
       steps: [step(echo, 1), cut],

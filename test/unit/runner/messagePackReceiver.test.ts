@@ -72,7 +72,7 @@ type Encoding = keyof typeof encodings;
 /** What sockets read into; it holds something else as soon as a call is over. */
 const shared = Buffer.alloc(64 * 1024);
 
-/** A receiver with what it told. */
+/** A receiver with what it reported. */
 class Bench {
   readonly recorder = new Recorder();
   readonly step = this.recorder.beginStep(1);

@@ -29,8 +29,8 @@ class FakeCalls {
     return this.waiting.splice(0).map((body) => {
       const stamp = emptyStamp();
       const { arguments: args } = JSON.parse(body().toString('utf8')) as { arguments: [object] };
-      const [told] = args as [Record<string, string>];
-      assert.ok(readStamp(Buffer.from(told[stampKey]!), 0, stamp));
+      const [reported] = args as [Record<string, string>];
+      assert.ok(readStamp(Buffer.from(reported[stampKey]!), 0, stamp));
       return stamp;
     });
   }
@@ -48,7 +48,7 @@ describe('MessageSender by REST', () => {
   };
 
   for (const pacing of ['open', 'closed'] as const)
-    it(`leaves late, which its slip tells, when no socket of ours is free: ${pacing}`, () => {
+    it(`leaves late, which its slip shows, when no socket of ours is free: ${pacing}`, () => {
       const { calls, bench } = started({ pacing });
       calls.takesMessages = false;
       bench.nowUs += 400_000;

@@ -68,7 +68,7 @@ describe('streams of the own methods', () => {
     }
   });
 
-  it('bring items that are told apart by their order alone, whatever they hold', () => {
+  it('bring items that are distinguished by their order alone, whatever they hold', () => {
     const test = bench({});
     const index = firstSender(test);
     const { invocationId } = test.call(index);
@@ -76,7 +76,7 @@ describe('streams of the own methods', () => {
       test.to(position * 100 + 10);
       test.hubSends(index, item(invocationId, value));
     }
-    const { expected, received, extra } = test.told;
+    const { expected, received, extra } = test.reported;
     assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 0 });
     // `5`, `null`, `{"a":["x"]}`
     assert.equal(test.counts.payloadBytesOut, 1 + 4 + 11);
@@ -94,7 +94,7 @@ describe('streams of the own methods', () => {
     const { invocationId } = test.call(index);
     const text = `{"item":[1],"invocationId":"${invocationId}","type":2}\x1e`;
     test.hubSendsText(index, text);
-    assert.equal(test.told['received'], 1);
+    assert.equal(test.reported['received'], 1);
   });
 
   it('end with an error when items are missing, and owe them', () => {
@@ -104,7 +104,7 @@ describe('streams of the own methods', () => {
     test.hubSends(index, item(invocationId), { type: 3, invocationId });
     assert.deepEqual(test.errors, ['invocation: Count: completed after 1 of 3 items']);
     test.to(240);
-    const { expected, received } = test.told;
+    const { expected, received } = test.reported;
     assert.deepEqual({ expected, received }, { expected: 3, received: 1 });
   });
 
@@ -115,7 +115,7 @@ describe('streams of the own methods', () => {
     test.to(210);
     const one = item(invocationId);
     test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
-    const { expected, received, extra } = test.told;
+    const { expected, received, extra } = test.reported;
     assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 2 });
     assert.deepEqual(test.errors, []);
   });
@@ -126,12 +126,12 @@ describe('streams of the own methods', () => {
     const { invocationId } = test.call(index);
     const back = item(invocationId);
     test.hubSends(index, back, back);
-    assert.deepEqual([test.told['received'], test.told['extra']], [1, 1]);
+    assert.deepEqual([test.reported['received'], test.reported['extra']], [1, 1]);
     test.to(110);
     test.hubSends(index, back);
     test.to(210);
     test.hubSends(index, back, { type: 3, invocationId });
-    const { expected, received, extra } = test.told;
+    const { expected, received, extra } = test.reported;
     assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 1 });
     assert.deepEqual(test.errors, []);
     // From when each was sent: at once, 10 ms and 10 ms later.
@@ -145,11 +145,11 @@ describe('streams of the own methods', () => {
     const { invocationId } = test.call(index);
     const one = item(invocationId);
     test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
-    const { expected, received, extra } = test.told;
+    const { expected, received, extra } = test.reported;
     assert.deepEqual({ expected, received, extra }, { expected: 0, received: 0, extra: 0 });
   });
 
-  it('tell once of items that come long before they are due', () => {
+  it('report once items that come long before they are due', () => {
     const test = bench({});
     const index = firstSender(test);
     const { invocationId } = test.call(index);
@@ -169,7 +169,7 @@ describe('streams of the own methods', () => {
     const { invocationId } = test.call(index);
     test.to(210);
     test.hubSends(index, { type: 3, invocationId, result: 'whatever' });
-    const { expected, received, extra } = test.told;
+    const { expected, received, extra } = test.reported;
     assert.deepEqual({ expected, received, extra }, { expected: 1, received: 1, extra: 0 });
     assert.deepEqual(test.errors, []);
   });
@@ -188,7 +188,7 @@ describe('streams of the own methods', () => {
       // .NET ends a cancelled stream with an error.
       test.hubSends(index, { type: 3, invocationId, error: 'cancelled' });
       assert.deepEqual(test.errors, []);
-      assert.equal(test.told['expected'], streamingCancelAfter);
+      assert.equal(test.reported['expected'], streamingCancelAfter);
     }
   });
 
@@ -197,17 +197,17 @@ describe('streams of the own methods', () => {
     assert.deepEqual(test.to(1000), ['done']);
     const index = 0;
     const { invocationId } = test.call(index);
-    const before = test.told['expected']!;
+    const before = test.reported['expected']!;
     const due = Math.round(before / 4);
     for (let count = 0; count < 50; count++) test.hubSends(index, item(invocationId));
     assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
-    const { expected, extra, received } = test.told;
+    const { expected, extra, received } = test.reported;
     assert.equal(expected, before);
     assert.equal(extra, 0);
     assert.ok(received! >= due && received! <= 10, `${received} received`);
   });
 
-  it('that are halted still count what was due, and are told to end', () => {
+  it('that are halted still count what was due, and are asked to end', () => {
     const down = bench({});
     const index = firstSender(down);
     const { invocationId } = down.call(index);
@@ -219,8 +219,8 @@ describe('streams of the own methods', () => {
     assert.deepEqual(down.sent(index).at(-1), { type: 5, invocationId });
     // On its way before the hub could know.
     down.hubSends(index, item(invocationId), { type: 3, invocationId });
-    const told = { offered: 1, sent: 1, expected: 2, received: 2, extra: 0, duplicated: 0 };
-    assert.deepEqual(down.told, told);
+    const reported = { offered: 1, sent: 1, expected: 2, received: 2, extra: 0, duplicated: 0 };
+    assert.deepEqual(down.reported, reported);
     assert.deepEqual(down.errors, []);
 
     const both = bench({ streamingItems: up });
@@ -231,7 +231,7 @@ describe('streams of the own methods', () => {
     assert.deepEqual(both.sent(first).at(-1), { type: 3, invocationId: call.streamIds![0] });
     const back = item(call.invocationId);
     both.hubSends(first, back, back, { type: 3, invocationId: call.invocationId });
-    assert.deepEqual(both.told, { ...told, offered: 2, sent: 2 });
+    assert.deepEqual(both.reported, { ...reported, offered: 2, sent: 2 });
     assert.deepEqual(both.errors, []);
   });
 
@@ -246,7 +246,7 @@ describe('streams of the own methods', () => {
     test.hubSends(index, item(invocationId));
     assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
     test.hubSends(index, item(invocationId), { type: 3, invocationId });
-    const { expected, received, extra } = test.told;
+    const { expected, received, extra } = test.reported;
     assert.deepEqual({ expected, received, extra }, { expected: 1, received: 1, extra: 0 });
     assert.deepEqual(test.errors, []);
   });
@@ -259,7 +259,7 @@ describe('streams of the own methods', () => {
       test.hubSends(index, item(invocationId), item(invocationId));
       if (end === 'halt') test.sender.halt();
       else test.sender.lost(index);
-      const { expected, received, extra } = test.told;
+      const { expected, received, extra } = test.reported;
       assert.deepEqual({ expected, received, extra }, { expected: 2, received: 2, extra: 0 });
     }
   });
@@ -280,9 +280,9 @@ describe('streams of the own methods', () => {
         .sent(index)
         .some((message) => message.type === 5 && message.invocationId === invocationId),
     );
-    const { received = 0 } = test.told;
+    const { received = 0 } = test.reported;
     test.hubSends(index, item(invocationId), item(invocationId), item(invocationId));
-    const { received: later, extra } = test.told;
+    const { received: later, extra } = test.reported;
     assert.deepEqual([later, extra], [received + 2, 1]);
   });
 

@@ -24,7 +24,7 @@ describe('Recorder', () => {
     assert.deepEqual([...recorder.take(4, 11, generator).steps[0]!.latency!.pairs], [5, 1]);
   });
 
-  it('tells connections as they are and connect times once', () => {
+  it('reports connections as they are and connect times once', () => {
     const recorder = new Recorder();
     recorder.soFar.connected = 2;
     recorder.soFar.failed = 1;
@@ -37,7 +37,7 @@ describe('Recorder', () => {
     assert.deepEqual([soFar.connected, soFar.failed, soFar.dropped, since], [2, 1, 1, {}]);
   });
 
-  it('counts what is opened after all as connected, and tells how many came late', () => {
+  it('counts what is opened after all as connected, and reports how many came late', () => {
     const recorder = new Recorder();
     recorder.opened(0, 5, {});
     recorder.neverOpened(1, new ConnectFailure('refused', 'no'));

@@ -120,7 +120,7 @@ describe('WorkerRun', () => {
     assert.deepEqual([totals.received, totals.late], [100, 100]);
   });
 
-  it('expects nothing of a connection that is lost, and tells of the loss', async () => {
+  it('expects nothing of a connection that is lost, and reports the loss', async () => {
     await start();
     const totals = await bench.step(1, step.warmupMs + 505);
     const lost = bench.hub.connections[3]!;

@@ -111,7 +111,7 @@ describe('moveSecret', () => {
   it('refuses what would leave a scenario that says something else', () => {
     // A target that is nothing but a reference of that name stands for a connection string.
     assert.equal(moved(inTarget(` ${hub}`), 'connection'), undefined);
-    // Where in the text a part of the value stands cannot be told.
+    // Where in the text a part of the value stands is unknown.
     assert.equal(moved(inTarget(` "http://b.example/hu\\u0062, ${hub}"`)), undefined);
   });
 

@@ -101,7 +101,7 @@ describe('a call of the user’s own method', () => {
       ['error arguments "12345678901234567890"'],
     ],
   ] as const) {
-    it(`is told of ${title}, where it stands`, () => {
+    it(`reports ${title}, where it stands`, () => {
       const problems = brief(file(...lines));
       assert.equal(problems.length, expected.length, problems.join('\n'));
       expected.forEach((start, index) =>
@@ -174,7 +174,7 @@ describe('a call of the user’s own method', () => {
       'warning other-reply "1KB"',
     ],
   ] as const) {
-    it(`is told of streams without ${title}`, () => {
+    it(`reports streams without ${title}`, () => {
       assert.deepEqual(brief(file(method, ...lines)), [expected]);
     });
   }

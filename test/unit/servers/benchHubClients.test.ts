@@ -97,7 +97,7 @@ describe('bench hub with @microsoft/signalr', () => {
     HttpTransportType.LongPolling,
   ]) {
     const name = HttpTransportType[transport];
-    it(`tells clients at disposal that they may reconnect, over ${name}`, async () => {
+    it(`says to clients at disposal that they may reconnect, over ${name}`, async () => {
       const connection = await connect(false, transport);
       const closed = new Promise((resolve) => connection.onclose(resolve));
       await hub.dispose();

@@ -94,8 +94,8 @@ describe('bench hub in MessagePack', () => {
     const client = await PackClient.connect(hub.url);
     assert.deepEqual(await client.invoke('GetConnectionId'), completed(client.id));
     client.call('ConnectionId');
-    const told = { type: 1, target: 'ConnectionId', arguments: [client.id] };
-    assert.deepEqual(await client.next(), told);
+    const reported = { type: 1, target: 'ConnectionId', arguments: [client.id] };
+    assert.deepEqual(await client.next(), reported);
     for (const name of ['JoinGroup', 'LeaveGroup', 'joingroup']) {
       client.call(name, 'g');
       const callback = name === 'joingroup' ? 'JoinGroup' : name;

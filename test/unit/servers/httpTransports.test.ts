@@ -105,7 +105,7 @@ describe('bench hub over HTTP transports', () => {
     assert.equal((await fetch(url, { method: 'DELETE' })).status, 404);
   });
 
-  it('tells why it closes, and then that it is over', async () => {
+  it('says why it closes, and then that it is over', async () => {
     await start({ closeAfter: 1 });
     const url = await polling();
     await post(url, invocation('Echo', {}));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ProblemLines, type ProblemLine } from '../../../src/servers/problemLines';
 
 describe('problem lines', () => {
-  it('tell the same sentence once with its count, and of a flood of others only the first twenty', () => {
+  it('report the same sentence once with its count, and of a flood of others only the first twenty', () => {
     const lines: ProblemLine[] = [];
     const problems = new ProblemLines((line) => lines.push(line));
     for (let index = 0; index < 300; index++) problems.report('the same');
@@ -19,7 +19,7 @@ describe('problem lines', () => {
     assert.equal(lines.length, 20);
   });
 
-  it('are told a moment later by themselves', async () => {
+  it('are reported a moment later by themselves', async () => {
     const line = await new Promise<ProblemLine>((resolve) => {
       new ProblemLines(resolve).report('soon');
     });

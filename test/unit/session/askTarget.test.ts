@@ -84,18 +84,18 @@ describe('asking a target before a run', () => {
     assert.deepEqual(asked, ['hub']);
   });
 
-  it('tells what it waits for when the target is silent', async () => {
+  it('reports what it waits for when the target is silent', async () => {
     let answer: (value: undefined) => void = () => undefined;
-    const told: [string, number][] = [];
+    const reported: [string, number][] = [];
     const got = await askTarget(target, plan, undefined, {
       askHub: () => new Promise((resolve) => (answer = resolve)),
       redirectHosts: () => Promise.resolve([]),
       waiting: (...what) => {
-        told.push([what[0], what[1]]);
+        reported.push([what[0], what[1]]);
         answer(undefined);
       },
     });
-    assert.deepEqual(told, [[url, 10_000]]);
+    assert.deepEqual(reported, [[url, 10_000]]);
     assert.ok(got && got.askedMs > 0);
   });
 

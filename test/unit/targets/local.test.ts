@@ -31,7 +31,7 @@ describe('the embedded hub', () => {
   const line = `console.log(JSON.stringify({ url: 'http://127.0.0.1:7/' + process.argv.slice(2).join('_') }));`;
   const untilStdinEnds = `process.stdin.resume().on('end', () => process.exit(0));`;
 
-  it('is started on any free port, told to end with its input, and disposed', async () => {
+  it('is started on any free port, ended with its input, and disposed', async () => {
     const target = await open(line + untilStdinEnds);
     const url = 'http://127.0.0.1:7/serve_hub_--port_0_--exit-with-stdin';
     assert.deepEqual([target.url, target.endpoint.urls], [url, [url]]);
@@ -41,24 +41,24 @@ describe('the embedded hub', () => {
     await target.dispose();
   });
 
-  it('tells what goes wrong with it later, and that it has ended, to whoever listens to the target', async () => {
+  it('reports what goes wrong with it later, and that it has ended, to whoever listens to the target', async () => {
     const problem = `console.log(JSON.stringify({ problem: 'late', count: 2 })); console.log('noise');`;
     const dies = `setTimeout(() => { ${problem} console.error('Error: gone'); process.exit(3); }, 50);`;
     const target = await open(line + dies);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     await new Promise<void>((resolve) => {
       target.problems?.listen((text, count) => {
-        if (told.push([text, count]) === 2) resolve();
+        if (reported.push([text, count]) === 2) resolve();
       });
     });
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       ['late', 2],
       ['The embedded hub ended by itself with code 3. Error: gone', 1],
     ]);
     await target.dispose();
   });
 
-  it('is not said to have ended by itself when it was told to', async () => {
+  it('is not said to have ended by itself when it was asked to', async () => {
     const target = await open(line + untilStdinEnds);
     target.problems?.listen((text) => assert.fail(text));
     await target.dispose();

@@ -26,7 +26,7 @@ describe('probeConnection', () => {
     ['Azure SignalR Service', () => startAzureSignalr({ port: 0 })],
     ['Azure Web PubSub', () => startWebPubSubEmulator({ port: 0 })],
   ] as const) {
-    it(`tells whether ${name} takes the key, and repeats no key`, async () => {
+    it(`reports whether ${name} takes the key, and repeats no key`, async () => {
       const emulator = await start();
       const { connectionString } = emulator;
       try {
@@ -81,7 +81,7 @@ describe('probeConnection', () => {
     }
   });
 
-  it('tells a server that is no service, and one that is not there', async () => {
+  it('reports a server that is no service, and one that is not there', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(404).end();
     });
@@ -100,7 +100,7 @@ describe('probeConnection', () => {
   });
 
   it('lets in an identity that a key is lent to, and says when it may not make REST calls', async () => {
-    /** Who knows the way to the key is Azure SignalR Service; the rest is answered as told. */
+    /** Who knows the way to the key is Azure SignalR Service; the rest is answered as given. */
     const statuses = { key: 200, group: 403 };
     const server = createServer(({ url = '' }, response) => {
       const isKey = url.startsWith('/api/v1/auth/accessKey');

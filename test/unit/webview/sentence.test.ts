@@ -134,7 +134,7 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.deepEqual([tile?.value, tile?.details], ['12', '30 on their way · 0 duplicated']);
   });
 
-  it('tell no rate of the first moments of a step', () => {
+  it('report no rate of the first moments of a step', () => {
     const sentAfter = (elapsedS: number): string | undefined => {
       const snapshot = measured(60, 1);
       const state = shownRun([{ ...snapshot, step: { ...snapshot.step!, elapsedS } }]);

@@ -37,7 +37,7 @@ describe('words of the panel', () => {
     assert.equal(fill('{0} of {1}, {7}', '{1}', 'b'), '{1} of b, {7}');
   });
 
-  it('tell time as a clock does', () => {
+  it('show time as a clock does', () => {
     assert.deepEqual([0, 65, 3599.6, 3661].map(timeLabel), ['0:00', '1:05', '1:00:00', '1:01:01']);
     assert.deepEqual([-1, 0.2, 59, 185].map(timeLeftWords), ['0 s', '1 s', '59 s', '3:05']);
     assert.deepEqual([0, 1.25, 1300, 99.96].map(rateWords), ['0', '1.3', '1,300', '100.0']);
@@ -69,17 +69,17 @@ describe('bands of the steps', () => {
     );
   });
 
-  it('end where the messages of their step ended, not where its last tick or its drain is told', () => {
+  it('end where the messages of their step ended, not where its last tick or its drain is reported', () => {
     const at = (atMs: number, elapsedS: number, phase: Snapshot['phase']): Snapshot => {
       const snapshot = measured(Math.floor(atMs / 1000), 1);
       return { ...snapshot, atMs, phase, step: { ...snapshot.step!, elapsedS, totalS: 3 } };
     };
     const change = at(4100, 2.6, 'draining');
     // Measured from 1.1 s to 4.1 s; the last sample before the change of phase was taken at 4 s.
-    const told = [at(2000, 0.9, 'measuring'), at(3000, 1.9, 'measuring'), change];
-    const [drained] = stepBands([...told, at(5000, 3, 'draining'), at(9000, 3, 'closing')]);
+    const reported = [at(2000, 0.9, 'measuring'), at(3000, 1.9, 'measuring'), change];
+    const [drained] = stepBands([...reported, at(5000, 3, 'draining'), at(9000, 3, 'closing')]);
     assert.deepEqual([drained?.fromS.toFixed(3), drained?.toS.toFixed(3)], ['1.100', '4.100']);
-    const [live] = stepBands(told.slice(0, 2));
+    const [live] = stepBands(reported.slice(0, 2));
     assert.equal(live?.toS.toFixed(3), '4.100');
   });
 
@@ -126,7 +126,7 @@ describe('tables of the panel', () => {
     assert.equal(errors.note, '3 of them in warm-ups, which are not measured.');
   });
 
-  it('draw no tail that too few deliveries tell', () => {
+  it('draw no tail that too few deliveries show', () => {
     const { interval } = measured(65, 1);
     const few = { ...interval!.latencyUs, count: 9_999 };
     const many = { ...few, count: 20_000 };
@@ -143,7 +143,7 @@ describe('tables of the panel', () => {
     const { rows, note } = chartTable(timeCharts[0]!, shownRun(snapshots));
     assert.equal(rows.length, 120);
     assert.match(note ?? '', /30 seconds/);
-    // Hours are told by every second snapshot.
+    // Hours are reported by every second snapshot.
     const thinned = shownRun(snapshots.map(({ tick }) => measured(2 * tick, 1)));
     assert.match(chartTable(timeCharts[0]!, thinned).note ?? '', / 60 seconds/);
   });
@@ -195,10 +195,10 @@ describe('tables of the panel', () => {
     assert.equal(rows[0]?.[3]?.length, 300);
   });
 
-  it('say what a server of the run has told, also before there is a result', () => {
+  it('say what a server of the run has reported, also before there is a result', () => {
     const problem = 'A server connection was lost.';
-    const told = { ...measured(30, 1), errors: { ownServer: 2 }, problem };
-    const live = shownRun([told]);
+    const reported = { ...measured(30, 1), errors: { ownServer: 2 }, problem };
+    const live = shownRun([reported]);
     assert.equal(problemOf(live), problem);
     assert.deepEqual(errorsTable(live).rows[0]?.slice(0, 2), ['ownServer', '2']);
     assert.equal(errorsTable(live).rows[0]?.[3], problem);
@@ -269,7 +269,7 @@ describe('latency spectrum', () => {
     assert.ok(Number.isFinite(percentilePlace(1)));
   });
 
-  it('names no percentile that too few values cannot tell', () => {
+  it('names no percentile that too few values cannot show', () => {
     assert.deepEqual(
       pointsOf(latency(100, 10, 100, 1000)).map(({ share }) => share),
       [0, 0.5, 0.9, 0.95, 0.99],

@@ -68,8 +68,8 @@ describe('WebSocket cases', () => {
       const isOver = code !== 1000 || bytes.includes(normalClose) || bytes[0] === 0x88;
       if (!isOver) peer.socket.write(normalClose);
       const last = await peer.nextFrame();
-      const told = last.payload.length === 0 ? 1005 : last.payload.readUInt16BE(0);
-      assert.deepEqual([last.code, told], [opcode.close, code]);
+      const reported = last.payload.length === 0 ? 1005 : last.payload.readUInt16BE(0);
+      assert.deepEqual([last.code, reported], [opcode.close, code]);
       const isViolation = code !== 1000 && !goodOnes.has(number);
       assert.equal(await lost, isViolation ? 'protocol' : 'closed');
       await peer.closed;

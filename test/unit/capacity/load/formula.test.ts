@@ -9,7 +9,7 @@ const broadcast = (intervalS: number): string =>
   });
 
 describe('the formula', () => {
-  it('has factors that give what it tells', () => {
+  it('has factors that give what it says', () => {
     assert.match(broadcast(0.333), /^1 sender × 1 msg per 333 ms × 1,000 receivers = 3,003 msg\/s/);
     assert.match(broadcast(0.5), /^1 sender × 2 msg\/s × 1,000 receivers = 2,000 msg\/s/);
     assert.match(broadcast(0.4), /^1 sender × 2\.5 msg\/s × 1,000 receivers = 2,500 msg\/s/);
@@ -18,7 +18,7 @@ describe('the formula', () => {
     assert.match(broadcast(60), /^1 sender × 1 msg per 60 s × 1,000 receivers = 16\.7 msg\/s/);
   });
 
-  it('is told beside a limit in the unit of its own size', () => {
+  it('is reported beside a limit in the unit of its own size', () => {
     const echo = { kind: 'echo', senders: 30, intervalS: 1, messageBytes: 20_480 } as const;
     const { binding } = estimate({ product: 'signalr', connections: 30, useCases: [echo] });
     assert.match(binding.text, /^\w+ 600 KB\/s of 2 MB\/s /);

@@ -21,7 +21,7 @@ describe('init', () => {
     );
   });
 
-  it('writes a file, and replaces one only when it is told to', async () => {
+  it('writes a file, and replaces one only when it is asked to', async () => {
     const flags = ['--use-case', 'sendToGroup', '--groups', 'big', '--unit', '10'];
     const first = await at.run(['init', 'rooms.yaml', ...flags]);
     assert.deepEqual([first.code, first.out, first.err], [0, '', 'wrote rooms.yaml\n']);

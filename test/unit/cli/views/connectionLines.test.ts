@@ -93,7 +93,7 @@ describe('lines about connections', () => {
     );
   });
 
-  it('tell targets and memberships apart', () => {
+  it('distinguish targets and memberships', () => {
     const histogram = new LatencyHistogram();
     histogram.record(2000);
     const latencyUs = histogram.summary();

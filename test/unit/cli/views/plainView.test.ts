@@ -58,9 +58,9 @@ describe('plain view', () => {
     at(25);
     for (let silentS = 1; silentS <= 12; silentS++) at(25 + silentS, silentS);
     at(38);
-    const told = pipe.err().split('\n').slice(2, -1);
+    const reported = pipe.err().split('\n').slice(2, -1);
     assert.deepEqual(
-      told.map((line) => line.replace(/; 700\.0 sent.*/, '')),
+      reported.map((line) => line.replace(/; 700\.0 sent.*/, '')),
       [
         '[0:25] step 1 of 3: measuring, 0:12 left; 400 outstanding',
         '[0:26] ⚠ step 1 of 3: no delivery for 1.0 s, 400 waiting; measuring, 0:12 left',

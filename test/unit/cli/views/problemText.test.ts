@@ -26,7 +26,7 @@ describe('a problem as one line', () => {
     assert.ok(lines.some((line) => line.startsWith('--target: error hub-url "ftp://x" in target')));
   });
 
-  it('points at the bracket that is never closed, and tells nothing of what follows from it', () => {
+  it('points at the bracket that is never closed, and reports nothing of what follows from it', () => {
     assert.deepEqual(
       linesOf('config:\n  target: local\n  connections: [10\nscenario:\n  name: echo\n'),
       [
@@ -39,11 +39,11 @@ describe('a problem as one line', () => {
   });
 
   it('says what a flag is to be written as', () => {
-    const told = (value: string): string =>
+    const reported = (value: string): string =>
       linesOf(`config:\n  target: local\n  skipNegotiation: ${value}\n`)[0] ?? '';
-    assert.match(told('yes'), /must be true or false, not "yes": write true\.$/);
-    assert.match(told('off'), /must be true or false, not "off": write false\.$/);
-    assert.match(told('"true"'), /must be true or false, without quotes\.$/);
-    assert.match(told('maybe'), /must be true or false\.$/);
+    assert.match(reported('yes'), /must be true or false, not "yes": write true\.$/);
+    assert.match(reported('off'), /must be true or false, not "off": write false\.$/);
+    assert.match(reported('"true"'), /must be true or false, without quotes\.$/);
+    assert.match(reported('maybe'), /must be true or false\.$/);
   });
 });

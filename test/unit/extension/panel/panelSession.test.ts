@@ -85,7 +85,7 @@ describe('session of a panel', () => {
     assert.deepEqual(types(), ['hydrate']);
   });
 
-  it('fills a page that is ready before the editor tells that it is shown', () => {
+  it('fills a page that is ready before the editor reports that it is shown', () => {
     const { messages, snapshots, show, types } = stage();
     show(false);
     messages.fire({ type: 'ready' });

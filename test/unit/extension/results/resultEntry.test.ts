@@ -14,7 +14,7 @@ import { sampleResult } from '../../results/sampleResult';
 const startedMs = Date.parse('2026-11-21T14:02:11Z');
 
 describe('names of result folders', () => {
-  it('tell time and scenario', () => {
+  it('show time and scenario', () => {
     assert.deepEqual(fromName('2026-11-21T14-02-11-chat-room'), {
       scenario: 'chat-room',
       startedMs,
@@ -22,7 +22,7 @@ describe('names of result folders', () => {
     assert.deepEqual(fromName('my best run'), { scenario: 'my best run', startedMs: 0 });
   });
 
-  it('are told from those that somebody gave them', () => {
+  it('differ from those that somebody gave them', () => {
     const own = (name: string) => hasOwnName({ name, scenario: 'fresh' });
     const made = '2026-11-21T14-02-11-fresh';
     assert.deepEqual([made, `${made}-2`].map(own), [true, true]);

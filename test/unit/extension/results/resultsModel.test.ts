@@ -37,7 +37,7 @@ describe('groupsOf', () => {
     );
   });
 
-  it('tells files of one name apart, and gives those of the command line to the only one', () => {
+  it('distinguishes files of one name, and gives those of the command line to the only one', () => {
     const a = entry('load', 1, { origin: 'file:///w/a/load.yaml' });
     const b = entry('load', 2, { origin: 'file:///w/b/load.yaml' });
     const shapeOf = (entries: readonly ResultEntry[]) =>
@@ -149,7 +149,7 @@ describe('the last run', () => {
     assert.equal(newestOf([...unread, interrupted], echo), interrupted);
   });
 
-  it('is told with its age', () => {
+  it('is reported with its age', () => {
     const run = entry('echo', now.getTime() - 2 * 3_600_000, { p99Us: 41_000 });
     assert.equal(lastRunText(run, now, english), 'p99 41 ms, passed, 2 h ago');
     // A clock that was set back is no reason for a negative age.

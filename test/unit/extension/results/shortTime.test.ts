@@ -17,7 +17,7 @@ describe('times of runs', () => {
     assert.equal(shortTime(at(21, 19, 28, 16), { ...style, language: 'zh-cn' }), '19:28');
   });
 
-  it('tell seconds only where two would look alike', () => {
+  it('report seconds only where two would look alike', () => {
     const times = [at(21, 19, 28, 16), at(21, 19, 28, 40), at(21, 19, 29), at(20, 19, 28)];
     assert.deepEqual(shortTimes(times, { now, language: 'en' }).map(plain), [
       '7:28:16 PM',

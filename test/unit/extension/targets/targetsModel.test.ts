@@ -49,7 +49,7 @@ describe('targetNodes', () => {
     assert.deepEqual(look, { label: 'prod', description: 'kept secret', icon: 'key' });
   });
 
-  it('tells hubs on this machine', () => {
+  it('recognises hubs on this machine', () => {
     const description = (url: string): string =>
       targetLook({ kind: 'hub', url }, english).description;
     assert.equal(description('http://127.0.0.1:5050/hub'), 'this machine');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { firstErrorWords } from '../../../../src/measure/judge/hubComplaint';
 
 describe('the first error of a run', () => {
-  it('is told with what to do about it', () => {
+  it('is reported with what to do about it', () => {
     const words = firstErrorWords([{ errorClass: 'refused', text: 'nobody there.' }]);
     assert.match(words, /^First error: refused: nobody there\. Start the server/);
     assert.equal(firstErrorWords([]), 'The target did not answer.');

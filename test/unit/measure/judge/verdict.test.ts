@@ -118,7 +118,7 @@ describe('judgeStep', () => {
     );
   });
 
-  it('tells losses from slowness and never rounds a missed share up to its limit', () => {
+  it('distinguishes losses from slowness and never rounds a missed share up to its limit', () => {
     const verdict = judgeStep(step(rising(98_960), { expected: 100_000 }), defaultSlo);
     assert.deepEqual(
       verdict.reasons.map(({ message }) => message),
@@ -192,7 +192,7 @@ describe('generatorProblems', () => {
     assert.deepEqual(problems({ offered: 0, sent: 0 }), []);
   });
 
-  it('tells first what happened and what helps', () => {
+  it('reports first what happened and what helps', () => {
     const first = (change: object, generator: object) => {
       const measured = { offered: 10, sent: 10, ...change, generator: { ...calm, ...generator } };
       return generatorProblems(measured, defaultSlo)[0];
@@ -365,7 +365,7 @@ describe('judgeRun', () => {
     });
   }
 
-  it('is incomplete without a completed step and tells the reason of the ending', () => {
+  it('is incomplete without a completed step and reports the reason of the ending', () => {
     assert.equal(run([]).reasons[0]?.code, 'no-step');
     assert.equal(run(['incomplete']).status, 'incomplete');
     const lost = run([], 'targetLost', { endingMessage: 'nothing listens on port 1' });

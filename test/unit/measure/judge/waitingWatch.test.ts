@@ -7,7 +7,7 @@ import { sampleSnapshot } from '../../results/sampleResult';
 
 const s = 1_000_000;
 
-/** A watch that was told these counts, one second after the other. */
+/** A watch that was given these counts, one second after the other. */
 function watched(...counts: readonly (readonly [expected: number, received: number])[]) {
   const watch = new WaitingWatch();
   counts.forEach(([expected, received], at) => {
@@ -23,18 +23,18 @@ describe('deliveries that are waited for', () => {
     assert.equal(watched([200, 200], [200, 200], [200, 200]), undefined);
   });
 
-  it('are told with the length of the silence', () => {
+  it('are reported with the length of the silence', () => {
     assert.deepEqual(watched([200, 160], [400, 160]), { oldestS: 1, silentS: 1 });
     assert.deepEqual(watched([200, 160], [400, 160], [600, 160]), { oldestS: 2, silentS: 2 });
     // It is over.
     assert.equal(watched([200, 160], [400, 160], [600, 160], [800, 799]), undefined);
   });
 
-  it('are told with the age of the oldest when newer ones arrive', () => {
+  it('are reported with the age of the oldest when newer ones arrive', () => {
     assert.deepEqual(watched([200, 100], [400, 150], [600, 190]), { oldestS: 2, silentS: 0 });
   });
 
-  it('are never told older than the oldest one is', () => {
+  it('are never reported older than the oldest one is', () => {
     const message = fc.record({
       dueUs: fc.integer({ min: 0, max: 10 * s }),
       tookUs: fc.option(fc.integer({ min: 0, max: 5 * s })),
@@ -92,7 +92,7 @@ describe('a stall', () => {
     return { ...sample!, latencyUs, over, outstanding: 400, waiting: { oldestS, silentS } };
   };
 
-  it('is a wait that the latencies so far do not tell', () => {
+  it('is a wait that the latencies so far do not show', () => {
     assert.deepEqual(stallOf(step(2.19, 2.19, 11_000)), {
       kind: 'silent',
       seconds: '2.1',

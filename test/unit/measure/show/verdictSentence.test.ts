@@ -156,12 +156,12 @@ describe('verdictSentence', () => {
     const reasons = [{ code: 'starved', message: 'step 1: something else took the processor' }];
     const ended = (plannedSteps: number, ending: JudgedRun['ending'] = 'threshold') =>
       judged({ status: 'invalid', reasons }, {}, { steps: [stepOf(1, 9)], plannedSteps, ending });
-    const told = '⚠ invalid; step 1: something else took the processor';
-    assert.equal(ended(1), told);
-    assert.equal(ended(2), `${told}; step 2 was not run`);
-    assert.equal(ended(3), `${told}; steps 2 and 3 were not run`);
-    assert.equal(ended(9), `${told}; steps 2 to 9 were not run`);
-    assert.equal(ended(9, 'completed'), told);
+    const reported = '⚠ invalid; step 1: something else took the processor';
+    assert.equal(ended(1), reported);
+    assert.equal(ended(2), `${reported}; step 2 was not run`);
+    assert.equal(ended(3), `${reported}; steps 2 and 3 were not run`);
+    assert.equal(ended(9), `${reported}; steps 2 to 9 were not run`);
+    assert.equal(ended(9, 'completed'), reported);
     const failed = { status: 'fail' as const, reasons };
     const run = { steps: [stepOf(1, 9)], plannedSteps: 2, ending: 'threshold' as const };
     assert.match(judged(failed, {}, run), /; step 2 was not run$/);

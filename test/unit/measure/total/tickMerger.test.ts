@@ -23,7 +23,7 @@ const shown = (ticks: readonly MergedTick[]): string[] =>
   ticks.map(({ tick, sent, complete }) => `${tick}:${sent}${complete ? '' : ' incomplete'}`);
 
 describe('TickMerger', () => {
-  it('tells a tick once all workers have delivered it', () => {
+  it('reports a tick once all workers have delivered it', () => {
     const merger = new TickMerger();
     assert.deepEqual(merger.add(sampleOf(0, 1, 5), true, 2), []);
     const [tick, ...others] = merger.add(sampleOf(1, 1, 7), true, 2);
@@ -33,36 +33,36 @@ describe('TickMerger', () => {
     assert.deepEqual([latencyUs.count, latencyUs.min, latencyUs.max], [2, 5000, 7000]);
   });
 
-  it('tells the same however the workers’ samples arrive, as long as none is two ticks late', () => {
+  it('reports the same however the workers’ samples arrive, as long as none is two ticks late', () => {
     const orders = fc.tuple(fc.array(fc.nat(), { minLength: 6, maxLength: 6 }), fc.nat(2));
     const same = fc.property(orders, ([ranks, extra]) => {
       const merger = new TickMerger();
-      const told: MergedTick[] = [];
+      const reported: MergedTick[] = [];
       for (let tick = 1; tick <= 6; tick++) {
         const workers = [0, 1, 2].sort(
           (a, b) => ((a + ranks[tick - 1]!) % 3) - ((b + ranks[tick - 1]!) % 3),
         );
         for (const worker of workers) {
           // Samples at borders come before the tick's last one and count for it.
-          if (worker === extra) told.push(...merger.add(sampleOf(worker, tick, 100), false, 3));
-          told.push(...merger.add(sampleOf(worker, tick, worker + tick), true, 3));
+          if (worker === extra) reported.push(...merger.add(sampleOf(worker, tick, 100), false, 3));
+          reported.push(...merger.add(sampleOf(worker, tick, worker + tick), true, 3));
         }
       }
       const sums = [1, 2, 3, 4, 5, 6].map((tick) => `${tick}:${103 + 3 * tick}`);
-      assert.deepEqual(shown(told), sums);
+      assert.deepEqual(shown(reported), sums);
     });
     fc.assert(same, { numRuns: 100 });
   });
 
   it('never adds two ticks of a fast worker together', () => {
     const merger = new TickMerger();
-    const told = [
+    const reported = [
       ...merger.add(sampleOf(0, 1, 1), true, 2),
       ...merger.add(sampleOf(0, 2, 10), true, 2),
       ...merger.add(sampleOf(1, 1, 2), true, 2),
       ...merger.add(sampleOf(1, 2, 20), true, 2),
     ];
-    assert.deepEqual(shown(told), ['1:3', '2:30']);
+    assert.deepEqual(shown(reported), ['1:3', '2:30']);
   });
 
   it('marks a tick incomplete that a worker is two ticks late for, and forgets what comes then', () => {
@@ -75,7 +75,7 @@ describe('TickMerger', () => {
     assert.deepEqual(shown(merger.add(sampleOf(1, 3, 4), true, 2)), ['3:5']);
   });
 
-  it('tells what is left of an open tick at the end', () => {
+  it('reports what is left of an open tick at the end', () => {
     const merger = new TickMerger();
     merger.add(sampleOf(0, 1, 3), true, 1);
     assert.deepEqual(merger.add(sampleOf(0, 2, 4), false, 1), []);

@@ -171,7 +171,7 @@ describe('ConnectionLife', () => {
   it('takes one up again only when it is prepared', async () => {
     make({ repair: true, lifetimeMs: 60_000 });
     prepares = () => {
-      // Whoever cannot be prepared is dropped, which is told as a loss.
+      // Whoever cannot be prepared is dropped, which counts as a loss.
       prepares = () => true;
       queueMicrotask(() => lose(2));
       return false;

@@ -97,7 +97,7 @@ describe('Connections', () => {
     assert.deepEqual(events, ['lost 0', 'lost 0']);
   });
 
-  it('tells how long a lost one was open', async () => {
+  it('reports how long a lost one was open', async () => {
     make();
     await open();
     await time.to(4000);

@@ -5,7 +5,7 @@ import { Lifespans } from '../../../../src/runner/connect/connections';
 const second = 1_000_000;
 
 describe('life spans of connections', () => {
-  it('are told with their down time and the share they were up', () => {
+  it('are reported with their down time and the share they were up', () => {
     const lifespans = new Lifespans();
     // Up from 0 to 10 s but for 2 s; up from 2 s on; down since 5 s; never opened is not counted.
     for (const index of [1, 3]) lifespans.opened(index, 0);

@@ -95,7 +95,7 @@ describe('Conductor', () => {
       );
     });
 
-    it('tells all workers the same moment, after which each has heard it', async () => {
+    it('gives all workers the same moment, after which each has heard it', async () => {
       start({}, {}, { workers: 2 });
       await ended();
       const at = workers.orders.find(({ type }) => type === 'step');
@@ -454,7 +454,7 @@ describe('Conductor', () => {
   });
 
   describe('what is shown meanwhile', () => {
-    it('is a snapshot for each tick that all workers have told', async () => {
+    it('is a snapshot for each tick that all workers have reported', async () => {
       const steps = [{ ...step, measureMs: 3000 }];
       start({ step: () => false }, { steps }, { workers: 2 });
       for (const second of [1, 2, 3]) {

@@ -9,7 +9,7 @@ describe('machine limits', () => {
   // Connections, negotiations, 64 for the process and 16 for each worker.
   const needed = 20_000 + 100 + 64 + 32;
 
-  it('are no obstacle where there is room or the system does not tell', () => {
+  it('are no obstacle where there is room or the system does not say', () => {
     assert.equal(missingForRun(plan, roomy), undefined);
     const untold = { cores: 1, fileDescriptors: null, localPorts: null };
     assert.equal(missingForRun(plan, untold), undefined);

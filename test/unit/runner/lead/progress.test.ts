@@ -102,7 +102,7 @@ describe('progress of a tick', () => {
     assert.equal(interval?.latencyUs.max, 500);
   });
 
-  it('is nothing where nothing was due or received, or no tick is told', () => {
+  it('is nothing where nothing was due or received, or no tick is reported', () => {
     assert.deepEqual(intervalOf(tickOf({}), new RateWindows()), {});
     assert.deepEqual(intervalOf(undefined, new RateWindows()), {});
   });

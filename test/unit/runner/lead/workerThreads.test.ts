@@ -26,37 +26,37 @@ describe('WorkerThreads', () => {
   after(() => rm(folder, { recursive: true }));
   afterEach(() => pool?.end());
 
-  /** Two workers that run the script; everything they tell, in order. */
+  /** Two workers that run the script; everything they report, in order. */
   async function poolOf(
     script: string,
-    enough: (told: readonly string[]) => boolean,
+    enough: (reported: readonly string[]) => boolean,
   ): Promise<string[]> {
     const path = join(folder, 'worker.cjs');
     await writeFile(path, head + script);
-    const told: string[] = [];
+    const reported: string[] = [];
     await new Promise<void>((resolve) => {
-      const tell = (text: string): void => {
-        told.push(text);
-        if (enough(told)) resolve();
+      const report = (text: string): void => {
+        reported.push(text);
+        if (enough(reported)) resolve();
       };
       pool = new WorkerThreads(path, starts, memberMemory(10, 1), {
-        fact: (worker, fact: FromWorker) => tell(`${worker} ${fact.type}`),
-        lost: (worker, error) => tell(`${worker} lost: ${error.message}`),
+        fact: (worker, fact: FromWorker) => report(`${worker} ${fact.type}`),
+        lost: (worker, error) => report(`${worker} lost: ${error.message}`),
       });
       pool.order({ type: 'flush', flush: 1 });
     });
-    return told;
+    return reported;
   }
-  /** Long enough for anything that would be told twice. */
+  /** Long enough for anything that would be reported twice. */
   const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
-  const both = (told: readonly string[]): boolean => told.length >= 2;
+  const both = (reported: readonly string[]): boolean => reported.length >= 2;
 
   it('gives each worker its part and everyone the orders', async () => {
     const script = `parentPort.on('message', (order) => {
       if (order.flush === 1) parentPort.postMessage({ type: workerData.worker === 0 ? 'ready' : 'connected' });
     });`;
-    const told = await poolOf(script, both);
-    assert.deepEqual(told.sort(), ['0 ready', '1 connected']);
+    const reported = await poolOf(script, both);
+    assert.deepEqual(reported.sort(), ['0 ready', '1 connected']);
     assert.deepEqual([...pool!.alive], [0, 1]);
   });
 
@@ -69,29 +69,29 @@ describe('WorkerThreads', () => {
     ['rejects', 'Promise.reject(new Error("later"))', /^[01] lost: later$/],
   ];
   for (const [name, script, message] of endings) {
-    it(`tells once that a worker is lost which ${name}`, async () => {
-      const told = await poolOf(script, both);
+    it(`reports once that a worker is lost which ${name}`, async () => {
+      const reported = await poolOf(script, both);
       await settle();
-      assert.equal(told.length, 2);
-      for (const text of told) assert.match(text, message);
+      assert.equal(reported.length, 2);
+      for (const text of reported) assert.match(text, message);
       assert.equal(pool!.alive.size, 0);
       pool!.order({ type: 'halt' });
     });
   }
 
   it('does not call a worker lost that said it was closed', async () => {
-    const told = await poolOf(`parentPort.postMessage({ type: 'closed' })`, both);
+    const reported = await poolOf(`parentPort.postMessage({ type: 'closed' })`, both);
     await settle();
-    assert.deepEqual(told.sort(), ['0 closed', '1 closed']);
+    assert.deepEqual(reported.sort(), ['0 closed', '1 closed']);
     assert.equal(pool!.alive.size, 0);
   });
 
   it('ends threads that are busy, and does not call them lost', async () => {
     const script = `parentPort.postMessage({ type: 'ready' }); for (;;);`;
-    const told = await poolOf(script, both);
+    const reported = await poolOf(script, both);
     await pool!.end();
     await settle();
-    assert.deepEqual(told.sort(), ['0 ready', '1 ready']);
+    assert.deepEqual(reported.sort(), ['0 ready', '1 ready']);
     await pool!.end();
   });
 
@@ -99,8 +99,11 @@ describe('WorkerThreads', () => {
     const script = `if (workerData.worker === 0) process.exit(1);
       setTimeout(() => parentPort.postMessage({ type: 'ready' }), 100);
       parentPort.on('message', () => parentPort.postMessage({ type: 'connected' }));`;
-    const told = await poolOf(script, (sofar) => sofar.includes('1 ready') && sofar.length >= 3);
-    assert.ok(told.some((text) => text.startsWith('0 lost')));
+    const reported = await poolOf(
+      script,
+      (sofar) => sofar.includes('1 ready') && sofar.length >= 3,
+    );
+    assert.ok(reported.some((text) => text.startsWith('0 lost')));
     assert.deepEqual([...pool!.alive], [1]);
   });
 });

@@ -53,7 +53,7 @@ describe('SharedMembers', () => {
     assert.equal(shared.count(0), 2);
   });
 
-  it('tells by the send time on which side of a change a message was counted', () => {
+  it('decides by the send time on which side of a change a message was counted', () => {
     let atUs = 10.2;
     const clock = (): number => (atUs += 0.3);
     const members = new SharedMembers(memberMemory(2, 1), populationsOf(planOf()), clock);

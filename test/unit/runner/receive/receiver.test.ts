@@ -45,7 +45,7 @@ type Encoding = keyof typeof encodings;
 /** What sockets read into; it holds something else as soon as a call is over. */
 const shared = Buffer.alloc(16_384);
 
-/** A receiver for a plan, with what it told. */
+/** A receiver for a plan, with what it reported. */
 class Bench {
   readonly recorder: Recorder;
   readonly step: StepRecorder;

@@ -11,7 +11,7 @@ const silent = { ok: false, errorClass: 'timeout', text: 'JoinGroup: no completi
 const lost = { ok: false, errorClass: 'closed', text: 'the connection was lost' } as const;
 
 describe('GroupMover', () => {
-  it('tells of each call that failed once, and nothing of lost connections', async () => {
+  it('reports each call that failed once, and nothing of lost connections', async () => {
     const step = { ...shortStep, senders: 0, warmupMs: 0 };
     const plan = planOf({
       steps: [step],
@@ -23,7 +23,7 @@ describe('GroupMover', () => {
       },
     });
     const outcomes: InvocationOutcome[] = [refused, silent, lost];
-    const told: string[] = [];
+    const reported: string[] = [];
     let nowUs = 0;
     const mover = new GroupMover(plan, 0, 0, populationsOf(plan), {
       nowUs: () => nowUs,
@@ -36,7 +36,7 @@ describe('GroupMover', () => {
       },
       recorder: {
         delivered: () => assert.fail(),
-        error: (errorClass, text) => told.push(`${errorClass}: ${text}`),
+        error: (errorClass, text) => reported.push(`${errorClass}: ${text}`),
       },
     });
     const recorder = new Recorder().beginStep(1);
@@ -46,7 +46,7 @@ describe('GroupMover', () => {
     assert.equal(mover.pump(), 'idle');
     await new Promise(setImmediate);
 
-    assert.deepEqual(told, ['invocation: no !', 'timeout: JoinGroup: no completion']);
+    assert.deepEqual(reported, ['invocation: no !', 'timeout: JoinGroup: no completion']);
     const { joins, joinsFailed, skipped } = recorder.membership!;
     assert.deepEqual({ joins, joinsFailed, skipped }, { joins: 0, joinsFailed: 3, skipped: 0 });
   });

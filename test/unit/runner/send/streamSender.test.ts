@@ -32,7 +32,7 @@ describe('StreamSender', () => {
     );
     assert.equal(bench.counts.sent, 12);
     for (const index of [0, 1]) bench.hubSends(index, ...bench.echoes(index));
-    assert.deepEqual(bench.told, {
+    assert.deepEqual(bench.reported, {
       ...{ offered: 12, sent: 12, expected: 12, received: 12, extra: 0, duplicated: 0 },
     });
   });
@@ -73,7 +73,7 @@ describe('StreamSender', () => {
     const bare = { ...item(2), item: args[0] };
     bench.hubSends(index, item(2), item(3), item(0xffffffff), bare, { type: 3, invocationId });
     assert.deepEqual(bench.errors, []);
-    assert.deepEqual(bench.told, {
+    assert.deepEqual(bench.reported, {
       ...{ offered: 1, sent: 1, expected: 3, received: 3, extra: 3, duplicated: 1 },
     });
     assert.equal(bench.counts.outOfOrder, 0);
@@ -92,7 +92,7 @@ describe('StreamSender', () => {
       bench.hubSends(index, answer, answer);
     }
     assert.deepEqual(bench.errors, ['invocation: StreamingUpload: the hub counted 2 of 3 items']);
-    assert.deepEqual(bench.told, {
+    assert.deepEqual(bench.reported, {
       ...{ offered: 6, sent: 6, expected: 2, received: 1, extra: 0, duplicated: 1 },
     });
   });

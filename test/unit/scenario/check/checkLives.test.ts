@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { brief, problemOf, withConfig } from '../parsed';
 
 describe('connections that come, go and move', () => {
-  it('short lives are a warning that tells how long connections do not send', () => {
+  it('short lives are a warning that says how long connections do not send', () => {
     for (const [lifetime, share] of [
       ['1s', 50],
       ['100ms', 91],

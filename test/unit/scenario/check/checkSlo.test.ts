@@ -25,7 +25,7 @@ describe('objectives', () => {
     assert.deepEqual(tooFine(text('p99: 100us', '  pacing: closed\n')), []);
   });
 
-  it('of a percentile that too few deliveries tell are said with the finest', () => {
+  it('of a percentile that too few deliveries show are said with the finest', () => {
     // 50 senders for 20 s: 1,000 deliveries.
     assert.deepEqual(
       tooFine(text('p99.9: 1s, p99.99: 2s')).map(({ message }) => message),

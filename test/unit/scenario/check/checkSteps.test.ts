@@ -119,7 +119,7 @@ describe('a mix', () => {
     [['name: echo, sender: 5'], 'error unknown-key "sender"'],
     [['name: echo, senders: 100', 'name: broadcast'], 'warning mix-sum "broadcast"'],
   ] as const) {
-    it(`of ${entries.join(' and ')} is told: ${problem}`, () => {
+    it(`of ${entries.join(' and ')} is reported: ${problem}`, () => {
       assert.deepEqual(brief(mix(...entries)), [problem]);
     });
   }

@@ -16,14 +16,14 @@ describe('what this version cannot run', () => {
     [`${withConfig(...sdkMessagePack)}${invoke('{ticks}')}`, /cannot write ticks/],
   ];
   for (const [text, reason] of reasons) {
-    it(`is told as one sentence: ${String(reason)}`, () => {
+    it(`is reported as one sentence: ${String(reason)}`, () => {
       const sentence = notRunnable(scenarioOf(text));
       assert.match(sentence ?? '', reason);
       assert.match(sentence ?? '', /^[^.]*\S.*\.$/);
     });
   }
 
-  it('is more sources than can be told apart, by one', () => {
+  it('is more sources than can be distinguished, by one', () => {
     const groups = (connections: number): string =>
       `${withConfig(`connections: ${connections}`)}scenario:\n  name: sendToGroup\n  parameters: { groupCount: 1000, groupsPerConnection: 1000 }\n`;
     const most = Math.floor(largestSource / 1000);
@@ -31,7 +31,7 @@ describe('what this version cannot run', () => {
     assert.match(notRunnable(scenarioOf(groups(most + 1))) ?? '', /more than one run can follow/);
   });
 
-  it('is told of when the file is checked, at the key it is about', () => {
+  it('is reported when the file is checked, at the key it is about', () => {
     for (const [text, place] of [
       [withConfig('connectionType: AspNet').replace('local', 'http://localhost/hub'), 'AspNet'],
       [withConfig('dialect: measure', ...sdkMessagePack), 'sdk'],

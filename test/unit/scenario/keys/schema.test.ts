@@ -20,7 +20,7 @@ function everyKey(keys: readonly KeySpec[]): KeySpec[] {
 }
 
 describe('the schema', () => {
-  it('has each of the keys by which scenarios are told apart', () => {
+  it('has each of the keys by which scenarios are distinguished', () => {
     assert.deepEqual(
       topKeys.map(({ name }) => name),
       topNames,

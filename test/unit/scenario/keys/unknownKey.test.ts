@@ -23,7 +23,7 @@ describe('an unknown key', () => {
     ['scenario:\n  sendingInterval: 5s\n', /not belong in scenario, but in scenario\.parameters/],
     ['scenario:\n  parameters:\n    connections: 5\n', /but in config/],
   ] as const) {
-    it(`under the wrong parent is told where it belongs: ${text.split('\n').join(' ')}`, () => {
+    it(`under the wrong parent is shown where it belongs: ${text.split('\n').join(' ')}`, () => {
       assert.match(problemOf(text, 'unknown-key').message, home);
     });
   }

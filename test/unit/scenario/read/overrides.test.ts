@@ -69,7 +69,7 @@ describe('an override', () => {
     ['scenario.name', 'foo', /^--set scenario\.name: There is no use case "foo"/],
     ['config', '5', /^--set config: config must be a map/],
   ] as const) {
-    it(`--set ${path}=${value} is told without a position: ${String(message)}`, () => {
+    it(`--set ${path}=${value} is reported without a position: ${String(message)}`, () => {
       const { problems } = parseScenario(withConfig(), set(path, value));
       const problem = problems.find((one) => message.test(one.message));
       assert.ok(problem, JSON.stringify(problems));

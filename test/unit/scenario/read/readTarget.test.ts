@@ -130,7 +130,7 @@ describe('the target', () => {
     ]);
   });
 
-  it('that is the endpoint of a service is an error, its clients come in where they are told to', () => {
+  it('that is the endpoint of a service is an error, its clients come in where they are sent', () => {
     assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net')), ['hub-url']);
     assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net/client/')), []);
   });

@@ -137,26 +137,29 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
   it('names what is no mix over the same connections, and no one run', () => {
     const broadcast = echo({ Method: 'Broadcast' });
     const problemsIn = (text: string): string[] => serious(parseScenario(text).problems);
-    const told = (text: string): string => problemsIn(text)[0]!;
+    const reported = (text: string): string => problemsIn(text)[0]!;
     assert.match(
-      told(fixture('mix.yaml').replace('Method: SendToClient', 'Method: Broadcast')),
+      reported(fixture('mix.yaml').replace('Method: SendToClient', 'Method: Broadcast')),
       /^Step 1 \(CreateConnection\): this is a mix.*beside or after other connections.*a file for each Type/,
     );
     assert.match(
-      told(fixture('mix.yaml').replace('5050', '5051')),
+      reported(fixture('mix.yaml').replace('5050', '5051')),
       /^Step 1 .* beside or after other connections/,
     );
-    assert.match(told(beside([echo(), broadcast], [echo()])), /^Step 3 \(Echo\): this is a mix/);
     assert.match(
-      told(beside([echo()], [echo(), broadcast])),
+      reported(beside([echo(), broadcast], [echo()])),
+      /^Step 3 \(Echo\): this is a mix/,
+    );
+    assert.match(
+      reported(beside([echo()], [echo(), broadcast])),
       /^Step 3 \(Broadcast\): this is a mix/,
     );
     assert.match(
-      told(beside([echo({ RemainderEnd: 10 }), broadcast], [echo(), broadcast])),
+      reported(beside([echo({ RemainderEnd: 10 }), broadcast], [echo(), broadcast])),
       /^Step 2 \(Echo\): 10 of 60 senders, where its part of the last step makes 30\./,
     );
     assert.match(
-      told(beside([echo(), { ...broadcast, Duration: 5 }])),
+      reported(beside([echo(), { ...broadcast, Duration: 5 }])),
       /^Step 2 \(Broadcast\): Parameter.Duration differs from Step 2 \(Echo\)/,
     );
     const tooMany = problemsIn(beside([echo({ RemainderEnd: 80 }), broadcast]));
@@ -233,7 +236,7 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
   });
 
   it('warns of keys that a method does not have', () => {
-    const told = (text: string, ...methods: readonly Method[]): void => {
+    const reported = (text: string, ...methods: readonly Method[]): void => {
       const file = pipeline(...methods);
       const { scenario, problems } = parseScenario(file);
       const [problem, ...others] = problems.filter(({ code }) => code === 'unknown-key');
@@ -246,20 +249,20 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
       const translated = problems.filter(({ code }) => code === 'pipeline-file');
       assert.equal(translated.length, 1, 'the rest is read all the same');
     };
-    told(
+    reported(
       'Step 2 (Echo): there is no key "Parameter.MesageSize", so it is not read. Did you mean Parameter.MessageSize?',
       echo({ MesageSize: 300 }),
     );
-    told(
+    reported(
       'Step 2 (StartConnection): there is no key "Parameter.BatchMod", so it is not read. Did you mean Parameter.BatchMode?',
       { Method: 'StartConnection', BatchMod: 'LowPress' },
       echo(),
     );
-    told(
+    reported(
       'Step 2 (Echo): there is no key "Parameter.Colour", so it is not read.',
       echo({ Colour: 5 }),
     );
-    told(
+    reported(
       'Step 3 (StopCollector): there is no key "Parameter.Interval", so it is not read.',
       echo(),
       { Method: 'StopCollector', Interval: 5 },

@@ -12,7 +12,7 @@ describe('notes on keys of the Azure SignalR benchmark', () => {
     assert.deepEqual(brief(withKeys('step: 0', 'arrivingRate: 20')), []);
   });
 
-  it('tell of a step that did not reach all connections', () => {
+  it('report a step that did not reach all connections', () => {
     const text = withConfig('connections: 1000', 'baseSending: 500', 'step: 300');
     assert.match(
       problemOf(text, 'seed-difference').message,
@@ -22,25 +22,25 @@ describe('notes on keys of the Azure SignalR benchmark', () => {
     assert.deepEqual(notes('step: 300', 'sendingSteps: 2'), []);
   });
 
-  it('tell of steps that the formula now counts', () => {
+  it('report steps that the formula now counts', () => {
     assert.deepEqual(notes('step: 300', 'sendingSteps: 3'), ['info seed-difference "3"']);
     assert.deepEqual(notes('step: 500', 'sendingSteps: 5'), ['info seed-difference "5"']);
     assert.deepEqual(notes('step: 500', 'sendingSteps: 2'), []);
   });
 
-  it('tell of a single step that nobody judged', () => {
+  it('report a single step that nobody judged', () => {
     assert.match(
       problemOf(withConfig('sendingSteps: 1'), 'seed-difference').message,
       /never judged/,
     );
   });
 
-  it('tell of values that made the Azure SignalR benchmark fail', () => {
+  it('report values that made the Azure SignalR benchmark fail', () => {
     assert.deepEqual(notes('step: 0'), ['info seed-difference "0"']);
     assert.deepEqual(notes('baseSending: 0'), ['info seed-difference "0"']);
   });
 
-  it('tell that the arriving rate was none', () => {
+  it('report that the arriving rate was none', () => {
     assert.deepEqual(notes('arrivingRate: 20'), ['info seed-difference "20"']);
     assert.deepEqual(notes('arrivingRate: 20', 'arrivingBatchMode: LimitRatePress'), []);
     assert.deepEqual(notes('arrivingBatchMode: LowPress', 'arrivingBatchWait: 2s'), [
@@ -50,7 +50,7 @@ describe('notes on keys of the Azure SignalR benchmark', () => {
     assert.deepEqual(notes('arrivingBatchWait: 1s'), ['info seed-difference "1s"']);
   });
 
-  it('tell that the criteria hold for the last step too', () => {
+  it('report that the criteria hold for the last step too', () => {
     assert.deepEqual(notes('connectionFailPercentage: 0.1', 'latencyPercentage: 0.1'), [
       'info seed-difference "0.1"',
       'info seed-difference "0.1"',

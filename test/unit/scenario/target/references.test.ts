@@ -49,7 +49,7 @@ describe('references', () => {
     );
   });
 
-  it('that are missing stay and are told once each', () => {
+  it('that are missing stay and are reported once each', () => {
     const { text, missing } = resolveReferences('${env:A}${secret:A}${env:A}', () => undefined);
     assert.equal(text, '${env:A}${secret:A}${env:A}');
     assert.deepEqual(

@@ -233,7 +233,7 @@ describe('app server', () => {
     );
   });
 
-  it('writes nothing more after a service error, and tells its text', async () => {
+  it('writes nothing more after a service error, and reports its text', async () => {
     const problems: string[] = [];
     const options = { serverConnections: 1, onProblem: (text: string) => void problems.push(text) };
     await withAppServer(options, async (_server, service) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { endAdvice } from '../../../../src/servers/appServer/serviceConnection';
 
 describe('the advice on a server connection that is refused', () => {
-  it('tells a key that is wrong from a resource that takes none', () => {
+  it('distinguishes a key that is wrong from a resource that takes none', () => {
     assert.match(endAdvice({ status: 401 }, false), /^Check the access key/);
     const forbidden = endAdvice({ status: 403 }, false);
     assert.match(forbidden, /Serverless mode.* access keys are disabled.* network access rules/);

@@ -125,7 +125,7 @@ async function caughtUp(connection: StubConnection): Promise<void> {
 
 describe('app server and recorded sessions of the SDK', () => {
   it('answers clients, groups, bad clients, pings and errors as the SDK did', async () => {
-    // B speaks a protocol that app did not have, G broke a limit of 32 KiB, H is told nothing about; I only
+    // B speaks a protocol that app did not have, G broke a limit of 32 KiB, nothing is said of H; I only
     // times out, K was cut off.
     const left = ['connB', 'connG', 'connH', 'connI', 'connK'];
     const { theirs, ours } = await replay('main', 5, (each) => !left.includes(clientOf(each)));

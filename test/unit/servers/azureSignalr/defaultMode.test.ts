@@ -73,7 +73,7 @@ describe('the Azure SignalR emulator in default mode', () => {
     }
   });
 
-  it('tells the app server who the client is', async () => {
+  it('says to the app server who the client is', async () => {
     const server = await appServer();
     const { client: one, id } = await joined(server, { 'asrs.s.uid': 'ann', role: ['a', 'b'] });
     assert.notEqual(one.connection.connectionId, null);
@@ -183,7 +183,7 @@ describe('the Azure SignalR emulator in default mode', () => {
     assert.deepEqual(await ack(server), [6, 1]);
   });
 
-  it('answers questions about who is there, and closes whom it is told to', async () => {
+  it('answers questions about who is there, and closes whom it is asked to', async () => {
     const server = await appServer();
     const { client: ann, id } = await joined(server, { 'asrs.s.uid': 'ann' });
     const { client: bob } = await joined(server, { 'asrs.s.uid': 'bob' });
@@ -209,7 +209,7 @@ describe('the Azure SignalR emulator in default mode', () => {
     assert.match(String(await eve.closed), /out/);
   });
 
-  it('closes any client of the hub for a connection that only sends, and tells its app server', async () => {
+  it('closes any client of the hub for a connection that only sends, and informs its app server', async () => {
     const [server, manager] = [await appServer(), await appServer('manager', 2)];
     const { client: ann, id: annId } = await joined(server);
     const { client: bob, id: bobId } = await joined(server);
@@ -220,8 +220,8 @@ describe('the Azure SignalR emulator in default mode', () => {
       { type: broadcastData, payloads: [['json', json('still here')]] },
     );
     assert.match(String(await ann.closed), /enough/);
-    const told = await server.next(closeConnection);
-    assert.deepEqual([told.connectionId, told.errorMessage], [annId, 'enough']);
+    const reported = await server.next(closeConnection);
+    assert.deepEqual([reported.connectionId, reported.errorMessage], [annId, 'enough']);
     assert.deepEqual(await notesOf(bob, 1), [['still here']]);
     manager.send({ type: closeConnection, connectionId: bobId, errorMessage: '' });
     assert.equal(await bob.closed, undefined);

@@ -132,7 +132,7 @@ describe('what a hub sends before a client has the answer to its handshake', () 
     ['bytes', 1000, 1000],
     ['messages', 1_000_000, 1001],
   ] as const) {
-    it(`is bounded in ${bound}: a client that is never answered is told why it is closed`, async () => {
+    it(`is bounded in ${bound}: a client that is never answered learns why it is closed`, async () => {
       await start(maxUnreadBytes);
       const { client, id } = await waiting();
       const message = { type: broadcastData, payloads: note('x'.repeat(80)) } as const;

@@ -24,7 +24,7 @@ export interface HubClient {
   readonly closed: Promise<Error | undefined>;
 }
 
-/** @param appUrl whose negotiate tells where to go; without it the client has its own token */
+/** @param appUrl whose negotiate says where to go; without it the client has its own token */
 export async function hubClient(
   peer: EmulatorPeer,
   hub: string,

@@ -223,7 +223,7 @@ describe('bench hub', () => {
       a.sendJson({ type: 4, invocationId: '1', target: 'Echo', arguments: [{}] });
       assert.match((await a.message()).error ?? '', /non-streaming 'Echo' method/);
       a.send('Foo');
-      assert.deepEqual(await a.settle(), [], 'without an id nobody is told');
+      assert.deepEqual(await a.settle(), [], 'without an id nobody hears of it');
     });
   });
 

@@ -262,7 +262,7 @@ describe('StreamingEcho with @microsoft/signalr', () => {
     });
   }
 
-  it('tells the error of an upload', async () => {
+  it('reports the error of an upload', async () => {
     const upload = new Subject<Payload>();
     const got: Payload[] = [];
     const over = download(upload, 0, got);

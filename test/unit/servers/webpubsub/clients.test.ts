@@ -165,7 +165,7 @@ describe('clients of the emulator of Web PubSub', () => {
     assert.equal(emulator.counts.delivered, 15);
   });
 
-  it('that send what is no message are told, and dropped', async () => {
+  it('that send what is no message are reported, and dropped', async () => {
     const bad: (object | string | Buffer)[] = [
       'garbage',
       Buffer.from('{"type":"ping"}'),

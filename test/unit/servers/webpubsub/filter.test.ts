@@ -56,7 +56,7 @@ describe('filters', () => {
     assert.throws(() => parseFilter('not '.repeat(2000)), FilterError);
   });
 
-  const told: [filter: string, problem: string][] = [
+  const reported: [filter: string, problem: string][] = [
     ['invalid filter', 'Syntax error at position 14 in'],
     ["userId eq 'a') and x", 'Syntax error at position 14 in'],
     ['userId eq', 'Syntax error at position 9 in'],
@@ -71,7 +71,7 @@ describe('filters', () => {
     ],
     ['('.repeat(100), 'It is nested too deeply at position 51 in'],
   ];
-  for (const [filter, problem] of told) {
+  for (const [filter, problem] of reported) {
     it(`that are not understood are refused with what and where: ${filter}`, () => {
       const message = `Invalid syntax for '${filter}': ${problem} '${filter}'. (Parameter 'filter')`;
       assert.throws(() => parseFilter(filter), { message });

@@ -103,7 +103,7 @@ describe('columns of a chart', () => {
     assert.deepEqual(thinned('last', [1, 3, 7, null]), { ...rest, lines: [[3, 7]] });
   });
 
-  it('have no gap at a change of phase, which is told between two ticks', () => {
+  it('have no gap at a change of phase, which is reported between two ticks', () => {
     const change = { ...sampleSnapshot(2, 1), atMs: 2100 };
     const { seconds, lines } = columnsOf(
       latencyChart!,
@@ -125,7 +125,7 @@ describe('columns of a chart', () => {
     assert.deepEqual([islandsOf([]), islandsOf([5])], [[], [0]]);
   });
 
-  it('tell the worst or the whole of a run that is over, and the latest of one that goes on', () => {
+  it('report the worst or the whole of a run that is over, and the latest of one that goes on', () => {
     const snapshots = [measured(1, 1), measured(2, 1, 2_992_000), measured(3, 1)];
     const rest = (spec: TimeChartSpec, over: boolean) =>
       atRest(spec, columnsOf(spec, snapshots, 9), over, panelStrings);
@@ -143,7 +143,7 @@ describe('columns of a chart', () => {
   });
 });
 
-/** A run as its conductor tells it: ticks, and between them changes of phase that measure nothing. */
+/** A run as its conductor reports it: ticks, and between them changes of phase that measure nothing. */
 const runs = fc
   .array(
     fc.record({
@@ -207,7 +207,7 @@ describe('what the charts draw', () => {
       (['p50', 'p90', 'p99', 'p999', 'max'] as const).map((key) => [
         key,
         ({ interval }: Snapshot) =>
-          // Fewer deliveries tell no p99.9.
+          // Fewer deliveries show no p99.9.
           (interval?.latencyUs.count ?? 0) >= (key === 'p999' ? 10_000 : 1)
             ? [interval!.latencyUs[key]]
             : [],

@@ -66,7 +66,7 @@ describe('a hub that does not know the connection', () => {
     return found;
   }
 
-  it('is told the number of the connection, where headers and query have it, over every way', async () => {
+  it('gets the number of the connection, where headers and query have it, over every way', async () => {
     const numbered = {
       headers: { 'X-User': ['user-', '-', ''] },
       query: { room: ['', ''] },

@@ -252,7 +252,7 @@ describe('negotiate', () => {
     });
   }
 
-  it('tells how long a throttled client shall wait, in seconds or by date', async () => {
+  it('reads how long a throttled client shall wait, in seconds or by date', async () => {
     const throttle =
       (after: string): Answer =>
       (_request, response) =>

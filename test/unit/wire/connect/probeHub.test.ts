@@ -48,7 +48,7 @@ describe('probeHub', () => {
     }
   });
 
-  it('tells the class and the reason when the hub cannot be reached', async () => {
+  it('reports the class and the reason when the hub cannot be reached', async () => {
     const hub = await startBenchHub();
     await hub.dispose();
     const gone = await probeHub(endpointOf(hub.url));
@@ -56,7 +56,7 @@ describe('probeHub', () => {
     assert.equal(gone.errorClass, 'refused');
   });
 
-  it('tells the class of a wrong path', async () => {
+  it('reports the class of a wrong path', async () => {
     const hub = await startBenchHub();
     try {
       const wrong = await probeHub(endpointOf(`${hub.url}-not`));
@@ -169,7 +169,7 @@ describe('askHub', () => {
     }
   });
 
-  it('is measure at a hub that neither greets nor tells the id', async () => {
+  it('is measure at a hub that neither greets nor gives the id', async () => {
     const hub = await startRawHub();
     const time = new VirtualTime().install();
     try {

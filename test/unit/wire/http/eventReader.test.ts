@@ -43,7 +43,7 @@ describe('server-sent events', () => {
     assert.deepEqual(read('data: a\r\n\r\ndata: b\r\n'), ['a']);
   });
 
-  it('tell their length in the stream', () => {
+  it('report their length in the stream', () => {
     const lengths: number[] = [];
     const bytes = Buffer.from('data: abc\r\n\r\ndata: d\n\n');
     new EventReader(100).read(bytes, 0, bytes.length, (_buffer, _start, _end, eventBytes) =>

@@ -109,7 +109,7 @@ describe('HttpConnection', () => {
     assert.deepEqual(listener.frameBytes, ['data: {"type":6}\x1e\r\n\r\n'.length]);
   });
 
-  it('tells the phases of connecting', async () => {
+  it('reports the phases of connecting', async () => {
     const stopwatch = new ConnectStopwatch();
     const opening = open('LongPolling', undefined, stopwatch);
     answer(await hub.next('GET'));

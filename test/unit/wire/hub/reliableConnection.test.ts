@@ -27,7 +27,7 @@ import { VirtualTime } from '../../../fakes/virtualTime';
 
 /** Remembers losses of sockets too. */
 class ReliableListener extends RecordingListener {
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   /** What the next message is taken for: word of the connection's end. */
   closes: string | undefined;
   override received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
@@ -35,10 +35,10 @@ class ReliableListener extends RecordingListener {
     this.texts.push(buffer.toString('latin1', start, end));
   }
   interrupted(_: unknown, errorClass: string): void {
-    this.told.push(`interrupted ${errorClass}`);
+    this.reported.push(`interrupted ${errorClass}`);
   }
   recovered(): void {
-    this.told.push('recovered');
+    this.reported.push('recovered');
   }
 }
 
@@ -150,7 +150,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       await until('the delivery', () => listener.texts.length === 1);
       refusals.push(503);
       sockets[0]!.socket.terminate();
-      await until('the delivery', () => listener.told.length === 1);
+      await until('the delivery', () => listener.reported.length === 1);
       assert.ok(client.isOpen);
       const join = { type: 'joinGroup', group: 'g', ackId: 1 } as const;
       const late = codec.encode({
@@ -169,7 +169,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         awps_reconnection_token: 't+1',
       });
       assert.equal(request.headers.authorization, undefined);
-      // What the service sends again was told before; only what is new is told now.
+      // What the service sends again was reported before; only what is new is reported now.
       for (const id of [6, 7, 8]) say(socket, data(id));
       await until('the delivery', () => listener.texts.length === 2);
       assert.deepEqual(
@@ -179,11 +179,11 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       await time.to(2500);
       await until('the acknowledgement', () => sent.length === 3);
       assert.deepEqual(sent[2], { type: 'sequenceAck', sequenceId: 8 });
-      assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
+      assert.deepEqual(listener.reported, ['interrupted closed', 'recovered']);
       assert.deepEqual(listener.losses, []);
     });
 
-    it('is lost for the reason that the service has told before, where its close has none', async () => {
+    it('is lost for the reason that the service has reported before, where its close has none', async () => {
       const client = await open();
       listener.closes = 'The client is too slow.';
       say(sockets[0]!.socket, data(1));
@@ -194,7 +194,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       assert.equal(client.isOpen, false);
     });
 
-    it('is lost when the service has given it up, for the reason of the close where it told none before', async () => {
+    it('is lost when the service has given it up, for the reason of the close where it reported none before', async () => {
       const client = await open();
       listener.closes = '';
       say(sockets[0]!.socket, data(1));
@@ -202,7 +202,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       const { errorClass, text } = await listener.lostOnce;
       assert.equal(errorClass, 'closed');
       assert.match(text, /1008.*too late/);
-      assert.deepEqual([client.isOpen, listener.told], [false, []]);
+      assert.deepEqual([client.isOpen, listener.reported], [false, []]);
     });
 
     it('is lost when the service does not know it any more, and when it talks garbage', async () => {

@@ -96,12 +96,13 @@ describe('REST calls', () => {
       const template = rest.template(recordLatencyShape({ method: 'RecordLatency', blob: 'x' }));
       const body = template.fill(emptyStamp(), undefined, Date.now());
       assert.equal(await rest.sent({ kind: 'all' }, body), undefined);
-      const told = JSON.parse(seen[0]!.body) as Record<string, unknown>;
-      const data = kind === 'signalr' ? (told['arguments'] as [Record<string, unknown>])[0] : told;
+      const reported = JSON.parse(seen[0]!.body) as Record<string, unknown>;
+      const data =
+        kind === 'signalr' ? (reported['arguments'] as [Record<string, unknown>])[0] : reported;
       assert.deepEqual(Object.keys(data), [
         ...['bench.Stamp', 'payload.Timestamp', 'payload.MessageBlob'],
       ]);
-      assert.equal(told['target'], kind === 'signalr' ? 'RecordLatency' : undefined);
+      assert.equal(reported['target'], kind === 'signalr' ? 'RecordLatency' : undefined);
       calls?.close();
       server?.close();
     }
@@ -158,7 +159,7 @@ describe('REST calls', () => {
     assert.ok(times[1]! - times[0]! >= 950, `${times[1]! - times[0]!} ms`);
   });
 
-  it('take no more messages than there are sockets, and tell when one is free', async () => {
+  it('take no more messages than there are sockets, and report when one is free', async () => {
     const open: ServerResponse[] = [];
     const rest = await start((_, response) => open.push(response));
     for (let call = 0; call < maximumSockets; call++) {

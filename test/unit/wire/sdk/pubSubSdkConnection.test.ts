@@ -18,7 +18,7 @@ import { until } from '../../../fakes/until';
 /** Hears what comes, and losses of sockets too. */
 class Listener extends RecordingListener {
   readonly messages: HubMessage[] = [];
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   pings = 0;
   override message(_: HubConnection, message: HubMessage, __: number, wireBytes: number): void {
     this.messages.push(message);
@@ -28,10 +28,10 @@ class Listener extends RecordingListener {
     this.pings += 1;
   }
   interrupted(_: unknown, errorClass: string): void {
-    this.told.push(`interrupted ${errorClass}`);
+    this.reported.push(`interrupted ${errorClass}`);
   }
   recovered(): void {
-    this.told.push('recovered');
+    this.reported.push('recovered');
   }
 }
 
@@ -112,7 +112,7 @@ describe('a connection of the official client of Web PubSub', () => {
     assert.ok(Number.isNaN(bytes));
   };
 
-  it('sends by the methods of the client, and hears what it tells', async () => {
+  it('sends by the methods of the client, and hears what it reports', async () => {
     const client = await open();
     assert.equal(client.connectionId, 'c 1');
     const [{ request, socket } = assert.fail()] = sockets;
@@ -168,10 +168,10 @@ describe('a connection of the official client of Web PubSub', () => {
     const query = new URL(sockets[1]!.request.url!, 'http://x').searchParams;
     assert.equal(query.get('awps_connection_id'), 'c 1');
     assert.equal(query.get('awps_reconnection_token'), 't+1');
-    assert.deepEqual(listener.told, ['interrupted closed']);
+    assert.deepEqual(listener.reported, ['interrupted closed']);
     sockets[1]!.socket.send(greeting!);
-    await until('the greeting', () => listener.told.length === 2);
-    assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
+    await until('the greeting', () => listener.reported.length === 2);
+    assert.deepEqual(listener.reported, ['interrupted closed', 'recovered']);
     assert.deepEqual(listener.losses, []);
     sockets[1]!.socket.close(1008, 'too late');
     assert.equal((await listener.lostOnce).errorClass, 'closed');
@@ -182,8 +182,8 @@ describe('a connection of the official client of Web PubSub', () => {
     sockets[0]!.socket.terminate();
     await until('another socket', () => sockets.length === 2);
     sockets[1]!.socket.send(greeting!);
-    await until('the greeting', () => listener.told.length === 2);
-    assert.deepEqual(listener.told, ['interrupted closed', 'recovered']);
+    await until('the greeting', () => listener.reported.length === 2);
+    assert.deepEqual(listener.reported, ['interrupted closed', 'recovered']);
     assert.ok(client.isOpen);
   });
 

@@ -76,8 +76,8 @@ describe('a connection of the official client', () => {
         const listener = new ReadingListener();
         const over = transport === undefined ? {} : { transport };
         connection = await open(endpointOf(hub.url, over), listener, protocol);
-        const told = await listener.next((message) => message.type === 1);
-        assert.equal(told.type === 1 && told.target, 'OnConnected');
+        const reported = await listener.next((message) => message.type === 1);
+        assert.equal(reported.type === 1 && reported.target, 'OnConnected');
         assert.equal(listener.pings, transport === 'LongPolling' ? 0 : 1);
         const say = (message: HubMessage): void => {
           const bytes = connection!.sendMessage(message);

@@ -26,8 +26,8 @@ describe('sends over a server connection', () => {
     const where = { hub: 'chat', audience: 'http://127.0.0.1', restUrl };
     const access = { kind: 'signalr', accessKey: 'k', ...where } as const;
     const endpoint = endpointOf(restUrl);
-    const told = (failure: ServiceFailure): unknown => failures.push(failure);
-    sends = new PersistentSends(endpoint, access, new AccessTokens(access), told, 20);
+    const reported = (failure: ServiceFailure): unknown => failures.push(failure);
+    sends = new PersistentSends(endpoint, access, new AccessTokens(access), reported, 20);
   });
   afterEach(async () => {
     sends.close();
@@ -75,7 +75,7 @@ describe('sends over a server connection', () => {
     assert.equal(claims['nameid'], headers['x-asrs-server-id']);
   });
 
-  it('answer echoes, and come back after an error of the service, whose text they tell', async () => {
+  it('answer echoes, and come back after an error of the service, whose text they report', async () => {
     await sends.open();
     const [first] = service.connections;
     first!.send({ type: 3, messages: [] }, { type: 3, messages: ['echo', 'a'] });
@@ -91,7 +91,7 @@ describe('sends over a server connection', () => {
     ]);
   });
 
-  it('tell why they cannot be opened, and try again', async () => {
+  it('report why they cannot be opened, and try again', async () => {
     service.refusals.push(401);
     await sends.open();
     assert.equal(sends.isOpen, false);

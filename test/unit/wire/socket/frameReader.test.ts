@@ -8,7 +8,7 @@ import {
 } from '../../../../src/wire/socket/frameReader';
 import { serverFrame } from '../../../fakes/frames';
 
-/** Copies everything it is told. */
+/** Copies everything it gets. */
 class Recording implements FrameListener {
   readonly events: string[] = [];
   readonly pings: string[] = [];
@@ -32,22 +32,27 @@ class Recording implements FrameListener {
 /** All sockets of a thread read into one buffer: what is not copied at once is overwritten. */
 const shared = Buffer.alloc(256 * 1024);
 
-function feed(reader: FrameReader, bytes: Buffer, cuts: readonly number[], told: Recording): void {
-  for (let at = 0, turn = 0; at < bytes.length && !told.stopped; turn++) {
+function feed(
+  reader: FrameReader,
+  bytes: Buffer,
+  cuts: readonly number[],
+  reported: Recording,
+): void {
+  for (let at = 0, turn = 0; at < bytes.length && !reported.stopped; turn++) {
     const length = Math.min(cuts[turn % cuts.length] ?? bytes.length, bytes.length - at);
     // A socket's bytes need not begin at the buffer's start.
     const start = turn % 3;
     bytes.copy(shared, start, at, at + length);
-    reader.read(shared, start, start + length, told);
+    reader.read(shared, start, start + length, reported);
     shared.fill(0xaa, start, start + length);
     at += length;
   }
 }
 
 function readAll(bytes: Buffer, maximumBytes = 1024 * 1024): string[] {
-  const told = new Recording();
-  feed(new FrameReader(maximumBytes), bytes, [bytes.length], told);
-  return told.events;
+  const reported = new Recording();
+  feed(new FrameReader(maximumBytes), bytes, [bytes.length], reported);
+  return reported.events;
 }
 
 interface Piece {
@@ -127,19 +132,19 @@ const cutting = fc.array(
 describe('FrameReader', () => {
   it('finds the same messages and close, and pings among those sent, however the bytes are cut', () => {
     const everything = fc.property(traffic, cutting, (pieces, cuts) => {
-      const told = new Recording();
+      const reported = new Recording();
       // Nothing behind a close is read.
       const bytes = Buffer.concat([...pieces.map((piece) => piece.bytes), Buffer.alloc(3, 0xff)]);
-      feed(new FrameReader(1024 * 1024), bytes, cuts, told);
+      feed(new FrameReader(1024 * 1024), bytes, cuts, reported);
       const expected = pieces.flatMap(({ event }) => (event === undefined ? [] : [event]));
       const isPing = (event: string): boolean => event.startsWith('ping');
       assert.deepEqual(
-        told.events,
+        reported.events,
         expected.filter((event) => !isPing(event)),
       );
       const sent = expected.filter(isPing);
-      for (const ping of told.pings) {
-        assert.ok(sent.includes(ping), `${ping} was not sent, or told before`);
+      for (const ping of reported.pings) {
+        assert.ok(sent.includes(ping), `${ping} was not sent, or was reported before`);
         sent.splice(0, sent.indexOf(ping) + 1);
       }
     });
@@ -149,25 +154,25 @@ describe('FrameReader', () => {
   it('finds everything when each byte comes alone', () => {
     const parts = [Buffer.alloc(70_000, 1), Buffer.alloc(300, 2), Buffer.alloc(5, 3)];
     const bytes = Buffer.concat(parts.map((part) => serverFrame(opcode.binary, part)));
-    const told = new Recording();
-    feed(new FrameReader(100_000), bytes, [1], told);
-    assert.deepEqual(told.events, readAll(bytes));
-    assert.equal(told.events.length, 3);
+    const reported = new Recording();
+    feed(new FrameReader(100_000), bytes, [1], reported);
+    assert.deepEqual(reported.events, readAll(bytes));
+    assert.equal(reported.events.length, 3);
   });
 
-  it('tells only the newest ping of a read, wherever it was cut', () => {
+  it('reports only the newest ping of a read, wherever it was cut', () => {
     const pings = Array.from({ length: 1000 }, (_, at) =>
       serverFrame(opcode.ping, Buffer.from(String(at))),
     );
     const bytes = Buffer.concat([...pings, serverFrame(opcode.text, Buffer.from('hi'))]);
-    const told = new Recording();
-    feed(new FrameReader(1000), bytes, [bytes.length], told);
-    assert.deepEqual(told.pings, [`ping ${Buffer.from('999').toString('base64')}`]);
+    const reported = new Recording();
+    feed(new FrameReader(1000), bytes, [bytes.length], reported);
+    assert.deepEqual(reported.pings, [`ping ${Buffer.from('999').toString('base64')}`]);
     const cut = new Recording();
     feed(new FrameReader(1000), bytes, [1001], cut);
     assert.equal(cut.pings.length, Math.ceil(bytes.length / 1001));
-    assert.equal(cut.pings.at(-1), told.pings[0]);
-    assert.deepEqual(cut.events, told.events);
+    assert.equal(cut.pings.at(-1), reported.pings[0]);
+    assert.deepEqual(cut.events, reported.events);
   });
 
   it('checks the first text messages of a connection and one of 16 behind them', () => {
@@ -179,13 +184,13 @@ describe('FrameReader', () => {
       [31, 1],
     ] as const) {
       const reader = new FrameReader(1000);
-      const told = new Recording();
+      const reported = new Recording();
       const good = serverFrame(opcode.text, Buffer.from('x'));
-      feed(reader, Buffer.concat(Array<Buffer>(before).fill(good)), [1000], told);
+      feed(reader, Buffer.concat(Array<Buffer>(before).fill(good)), [1000], reported);
       let taken = 0;
       assert.throws(
         () => {
-          for (; taken < 100; taken++) feed(reader, bad, [1000], told);
+          for (; taken < 100; taken++) feed(reader, bad, [1000], reported);
         },
         (error) => error instanceof FrameError && error.closeCode === 1007,
       );
@@ -195,13 +200,13 @@ describe('FrameReader', () => {
 
   it('throws nothing but FrameError on garbage and delivers no more than it was given', () => {
     const fuzz = (bytes: Buffer, cuts: readonly number[]): void => {
-      const told = new Recording();
+      const reported = new Recording();
       try {
-        feed(new FrameReader(1000), bytes, cuts, told);
+        feed(new FrameReader(1000), bytes, cuts, reported);
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
       }
-      assert.ok(told.deliveredBytes <= bytes.length);
+      assert.ok(reported.deliveredBytes <= bytes.length);
     };
     const garbage = fc.property(fc.uint8Array({ maxLength: 400 }), cutting, (bytes, cuts) =>
       fuzz(Buffer.from(bytes), cuts),

@@ -39,7 +39,7 @@ describe('a way through a proxy', () => {
     opened.push(hub);
     return hub;
   }
-  /** A bench hub that may be reached under any name: what stands before it tells it the hub's own. */
+  /** A bench hub that may be reached under any name: what stands before it gives it the hub's own. */
   async function hubElsewhere(): Promise<{ readonly url: string }> {
     const hub = await startBenchHub();
     const { host, hostname, port, pathname } = new URL(hub.url);

@@ -122,7 +122,7 @@ describe('an upgrade answer', () => {
     });
   }
 
-  it('of 429 tells how long to wait', () => {
+  it('of 429 says how long to wait', () => {
     assert.throws(
       () => checkUpgradeAnswer('HTTP/1.1 429 Slow\r\nRetry-After: 7', 'acc', url),
       (error) => error instanceof ConnectFailure && error.retryAfterMs === 7000 && mayRetry(error),

@@ -167,7 +167,7 @@ describe('messages of Web PubSub', () => {
     );
   });
 
-  it('malformed ones are told apart', () => {
+  it('malformed ones are distinguished', () => {
     const bad = [
       '',
       '[]',

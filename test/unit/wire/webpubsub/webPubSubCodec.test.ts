@@ -95,7 +95,7 @@ describe('Web PubSub in the words of a hub', () => {
     }
   });
 
-  it('is told of garbage as a break of the protocol', () => {
+  it('hears of garbage as a break of the protocol', () => {
     for (const text of ['', '[]', '{"type":1}', '{"type":"ack"', 'null'])
       assert.throws(() => read(Buffer.from(text)), HubMessageError);
     assert.equal(read(Buffer.from('{"type":"new"}')), undefined);
@@ -206,8 +206,10 @@ describe('Web PubSub in the words of a hub', () => {
       const noted = (frame: Buffer): unknown => {
         // Frames stand in the middle of a buffer.
         const buffer = Buffer.concat([Buffer.from([0x12, 0x20]), frame, Buffer.from('}')]);
-        const told = codec.recovery!.noted(buffer, 2, 2 + frame.length);
-        return typeof told === 'number' ? told : [told.connectionId, told.reconnectionToken];
+        const reported = codec.recovery!.noted(buffer, 2, 2 + frame.length);
+        return typeof reported === 'number'
+          ? reported
+          : [reported.connectionId, reported.reconnectionToken];
       };
       for (const sequenceId of [1, 127, 128, 2 ** 40])
         assert.equal(noted(write({ ...message, group: 'g', sequenceId })), sequenceId);
