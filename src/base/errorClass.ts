@@ -44,16 +44,16 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
   upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',
   handshake:
-    'Where the server misses the protocol: set `protocol: json`, or AddSignalR().AddMessagePackProtocol(). Where Azure misses an app server: set the service mode to Serverless for use cases by REST.',
+    'If the server lacks the protocol, set `protocol: json` or add AddSignalR().AddMessagePackProtocol(). If Azure has no app server, set the service mode to Serverless for use cases by REST.',
   request: 'See the log of the server, and whether proxies on the way let long requests through.',
   closed:
     'See the log of the server. ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.',
   slowConsumer: 'Use fewer connections per machine, more `workers`, or smaller messages.',
   blocked: 'The server cannot keep up with what is sent: lower the load or give it more power.',
   invocation:
-    'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing. Azure Web PubSub says what it misses: a role of the client, or a handler of the event.',
+    'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing. Azure Web PubSub says what is missing: a role of the client, or a handler of the event.',
   ownServer:
-    'See what it says below; the connections it served are lost, and counted by their own class.',
+    'Its message is below. The connections it served are lost, and counted in their own class.',
   descriptors: 'Raise the limit (`ulimit -n`) or use fewer connections.',
   ports: 'Use fewer connections, or targets on several addresses.',
 };

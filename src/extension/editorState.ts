@@ -26,7 +26,7 @@ interface KeptLists {
 /** Those of all workspaces; the others belong to one. */
 const ofAllWorkspaces: readonly (keyof KeptLists)[] = ['hubs', 'secretNames', 'origins'];
 
-/** Of older results only the name of the file is known. */
+/** Paths of scenarios by result folder; of results before these, only the name of the file is known. */
 const mostOrigins = 500;
 
 const mostUnfinished = 20;

@@ -63,7 +63,7 @@ export async function askSecondRun(
     {
       modal: true,
       detail: t(
-        'Two runs at once would measure each other. What was measured of a run that is stopped is kept.',
+        'Two runs at once would disturb each other. A stopped run keeps what it has measured.',
       ),
     },
     stop,

@@ -181,7 +181,7 @@ function sendersNote({ demand: { edition, loads } }: Found): string | false {
   });
   return (
     beyond.length > 0 &&
-    `${listed(beyond)}: the rate is compared, that many senders were not tested.`
+    `${listed(beyond)}: the rate is compared; that many senders were not tested.`
   );
 }
 

@@ -272,7 +272,7 @@ function remarksOf(measured: MeasuredStep): string[] {
   const remarks: string[] = [];
   if (lost > 0) {
     remarks.push(
-      `${formatCount(lost)} of ${formatCount(expected)} deliveries did not arrive; they count all the same, as the traffic needs them.`,
+      `${formatCount(lost)} of ${formatCount(expected)} deliveries did not arrive; they count all the same, as the service must carry them.`,
     );
   }
   if (lostConnections > 0) {
@@ -282,7 +282,7 @@ function remarksOf(measured: MeasuredStep): string[] {
   }
   if (extra > 0) {
     remarks.push(
-      'Extra are deliveries to connections that were joining or leaving, or that were not meant to get them: a service sends them too.',
+      'Extra deliveries went to connections that were joining or leaving, or that were not meant to get them. A service sends them too.',
     );
   }
   if (moves !== undefined && moves.done > 0) {

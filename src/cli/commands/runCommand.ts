@@ -120,7 +120,8 @@ function shellOf(
     warning: (text) => write(`warning: ${text}`),
     server: (text) => write(`warning: ${text}`),
     stack: (text) => stderr.write(`${text}\n`),
-    unstored: (text) => write(`warning: ${text} What is printed is all there is of the result.`),
+    unstored: (text) =>
+      write(`warning: ${text} The result is not saved: this output is its only copy.`),
   };
   return {
     context: {

@@ -148,7 +148,7 @@ export class RunController implements vscode.Disposable {
     const { session } = this;
     const text = session
       ? t(
-          '{0} waits for the end of {1} and starts then. Cancel its waiting to run something else.',
+          '{0} is queued and starts when {1} ends. To run something else, cancel it.',
           title,
           session.run.title,
         )
@@ -248,7 +248,10 @@ export class RunController implements vscode.Disposable {
   private say(what: Saying, text: string): void {
     const message =
       what === 'unstored'
-        ? t('{0} It is in the panel until the window closes: copy its summary.', text).trim()
+        ? t(
+            '{0} The panel shows it until the window closes. Copy its summary to keep it.',
+            text,
+          ).trim()
         : text;
     this.services.log.warn(message);
     if (what === 'server' && this.isShown(this.session)) return;
@@ -294,7 +297,7 @@ export class RunController implements vscode.Disposable {
 
 async function copySummary(result: Result | undefined): Promise<void> {
   if (!result) {
-    void vscode.window.showInformationMessage(t('There is a summary when the run is over.'));
+    void vscode.window.showInformationMessage(t('The summary is available when the run is over.'));
     return;
   }
   await copyMarkdown(summaryMarkdown(result));

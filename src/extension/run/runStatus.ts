@@ -110,7 +110,7 @@ export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vsc
   const sayGone = once((message) => void vscode.window.showWarningMessage(message));
   const changes = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
     if (contentChanges.length === 0 || document.uri.toString() !== scenario.toString()) return;
-    say(t('The run keeps {0} as it was; changes count for the next run.', name));
+    say(t('The run uses {0} as it was at its start. Changes count for the next run.', name));
   });
   if (scenario.scheme !== 'file') return changes;
   const folder = vscode.Uri.joinPath(scenario, '..');

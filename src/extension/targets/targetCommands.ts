@@ -55,7 +55,7 @@ export async function addTarget(services: Services): Promise<void> {
       ignoreFocusOut: true,
       validateInput: (text) =>
         text.trim() === ''
-          ? t('Write something.')
+          ? t('Enter a value.')
           : looksLikeConnectionString(text)
             ? connectionStringProblem(text)
             : undefined,
@@ -262,7 +262,7 @@ export async function moveSecretOut(
 function sayUnmoved(): void {
   void vscode.window.showWarningMessage(
     t(
-      'This secret cannot be moved by itself; nothing was changed. Add it in the Targets view and write the reference by hand.',
+      'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
     ),
   );
 }
@@ -359,7 +359,7 @@ async function confirmRedirect(host: string, url: string): Promise<boolean> {
 export const editorAccount: EditorAccount = async (scope, tenantId, mayAsk) => {
   const scopes = [scope, ...(tenantId === undefined ? [] : [`VSCODE_TENANT:${tenantId}`])];
   const detail = t(
-    'The connection string says AuthType=azure, and nothing else on this machine is signed in to Microsoft Entra ID.',
+    'The connection string says AuthType=azure, but nothing else on this machine is signed in to Microsoft Entra ID.',
   );
   try {
     const session = await vscode.authentication.getSession(

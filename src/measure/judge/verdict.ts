@@ -37,9 +37,7 @@ const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
 function silence({ senders, sent }: StepMeasures): VerdictReason[] {
   if (senders === 0 || sent > 0) return [];
   const who = senders === 1 ? 'the one sender' : `${formatCount(senders)} senders`;
-  return [
-    { code: 'nothingSent', message: `${who} sent nothing, so there is nothing that was measured` },
-  ];
+  return [{ code: 'nothingSent', message: `${who} sent nothing, so nothing was measured` }];
 }
 
 /**

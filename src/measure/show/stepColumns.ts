@@ -164,7 +164,7 @@ function generatorWords({
   return `generator ${valid ? 'ok' : was} (${formatShare(cpuShare)} of a core)`;
 }
 
-export const lostNote = 'percentiles count what was lost as slower than all that arrived';
+export const lostNote = 'percentiles count lost deliveries as slower than all that arrived';
 
 /** What is known of a step, or of one use case of a mix in it; what is not known yet is absent. */
 export interface StepRow extends Partial<Omit<MessageSummary, 'senders' | 'histogram'>> {

@@ -101,7 +101,7 @@ const latestMs = 8.64e15;
  */
 export function counterText({ atMs, counters }: CounterLine): string {
   if (!(Math.abs(atMs) <= latestMs))
-    throw new ExpectedError('result-damaged', 'The times of the result are beyond every calendar.');
+    throw new ExpectedError('result-damaged', 'The times in the result are not valid dates.');
   const time = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
   return JSON.stringify({ Time: time, Counters: counters });
 }

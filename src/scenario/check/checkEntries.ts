@@ -181,7 +181,7 @@ export function checkStreams({ error, warning }: ScenarioFile, read: ReadEntry):
   if (cancel !== undefined && stream.direction === 'upload') {
     const instead =
       stream.own === undefined ? 'set streamDirection to both or download' : 'write reply: stream';
-    const message = `Nothing comes down in an upload that could be cancelled: remove streamingCancelAfter, or ${instead}.`;
+    const message = `An upload has nothing to cancel: remove streamingCancelAfter, or ${instead}.`;
     error('streams', cancel, message);
     return;
   }

@@ -167,7 +167,7 @@ function checkLimits({ warning, at, slo, scenario }: ScenarioFile): void {
   for (const metric of latencyMetrics) {
     const limit = scenario.slo.latencyUs[metric];
     if (limit === undefined || limit >= finestLimitUs) continue;
-    const message = `A limit of ${formatLatencyUs(limit)} is finer than the generator: it sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} after the time, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`;
+    const message = `A limit of ${formatLatencyUs(limit)} is finer than the generator, which sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} late, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`;
     warning('objective-too-fine', slo.at(metric) ?? at(), message, finest);
   }
 }

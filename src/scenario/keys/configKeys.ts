@@ -92,7 +92,7 @@ const upstreamSpecs = {
   port: count(0, 65_535, {
     default: 0,
     summary:
-      'Local port of the handler; 0 takes a free one, which does where the service runs on this machine.',
+      'Local port of the handler. 0 takes a free one, which is enough where the service runs on this machine.',
   }),
   publicUrl: text({
     references: true,
@@ -195,7 +195,7 @@ export const configSpecs = {
     summary: 'Bearer token for the hub; better a reference than the token itself.',
   }),
   caFile: text({
-    summary: 'PEM file with further certificate authorities, relative to the scenario file.',
+    summary: 'PEM file with additional certificate authorities, relative to the scenario file.',
   }),
   certFile: text({
     summary:
@@ -296,7 +296,7 @@ export const configSpecs = {
   repair: flag({
     defaultText: 'true when the file says `kind: perf`, else false',
     summary:
-      'Opens connections that were dropped, or could not be opened, again, and joins their groups; dropped ones count as dropped all the same.',
+      'Reopens connections that were dropped or could not be opened, and joins their groups again. Dropped ones still count as dropped.',
     seedNote:
       'The Azure SignalR benchmark repaired once a second with kind: perf; senders did not learn the ids of repaired connections.',
   }),
@@ -329,7 +329,7 @@ export const configSpecs = {
     listed: 'first',
     default: 500,
     summary: 'Connections that send in the first step.',
-    seedNote: 'With 0 the Azure SignalR benchmark neither sent nor ended in order.',
+    seedNote: 'With 0 the Azure SignalR benchmark neither sent nor ended properly.',
   }),
   step: count(0, 1_000_000, {
     listed: 'first',
@@ -353,13 +353,13 @@ export const configSpecs = {
     listed: 'first',
     unitMistake: { from: 1, below: 100, unit: 's' },
     defaultText: '5 s, or singleStepDuration if that is shorter',
-    summary: 'Sending before each step that is not measured.',
+    summary: 'Time at the start of each step in which messages are sent but not measured.',
   }),
   drain: duration(0, 3_600_000, {
     default: 5000,
     unitMistake: { from: 1, below: 100, unit: 's' },
     summary:
-      'Longest wait for outstanding deliveries after each step; over as soon as none is left.',
+      'Longest wait for outstanding deliveries after each step. It ends as soon as all have arrived.',
   }),
   pacing: choice(['open', 'closed'], {
     default: 'open',

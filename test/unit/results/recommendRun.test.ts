@@ -149,7 +149,7 @@ describe('recommendRun', () => {
     );
     assert.ok(
       reasons.includes(
-        '50,000 of 100,000 deliveries did not arrive; they count all the same, as the traffic needs them.',
+        '50,000 of 100,000 deliveries did not arrive; they count all the same, as the service must carry them.',
       ),
     );
   });

@@ -38,7 +38,7 @@ describe('sentence, tiles and Units of the panel', () => {
       'Step 2 of 3, 12 s left. 99 % within 41 ms; nothing lost so far; the generator keeps its schedule.',
     );
     const draining = shownRun([sampleSnapshot(99, 2, { phase: 'draining' })]);
-    assert.match(textOf(draining), /^Step 2 of 3, waits for what is outstanding\. 99 % within/);
+    assert.match(textOf(draining), /^Step 2 of 3, waits for outstanding deliveries\. 99 % within/);
   });
 
   it('say that a limit is exceeded while the step goes on', () => {
@@ -111,11 +111,11 @@ describe('sentence, tiles and Units of the panel', () => {
       tone: 'warn',
       sign: '⚠',
       lead: 'Step 1 of 3,',
-      rest: '12 s left. No delivery for 2.1 s, 400 waiting; 99 % of what came within 41 ms; the generator keeps its schedule.',
+      rest: '12 s left. No delivery for 2.1 s, 400 waiting; 99 % of deliveries within 41 ms; the generator keeps its schedule.',
     });
     assert.match(
       stalled(6.5, 0).rest,
-      / 400 waiting, the oldest for at least 6\.5 s; 99 % of what/,
+      / 400 waiting, the oldest for at least 6\.5 s; 99 % of deliveries/,
     );
     const nothing = stalled(3, 3, { latencyUs: latency(0, 0, 0, 0) });
     assert.equal(nothing.tone, 'warn');

@@ -156,14 +156,14 @@ describe('tables of the panel', () => {
     const state = finishedRun({ steps: [sampleStep(2), lossy] });
     const { rows, note } = stepsTable(state);
     assert.deepEqual(rows[1]?.slice(4, 8), ['2.8 ms', '414 ms', 'lost', 'lost']);
-    assert.match(note ?? '', /count what was lost as slower/);
+    assert.match(note ?? '', /count lost deliveries as slower/);
     const [tile] = tilesOf(state);
     assert.deepEqual(
       [tile?.value, tile?.details],
       ['414 ms', 'p50 2.8 ms · p99.9 lost · max lost'],
     );
     assert.equal(stepsTable(finishedRun()).note, undefined);
-    assert.match(spectrumViewOf(state, 3)?.table.note ?? '', /^Of what arrived/);
+    assert.match(spectrumViewOf(state, 3)?.table.note ?? '', /^Of deliveries that arrived/);
   });
 
   it('have a dash for what was not measured of the generator', () => {

@@ -82,9 +82,9 @@ describe('measuredLoadOf', () => {
   it('says what the rates are to be read with', () => {
     const lossy = { lost: 4850, lostConnections: 30, extra: 20, moves: { done: 4500, missed: 0 } };
     assert.deepEqual(loadFrom({}, lossy).remarks, [
-      '4,850 of 9,700 deliveries did not arrive; they count all the same, as the traffic needs them.',
+      '4,850 of 9,700 deliveries did not arrive; they count all the same, as the service must carry them.',
       '30 of 1,000 connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
-      'Extra are deliveries to connections that were joining or leaving, or that were not meant to get them: a service sends them too.',
+      'Extra deliveries went to connections that were joining or leaving, or that were not meant to get them. A service sends them too.',
       '450 joins and leaves a second, and as many answers, are not counted: no table has them.',
     ]);
   });

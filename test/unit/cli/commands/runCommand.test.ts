@@ -402,7 +402,7 @@ describe('run', () => {
         assert.equal(code, 0);
         assert.match(
           err,
-          /cannot be written below .*\. What is printed is all there is of the result\.\n$/,
+          /cannot be written below .*\. The result is not saved: this output is its only copy\.\n$/,
         );
         assert.match(out, /✓ passed/);
         assert.doesNotMatch(out, /^result/m);

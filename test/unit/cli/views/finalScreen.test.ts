@@ -139,7 +139,7 @@ describe('final screen', () => {
     const steps = [sampleStep(1), { ...sampleStep(2, { lost: 6500 }), judgedUs }];
     const lines = screen({ steps }).split('\n');
     assert.match(lines[6]!, /2\.8ms +414ms +lost +lost +6,500/);
-    assert.equal(lines[7], ' percentiles count what was lost as slower than all that arrived');
+    assert.equal(lines[7], ' percentiles count lost deliveries as slower than all that arrived');
     assert.ok(lines.includes('latency of step 2, of what arrived'));
     assert.doesNotMatch(screen(), /percentiles count/);
   });

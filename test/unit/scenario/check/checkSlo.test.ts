@@ -17,7 +17,7 @@ describe('objectives', () => {
     assert.equal(written.slice(problem.offset, problem.offset + problem.length), '100us');
     assert.equal(
       problem.message,
-      'A limit of 100µs is finer than the generator: it sends up to 100µs after the time, and a step in which that is more than 10 % of a limit is invalid. The finest limit it can judge is 1ms.',
+      'A limit of 100µs is finer than the generator, which sends up to 100µs late, and a step in which that is more than 10 % of a limit is invalid. The finest limit it can judge is 1ms.',
     );
     const fix = problem.fix!;
     const fixed = written.slice(0, fix.offset) + fix.text + written.slice(fix.offset + fix.length);

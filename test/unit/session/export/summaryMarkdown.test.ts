@@ -64,7 +64,7 @@ describe('summaryMarkdown', () => {
     const text = summaryMarkdown(sampleResult({ steps: [lossy] }));
     assert.match(text, /\n\*\*✗ failed; step 1: .*\(and 1 more\)\*\*\n\n- step 1: 91\.4 % of/);
     assert.match(text, /\| 2\.8ms \| lost \| lost \| lost \| 30,000 \|/);
-    assert.match(text, /\n\nPercentiles count what was lost as slower than all that arrived\.\n/);
+    assert.match(text, /\n\nPercentiles count lost deliveries as slower than all that arrived\.\n/);
     assert.doesNotMatch(summaryMarkdown(sampleResult()), /Percentiles count/);
   });
 
