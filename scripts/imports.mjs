@@ -58,10 +58,17 @@ export const mayImport = {
  * the folder itself are its entrance and its common words; both may be imported from everywhere in it.
  */
 export const wings = {
+  base: ['objectives'],
+  usecases: ['cases'],
   scenario: ['target', 'text', 'keys', 'read', 'check', 'seed'],
   capacity: ['tables', 'load', 'judge', 'start'],
   measure: ['judge', 'total', 'show'],
   wire: ['socket', 'message', 'webpubsub', 'hub', 'http', 'connect', 'rest', 'service', 'sdk'],
+  servers: [
+    ...['hubProtocol', 'http', 'hub', 'service', 'azureSignalr', 'webpubsub'],
+    ...['appServer', 'upstream'],
+  ],
+  targets: ['entra', 'service'],
   runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
   results: ['counters'],
   session: ['export'],

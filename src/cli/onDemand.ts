@@ -20,8 +20,7 @@ export { exportCommand, importCommand, showCommand } from './commands/storedRuns
 export { writeCounters } from '../results/counters/counterFile';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';
-export { probeConnection } from '../targets/openConnection';
-export { openTarget } from '../targets/openTarget';
+export { openTarget, probeByKind } from '../targets/openTarget';
 export { calibrate } from '../runner/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';

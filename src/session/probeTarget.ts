@@ -1,9 +1,10 @@
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
+import type { Service } from '../base/services';
 import { hideSecrets } from '../base/text';
-import { probeAgreed, type TargetContext } from '../targets/target';
-import type { ServiceProbe } from '../targets/service/probeService';
+import { probeAgreed, type ServiceProbe, type TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
+import type { Scenario } from '../scenario/scenario';
 import type { RunParts } from './prepareRun';
 import type { ScenarioParser } from './scenarioFile';
 
@@ -11,9 +12,9 @@ import type { ScenarioParser } from './scenarioFile';
 export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
   readonly parseScenario: ScenarioParser;
   readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
-  /** Undefined when the text is no connection string. */
-  readonly probeConnection: (
-    text: string,
+  /** In the way of the target's kind; undefined when it is asked as a hub. */
+  readonly probeByKind: (
+    scenario: Scenario,
     context: TargetContext,
   ) => Promise<ServiceProbe | undefined>;
 }
@@ -28,25 +29,29 @@ export type Probed =
 /**
  * Connects once to what `config.target` would say; asks a service whether it takes the key.
  *
+ * @param service whose emulator `local` starts; absent: the embedded hub
  * @param agree settles with whether a hub may be followed to that host beyond this machine; absent when
  *   nobody needs to be asked
  * @returns undefined when it may not
  * @throws ExpectedError `bad-target` when it is none, and what opening it fails with
  */
 export async function probeTarget(
-  text: string,
+  { text, service }: { readonly text: string; readonly service?: Service },
   context: TargetContext,
-  { parseScenario, openTarget, probeHub, probeConnection }: ProbeParts,
+  { parseScenario, openTarget, probeHub, probeByKind }: ProbeParts,
   agree?: (host: string, url: string) => Promise<boolean>,
 ): Promise<Probed | undefined> {
-  const service = await probeConnection(text, context);
-  if (service !== undefined) return { of: 'service', probe: service };
   const { scenario, problems } = parseScenario('mode: simple\n', {
-    overrides: [{ path: 'config.target', value: text }],
+    overrides: [
+      { path: 'config.target', value: text },
+      ...(service === undefined ? [] : [{ path: 'config.service', value: service }]),
+    ],
   });
   const error = problems.find(({ severity }) => severity === 'error');
   if (error || !scenario)
     throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
+  const own = await probeByKind(scenario, context);
+  if (own !== undefined) return { of: 'service', probe: own };
   const target = await openTarget(scenario, context);
   const { url, secrets } = target;
   try {

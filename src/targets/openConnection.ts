@@ -3,25 +3,22 @@ import {
   connectionStringProblem,
   readConnectionString,
   type ServiceConnection,
-  isOneReference,
-  looksLikeConnectionString,
 } from '../scenario/target/connectionString';
 import type { Scenario } from '../scenario/scenario';
 import { resolveText } from './resolveEndpoint';
-import type { OpenTarget, Target, TargetContext } from './target';
-import type { AzureService } from '../base/services';
-import type { ServiceProbe } from './service/probeService';
-import { startLocalServer } from './serverProcess';
+import type { OpenTarget, ServiceProbe, Target, TargetContext } from './target';
 
 /** Azure SignalR Service or Azure Web PubSub, by connection string. */
 export const connectionString: Target = {
   kind: 'connectionString',
-  open: (scenario, context) => {
-    const spec = scenario.target;
-    if (spec?.kind !== 'connectionString') throw new Error('not a connection string target');
-    return openConnection(resolveText(spec.value, context), scenario, context);
-  },
+  open: (scenario, context) => openConnection(textOf(scenario, context), scenario, context),
+  probe: (scenario, context) => probeConnection(textOf(scenario, context), context),
 };
+
+function textOf({ target }: Scenario, context: TargetContext): string {
+  if (target?.kind !== 'connectionString') throw new Error('not a connection string target');
+  return resolveText(target.value, context);
+}
 
 /**
  * The hub of the scenario on a service.
@@ -58,35 +55,14 @@ export function serviceConnection(text: string): ServiceConnection {
 }
 
 /**
- * Asks a service whether it can be reached and takes the key; undefined where the text is no connection string.
- * @param text connection string, or one reference that stands for it
- * @throws ExpectedError `missing-reference`, `connection-string` in words that repeat none of it, `sign-in`
+ * Asks a service whether it can be reached and takes the key.
+ * @param text connection string without references
+ * @throws ExpectedError `connection-string` in words that repeat none of it, `sign-in`
  */
-export async function probeConnection(
-  text: string,
-  context: TargetContext,
-): Promise<ServiceProbe | undefined> {
-  if (!looksLikeConnectionString(text) && !isOneReference(text)) return undefined;
-  const resolved = resolveText(text, context);
-  if (!looksLikeConnectionString(resolved)) return undefined;
-  const connection = serviceConnection(resolved);
+export async function probeConnection(text: string, context: TargetContext): Promise<ServiceProbe> {
+  const connection = serviceConnection(text);
   const { probeService } = await import(
     /* webpackChunkName: "azure" */ './service/probeService.js'
   );
   return probeService(connection, context);
-}
-
-/** Asks the emulator of a service, started for it. @throws ExpectedError `local-hub` when it does not start */
-export async function probeEmulator(
-  service: AzureService,
-  context: TargetContext,
-): Promise<ServiceProbe> {
-  const { value, dispose } = await startLocalServer(service, context.serverScript);
-  try {
-    const probe = await probeConnection(value, context);
-    if (probe === undefined) throw new Error('an emulator without a connection string');
-    return probe;
-  } finally {
-    await dispose();
-  }
 }

@@ -7,8 +7,14 @@ import { isOneReference, looksLikeConnectionString } from '../scenario/target/co
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connectFailure';
 import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
-import { connectionString, openConnection } from './openConnection';
-import { TargetProblems, type OpenTarget, type Target, type TargetContext } from './target';
+import { connectionString, openConnection, probeConnection } from './openConnection';
+import {
+  TargetProblems,
+  type OpenTarget,
+  type ServiceProbe,
+  type Target,
+  type TargetContext,
+} from './target';
 import { resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
 import { disposeAll, startLocalServer } from './serverProcess';
 
@@ -37,23 +43,28 @@ const local: Target = {
       throw error;
     }
   },
+  probe: async ({ service }, context) => {
+    if (!isAzure(service)) return undefined;
+    const { value, dispose } = await startLocalServer(service, context.serverScript);
+    try {
+      return await probeConnection(value, context);
+    } finally {
+      await dispose();
+    }
+  },
 };
 
 /** The user's own hubs, by URL. */
 const hubUrl: Target = {
   kind: 'hubUrl',
   open: async (scenario, context) => {
-    const spec = scenario.target;
-    if (spec?.kind !== 'hubUrl') throw new Error('not a hub URL target');
-    const [only] = spec.urls;
-    if (only !== undefined && spec.urls.length === 1 && isOneReference(only)) {
-      const text = resolveText(only, context);
-      // It shows only now; a connection string needs no key that says so.
+    const urls = hubUrlsOf(scenario);
+    const text = referredConnection(urls, context);
+    if (text !== undefined) {
       const service = azureServiceOf(scenario.service);
-      if (looksLikeConnectionString(text))
-        return openConnection(text, { ...scenario, service }, context);
+      return openConnection(text, { ...scenario, service }, context);
     }
-    const endpoint = await resolveEndpoint(spec.urls, scenario, context);
+    const endpoint = await resolveEndpoint(urls, scenario, context);
     const problem = endpoint.urls.map(serviceEndpointProblem).find((text) => text !== undefined);
     if (problem !== undefined) throw new ExpectedError('target-url', problem);
     const embedded = await Promise.all(endpoint.urls.map(isEmbeddedHub));
@@ -67,7 +78,24 @@ const hubUrl: Target = {
       dispose: () => Promise.resolve(),
     };
   },
+  probe: async (scenario, context) => {
+    const text = referredConnection(hubUrlsOf(scenario), context);
+    return text === undefined ? undefined : probeConnection(text, context);
+  },
 };
+
+function hubUrlsOf({ target }: Scenario): readonly string[] {
+  if (target?.kind !== 'hubUrl') throw new Error('not a hub URL target');
+  return target.urls;
+}
+
+/** The connection string that one reference stands for, which shows only now: it needs no key that says so. */
+function referredConnection(urls: readonly string[], context: TargetContext): string | undefined {
+  const [only = '', ...others] = urls;
+  if (others.length > 0 || !isOneReference(only)) return undefined;
+  const text = resolveText(only, context);
+  return looksLikeConnectionString(text) ? text : undefined;
+}
 
 export const targets: readonly Target[] = [local, hubUrl, connectionString];
 
@@ -80,10 +108,22 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
     );
   }
   const problems = new TargetProblems();
-  const name = scenario.target.kind;
+  const target = targetNamed(scenario.target.kind);
+  return { ...(await target.open(scenario, { ...context, onProblem: problems.report })), problems };
+}
+
+/** Asks the scenario's target in a way of its kind; undefined where it is asked as a hub. @throws ExpectedError as it */
+export async function probeByKind(
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<ServiceProbe | undefined> {
+  return scenario.target && targetNamed(scenario.target.kind).probe?.(scenario, context);
+}
+
+function targetNamed(name: string): Target {
   const target = targets.find(({ kind }) => kind === name);
   if (target === undefined) throw new Error(`nothing opens targets of the kind ${name}`);
-  return { ...(await target.open(scenario, { ...context, onProblem: problems.report })), problems };
+  return target;
 }
 
 /** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */

@@ -1,4 +1,5 @@
 import type { Endpoint, SignedInPass } from '../base/endpoint';
+import type { ErrorClass } from '../base/errorClass';
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
 import type { HubProbe } from '../wire/connect/probeHub';
@@ -88,7 +89,26 @@ export interface OpenTarget {
 export interface Target {
   readonly kind: string;
   open(scenario: Scenario, context: TargetContext): Promise<OpenTarget>;
+  /**
+   * Asks without a run whether the target can be reached and lets us in. Absent, or undefined: it is opened, and what
+   * opens is asked as a hub is.
+   */
+  probe?(scenario: Scenario, context: TargetContext): Promise<ServiceProbe | undefined>;
 }
+
+/** What a service says to somebody with a connection string. `url` has no secrets. */
+export type ServiceProbe = { readonly url: string } & (
+  | {
+      /** It answers, and accepts tokens of the key or of who is signed in. */
+      readonly reachable: true;
+      /** Whether somebody has signed in; else it was the key. */
+      readonly signedIn: boolean;
+      readonly connectMs: number;
+      /** What the identity lacks for REST calls, which only serverless scenarios need; absent when it may. */
+      readonly missingRestRole?: string;
+    }
+  | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
+);
 
 /**
  * Asks a hub what it has. Where a hub on this machine redirects to another one, somebody has to agree first.

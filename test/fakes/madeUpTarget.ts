@@ -13,6 +13,7 @@ const urlOf = ({ port }: PortSpec): string => `http://127.0.0.1:${port}/signalrb
 export const madeUpKind: TargetKind<PortSpec> = {
   kind: 'port',
   behind: 'userHub',
+  summary: 'the port of a hub on this machine',
   matches: (text) => {
     const port = /^port ([0-9]{1,5})$/.exec(text)?.[1];
     return port === undefined ? undefined : { kind: 'port', port };
@@ -34,5 +35,11 @@ export const madeUpTarget: Target = {
       hostsBeyond: [],
       dispose: () => Promise.resolve(),
     });
+  },
+  probe: ({ target }) => {
+    const url = urlOf(target as unknown as PortSpec);
+    // The port 1 of this machine is asked as a hub is.
+    if (url.includes(':1/')) return Promise.resolve(undefined);
+    return Promise.resolve({ url, reachable: true, signedIn: false, connectMs: 5 });
   },
 };

@@ -5,8 +5,7 @@ import { jsonDocument } from '../../base/text';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
-import type { ServiceProbe } from '../../targets/service/probeService';
-import type { TargetContext } from '../../targets/target';
+import type { ServiceProbe, TargetContext } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
@@ -90,7 +89,7 @@ async function examine(
   const agree = yes
     ? undefined
     : (host: string, url: string): Promise<boolean> => confirmRedirect(host, url, io);
-  const probed = await probeTarget(text, context, deps, agree);
+  const probed = await probeTarget({ text }, context, deps, agree);
   if (probed === undefined)
     throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was sent there.');
   if (probed.of === 'service') return probed.probe;

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { isAzure } from '../../base/services';
 import { formatCount } from '../../base/units';
 import { noticeText, redactUrl } from '../../results/redact';
 import { secretInFile } from '../../scenario/check/checkTarget';
@@ -15,10 +14,8 @@ import type { TextRange } from '../../scenario/text/editYaml';
 import type { MissingMethods } from '../../session/askTarget';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { openTarget } from '../../targets/openTarget';
-import { probeConnection, probeEmulator } from '../../targets/openConnection';
-import type { ServiceProbe } from '../../targets/service/probeService';
-import { tokenExpiry, type EditorAccount } from '../../targets/target';
+import { openTarget, probeByKind } from '../../targets/openTarget';
+import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
@@ -111,9 +108,8 @@ export async function testTarget(argument: unknown, services: Services): Promise
         const reference = await services.secrets.referencesOf([text]);
         const { serverScript } = services;
         const context = { reference, serverScript, editorAccount, readFile: readScenarioFile };
-        if (node.kind === 'local' && isAzure(node.service))
-          return probeEmulator(node.service, context);
-        const probed = await probeTarget(text, context, probeParts, (host) =>
+        const wanted = { text, ...(node.kind === 'local' && { service: node.service }) };
+        const probed = await probeTarget(wanted, context, probeParts, (host) =>
           confirmRedirect(host, name),
         );
         return probed?.probe;
@@ -128,7 +124,7 @@ export async function testTarget(argument: unknown, services: Services): Promise
 }
 
 const probeParts: ProbeParts = {
-  ...{ parseScenario, openTarget, probeConnection },
+  ...{ parseScenario, openTarget, probeByKind },
   probeHub: (endpoint) => probeHub(endpoint, contractMethods()),
 };
 

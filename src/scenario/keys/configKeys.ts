@@ -2,6 +2,7 @@ import { azureServices } from '../../base/services';
 import { searchKinds } from '../../search/searchSummary';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
+import { targetSummaries } from '../target/targetKinds';
 
 /** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
 export interface KeySpec extends Omit<ParameterSpec, 'type'> {
@@ -143,8 +144,7 @@ export const configSpecs = {
     listed: 'first',
     references: true,
     defaultText: 'the embedded local hub',
-    summary:
-      'Where the load goes: `local` for the embedded hub, one or more hub URLs, or a connection string.',
+    summary: `Where the load goes: ${targetSummaries()}.`,
   }),
   webAppTarget: targets({
     listed: 'oldTool',

@@ -15,6 +15,8 @@ export type Behind =
 export interface TargetKind<Spec extends { readonly kind: string }> {
   readonly kind: Spec['kind'];
   readonly behind: Behind;
+  /** How the summary of `target` names it: in hover, `keys`, schema and documents. */
+  readonly summary: string;
   /** Reads `target` where it is one text; undefined when that is of another kind. */
   matches?(text: string, wishes: TargetWishes): Spec | undefined;
   /** Regular expression of such texts, for the schema. */
@@ -36,6 +38,7 @@ export interface TargetWishes {
 const localKind: TargetKind<{ readonly kind: 'local' }> = {
   kind: 'local',
   behind: 'ownServer',
+  summary: '`local` for the embedded hub',
   matches: (text) => (text.toLowerCase() === 'local' ? { kind: 'local' } : undefined),
   pattern: '^(?:[lL][oO][cC][aA][lL])$',
   offers: [['local', 'the embedded hub']],
@@ -45,6 +48,7 @@ const localKind: TargetKind<{ readonly kind: 'local' }> = {
 const connectionKind: TargetKind<{ readonly kind: 'connectionString'; readonly value: string }> = {
   kind: 'connectionString',
   behind: 'service',
+  summary: 'a connection string',
   matches: (text, { preferConnectionString }) =>
     looksLikeConnectionString(text) ||
     (isOneReference(text) && (preferConnectionString || /conn/i.test(text)))
@@ -59,17 +63,24 @@ const connectionKind: TargetKind<{ readonly kind: 'connectionString'; readonly v
 const hubUrlKind: TargetKind<{ readonly kind: 'hubUrl'; readonly urls: readonly string[] }> = {
   kind: 'hubUrl',
   behind: 'userHub',
+  summary: 'one or more hub URLs',
   urls: ({ urls }) => urls,
   withTexts: (spec, change) => ({ ...spec, urls: spec.urls.map(change) }),
 };
 
 /** All kinds of targets, in the order in which a text is offered to them. */
-const registered = [localKind, connectionKind, hubUrlKind] as const;
+const registered = [localKind, hubUrlKind, connectionKind] as const;
 
 type SpecOf<Kind> = Kind extends TargetKind<infer Spec> ? Spec : never;
 export type TargetSpec = SpecOf<(typeof registered)[number]>;
 
 export const targetKinds: readonly TargetKind<TargetSpec>[] = registered;
+
+/** `a, b, or c`, of all kinds. */
+export const targetSummaries = (): string =>
+  targetKinds
+    .map(({ summary }, at) => (at === targetKinds.length - 1 ? `or ${summary}` : summary))
+    .join(', ');
 
 const kindOf = (
   target: { readonly kind: string } | undefined,

@@ -1,4 +1,3 @@
-import type { ErrorClass } from '../../base/errorClass';
 import { ExpectedError } from '../../base/expectedError';
 import { azureServices, serviceOfHost, services, type AzureService } from '../../base/services';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
@@ -6,21 +5,7 @@ import { parseScenario } from '../../scenario/parseScenario';
 import type { Endpoint } from '../../base/endpoint';
 import { RestCalls } from '../../wire/rest/restCalls';
 import { serviceTarget } from './openService';
-import type { OpenTarget, TargetContext } from '../target';
-
-/** What a service says to somebody with a connection string. `url` has no secrets. */
-export type ServiceProbe = { readonly url: string } & (
-  | {
-      /** It answers, and accepts tokens of the key or of who is signed in. */
-      readonly reachable: true;
-      /** Whether somebody has signed in; else it was the key. */
-      readonly signedIn: boolean;
-      readonly connectMs: number;
-      /** What the identity lacks for REST calls, which only serverless scenarios need; absent when it may. */
-      readonly missingRestRole?: string;
-    }
-  | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
-);
+import type { OpenTarget, ServiceProbe, TargetContext } from '../target';
 
 /**
  * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in. An identity to

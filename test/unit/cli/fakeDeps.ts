@@ -105,7 +105,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
       Promise.resolve(completeResult(summary, scenario, options, sampleModel)),
     writeCounters,
     calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
-    probeConnection: () => Promise.resolve(undefined),
+    probeByKind: () => Promise.resolve(undefined),
     probeHub: () =>
       Promise.resolve({
         reachable: true,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -124,6 +124,15 @@ describe('imports between the folders of src', () => {
     }
     assert.ok(expected.length > 0);
     assert.deepEqual(await found(tree, /stands below/), expected.sort());
+  });
+
+  it('know every wing there is', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
+    const found = new Set(files.flatMap((file) => /^(\w+\/\w+)\/\w+\.ts$/.exec(file)?.[1] ?? []));
+    const listed = Object.entries(rules.wings).flatMap(([folder, names]) =>
+      names.map((wing) => `${folder}/${wing}`),
+    );
+    assert.deepEqual([...found].sort(), listed.sort());
   });
 
   it('find a file that nothing imports', async () => {

@@ -7,21 +7,29 @@ import path from 'node:path';
 import { startAzureSignalr } from '../../../src/servers/azureSignalr/serviceEmulator';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
-import { probeConnection, probeEmulator } from '../../../src/targets/openConnection';
-import type { ServiceProbe } from '../../../src/targets/service/probeService';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { probeByKind } from '../../../src/targets/openTarget';
+import type { ServiceProbe, TargetContext } from '../../../src/targets/target';
 
 const probe = (
   text: string,
   values: Record<string, string> = {},
-): Promise<ServiceProbe | undefined> =>
-  probeConnection(text, {
+  { service = '', ...change }: Partial<TargetContext> & { readonly service?: string } = {},
+): Promise<ServiceProbe | undefined> => {
+  const overrides = [
+    { path: 'config.target', value: text },
+    ...(service === '' ? [] : [{ path: 'config.service', value: service }]),
+  ];
+  return probeByKind(parseScenario('mode: simple\n', { overrides }).scenario!, {
     reference: (_kind, name) => values[name],
     serverScript: 'none',
     readFile: () => Promise.reject(new Error('nothing to read')),
+    ...change,
   });
+};
 const wrongKey = 'a-key-that-nobody-else-has';
 
-describe('probeConnection', () => {
+describe('probeByKind', () => {
   for (const [name, start] of [
     ['Azure SignalR Service', () => startAzureSignalr({ port: 0 })],
     ['Azure Web PubSub', () => startWebPubSubEmulator({ port: 0 })],
@@ -70,11 +78,12 @@ describe('probeConnection', () => {
         console.log(${JSON.stringify(JSON.stringify({ connectionString }))});
         process.stdin.resume().on('end', () => { ${end} });`,
       );
-      const readFile = (): Promise<string> => Promise.reject(new Error('nothing to read'));
-      const context = { reference: () => undefined, serverScript, readFile };
-      assert.equal((await probeEmulator('webpubsub', context)).reachable, true);
+      const asked = (service: string): Promise<ServiceProbe | undefined> =>
+        probe('local', {}, { serverScript, service });
+      assert.equal((await asked('webpubsub'))?.reachable, true);
       assert.ok(existsSync(ended));
-      await assert.rejects(probeEmulator('signalr', context), { code: 'local-hub' });
+      await assert.rejects(asked('signalr'), { code: 'local-hub' });
+      assert.equal(await asked('hub'), undefined);
     } finally {
       await emulator.dispose();
       await rm(folder, { recursive: true });
@@ -109,14 +118,10 @@ describe('probeConnection', () => {
     });
     const port = await listenOnLoopback(server, 0);
     const ask = async (): Promise<object> => {
-      const found = await probeConnection(
+      const found = await probe(
         `Endpoint=http://127.0.0.1;Port=${port};AuthType=azure;Version=1.0;`,
-        {
-          reference: () => undefined,
-          serverScript: 'none',
-          readFile: () => Promise.reject(new Error('nothing to read')),
-          editorAccount: () => Promise.resolve({ token: 'of somebody', expiresAtMs: Infinity }),
-        },
+        {},
+        { editorAccount: () => Promise.resolve({ token: 'of somebody', expiresAtMs: Infinity }) },
       );
       return { ...found, connectMs: 0 };
     };
@@ -145,7 +150,9 @@ describe('probeConnection', () => {
     assert.equal(await probe('${env:HUB}', { HUB: 'http://localhost:5050/hub' }), undefined);
     await assert.rejects(probe('${env:HUB}'), /environment variable HUB/);
     await assert.rejects(
-      probe('Endpoint=https://x.service.signalr.net;Version=1.0'),
+      probe('${env:CONNECTION}', {
+        CONNECTION: 'Endpoint=https://x.service.signalr.net;Version=1.0',
+      }),
       /no AccessKey/,
     );
   });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CommandDeps } from '../../../../src/cli/program';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { targetWords } from '../../../../src/scenario/target/targetKinds';
 import { commandLine, type CommandLine } from '../commandLine';
 
 describe('doctor', () => {
@@ -113,8 +115,9 @@ describe('doctor', () => {
     const asked: string[] = [];
     const takes = await at.run(args, {
       deps: {
-        probeConnection: (text) => {
-          asked.push(text);
+        parseScenario,
+        probeByKind: ({ target }) => {
+          asked.push(targetWords(target));
           return Promise.resolve({ url, reachable: true, signedIn: false, connectMs: 30 });
         },
       },
@@ -124,7 +127,7 @@ describe('doctor', () => {
     assert.deepEqual(asked, ['${env:AZURE_SIGNALR}']);
     const borrows = await at.run(args, {
       deps: {
-        probeConnection: () =>
+        probeByKind: () =>
           Promise.resolve({
             ...{ url, reachable: true, signedIn: true, connectMs: 30 },
             missingRestRole: 'SignalR Service Owner',
@@ -138,7 +141,7 @@ describe('doctor', () => {
     );
     const refuses = await at.run(args, {
       deps: {
-        probeConnection: () =>
+        probeByKind: () =>
           Promise.resolve({
             ...{ url, reachable: false, errorClass: 'unauthorized' },
             message: 'it refuses the access key',
