@@ -28,7 +28,6 @@ const minimizer = new Minimizer({
  * @param {number} [options.lazyBudget] the same for each part that is loaded later
  * @param {string} [options.firstLine] put before everything else
  * @param {Record<string, string>} [options.parts] files of lazy parts that two bundles have, by the names of the parts
- * @param {string} [options.shared] name of a lazy part with what several others have in common
  * @param {webpack.WebpackPluginInstance[]} [options.plugins] further plugins
  * @returns {webpack.Configuration}
  */
@@ -41,7 +40,6 @@ function bundle({
   lazyBudget = budget,
   firstLine,
   parts = {},
-  shared,
   plugins = [],
 }) {
   return {
@@ -91,8 +89,8 @@ function bundle({
       ],
     },
     optimization: {
-      // A lazy part is one file, named where it is imported, and at most one more.
-      splitChunks: shared !== undefined && sharedPart(shared),
+      // A lazy part is one file, named where it is imported.
+      splitChunks: false,
       minimizer: [minimizer],
     },
     performance: {
@@ -111,16 +109,6 @@ function bundle({
     ],
   };
 }
-
-/** What several lazy parts have in common, as one file: five servers would each have it again. */
-const sharedPart = (name) => ({
-  chunks: 'async',
-  cacheGroups: {
-    default: false,
-    defaultVendors: false,
-    shared: { name, minChunks: 2, enforce: true },
-  },
-});
 
 /** Puts the chart library's style sheet beside the panel's own, where the page links it. */
 const chartStyles = {
@@ -154,7 +142,6 @@ module.exports = [
     external: { vscode: 'commonjs vscode', ...signIn },
     budget: 50,
     lazyBudget: 390,
-    parts: { azure: 'extensionAzure.js' },
   }),
   bundle({
     name: 'cli',
@@ -162,8 +149,7 @@ module.exports = [
     entry: './src/cli/main.ts',
     external: signIn,
     budget: 450,
-    parts: { azure: 'cliAzure.js', run: 'commands.js' },
-    shared: 'services',
+    parts: { run: 'commands.js' },
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({

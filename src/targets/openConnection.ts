@@ -32,7 +32,7 @@ export async function openConnection(
 ): Promise<OpenTarget> {
   const connection = serviceConnection(text);
   // A bundle of its own: only runs against a service need what signs tokens.
-  const { openService } = await import(/* webpackChunkName: "azure" */ './service/openService.js');
+  const { openService } = await import(/* webpackChunkName: "run" */ './service/openService.js');
   return openService(connection, scenario, context);
 }
 
@@ -62,7 +62,7 @@ export function serviceConnection(text: string): ServiceConnection {
 export async function probeConnection(text: string, context: TargetContext): Promise<ServiceProbe> {
   const connection = serviceConnection(text);
   const { probeService } = await import(
-    /* webpackChunkName: "azure" */ './service/probeService.js'
+    /* webpackChunkName: "run" */ './service/probeService.js'
   );
   return probeService(connection, context);
 }

@@ -23,19 +23,15 @@ const files = `
   LICENSE.txt
   changelog.md
   dist/cli.js
-  dist/cliAzure.js
   dist/commands.js
   dist/entra.js
   dist/extension.js
-  dist/extensionAzure.js
   dist/features.js
   dist/licenses.txt
   dist/panel.js
   dist/run.js
   dist/sdk.js
-  dist/sdkPubSub.js
   dist/servers.js
-  dist/services.js
   dist/worker.js
   examples/azure-signalr-upstream.signalr.yaml
   examples/azure-signalr.signalr.yaml

@@ -251,7 +251,7 @@ export class Connections implements HubListener {
 async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
   if (endpoint.service !== undefined && !services[endpoint.service.kind].speaksHub) {
     const { pubSubSdkOpener } = await import(
-      /* webpackChunkName: "sdkPubSub" */ '../../wire/sdk/pubSubSdkConnection.js'
+      /* webpackChunkName: "sdk" */ '../../wire/sdk/pubSubSdkConnection.js'
     );
     return pubSubSdkOpener();
   }
