@@ -6,6 +6,7 @@ import { formatDurationMs } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SetKey } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
+import { usualCounterFile } from '../../scenario/read/buildScenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
@@ -55,7 +56,7 @@ export async function runCommand(
   const { cwd } = io;
   const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
-    const { resultFilePath = 'counters.txt' } = read.scenario;
+    const { resultFilePath = usualCounterFile } = read.scenario;
     const { importCommand } = await onDemand();
     return importCommand(path.resolve(folder, resultFilePath), flags, io);
   }

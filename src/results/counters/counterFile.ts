@@ -11,13 +11,11 @@ import type {
   Quantiles,
 } from '../../measure/summary';
 import type { Scenario } from '../../scenario/scenario';
+import { usualCounterFile } from '../../scenario/read/buildScenario';
 import { streamsOf } from '../../usecases/registry';
 import { readSamples, type StoredRun } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFolder';
-
-/** Where the Azure SignalR benchmark wrote its counters by default. */
-const usualName = 'counters.txt';
 
 /** One a second from the run's samples, or begin and end of each step where no sample has them. */
 export async function countersOfRun(run: StoredRun): Promise<CounterLine[]> {
@@ -70,7 +68,7 @@ export function counterFileName(resultFilePath: string): string {
   const last = resultFilePath.split(/[/\\]/).at(-1) ?? '';
   const name = last.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100);
   const taken = [resultFile, samplesFile, scenarioFile, `${resultFile}.tmp`];
-  return /^[-.]*$/.test(name) || taken.includes(name.toLowerCase()) ? usualName : name;
+  return /^[-.]*$/.test(name) || taken.includes(name.toLowerCase()) ? usualCounterFile : name;
 }
 
 /** One line of the Azure SignalR benchmark's counter file: sums up to a moment. */

@@ -53,7 +53,7 @@ import { readTarget } from './readTarget';
 /** Default warm-up; shorter steps are warmed up as long as they last. */
 const usualWarmupMs = 5000;
 /** Where the Azure SignalR benchmark wrote its counters when its file named no place. */
-const seedCounterFile = 'counters.txt';
+export const usualCounterFile = 'counters.txt';
 /** Members of the guides' small group, the size to suggest. */
 export const smallGroup = 10;
 
@@ -113,7 +113,7 @@ function buildScenario(
     kind,
     service: serviceOf(config, target, entries),
     ...(target !== undefined && { target }),
-    ...(kind === 'resultparser' && { resultFilePath: seedCounterFile }),
+    ...(kind === 'resultparser' && { resultFilePath: usualCounterFile }),
     warmupMs: Math.min(usualWarmupMs, singleStepDurationMs),
     ...fields,
     // The Azure SignalR benchmark repaired with kind: perf; where nobody says so, a drop stays a drop.

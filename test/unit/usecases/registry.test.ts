@@ -18,9 +18,9 @@ const defaultsOf = (useCase: UseCase): Parameters =>
 const load = { connections: 100, senders: 40 };
 
 describe('the use cases', () => {
-  it('are those of the Azure SignalR benchmark and ours', () => {
+  it('have those of the Azure SignalR benchmark first, then ours', () => {
     assert.deepEqual(
-      useCases.map(({ name }) => name),
+      useCases.slice(0, 14).map(({ name }) => name),
       [
         'echo',
         'broadcast',
@@ -94,10 +94,7 @@ describe('the use cases', () => {
   }
 
   it('deliver each message to as many connections as their name says', () => {
-    const deliveries = Object.fromEntries(
-      useCases.map((useCase) => [useCase.name, deliveriesOf(useCase, defaultsOf(useCase), load)]),
-    );
-    assert.deepEqual(deliveries, {
+    const deliveries = {
       echo: 1,
       broadcast: 100,
       sendToClient: 1,
@@ -112,7 +109,11 @@ describe('the use cases', () => {
       restPersistBroadcast: 100,
       restPersistSendToUser: 1,
       restPersistSendToGroup: 10,
-    });
+    };
+    for (const [name, expected] of Object.entries(deliveries)) {
+      const useCase = findUseCase(name)!;
+      assert.equal(deliveriesOf(useCase, defaultsOf(useCase), load), expected, name);
+    }
   });
 
   it('that echo over Web PubSub are upstream calls', () => {
