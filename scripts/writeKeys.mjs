@@ -6,7 +6,9 @@ import { generatedFile } from './generatedFile.mjs';
 const require = createRequire(import.meta.url);
 const {
   entryKeys,
+  ruleKeys,
   scenarioKeys,
+  sloItemKeys,
   sloKeys,
   topKeys,
 } = require('../out/src/scenario/keys/scenarioKeys.js');
@@ -21,8 +23,11 @@ const values = {
   duration: 'ms, or text such as `30s`',
   size: 'bytes, or text such as `2KB`',
   share: '0 to 1, or text such as `5%`',
+  rate: 'per second, or text such as `500/s`',
   flag: '`true` or `false`',
   text: 'text',
+  metric: 'name of an objective',
+  limit: 'as behind the key of that name',
   list: 'list',
   texts: 'map of names to texts',
   targets: 'text, or list of texts',
@@ -115,6 +120,10 @@ const page = [
   table(entryKeys),
   '## slo',
   table(sloKeys()),
+  'Any percentile from `p0.0001` to `p99.9999` is an objective, also of `connect.`, and so is every class of errors. In place of a limit each may have a map: `limit`, and these keys.',
+  table(ruleKeys),
+  'As a list, `slo` may have several objectives of one kind:',
+  table(sloItemKeys.filter(({ name }) => ruleKeys.every((rule) => rule.name !== name))),
   '## search',
   '[search.md](search.md) says how a search goes.',
   table(searchKeys),

@@ -1,42 +1,135 @@
+/** What a run is judged by: every objective there is, and the limits that a scenario sets. */
+import { connectTimes, type ConnectMetric } from './objectives/connect';
+import { errors, errorsOfClass, type ErrorMetric } from './objectives/errors';
+import { latencies } from './objectives/latency';
+import type { Objective, ObjectiveFamily } from './objectives/objective';
+import {
+  byShare,
+  isPercentile,
+  latencyMetrics,
+  type LatencyMetric,
+  type Percentile,
+} from './objectives/percentile';
+import { rate } from './objectives/rate';
 import { delivered, dropped, duplicated } from './objectives/shares';
-import { latencyMetrics, latencyObjective, type LatencyMetric } from './objectives/latency';
-import type { Objective } from './objectives/objective';
 
-/** Every objective beside those of latency, by its key under `slo`; a new one is a file beside these and a name here. */
-export const otherObjectives = { dropped, delivered, duplicated };
+/** Every objective with a name of its own, by its key under `slo`; a new one is a file beside these and a name here. */
+export const otherObjectives = { dropped, delivered, duplicated, rate, errors };
 
-export type Metric = LatencyMetric | keyof typeof otherObjectives;
-
-/** All objectives with their keys, in the order people are shown them. */
-export const objectives = (): (readonly [metric: Metric, objective: Objective])[] => [
-  ...latencyMetrics.map((metric) => [metric, latencyObjective(metric)] as const),
-  ...(Object.entries(otherObjectives) as [Metric, Objective][]),
+/** Objectives that differ by a part of their names; a new family is a file beside these and a line here. */
+export const objectiveFamilies: readonly ObjectiveFamily[] = [
+  latencies,
+  errorsOfClass,
+  connectTimes,
 ];
 
-/** Objectives a run is judged by: microseconds, and 0…1 for shares. */
-export interface Slo extends Readonly<Partial<Record<keyof typeof otherObjectives, number>>> {
-  readonly latencyUs: Readonly<Partial<Record<LatencyMetric, number>>>;
+type OtherMetric = keyof typeof otherObjectives | ErrorMetric | ConnectMetric;
+export type Metric = Percentile | OtherMetric;
+
+/** The objective of that name; undefined where there is none. */
+export function objectiveOf(name: string): Objective | undefined {
+  if (Object.hasOwn(otherObjectives, name))
+    return (otherObjectives as Readonly<Record<string, Objective>>)[name];
+  return objectiveFamilies.map((family) => family.named(name)).find((found) => found);
 }
 
-const isLatency = (metric: Metric): metric is LatencyMetric =>
-  (latencyMetrics as readonly string[]).includes(metric);
+export const isMetric = (name: string): name is Metric => objectiveOf(name) !== undefined;
+
+/** Names that people are shown, in that order: those of latency first, of families those that are offered. */
+const shownMetrics = (): Metric[] => [
+  ...latencyMetrics,
+  ...(Object.keys(otherObjectives) as Metric[]),
+  ...objectiveFamilies
+    .filter((each) => each !== latencies)
+    .flatMap(({ offered }) => offered as Metric[]),
+];
+
+export const objectives = (): (readonly [metric: Metric, objective: Objective])[] =>
+  shownMetrics().map((metric) => [metric, objectiveOf(metric)!] as const);
+
+/** One objective of a scenario. Limits are in the unit of their objective. */
+export interface Rule {
+  readonly metric: Metric;
+  readonly limit: number;
+  /** As people call it. */
+  readonly name?: string;
+  /** Judged in the last step alone; absent: in each. */
+  readonly step?: 'last';
+  /** Ends a step as soon as it is missed, and the run with it. */
+  readonly abort?: true;
+  /** Not before so much of the measured time has passed. */
+  readonly afterMs?: number;
+}
+
+/** The strictest limit of each metric, microseconds, 0…1, counts or per second, and what there is more to say of them. */
+export interface Slo extends Readonly<Partial<Record<OtherMetric, number>>> {
+  readonly latencyUs: Readonly<Partial<Record<LatencyMetric, number>>> & {
+    readonly [further: `p${number}`]: number | undefined;
+  };
+  /** All of the metrics of which one has a name, a step, or an end to set; absent: none. */
+  readonly rules?: readonly Rule[];
+}
 
 /** What an objective is set to; undefined where it is not judged. */
 export const limitOf = (slo: Slo, metric: Metric): number | undefined =>
-  isLatency(metric) ? slo.latencyUs[metric] : slo[metric];
+  isPercentile(metric) ? slo.latencyUs[metric] : slo[metric];
 
-/** Objectives from the limit of each; undefined leaves one out. */
-export function sloOf(limit: (metric: Metric, objective: Objective) => number | undefined): Slo {
-  const set = objectives().flatMap(([metric, objective]) => {
-    const value = limit(metric, objective);
-    return value === undefined ? [] : [[metric, value] as const];
-  });
-  const latencyUs = Object.fromEntries(set.filter(([metric]) => isLatency(metric)));
-  return { latencyUs, ...Object.fromEntries(set.filter(([metric]) => !isLatency(metric))) };
+const isPlain = ({ name, step, abort }: Rule): boolean => (name ?? step ?? abort) === undefined;
+
+/** What is judged by these. */
+export function sloOf(rules: readonly Rule[]): Slo {
+  const strictest = new Map<Metric, number>();
+  for (const { metric, limit } of rules) {
+    const before = strictest.get(metric);
+    const pick = objectiveOf(metric)?.limit === 'least' ? Math.max : Math.min;
+    strictest.set(metric, before === undefined ? limit : pick(before, limit));
+  }
+  const special = rules.filter(
+    (rule) => !isPlain(rule) || rules.some((one) => one !== rule && one.metric === rule.metric),
+  );
+  const latency = [...strictest].filter(([metric]) => isPercentile(metric));
+  const other = [...strictest].filter(([metric]) => !isPercentile(metric));
+  return {
+    latencyUs: Object.fromEntries(latency),
+    ...Object.fromEntries(other),
+    ...(special.length > 0 && { rules: special }),
+  };
+}
+
+/** Each objective by itself, in the order in which people are shown them. */
+export function rulesOf(slo: Slo): Rule[] {
+  const { latencyUs, rules = [], ...others } = slo;
+  const limits = { ...latencyUs, ...others } as Readonly<Partial<Record<Metric, number>>>;
+  const plain = (Object.keys(limits) as Metric[])
+    .filter(
+      (metric) => limits[metric] !== undefined && rules.every((rule) => rule.metric !== metric),
+    )
+    .map((metric): Rule => ({ metric, limit: limits[metric]! }));
+  const names = shownMetrics();
+  const place = (metric: Metric): number => {
+    const at = names.indexOf(metric);
+    return isPercentile(metric) ? -1 : at < 0 ? names.length : at;
+  };
+  return [...plain, ...rules]
+    .filter(({ metric }) => isMetric(metric))
+    .sort(({ metric: a }, { metric: b }) =>
+      isPercentile(a) && isPercentile(b) ? byShare(a, b) : place(a) - place(b),
+    );
+}
+
+/** As a step is judged: what is meant for the last step alone is left out of the others. */
+export function sloOfStep(slo: Slo, isLast: boolean): Slo {
+  if (isLast || slo.rules?.some(({ step }) => step === 'last') !== true) return slo;
+  return sloOf(rulesOf(slo).filter(({ step }) => step !== 'last'));
 }
 
 /** What a run is judged by where its scenario says nothing. */
-export const defaultSlo: Slo = sloOf((_metric, objective) => objective.default);
+export const defaultRules = (): Rule[] =>
+  objectives().flatMap(([metric, objective]) =>
+    objective.default === undefined ? [] : [{ metric, limit: objective.default }],
+  );
+
+export const defaultSlo: Slo = sloOf(defaultRules());
 
 /** Where the texts that a panel is given have the words of a missed objective. */
 export const objectiveText = (metric: Metric): `objective.${Metric}` => `objective.${metric}`;

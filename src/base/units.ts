@@ -12,6 +12,8 @@ const sizeBytes: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 *
 export const durationPattern = '^[0-9]+(\\.[0-9]+)?\\s*(us|ms|s|m|min|h)$';
 /** `2KB`, `1MB`, `512B`: 1 KB is 1,024 bytes, the reading of the published tables. */
 export const sizePattern = '^[0-9]+(\\.[0-9]+)?\\s*([bB]|[kK][bB]|[mM][bB])$';
+/** `500/s`, `30/min`. */
+export const ratePattern = '^[0-9]+(\\.[0-9]+)?\\s*/\\s*(s|m|min|h)$';
 /** `1%`, `99.5 %`. */
 export const sharePattern = '^[0-9]+(\\.[0-9]+)?\\s*%$';
 
@@ -40,6 +42,14 @@ export function parseSizeBytes(text: string): number | undefined {
 export function parseShare(text: string): number | undefined {
   const trimmed = text.trim();
   return new RegExp(sharePattern).test(trimmed) ? Number.parseFloat(trimmed) / 100 : undefined;
+}
+
+/** Per second, for `500/s` and the like; undefined when the text is no rate. */
+export function parseRate(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (!new RegExp(ratePattern).test(trimmed)) return undefined;
+  const [digits = '', unit = ''] = trimmed.split('/');
+  return (Number(digits) * 1000) / durationMs[unit.trim()]!;
 }
 
 /** `1,234,567`: thousands grouped, at most `decimals` decimals, always in English notation. */
@@ -71,6 +81,10 @@ export function formatDurationMs(ms: number): string {
   if (ms < 7_200_000) return `${Number((ms / 60_000).toFixed(1))} min`;
   return `${Number((ms / 3_600_000).toFixed(1))} h`;
 }
+
+/** `500/s`, `0.5/s`. */
+export const formatRate = (perSecond: number): string =>
+  `${formatCount(perSecond, Number.isInteger(perSecond) ? 0 : 3)}/s`;
 
 /** Size for people in the tables' reading (1 KB = 1,024 bytes): `512 B`, `2 KB`, `1.5 MB`. */
 export function formatBytes(bytes: number): string {

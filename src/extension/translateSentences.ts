@@ -156,6 +156,8 @@ const otherTexts: readonly string[] = [
   'steps {0} and {1} were not run',
   'steps {0} to {1} were not run',
   'step {0}: {1}',
+  'objective “{0}”: {1}',
+  'it ended the step after {0}',
   'slowest was step {0}: {1}',
   '{0} of {1} deliveries arrived',
   '{0} within {1}',

@@ -1,11 +1,7 @@
 import { countFor, leastBeyond, showsShare } from '../base/judging';
-import {
-  latencyMetrics,
-  latencyShare,
-  latencyOverExpected,
-  summaryKeys,
-} from '../base/objectives/latency';
+import { latencyShare, latencyOverExpected, summaryKeys } from '../base/objectives/latency';
 import type { JudgedDeliveries } from '../base/objectives/objective';
+import { latencyMetrics } from '../base/objectives/percentile';
 import { formatCount } from '../base/units';
 
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */

@@ -32,7 +32,11 @@ export interface VerdictReason {
 
 export interface SloCheck {
   readonly metric: Metric;
-  /** Microseconds for a latency, 0…1 for a share. */
+  /** As people call it; absent: it has no name. */
+  readonly name?: string;
+  /** Only the last step is judged by it; absent: each is. */
+  readonly step?: 'last';
+  /** Microseconds for a latency, 0…1 for a share, a count, or a number per second. */
   readonly limit: number;
   /** In the unit of `limit`; null when the rank was lost. */
   readonly value: number | null;

@@ -2,7 +2,7 @@ import { connectPhases } from '../base/endpoint';
 import { azureServices } from '../base/services';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { EstimateLoad } from '../capacity/model';
-import { otherObjectives } from '../base/slo';
+import { isMetric, type Rule } from '../base/slo';
 import type { LatencySummary } from '../measure/latencySummary';
 import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
 import type {
@@ -158,11 +158,18 @@ const endings: Result['ending'][] = [
   ...(['completed', 'stopped', 'threshold', 'targetLost', 'workerLost', 'interrupted'] as const),
 ];
 const verdictStatus = oneOf(statuses);
-const check = of<SloCheck>()('limit', { metric: text, value: nullable(number), met: flag });
+const lastStep = optional(oneOf(['last']));
+const check = of<SloCheck>()('limit', {
+  ...{ metric: text, value: nullable(number), met: flag },
+  ...{ name: optional(text), step: lastStep },
+});
+const rule = of<Rule>()('limit afterMs?', {
+  ...{ metric: text, name: optional(text), step: lastStep, abort: optional(flag) },
+});
 const verdict = named({
   status: verdictStatus,
   reasons: list(named({ code: text, message: text }), 100_000),
-  checks: optional(list(check, 100)),
+  checks: optional(list(check, 1000)),
 });
 const messages = {
   ...{ wireBytesIn: nullable(number), wireBytesOut: nullable(number) },
@@ -218,9 +225,12 @@ const parameters = named(
 const scenario = of<Scenario>()('connections baseSending step sendingSteps', {
   entries: list(named({ name: text, parameters }), 10_000),
   // Objectives register themselves: those of now are asked for.
-  slo: entries(() => [
+  slo: entries((slo) => [
     ['latencyUs', counts],
-    ...Object.keys(otherObjectives).map((metric) => [metric, optional(number)] as const),
+    ['rules', optional(list(rule, 1000))],
+    ...Object.keys(slo)
+      .filter((metric) => isMetric(metric))
+      .map((metric) => [metric, number] as const),
   ]),
 });
 

@@ -93,7 +93,9 @@ function changeSearch(document: Document, value: string): void {
 
 /** Names of percentiles and headers may have dots themselves; entries of a mix have numbers. */
 function keysIn(path: string): (string | number)[] {
-  const [, above = '', last] = /^(slo|config\.headers|config\.query)\.(.+)$/.exec(path) ?? [];
+  const [, metric, option] = /^slo\.(?!\d)(.+?)(?:\.(limit|step|abort|after))?$/.exec(path) ?? [];
+  if (metric !== undefined) return ['slo', metric, ...(option === undefined ? [] : [option])];
+  const [, above = '', last] = /^(config\.headers|config\.query)\.(.+)$/.exec(path) ?? [];
   if (last !== undefined) return [...above.split('.'), last];
   return path.split('.').map((key) => (/^\d{1,3}$/.test(key) ? Number(key) : key));
 }

@@ -6,13 +6,14 @@ export interface ParameterSpec {
   readonly name: string;
   /**
    * How the value is written and in which unit the parsed value is kept: `size` in bytes, `duration` in
-   * milliseconds, `share` as 0…1, `count` and `number` as they are. A `list` holds any values and is kept
-   * as JSON text.
+   * milliseconds, `share` as 0…1, `rate` per second, `count` and `number` as they are. A `list` holds any values
+   * and is kept as JSON text.
    */
   readonly type:
     | 'size'
     | 'duration'
     | 'share'
+    | 'rate'
     | 'count'
     | 'number'
     | 'choice'

@@ -1,5 +1,5 @@
 import { fill, latencyWords } from '../base/objectives/words';
-import { limitOf, objectives, objectiveText, type Slo } from '../base/slo';
+import { objectiveOf, objectiveText, rulesOf, sloOfStep, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
 import type { Snapshot, StepProgress } from '../measure/snapshot';
@@ -85,7 +85,9 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   }
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
-  const missed = nothingYet ? undefined : missedWords(step, run.scenario.slo, strings);
+  const missed = nothingYet
+    ? undefined
+    : missedWords(step, sloOfStep(run.scenario.slo, step.index === stepCount), strings);
   const stall = stallOf(step);
   // Where nothing arrives, that nothing is lost would say too much.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
@@ -104,10 +106,10 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
 }
 
 function missedWords(step: StepProgress, slo: Slo, strings: PanelStrings): string | undefined {
-  for (const [metric, objective] of objectives()) {
-    const limit = limitOf(slo, metric);
-    const live = objective.of === 'step' ? objective.live : undefined;
-    const values = limit === undefined ? undefined : live?.missed(step, limit);
+  for (const { metric, limit } of rulesOf(slo)) {
+    const objective = objectiveOf(metric);
+    const live = objective?.of === 'step' ? objective.live : undefined;
+    const values = live?.missed(step, limit);
     if (live && values) return fill(strings[objectiveText(metric)] ?? live.text, ...values);
   }
   return undefined;

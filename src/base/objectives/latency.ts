@@ -1,21 +1,21 @@
 import { formatCount } from '../units';
-import type { JudgedDeliveries, StepObjective } from './objective';
+import type { JudgedDeliveries, ObjectiveFamily, StepObjective } from './objective';
+import {
+  isPercentile,
+  latencyMetrics,
+  percentBeyond,
+  percentilePattern,
+  percentOf,
+  shareOf,
+  type LatencyMetric,
+  type Percentile,
+} from './percentile';
 import { fill, latencyWords, latencyWordsBeside } from './words';
 
-/** Latency percentiles an objective can be set on, as written in a scenario file. */
-export const latencyMetrics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'p99.99', 'max'] as const;
-export type LatencyMetric = (typeof latencyMetrics)[number];
-
 /** Share of the sorted deliveries that lies at or below each metric's value. */
-export const latencyShare: Readonly<Record<LatencyMetric, number>> = {
-  p50: 0.5,
-  p90: 0.9,
-  p95: 0.95,
-  p99: 0.99,
-  'p99.9': 0.999,
-  'p99.99': 0.9999,
-  max: 1,
-};
+export const latencyShare = Object.fromEntries(
+  latencyMetrics.map((metric) => [metric, shareOf(metric)]),
+) as Readonly<Record<LatencyMetric, number>>;
 
 export const summaryKeys = {
   p50: 'p50',
@@ -26,6 +26,10 @@ export const summaryKeys = {
   'p99.99': 'p9999',
   max: 'max',
 } as const satisfies Readonly<Record<LatencyMetric, string>>;
+
+/** Whether results have it under a name of its own. */
+export const isSummarised = (metric: Percentile): metric is LatencyMetric =>
+  (latencyMetrics as readonly string[]).includes(metric);
 
 /** Latency at a rank among the expected deliveries; null when that rank was lost. */
 export function latencyOverExpected(
@@ -38,10 +42,10 @@ export function latencyOverExpected(
 }
 
 /** `99 % of 950,000 deliveries`, `all 950,000 deliveries`. */
-export function deliveriesWords(metric: LatencyMetric, expected: number): string {
+export function deliveriesWords(metric: Percentile, expected: number): string {
   const count = `${formatCount(expected)} ${expected === 1 ? 'delivery' : 'deliveries'}`;
   if (metric === 'max') return expected === 1 ? 'the only delivery' : `all ${count}`;
-  return `${Number((latencyShare[metric] * 100).toFixed(2))} % of ${count}`;
+  return `${percentOf(metric)} % of ${count}`;
 }
 
 const texts = {
@@ -51,9 +55,16 @@ const texts = {
     '{0} of {1} deliveries had not arrived when the drain ended, and none may be slower than {2}',
 } as const;
 
+/** Any percentile of latency is an objective. */
+export const latencies: ObjectiveFamily<Percentile> = {
+  pattern: percentilePattern,
+  offered: latencyMetrics,
+  named: (name) => (isPercentile(name) ? latencyObjective(name) : undefined),
+};
+
 /** The limit of one percentile, over what was expected: a lost delivery is slower than any limit. */
-export function latencyObjective(metric: LatencyMetric): StepObjective {
-  const share = latencyShare[metric];
+function latencyObjective(metric: Percentile): StepObjective {
+  const share = shareOf(metric);
   return {
     of: 'step',
     unit: 'duration',
@@ -63,7 +74,7 @@ export function latencyObjective(metric: LatencyMetric): StepObjective {
     summary:
       metric === 'max'
         ? 'No delivery may take longer than this.'
-        : `${metric.slice(1)} % of the expected deliveries must arrive within this time.`,
+        : `${percentOf(metric)} % of the expected deliveries must arrive within this time.`,
     unitMistake: { from: 1, below: 5, unit: 's' },
     limit: 'most',
     value: (step) => latencyOverExpected(step, share),
@@ -75,18 +86,19 @@ export function latencyObjective(metric: LatencyMetric): StepObjective {
       }
       const counts = [formatCount(expected - received), formatCount(expected)];
       if (metric === 'max') return fill(texts.lostOfAll, ...counts, limitText);
-      return fill(texts.lost, ...counts, String(Number(((1 - share) * 100).toFixed(2))), limitText);
+      return fill(texts.lost, ...counts, percentBeyond(metric), limitText);
     },
     texts: Object.values(texts),
-    live: {
-      text: '{0} % within {1}, above the limit of {2};',
-      missed: ({ latencyUs }, limit) => {
-        const us = latencyUs[summaryKeys[metric]];
-        const percent = String(Number((share * 100).toFixed(2)));
-        return us > limit
-          ? [percent, latencyWordsBeside(us, limit), latencyWords(limit)]
-          : undefined;
-      },
-    },
+    ...(isSummarised(metric) && { live: liveOf(metric) }),
   };
 }
+
+const liveOf = (metric: LatencyMetric): NonNullable<StepObjective['live']> => ({
+  text: '{0} % within {1}, above the limit of {2};',
+  missed: ({ latencyUs }, limit) => {
+    const us = latencyUs[summaryKeys[metric]];
+    return us > limit
+      ? [percentOf(metric), latencyWordsBeside(us, limit), latencyWords(limit)]
+      : undefined;
+  },
+});

@@ -1,6 +1,14 @@
 /** Objectives of a run: each file reads one key under `slo`, judges by it and words it. */
+import type { ErrorCounts } from '../errorClass';
+
 /** Deliveries of a step, as far as objectives judge them. */
 export interface JudgedDeliveries {
+  /** Messages that have left. */
+  readonly sent?: number;
+  /** Measured time of the step. */
+  readonly seconds?: number;
+  /** Of the measured time and the drain. */
+  readonly errors?: ErrorCounts;
   readonly expected: number;
   readonly received: number;
   readonly duplicated: number;
@@ -14,24 +22,31 @@ export interface JudgedConnections {
   readonly failed: number;
   readonly dropped: number;
   readonly notBack?: number;
+  /** Ever opened. */
+  readonly connected?: number;
+  /** Microseconds that at most this share (0…1] of the *opened* ones took to open; absent in results. */
+  readonly connectAtShareUs?: (share: number) => number;
 }
 
 /** A step that is going on; latencies in microseconds, of what was received. */
-export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs'> {
+export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs' | 'errors'> {
   readonly latencyUs: Readonly<
     Record<'count' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max', number>
   >;
 }
 
-/** How it is judged, and its words. Limits and values are microseconds (a `duration`) or 0…1 (a `share`). */
+/** How limits and values are counted: microseconds, 0…1, a whole number, or a number per second. */
+export type ObjectiveUnit = 'duration' | 'share' | 'count' | 'rate';
+
+/** How it is judged, and its words. */
 interface Judging<Of> {
-  readonly unit: 'duration' | 'share';
+  readonly unit: ObjectiveUnit;
   /** The limit where none is written; absent: not judged then. */
   readonly default?: number;
   /** One sentence for hover, schema, documents and `keys`. */
   readonly summary: string;
   /** Bare numbers that are likely meant in another unit. */
-  readonly unitMistake: { readonly from: number; readonly below: number; readonly unit: string };
+  readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
   /** Whether values may be up to the limit, or must reach it. */
   readonly limit: 'most' | 'least';
   /** Null where what was asked for was lost, which is beyond any limit; undefined where there is nothing to judge. */
@@ -47,6 +62,8 @@ export interface StepObjective extends Judging<JudgedDeliveries> {
   readonly of: 'step';
   /** It may still be missed until the run is over, and is judged again then. */
   readonly untilEnd?: true;
+  /** Judged where no delivery is expected too. */
+  readonly withoutDeliveries?: true;
   /** In the panel while the step goes on. */
   readonly live?: {
     readonly text: string;
@@ -58,6 +75,18 @@ export interface StepObjective extends Judging<JudgedDeliveries> {
 /** Judged at the end of each step, and of the run. */
 export interface ConnectionObjective extends Judging<JudgedConnections> {
   readonly of: 'connections';
+  /** Judged by steps alone: the numbers of the run do not show it. */
+  readonly atSteps?: true;
 }
 
 export type Objective = StepObjective | ConnectionObjective;
+
+/** Objectives that differ by a part of their names only. */
+export interface ObjectiveFamily<Name extends string = string> {
+  /** Of a whole name, for the schema. */
+  readonly pattern: string;
+  /** Names that editors offer. */
+  readonly offered: readonly Name[];
+  /** Undefined where the name is none of the family. */
+  readonly named: (name: string) => Objective | undefined;
+}

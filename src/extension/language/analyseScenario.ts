@@ -1,7 +1,7 @@
 import { scenarioEstimate } from '../../capacity/estimate';
 import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
-import type { KeySpec } from '../../scenario/keys/configKeys';
+import { isPlain, type KeySpec } from '../../scenario/keys/configKeys';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import { maximumCharacters, type Problem } from '../../scenario/problem';
@@ -82,10 +82,10 @@ export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
   if (node.parent === undefined) return topKeys;
   if (node.item) {
     const list = specOf(node.parent);
-    return list?.type === 'entries' ? list.keys : undefined;
+    return list?.type === 'entries' ? list.keys : list?.items;
   }
   const spec = specOf(node);
-  if (spec?.type === 'section') return spec.keys;
+  if (spec !== undefined && (spec.type === 'section' || isPlain(spec))) return spec.keys;
   if (spec?.type !== 'parameters') return undefined;
   const useCase = useCaseOf(node.parent);
   if (useCase !== undefined) return useCase.parameters;
@@ -97,7 +97,9 @@ export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
 export function specOf(node: OutlineNode): KeySpec | undefined {
   if (node.parent === undefined) return undefined;
   if (node.item) return specOf(node.parent);
-  return keysBelow(node.parent)?.find(({ name }) => name === node.name);
+  const known = keysBelow(node.parent)?.find(({ name }) => name === node.name);
+  // A parameter of a scenario has no names beyond those that are listed.
+  return known ?? specOf(node.parent)?.named?.(node.name);
 }
 
 /** The use case that a `scenario` or an entry of `scenarios` names; the usual one when it names none. */

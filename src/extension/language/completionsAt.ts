@@ -1,4 +1,5 @@
 import { usualService } from '../../base/services';
+import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
 import { offers } from '../../capacity/tables/resolved';
@@ -42,7 +43,7 @@ export function completionsAt(
   const present = new Set(
     place.node.children.filter((child) => child.offset !== place.start).map(({ name }) => name),
   );
-  const hasColon = /^[\w-]*["']?\s*:/.test(text.slice(at, at + 100));
+  const hasColon = /^[\w.-]*["']?\s*:/.test(text.slice(at, at + 100));
   const missing = specs.filter(
     ({ name }) => !present.has(name) && !excluded(place.node, name, present),
   );
@@ -109,7 +110,7 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
     parent: OutlineNode,
     { start, flow }: { readonly start: number; readonly flow: boolean },
   ): CursorPlace | undefined =>
-    /^["']?[\w-]*$/.test(text.slice(start, offset))
+    /^["']?[\w.-]*$/.test(text.slice(start, offset))
       ? { kind: 'key', node: whole(parent), start, flow }
       : undefined;
   const word = words.at(-1);
@@ -172,6 +173,7 @@ const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = 
   duration: ['ms', 's', 'm', 'h'],
   size: ['B', 'KB', 'MB'],
   share: ['%'],
+  rate: ['/s'],
   senders: ['%'],
 };
 
@@ -206,6 +208,8 @@ function valueCompletions(
       return ['true', 'false'].map((word) => value(word, isDefault(word)));
     case 'useCase':
       return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
+    case 'metric':
+      return objectives().map(([metric, { summary }]) => value(metric, undefined, summary));
     case 'list':
       return placeholders(text, spec.name, range);
     case 'targets': {

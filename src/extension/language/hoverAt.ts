@@ -82,6 +82,7 @@ function kindWords(spec: KeySpec): string {
   if (type === 'choice') return (choices ?? []).map((choice) => `\`${choice}\``).join(', ');
   if (type === 'senders') return 'a count, or a share such as 30%';
   if (type === 'useCase') return 'name of a use case';
+  if (type === 'metric') return 'name of an objective';
   if (!(type in expectedWords)) return '';
   const known = type as keyof typeof expectedWords;
   const bounds =

@@ -1,4 +1,4 @@
-import { latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import { shareOf, type Percentile } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
 import type { Recovery } from '../summary';
 import type { MergedTick } from '../sample';
@@ -41,13 +41,13 @@ type SecondFacts = Pick<MergedTick, 'tick' | 'expected' | 'received' | 'latency'
 export class RecoveryWatch {
   private readonly outages: Outage[] = [];
   private readonly seconds: Second[] = [];
-  private readonly limits: readonly (readonly [LatencyMetric, number])[];
+  private readonly limits: readonly (readonly [Percentile, number])[];
   private readonly needed: number;
 
   constructor(private readonly facts: RecoveryFacts) {
     // As many as slo.dropped lets be missing.
     const { slo, connections } = facts;
-    this.limits = Object.entries(slo.latencyUs) as [LatencyMetric, number][];
+    this.limits = Object.entries(slo.latencyUs) as [Percentile, number][];
     this.needed = Math.ceil((1 - (slo.dropped ?? 0)) * connections - 1e-9);
   }
 
@@ -109,15 +109,12 @@ export class RecoveryWatch {
    */
   private isCalm(at: number): boolean {
     const { received, within } = this.seconds[at]!;
-    const isMet = (
-      [metric, limit]: readonly [LatencyMetric, number],
-      position: number,
-    ): boolean => {
+    const isMet = ([metric, limit]: readonly [Percentile, number], position: number): boolean => {
       let behind = 0;
       const later = this.seconds.slice(at, at + 1 + Math.ceil(limit / tickUs));
       const missing = Math.min(...later.map((each) => (behind += each.behind)));
       const judged = received + Math.max(0, missing);
-      return within[position]! >= latencyShare[metric] * judged - 1e-6;
+      return within[position]! >= shareOf(metric) * judged - 1e-6;
     };
     return received > 0 && this.limits.every(isMet);
   }

@@ -5,8 +5,8 @@ import type {
   JudgedDeliveries,
   Objective,
 } from '../../base/objectives/objective';
-import { latencyWords, shareWords } from '../../base/objectives/words';
-import { limitOf, objectives, type Metric, type Slo } from '../../base/slo';
+import { fill, latencyWords, shareWords } from '../../base/objectives/words';
+import { objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
@@ -21,7 +21,7 @@ import type {
 } from '../summary';
 
 /** Counts of deliveries and messages. */
-export interface StepMeasures extends SentMeasures, JudgedDeliveries {
+export interface StepMeasures extends Omit<JudgedDeliveries, 'sent'>, SentMeasures {
   readonly senders: number;
 }
 
@@ -46,7 +46,7 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
  * is invalid. Invalid beats pass and fail. Messages do not name the step.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
-  const judged = judgeDeliveries(step, slo);
+  const judged = judgeDeliveries(step, rulesOf(slo));
   const checks = judged.map(({ check }) => check);
   const invalid = [...silence(step), ...generatorProblems(step, slo)];
   const missed = judged.flatMap(({ reason }) => reason ?? []);
@@ -54,63 +54,80 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   return { status, reasons: [...invalid, ...missed], checks };
 }
 
-interface Judged {
+export interface Judged {
   readonly check: SloCheck;
   readonly reason?: VerdictReason;
 }
 
-/** Undefined where it is not set or there is nothing to judge. */
+/** Around the words of an objective that has a name. */
+export const namedText = 'objective “{0}”: {1}';
+
+/** Of an objective that has ended a step; the rest is as it would be at its end. */
+export const abortedText = '{0}; it ended the step after {1}';
+
+/** Undefined where there is nothing to judge. */
 function judged<Of>(
-  [metric, { value: valueOf, missed, limit: side }]: readonly [
-    Metric,
-    Pick<Objective, 'limit'> & {
-      readonly value: (of: Of) => number | null | undefined;
-      readonly missed: (of: Of, value: number | null, limit: number) => string;
-    },
-  ],
+  { metric, limit, name, step }: Rule,
+  {
+    value: valueOf,
+    missed,
+    limit: side,
+  }: Pick<Objective, 'limit'> & {
+    readonly value: (of: Of) => number | null | undefined;
+    readonly missed: (of: Of, value: number | null, limit: number) => string;
+  },
   of: Of,
-  slo: Slo,
 ): Judged | undefined {
-  const limit = limitOf(slo, metric);
-  const value = limit === undefined ? undefined : valueOf(of);
-  if (limit === undefined || value === undefined) return undefined;
+  const value = valueOf(of);
+  if (value === undefined) return undefined;
   const met = value !== null && (side === 'most' ? value <= limit : value >= limit);
-  const check: SloCheck = { metric, limit, value, met };
-  return met
-    ? { check }
-    : { check, reason: { code: codeOf(metric), message: missed(of, value, limit) } };
+  const as = { ...(name !== undefined && { name }), ...(step !== undefined && { step }) };
+  const check: SloCheck = { metric, limit, value, met, ...as };
+  if (met) return { check };
+  const words = missed(of, value, limit);
+  const message = name === undefined ? words : fill(namedText, name, words);
+  return { check, reason: { code: codeOf(metric), message } };
 }
 
 const codeOf = (metric: Metric): string => `slo-${metric}`;
 
-function judgeDeliveries(
+/** Whether both are of the same objective. */
+const isSame = (a: SloCheck, b: SloCheck): boolean =>
+  a.metric === b.metric && a.name === b.name && a.limit === b.limit && a.step === b.step;
+
+export function judgeDeliveries(
   step: JudgedDeliveries,
-  slo: Slo,
+  rules: readonly Rule[],
   untilEnd: readonly (true | undefined)[] = [true, undefined],
 ): Judged[] {
-  if (step.expected === 0) return [];
-  return objectives().flatMap(([metric, objective]) =>
-    objective.of === 'step' && untilEnd.includes(objective.untilEnd)
-      ? (judged([metric, objective], step, slo) ?? [])
-      : [],
-  );
+  return rules.flatMap((rule) => {
+    const objective = objectiveOf(rule.metric);
+    if (objective?.of !== 'step' || !untilEnd.includes(objective.untilEnd)) return [];
+    if (step.expected === 0 && objective.withoutDeliveries !== true) return [];
+    return judged(rule, objective, step) ?? [];
+  });
 }
 
-const judgeConnectionsBy = (connections: JudgedConnections, slo: Slo): Judged[] =>
-  objectives().flatMap(([metric, objective]) =>
-    objective.of === 'connections' ? (judged([metric, objective], connections, slo) ?? []) : [],
-  );
+export const judgeConnectionsBy = (
+  connections: JudgedConnections,
+  rules: readonly Rule[],
+): Judged[] =>
+  rules.flatMap((rule) => {
+    const objective = objectiveOf(rule.metric);
+    return objective?.of === 'connections' ? (judged(rule, objective, connections) ?? []) : [];
+  });
 
 /** With the objectives that may be missed until the run is over, as they are now; the same when nothing has changed. */
 export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
-  const changed = judgeDeliveries(step, slo, [true]).filter(({ check }) =>
-    verdict.checks?.some(({ metric, value }) => metric === check.metric && value !== check.value),
-  );
-  if (changed.length === 0) return verdict;
-  const codes = changed.map(({ check }) => codeOf(check.metric));
-  const missed = changed.flatMap(({ reason }) => reason ?? []);
+  const again = judgeDeliveries(step, rulesOf(slo), [true]);
+  const isChanged = ({ check }: Judged): boolean =>
+    verdict.checks?.some((before) => isSame(before, check) && before.value !== check.value) ===
+    true;
+  if (!again.some(isChanged)) return verdict;
+  const codes = again.map(({ check }) => codeOf(check.metric));
+  const missed = again.flatMap(({ reason }) => reason ?? []);
   const now = (check: SloCheck): SloCheck =>
-    changed.find((each) => each.check.metric === check.metric)?.check ?? check;
+    again.find((each) => isSame(each.check, check))?.check ?? check;
   return {
     status: missed.length > 0 && verdict.status === 'pass' ? 'fail' : verdict.status,
     reasons: [...verdict.reasons.filter(({ code }) => !codes.includes(code)), ...missed],
@@ -119,7 +136,7 @@ export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo):
 }
 
 export const connectionChecks = (connections: JudgedConnections, slo: Slo): SloCheck[] =>
-  judgeConnectionsBy(connections, slo).map(({ check }) => check);
+  judgeConnectionsBy(connections, rulesOf(slo)).map(({ check }) => check);
 
 /** A step of a search does not hold when its deliveries fall behind: it would miss its limits if it lasted longer. */
 export function withBacklog(verdict: Verdict, growth: number | undefined): Verdict {
@@ -133,17 +150,26 @@ export function withBacklog(verdict: Verdict, growth: number | undefined): Verdi
 }
 
 export const judgeConnections = (connections: JudgedConnections, slo: Slo): VerdictReason[] =>
-  judgeConnectionsBy(connections, slo).flatMap(({ reason }) => reason ?? []);
+  judgeConnectionsBy(connections, rulesOf(slo)).flatMap(({ reason }) => reason ?? []);
 
+/** The connections as they are at the end of a step; checks that only steps have are added to its own. */
 export function withConnections(
   verdict: Verdict,
   connections: JudgedConnections,
   slo: Slo,
 ): Verdict {
-  const missed = judgeConnections(connections, slo);
-  if (missed.length === 0) return verdict;
+  const found = judgeConnectionsBy(connections, rulesOf(slo));
+  const ofSteps = found.filter(({ check }) => isOfSteps(check.metric)).map(({ check }) => check);
+  const checks = ofSteps.length === 0 ? {} : { checks: [...(verdict.checks ?? []), ...ofSteps] };
+  const missed = found.flatMap(({ reason }) => reason ?? []);
+  if (missed.length === 0) return { ...verdict, ...checks };
   const status = verdict.status === 'pass' ? 'fail' : verdict.status;
-  return { ...verdict, status, reasons: [...verdict.reasons, ...missed] };
+  return { ...verdict, status, reasons: [...verdict.reasons, ...missed], ...checks };
+}
+
+function isOfSteps(metric: Metric): boolean {
+  const objective = objectiveOf(metric);
+  return objective?.of === 'connections' && objective.atSteps === true;
 }
 
 /** Code `refused`: without answers, as many first messages must have been taken as deliveries elsewhere must arrive. */
@@ -166,7 +192,7 @@ function refusal(
  */
 export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
-  const connections = judgeConnectionsBy(summary.connections, slo);
+  const connections = judgeConnectionsBy(summary.connections, rulesOf(slo));
   if (summary.search !== undefined) return judgeSearch(summary, summary.search);
   const missed = connections.flatMap(({ reason }) => reason ?? []);
   const refused = refusal(summary, slo);
@@ -263,7 +289,7 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
       message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
     });
   }
-  const limits = Object.values(slo.latencyUs);
+  const limits = Object.values(slo.latencyUs).filter((limit) => limit !== undefined);
   const strictest = Math.min(...limits);
   if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest) {
     problems.push({

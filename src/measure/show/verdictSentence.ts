@@ -1,4 +1,5 @@
-import { deliveriesWords, latencyMetrics, type LatencyMetric } from '../../base/objectives/latency';
+import { deliveriesWords } from '../../base/objectives/latency';
+import { isPercentile, type Percentile } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
@@ -77,7 +78,7 @@ function measuredWords(step: StepSummary, run: JudgedRun): string {
 /** The latency objective that came nearest to its limit; the 99th percentile when there is none. */
 function latencyPart(step: StepSummary, slo: Slo): string {
   const nearest = nearestCheck(step);
-  const metric: LatencyMetric = nearest?.metric ?? 'p99';
+  const metric: Percentile = nearest?.metric ?? 'p99';
   if (nearest?.value === null || step.latencyUs.count === 0) {
     return `${formatCount(step.received)} of ${formatCount(step.expected)} deliveries arrived`;
   }
@@ -92,10 +93,10 @@ function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {
   return checks.sort((a, b) => fullness(b) - fullness(a))[0];
 }
 
-type LatencyCheck = SloCheck & { readonly metric: LatencyMetric };
+type LatencyCheck = SloCheck & { readonly metric: Percentile };
 
 function isLatency(check: SloCheck): check is LatencyCheck {
-  return (latencyMetrics as readonly string[]).includes(check.metric);
+  return isPercentile(check.metric);
 }
 
 const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / limit;

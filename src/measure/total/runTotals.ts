@@ -127,6 +127,12 @@ export class RunTotals {
     };
   }
 
+  /** The same with how long connecting took, as steps are judged. */
+  judgedConnections(requested: number): JudgedConnections {
+    const connectAtShareUs = (share: number): number => this.connectTimes.valueAtShare(share);
+    return { ...this.connectionCounts(), requested, connectAtShareUs };
+  }
+
   connections(): ConnectionSummary {
     const counts = this.connectionCounts();
     const { connected, reconnected } = counts;

@@ -1,7 +1,8 @@
 import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
-import type { JudgedDeliveries } from '../../base/objectives/objective';
-import type { Slo } from '../../base/slo';
+import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
+import { sloOfStep, type Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
+import type { AbortWatch } from '../judge/abortWatch';
 import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
@@ -13,6 +14,7 @@ import type {
   StepConnections,
   StepSummary,
   Verdict,
+  VerdictReason,
   EntrySummary,
   MessageSummary,
 } from '../summary';
@@ -106,6 +108,8 @@ export interface StepFacts {
   readonly entries?: readonly EntryFacts[];
   /** Messages leave as calls to a service. */
   readonly byCalls?: boolean;
+  /** The last one that is planned. */
+  readonly isLast?: boolean;
 }
 
 /** Over the measured time of a step. */
@@ -134,6 +138,9 @@ export class StepTotals extends MessageTotals {
   recovery: RecoveryWatch | undefined;
   private membership: MembershipCounts | undefined;
   private readonly waitingWatch = new WaitingWatch();
+  private knownUs = 0;
+  /** Where an objective may end the step. */
+  abortWatch: AbortWatch | undefined;
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
 
@@ -162,6 +169,20 @@ export class StepTotals extends MessageTotals {
   /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
   watch(fromUs: number, toUs: number): void {
     this.waitingWatch.note(fromUs, toUs, this.expected, this.delivered().received);
+    this.abortWatch?.note(toUs, this.expected);
+    this.knownUs = fromUs;
+  }
+
+  /** Why the step, measured for that long, is to end before its time; undefined while it is not. */
+  missedSoFar(connections: JudgedConnections, measuredMs: number): VerdictReason | undefined {
+    const { abortWatch, knownUs } = this;
+    const deliveries = { ...this.deliveries(), seconds: measuredMs / 1000 };
+    return abortWatch?.missed({ deliveries, connections, knownUs, measuredMs });
+  }
+
+  /** As this step is judged. */
+  sloFrom(slo: Slo): Slo {
+    return sloOfStep(slo, this.facts.isLast === true);
   }
 
   /** How long deliveries are waited for; undefined when that is not long, or the step is over. */
@@ -194,7 +215,10 @@ export class StepTotals extends MessageTotals {
     };
     const { offered, sent } = this;
     const { byCalls = false } = this.facts;
-    const [problem] = generatorProblems({ offered, sent, byCalls, generator: measured }, slo);
+    const [problem] = generatorProblems(
+      { offered, sent, byCalls, generator: measured },
+      this.sloFrom(slo),
+    );
     return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
   }
 
@@ -205,11 +229,13 @@ export class StepTotals extends MessageTotals {
     const { offered, sent } = this;
     const { senders, byCalls = false } = this.facts;
     const generator = this.generator(slo);
-    return judgeStep({ ...this.deliveries(), senders, offered, sent, byCalls, generator }, slo);
+    const measures = { ...this.deliveries(), senders, offered, sent, byCalls, generator };
+    return judgeStep(measures, this.sloFrom(slo));
   }
 
   private deliveries(): JudgedDeliveries {
     return {
+      ...{ sent: this.sent, seconds: this.seconds, errors: this.errors },
       expected: this.expected,
       received: Math.max(0, this.delivered().received - this.late),
       duplicated: this.duplicated,
@@ -230,7 +256,10 @@ export class StepTotals extends MessageTotals {
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
-      verdict: verdict === undefined ? cutShort : judgedAgain(verdict, this.deliveries(), slo),
+      verdict:
+        verdict === undefined
+          ? cutShort
+          : judgedAgain(verdict, this.deliveries(), this.sloFrom(slo)),
     };
   }
 }

@@ -1,13 +1,26 @@
 /** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter, type Event } from '../../base/event';
+import { fill } from '../../base/objectives/words';
 import { hideSecrets } from '../../base/text';
-import { formatCount } from '../../base/units';
+import { formatCount, formatDurationMs } from '../../base/units';
 import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
+import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/backlogWatch';
-import { connectionChecks, withBacklog, withConnections } from '../../measure/judge/verdict';
+import {
+  abortedText,
+  connectionChecks,
+  withBacklog,
+  withConnections,
+} from '../../measure/judge/verdict';
 import type { Phase, Snapshot } from '../../measure/snapshot';
-import type { ConnectionSummary, Ending, RunSummary, Verdict } from '../../measure/summary';
+import type {
+  ConnectionSummary,
+  Ending,
+  RunSummary,
+  Verdict,
+  VerdictReason,
+} from '../../measure/summary';
 import { RunTotals } from '../../measure/total/runTotals';
 import type { StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
@@ -97,6 +110,8 @@ export class Conductor implements Run {
   /** Of a server that was started for the run. */
   private problem: string | undefined;
   private endingStack: string | undefined;
+  /** The objective that has ended a step, in words. */
+  private aborted: VerdictReason | undefined;
   private step: RunningStep | undefined;
   /** So far. */
   private requested = 0;
@@ -160,6 +175,7 @@ export class Conductor implements Run {
     } catch (error) {
       if (!(error instanceof EndedEarly)) throw error;
       await this.breakOff();
+      this.judgeAborted();
     }
     await this.close();
     return this.summary();
@@ -220,19 +236,23 @@ export class Conductor implements Run {
     const startUs = context.nowUs() + leadUs;
     const measureUs = startUs + step.warmupMs * 1000;
     const endUs = measureUs + step.measureMs * 1000;
+    const isSearch = plan.search !== undefined;
     const names = entryNames(plan.entries.map(({ useCase }) => useCase));
     const totals = this.totals.beginStep({
       index: step.index,
       senders: step.senders,
+      // Each of a search may turn out to be the last.
+      isLast: isSearch || step.index === plan.steps.length,
       byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
       ...(names.length > 1 && {
         entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
       }),
     });
-    this.step = { plan: step, totals, measureUs };
-    this.windows.begin(measureUs / 1e6);
-    const isSearch = plan.search !== undefined;
+    // A search wants to know what comes of each of its steps.
+    if (!isSearch) totals.abortWatch = new AbortWatch(totals.sloFrom(plan.slo), step.drainMs);
     const before = this.totals.connectionCounts();
+    this.step = { plan: step, totals, measureUs, before };
+    this.windows.begin(measureUs / 1e6);
     // What a search measures does not hang over from a step before.
     this.backlog = isSearch ? new BacklogWatch(measureUs, endUs) : undefined;
     this.reports.forget('stepSent');
@@ -261,25 +281,30 @@ export class Conductor implements Run {
     await this.drain(totals, step.drainMs);
     this.windows.drained(context.nowUs() / 1e6);
     this.workers.order({ type: 'drained', index: step.index });
-    const { held } = this.totals;
-    const open = this.workers.takingPart();
-    totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
-    const { slo } = plan;
-    const counts = { ...this.totals.connectionCounts(), requested: this.requested };
-    // A step of a search answers for what was lost in it, the first one for connecting, too.
-    const now = isSearch && step.index > 1 ? lostSince(before, counts) : counts;
-    const growth = this.backlog?.growth();
-    totals.verdict = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
-    this.steps.over({
-      ...{ step, totals, verdict: totals.verdict, growth },
-      checks: connectionChecks(now, slo),
-    });
-    this.emit();
-    const isMet = totals.verdict.status === 'pass';
+    const isMet = this.judge(this.step).status === 'pass';
     const last = step.index === this.steps.count;
     if (!isMet && !context.keepGoing && !this.steps.goesOn && !last) this.end('threshold');
     this.throwIfEnded();
     if (!isMet && isSearch) await this.recover(step, totals);
+  }
+
+  /** Nothing of it is waited for any more. */
+  private judge({ plan: step, totals, before }: RunningStep): Verdict {
+    const { plan } = this;
+    const { held } = this.totals;
+    const open = this.workers.takingPart();
+    totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
+    const slo = totals.sloFrom(plan.slo);
+    const counts = this.totals.judgedConnections(this.requested);
+    // A step of a search answers for what was lost in it, the first one for connecting, too.
+    const now =
+      plan.search !== undefined && totals.facts.index > 1 ? lostSince(before, counts) : counts;
+    const growth = this.backlog?.growth();
+    const verdict = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
+    totals.verdict = verdict;
+    this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });
+    this.emit();
+    return verdict;
   }
 
   /**
@@ -300,6 +325,38 @@ export class Conductor implements Run {
       const isQuiet = totals.received >= totals.expected || nowUs() - changedUs >= quietUs;
       if (isQuiet && this.workers.takingPart() >= needed) return;
     }
+  }
+
+  /** Ends the step, and the run, when an objective that may do so is missed. */
+  private checkAborting(): void {
+    const { step, phase } = this;
+    if (step === undefined || phase !== 'measuring' || this.ending !== undefined) return;
+    const measuredMs = this.measuredSeconds() * 1000;
+    const now = this.totals.judgedConnections(this.requested);
+    const reason = step.totals.missedSoFar(now, measuredMs);
+    if (reason === undefined) return;
+    this.aborted = reason;
+    this.end('threshold');
+  }
+
+  /** A step that was ended by an objective is judged by what it had measured by then, and has failed. */
+  private judgeAborted(): void {
+    const { step, aborted } = this;
+    if (step === undefined || aborted === undefined) return;
+    const { totals } = step;
+    const { status, reasons, ...checks } = this.judge(step);
+    const after = formatDurationMs(totals.seconds * 1000);
+    const code = aborted.code;
+    totals.verdict = {
+      ...checks,
+      status: status === 'pass' ? 'fail' : status,
+      reasons: [
+        ...(status === 'invalid' ? reasons : []),
+        { code, message: fill(abortedText, aborted.message, after) },
+        ...(status === 'invalid' ? [] : reasons.filter((reason) => reason.code !== code)),
+      ],
+    };
+    this.emit();
   }
 
   /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
@@ -357,6 +414,7 @@ export class Conductor implements Run {
           this.emit(tick);
         if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
         this.checkTarget();
+        if (fact.due) this.checkAborting();
         break;
       case 'ready':
       case 'connected':

@@ -1,3 +1,4 @@
+import type { JudgedConnections } from '../../base/objectives/objective';
 import { countOf } from '../../base/errorClass';
 import { leavingUs } from '../../base/judging';
 import type { Slo } from '../../base/slo';
@@ -15,6 +16,8 @@ export interface RunningStep {
   readonly totals: StepTotals;
   /** Run time at which its measuring begins, microseconds. */
   readonly measureUs: number;
+  /** The connections when it began. */
+  readonly before: JudgedConnections;
 }
 
 /** The totals are known up to `sampledUs`. */

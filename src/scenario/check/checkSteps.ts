@@ -7,14 +7,35 @@ import {
   showsShare,
   leavingUs,
 } from '../../base/judging';
-import { latencyMetrics, latencyShare } from '../../base/objectives/latency';
-import { formatCount, formatDurationMs, formatLatencyUs, formatShare } from '../../base/units';
+import {
+  byShare,
+  isPercentile,
+  latencyMetrics,
+  shareOf,
+  type Percentile,
+} from '../../base/objectives/percentile';
+import { rulesOf } from '../../base/slo';
+import {
+  formatCount,
+  formatDurationMs,
+  formatLatencyUs,
+  formatRate,
+  formatShare,
+} from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
-import { isSilent, lastSenders, maximumSteps, silentRounds, stepCount, stepsOf } from '../steps';
+import {
+  isSilent,
+  lastSenders,
+  maximumSteps,
+  silentRounds,
+  stepCount,
+  stepsOf,
+  type StepSenders,
+} from '../steps';
 
 /** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;
@@ -160,28 +181,65 @@ export function checkSlo(file: ScenarioFile): void {
   // With closed pacing a message is due when it leaves, so that it is never late.
   if (pacing !== 'closed') checkLimits(file);
   checkTails(file);
+  checkAborting(file);
+  checkRate(file);
+}
+
+/** Whoever may end a step must get the time to. */
+function checkAborting({ warning, slo, scenario }: ScenarioFile): void {
+  for (const { metric, afterMs = 0 } of rulesOf(scenario.slo)) {
+    if (afterMs < scenario.singleStepDurationMs) continue;
+    const message = `A step is over after ${formatDurationMs(scenario.singleStepDurationMs)}, so ${metric} never ends one: it may do so after ${formatDurationMs(afterMs)} only. Write a shorter after.`;
+    warning('no-effect', slo.at(metric), message);
+  }
+}
+
+/** A rate that no step can reach, or only later ones: the schedule decides that before anything is sent. */
+function checkRate({ warning, slo, scenario }: ScenarioFile): void {
+  const perSecond = (expected: number): number => (expected * 1000) / scenario.singleStepDurationMs;
+  const steps = stepsOf(scenario);
+  for (const { metric, limit, step } of rulesOf(scenario.slo)) {
+    if (metric !== 'rate') continue;
+    const [first, last] = [steps[0], steps.at(-1)].map((one) =>
+      one === undefined ? 0 : perSecond(deliveriesOfStep(scenario, one)),
+    ) as [number, number];
+    // Where no delivery is expected, messages count: their rate is not known from here.
+    if (last === 0) continue;
+    const [which, offered, cure] =
+      last < limit
+        ? [`step ${steps.length}`, last, 'Lower the rate, or send more.']
+        : step === 'last' || first >= limit
+          ? []
+          : ['step 1', first, 'Every step is judged: write step: last beside the limit.'];
+    if (which === undefined) continue;
+    const message = `The rate of ${formatRate(limit)} cannot be reached in ${which}, which expects ${formatRate(Math.floor(offered! * 10) / 10)}. ${cure}`;
+    warning('rate-out-of-reach', slo.at(metric), message);
+  }
 }
 
 function checkLimits({ warning, at, slo, scenario }: ScenarioFile): void {
   const finest = formatLatencyUs(finestLimitUs);
-  for (const metric of latencyMetrics) {
-    const limit = scenario.slo.latencyUs[metric];
-    if (limit === undefined || limit >= finestLimitUs) continue;
+  for (const { metric, limit } of rulesOf(scenario.slo)) {
+    if (!isPercentile(metric) || limit >= finestLimitUs) continue;
     const message = `A limit of ${formatLatencyUs(limit)} is finer than the generator, which sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} late, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`;
     warning('objective-too-fine', slo.at(metric) ?? at(), message, finest);
   }
 }
+
+/** The usual p99 is judged over however few there are, as the guides do. */
+const isTail = (metric: Percentile): boolean => metric !== 'max' && shareOf(metric) > 0.99;
 
 /** The step with the fewest senders is the first; the others have more deliveries. */
 function checkTails({ warning, at, slo, scenario }: ScenarioFile): void {
   const expected = deliveriesOfFirstStep(scenario);
   // With nothing expected nothing is judged, which is said elsewhere.
   if (expected === 0) return;
-  for (const metric of ['p99.9', 'p99.99'] as const) {
-    const share = latencyShare[metric];
-    if (scenario.slo.latencyUs[metric] === undefined || showsShare(expected, share)) continue;
+  const written = Object.keys(scenario.slo.latencyUs).filter(isPercentile).sort(byShare);
+  for (const metric of written.filter(isTail)) {
+    const share = shareOf(metric);
+    if (showsShare(expected, share)) continue;
     const finest = latencyMetrics
-      .filter((one) => one !== 'max' && showsShare(expected, latencyShare[one]))
+      .filter((one) => one !== 'max' && showsShare(expected, shareOf(one)))
       .at(-1);
     const enough =
       finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`;
@@ -191,10 +249,14 @@ function checkTails({ warning, at, slo, scenario }: ScenarioFile): void {
 }
 
 function deliveriesOfFirstStep(scenario: Scenario): number {
-  const { connections, entries, singleStepDurationMs } = scenario;
   const [first] = stepsOf(scenario);
+  return first === undefined ? 0 : deliveriesOfStep(scenario, first);
+}
+
+function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number {
+  const { connections, entries, singleStepDurationMs } = scenario;
   const deliveries = entries.map(({ name, parameters }, position) => {
-    const senders = first?.perEntry[position] ?? 0;
+    const senders = perEntry[position] ?? 0;
     const interval = parameters['sendingInterval'];
     const useCase = findUseCase(name);
     if (senders === 0 || typeof interval !== 'number' || useCase === undefined) return 0;

@@ -10,7 +10,7 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
    * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
    * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
    * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
-   * a list of such maps.
+   * a list of such maps; `metric` the name of an objective, and `limit` what the objective beside it may be.
    */
   readonly type:
     | ParameterSpec['type']
@@ -20,8 +20,17 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
     | 'useCase'
     | 'parameters'
     | 'section'
-    | 'entries';
+    | 'entries'
+    | 'metric'
+    | 'limit';
+  /** Of a section or of entries; elsewhere those of a map that may stand in place of the plain value. */
   readonly keys?: readonly KeySpec[];
+  /** Of a section: names that it knows beyond those of `keys`, which are the ones that are offered. */
+  readonly named?: (name: string) => KeySpec | undefined;
+  /** The pattern of those names, for the schema, and one of them. */
+  readonly namedAs?: readonly { readonly pattern: string; readonly example: string }[];
+  /** Of a section: the keys of each entry where a list of maps stands in its place. */
+  readonly items?: readonly KeySpec[];
   /** What holds when the key is absent and that is no fixed value, for people. */
   readonly defaultText?: string;
   /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
@@ -37,10 +46,14 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
 /** Names of HTTP headers (RFC 9110, section 5.1: a token). */
 export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 
+/** As for a key that stands for others, too. */
+export const withoutDefault = ({ default: _ofOne, ...spec }: KeySpec): KeySpec => spec;
+
 /** Whether the value is one YAML scalar that is read by its description alone. */
 export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
   return ![
     ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
+    ...['metric', 'limit'],
     // A parameter, but no scalar.
     'list',
   ].includes(spec.type);
@@ -52,6 +65,7 @@ export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   size: 'a size: bytes, or text such as 2KB or 1MB',
   duration: 'a duration: milliseconds, or text such as 250ms, 30s or 5m',
   share: 'a share: a number from 0 to 1, or text such as 1%',
+  rate: 'a rate: a number per second, or text such as 500/s',
   count: 'a whole number',
   number: 'a number',
   choice: 'one of the words it knows',

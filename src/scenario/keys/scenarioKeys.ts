@@ -1,4 +1,5 @@
-import { objectives } from '../../base/slo';
+import type { Objective, ObjectiveUnit } from '../../base/objectives/objective';
+import { objectiveFamilies, objectiveOf, objectives } from '../../base/slo';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
@@ -6,6 +7,8 @@ import { configKeys, searchKeys, type KeySpec } from './configKeys';
 import { kinds, type topNames } from '../scenario';
 
 export const maximumEntries = 50;
+/** Where `slo` is a list. */
+export const maximumRules = 100;
 
 const name: KeySpec = {
   name: 'name',
@@ -43,16 +46,87 @@ export const entryKeys: readonly KeySpec[] = [
   parameters,
 ];
 
-/** Every key under `slo`. Written keys are added to the defaults or replace them, one by one. */
+/** What may be said of an objective beside its limit. */
+export const ruleKeys = [
+  {
+    name: 'step',
+    type: 'choice',
+    default: 'each',
+    choices: ['each', 'last'],
+    summary: 'Which steps are judged by it: `each`, or the `last` one alone.',
+  },
+  {
+    name: 'abort',
+    type: 'flag',
+    default: false,
+    summary:
+      'Ends the step, and the run, as soon as the objective is missed; the run has failed. Without it a step is judged at its end.',
+  },
+  {
+    name: 'after',
+    type: 'duration',
+    default: 0,
+    minimum: 0,
+    maximum: 604_800_000,
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    summary: 'With `abort`: measured time of the step before which nothing is ended.',
+  },
+] as const satisfies readonly KeySpec[];
+
+const bounds: Readonly<Record<ObjectiveUnit, Pick<KeySpec, 'minimum' | 'maximum'>>> = {
+  duration: { minimum: 0.001, maximum: 3_600_000 },
+  share: { minimum: 0, maximum: 1 },
+  count: { minimum: 0, maximum: 1_000_000_000 },
+  rate: { minimum: 0.001, maximum: 100_000_000 },
+};
+
+/** The key of one objective: a plain limit, or a map with more. */
+function sloKey(metric: string, objective: Objective): KeySpec {
+  const { unit, default: limit, unitMistake, summary } = objective;
+  const value = { type: unit, ...bounds[unit], ...(unitMistake && { unitMistake }) };
+  const fallback =
+    limit === undefined ? {} : { default: unit === 'duration' ? limit / 1000 : limit };
+  const own: KeySpec = {
+    ...{ name: 'limit', required: true, ...value, ...fallback },
+    summary: `The limit: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
+  };
+  return { name: metric, ...value, ...fallback, summary, keys: [own, ...ruleKeys] };
+}
+
+/** Every key under `slo` that is offered. Written keys are added to the defaults or replace them, one by one. */
 export const sloKeys = (): KeySpec[] =>
-  objectives().map(([metric, { unit, default: limit, unitMistake, summary }]) => ({
-    name: metric,
-    type: unit,
-    ...(limit !== undefined && { default: unit === 'duration' ? limit / 1000 : limit }),
-    ...(unit === 'duration' ? { minimum: 0.001, maximum: 3_600_000 } : { minimum: 0, maximum: 1 }),
-    unitMistake,
-    summary,
-  }));
+  objectives().map(([metric, objective]) => sloKey(metric, objective));
+
+/** The key of any objective. */
+export function sloKeyNamed(name: string): KeySpec | undefined {
+  const objective = objectiveOf(name);
+  return objective && sloKey(name, objective);
+}
+
+/** Keys of each entry where `slo` is a list. */
+export const sloItemKeys: readonly KeySpec[] = [
+  {
+    name: 'metric',
+    type: 'metric',
+    required: true,
+    summary:
+      'What is judged: a key that `slo` has as a map, such as `p99`, `errors` or `connect.p95`.',
+  },
+  {
+    name: 'limit',
+    type: 'limit',
+    required: true,
+    summary: 'Its limit, written as behind the key of that name.',
+  },
+  {
+    name: 'name',
+    type: 'text',
+    optional: true,
+    summary:
+      'What people call the objective, such as `checkout is quick`; it stands in verdicts and reports.',
+  },
+  ...ruleKeys,
+];
 
 export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[number] })[] = [
   {
@@ -100,8 +174,13 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
     get keys() {
       return sloKeys();
     },
+    named: sloKeyNamed,
+    get namedAs() {
+      return objectiveFamilies.map(({ pattern, offered }) => ({ pattern, example: offered[0]! }));
+    },
+    items: sloItemKeys,
     summary:
-      'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one.',
+      'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one. Each is a limit, or a map of `limit`, `step`, `abort` and `after`; a list of such maps with `metric` and `name` may have several of one kind.',
   },
   {
     name: 'search',

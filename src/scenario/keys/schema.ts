@@ -1,11 +1,17 @@
-import { durationPattern, sizePattern } from '../../base/units';
+import { durationPattern, ratePattern, sizePattern } from '../../base/units';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
 import { targetKinds } from '../target/targetKinds';
 import { hubUrlPattern } from '../target/hubUrl';
-import { headerNamePattern, isPlain, type KeySpec, type PlainSpec } from './configKeys';
+import {
+  headerNamePattern,
+  isPlain,
+  withoutDefault,
+  type KeySpec,
+  type PlainSpec,
+} from './configKeys';
 import { shownNumber } from '../text/words';
-import { allParameters, maximumEntries, pipelineKeys, topKeys } from './scenarioKeys';
+import { allParameters, maximumEntries, maximumRules, pipelineKeys, topKeys } from './scenarioKeys';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -20,6 +26,7 @@ export function scenarioSchema(): object {
         [...allParameters].map(([name, { spec }]) => [definitionOf(name), keySchema(spec)]),
       ),
       [byUseCase]: { allOf: useCases.map(parametersOf) },
+      ...ruleSchemas(),
     },
   };
 }
@@ -85,10 +92,14 @@ export function descriptionOf(spec: KeySpec): string {
 }
 
 function valueSchema(spec: KeySpec): Json {
-  if (isPlain(spec)) return plainSchema(spec);
+  if (isPlain(spec)) {
+    const plain = plainSchema(spec);
+    if (spec.keys === undefined) return plain;
+    return { anyOf: [...((plain['anyOf'] as Json[] | undefined) ?? [plain]), refTo(ruleOf(spec))] };
+  }
   switch (spec.type) {
     case 'section':
-      return orNothing(sectionSchema(spec.keys ?? []));
+      return orNothing(sectionOrList(spec));
     case 'entries':
       return {
         type: 'array',
@@ -98,6 +109,15 @@ function valueSchema(spec: KeySpec): Json {
       };
     case 'targets':
       return targetsSchema(spec.name === 'target');
+    case 'metric': {
+      const names = (topKeys.find(({ name }) => name === 'slo')?.keys ?? []).map(
+        ({ name }) => name,
+      );
+      const patterns = topKeys.flatMap(({ namedAs = [] }) => namedAs);
+      return { anyOf: [{ enum: names }, ...patterns.map(({ pattern }) => text(`^${pattern}$`))] };
+    }
+    case 'limit':
+      return { anyOf: [{ type: 'number', minimum: 0 }, text('^[0-9]')] };
     case 'texts':
       return orNothing({
         type: 'object',
@@ -134,8 +154,45 @@ function valueSchema(spec: KeySpec): Json {
   }
 }
 
+/** A map with one of the limits of its unit. */
+const ruleOf = ({ type }: KeySpec): string => `objective-${type}`;
+
+/** Objectives as maps, one for each unit: their limits differ in nothing else that a schema says. */
+function ruleSchemas(): Record<string, Json> {
+  const keys = topKeys.flatMap((section) => section.keys ?? []).filter(isPlain);
+  return Object.fromEntries(
+    keys.flatMap((spec) => {
+      if (spec.keys === undefined) return [];
+      const [limit, ...others] = spec.keys;
+      const any = { ...withoutDefault(limit!), summary: 'The limit of the objective.' };
+      return [[ruleOf(spec), sectionSchema([any, ...others])]];
+    }),
+  );
+}
+
+/** A map of keys, with all the names it knows; a list of maps where that may stand in its place. */
+function sectionOrList({ keys = [], named, namedAs = [], items }: KeySpec): Json {
+  const { additionalProperties, ...section } = sectionSchema(keys);
+  const listedNames = keys.map(({ name }) => name.replaceAll('.', '\\.')).join('|');
+  const patternProperties = Object.fromEntries(
+    namedAs.flatMap(({ pattern, example }) => {
+      const spec = named?.(example);
+      if (spec === undefined) return [];
+      // Listed ones have a schema of their own.
+      return [[`^(?!(?:${listedNames})$)${pattern}$`, valueSchema(withoutDefault(spec))]];
+    }),
+  );
+  const more = namedAs.length === 0 ? {} : { patternProperties };
+  const map = { ...section, ...more, additionalProperties };
+  if (items === undefined) return map;
+  const list = { type: 'array', minItems: 1, maxItems: maximumRules, items: sectionSchema(items) };
+  return { anyOf: [map, list] };
+}
+
 /** Sections may be written without anything below them. */
-const orNothing = (schema: Json): Json => ({ anyOf: [schema, { type: 'null' }] });
+const orNothing = ({ anyOf = [], ...schema }: Json): Json => ({
+  anyOf: [...((anyOf as Json[]).length > 0 ? (anyOf as Json[]) : [schema]), { type: 'null' }],
+});
 
 const text = (pattern: string): Json => ({ type: 'string', pattern });
 
@@ -163,6 +220,7 @@ const unitPatterns = new Map<string, string>([
   ['duration', durationPattern],
   ['size', sizePattern],
   ['share', '^([0-9]{1,2}(\\.[0-9]+)?|100(\\.0+)?)\\s*%$'],
+  ['rate', ratePattern],
 ]);
 
 /** A bare number within the bounds, a number in quotes, a number with its unit. */

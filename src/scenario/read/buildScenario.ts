@@ -1,5 +1,11 @@
 import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
-import { latencyMetrics, latencyShare, type LatencyMetric } from '../../base/objectives/latency';
+import {
+  byShare,
+  isPercentile,
+  latencyMetrics,
+  shareOf,
+  type Percentile,
+} from '../../base/objectives/percentile';
 import {
   azureServices,
   serviceOfHost,
@@ -7,7 +13,7 @@ import {
   usualService,
   type Service,
 } from '../../base/services';
-import { sloOf, type Slo } from '../../base/slo';
+import { defaultRules, sloOf, type Slo } from '../../base/slo';
 import { connectionText } from '../../base/text';
 import { formatShare } from '../../base/units';
 import { placeholderNames } from '../../usecases/ownArguments';
@@ -21,7 +27,7 @@ import {
   headerNamePattern,
   type ConfigFields,
 } from '../keys/configKeys';
-import { sloKeys, topKeys } from '../keys/scenarioKeys';
+import { topKeys } from '../keys/scenarioKeys';
 import {
   kinds,
   type Scenario,
@@ -48,6 +54,7 @@ import {
   type Section,
   type Written,
 } from './readSection';
+import { readRules, type WrittenRules } from './readRules';
 import { readTarget } from './readTarget';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
@@ -73,7 +80,8 @@ export interface ScenarioFile extends Reading {
 export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
   const top = sectionOf(reading, '', topKeys, map);
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
-  const slo = readSection(reading, 'slo', sloKeys(), top.written.get('slo'));
+  const rules = readRules(reading, top.written.get('slo'));
+  const slo = rules.section;
   const entries = readEntries(reading, top);
   const rest = entries.some(({ useCase }) => isRest(useCase));
   const service = choiceIn(config, 'service', azureServices);
@@ -81,7 +89,7 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
     rest,
     preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
   });
-  const limits = readSlo(reading, slo, config);
+  const limits = readSlo(reading, rules, config);
   const steps = buildScenario(reading, { top, config, entries, target, slo: limits });
   const search = readSection(reading, 'search', searchKeys, top.written.get('search'));
   const searched = top.written.has('search') && { search: searchOf(search, steps) };
@@ -199,17 +207,21 @@ function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefin
 /** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
 const seedLimitUs = 1_000_000;
 
-/** The Azure SignalR benchmark's two keys stand for `slo.dropped` and for the limit of one percentile; `slo` wins over them. */
-function readSlo(reading: Reading, slo: Section, config: Section): Slo {
-  const seedMetric = readLatencyPercentage(reading, slo, config);
-  const seedDropped = readFailPercentage(reading, slo, config);
-  return sloOf((metric, { unit }) => {
-    if (metric === seedMetric) return seedLimitUs;
-    if (metric === 'p99' && seedMetric !== undefined) return undefined;
-    if (metric === 'dropped' && seedDropped !== undefined) return seedDropped;
-    const limit = numberIn(slo, metric);
-    return limit === undefined || unit !== 'duration' ? limit : limit * 1000;
+/**
+ * What is written, and the defaults of all other metrics. The Azure SignalR benchmark's two keys stand for `slo.dropped`
+ * and for the limit of one percentile; `slo` wins over them.
+ */
+function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Section): Slo {
+  const seedMetric = readLatencyPercentage(reading, section, config);
+  const seedDropped = readFailPercentage(reading, section, config);
+  const usual = defaultRules().flatMap((rule) => {
+    if (section.written.has(rule.metric)) return [];
+    if (rule.metric === 'p99' && seedMetric !== undefined) return [];
+    if (rule.metric === 'dropped') return [{ ...rule, limit: seedDropped ?? rule.limit }];
+    return [rule];
   });
+  const seed = seedMetric === undefined ? [] : [{ metric: seedMetric, limit: seedLimitUs }];
+  return sloOf([...usual, ...seed, ...rules]);
 }
 
 function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
@@ -225,19 +237,19 @@ function readLatencyPercentage(
   reading: Reading,
   slo: Section,
   config: Section,
-): LatencyMetric | undefined {
+): Percentile | undefined {
   const written = config.written.get('latencyPercentage');
   const share = numberIn(config, 'latencyPercentage');
-  const own = latencyMetrics.find((metric) => slo.written.has(metric));
+  const own = [...slo.written.keys()].filter(isPercentile).sort(byShare)[0];
   if (own !== undefined) {
     const message = `latencyPercentage is not used: slo.${own} wins. Remove one of them.`;
     reading.warning('two-slos', written?.key, message);
     return undefined;
   }
   if (share === undefined) return undefined;
-  const exact = latencyMetrics.find((metric) => Math.abs(1 - latencyShare[metric] - share) < 1e-9);
-  if (exact !== undefined) return exact;
-  const stricter = latencyMetrics.find((metric) => 1 - latencyShare[metric] < share)!;
+  const exact = share === 0 ? 'max' : `p${Number((100 * (1 - share)).toFixed(4))}`;
+  if (isPercentile(exact) && Math.abs(1 - shareOf(exact) - share) < 1e-9) return exact;
+  const stricter = latencyMetrics.find((metric) => 1 - shareOf(metric) < share)!;
   const asked = formatPercentile(1 - share);
   const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is no percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
   reading.warning('latency-percentage', written?.place, message);

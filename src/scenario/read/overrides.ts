@@ -34,12 +34,12 @@ function report(reading: Reading, path: string, code: string, message: string): 
 function keysOf(path: string): string[] | { unknown: string } {
   const keys: string[] = [];
   let specs: readonly KeySpec[] = topKeys;
+  let named: KeySpec['named'];
   let rest = path;
   for (;;) {
-    const whole = specs.find((spec) => spec.name === rest);
+    const spec = keyAt(rest, specs, named);
     const dot = rest.indexOf('.');
-    const name = whole !== undefined || dot === -1 ? rest : rest.slice(0, dot);
-    const spec = whole ?? specs.find((known) => known.name === name);
+    const name = spec?.name ?? (dot === -1 ? rest : rest.slice(0, dot));
     if (spec === undefined) {
       const names = specs.map((known) => known.name);
       return { unknown: unknownPath(keys, name, names) };
@@ -53,6 +53,12 @@ function keysOf(path: string): string[] | { unknown: string } {
       return { unknown: unknownPath(keys, rest, [...allParameters.keys()]) };
     }
     if (spec.keys === undefined) return { unknown: `${keys.join('.')} has no keys below it.` };
+    const [, item, below] = /^([0-9]{1,3})\.(.+)$/.exec(rest) ?? [];
+    if (spec.items !== undefined && item !== undefined && below !== undefined) {
+      keys.push(item);
+      [rest, specs, named] = [below, spec.items, undefined];
+      continue;
+    }
     if (spec.type === 'entries') {
       const index = /^([0-9]{1,3})\.(.+)$/.exec(rest);
       if (index === null)
@@ -60,8 +66,22 @@ function keysOf(path: string): string[] | { unknown: string } {
       keys.push(index[1]!);
       rest = index[2]!;
     }
-    specs = spec.keys;
+    [specs, named] = [spec.keys, spec.named];
   }
+}
+
+/** The key that a path begins with: the longest one, since names may have dots. */
+function keyAt(
+  path: string,
+  specs: readonly KeySpec[],
+  named: KeySpec['named'],
+): KeySpec | undefined {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const name = path.slice(0, end);
+    const found = specs.find((spec) => spec.name === name) ?? named?.(name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function unknownPath(keys: readonly string[], name: string, names: readonly string[]): string {

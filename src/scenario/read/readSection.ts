@@ -87,6 +87,8 @@ export function sectionOf(
   const values = new Map<string, Value>();
   for (const spec of specs.filter(isPlain)) {
     const entry = written.get(spec.name);
+    // Its reader is elsewhere.
+    if (spec.keys !== undefined && isMap(reading.follow(entry?.value))) continue;
     const value = entry === undefined ? spec.default : readValue(reading, spec, entry);
     if (value !== undefined) values.set(spec.name, value);
   }
@@ -158,7 +160,7 @@ export function reportUnknownKey({ error, text }: Reading, unknown: UnknownKey):
     return;
   }
   const meant = didYouMean(name, names);
-  const few = names.length <= 12;
+  const few = names.length <= 24;
   const known = few ? `Known are ${names.join(', ')}.` : 'Remove it or correct its name.';
   const hint = meant === undefined ? known : `Did you mean "${meant}"?`;
   const fix = meant && { title: `Write "${meant}"`, text: quotedAs(key, meant) };

@@ -1,4 +1,4 @@
-import { latencyMetrics } from '../../base/objectives/latency';
+import { isPercentile } from '../../base/objectives/percentile';
 import { formatCount } from '../../base/units';
 import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
@@ -99,7 +99,7 @@ const notes: readonly (readonly [key: string, note: Note])[] = [
   [
     'latencyPercentage',
     (_scenario, { slo }) =>
-      latencyMetrics.some((metric) => slo.written.has(metric))
+      [...slo.written.keys()].some(isPercentile)
         ? undefined
         : `${judgedNow} Lost messages count as late.`,
   ],

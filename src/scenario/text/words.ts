@@ -2,8 +2,10 @@ import {
   formatBytes,
   formatCount,
   formatDurationMs,
+  formatRate,
   formatShare,
   parseDurationMs,
+  parseRate,
   parseShare,
   parseSizeBytes,
 } from '../../base/units';
@@ -91,7 +93,7 @@ export function quotable(value: string): string {
   return safe.length > longest ? `${safe.slice(0, longest)}…` : safe;
 }
 
-export type NumberType = 'size' | 'duration' | 'share' | 'count' | 'number';
+export type NumberType = 'size' | 'duration' | 'share' | 'rate' | 'count' | 'number';
 
 export const plainNumber = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
 
@@ -101,6 +103,7 @@ export function withUnit(type: NumberType, text: string): number | undefined {
   if (type === 'duration') return parseDurationMs(text);
   if (type === 'size') return parseSizeBytes(text);
   if (type === 'share') return parseShare(text);
+  if (type === 'rate') return parseRate(text);
   return undefined;
 }
 
@@ -147,6 +150,7 @@ export function shownNumber(type: ParameterSpec['type'], value: number): string 
   if (type === 'duration') return formatDurationMs(value);
   if (type === 'size') return formatBytes(value);
   if (type === 'share') return formatShare(value);
+  if (type === 'rate') return formatRate(value);
   return formatCount(value, Number.isInteger(value) ? 0 : 3);
 }
 

@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 import { showsShare } from '../../base/judging';
-import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/latency';
+import { latencyShare, summaryKeys } from '../../base/objectives/latency';
+import { latencyMetrics } from '../../base/objectives/percentile';
 import { fill } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';

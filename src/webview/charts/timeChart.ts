@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { latencyMetrics } from '../../base/objectives/latency';
+import { byShare, isPercentile } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/words';
 import { formatCount } from '../../base/units';
 import type { PanelStrings } from '../../protocol/panelStrings';
@@ -113,10 +113,10 @@ export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun):
 
 function limitsOf({ run }: ShownRun): LimitLine[] {
   const { latencyUs } = run.scenario.slo;
-  return latencyMetrics.flatMap((metric) => {
-    const us = latencyUs[metric];
-    return us === undefined ? [] : [{ metric, us }];
-  });
+  return Object.keys(latencyUs)
+    .filter(isPercentile)
+    .sort(byShare)
+    .map((metric) => ({ metric, us: latencyUs[metric]! }));
 }
 
 interface LimitLine {

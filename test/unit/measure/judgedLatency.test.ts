@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latencyMetrics, latencyShare } from '../../../src/base/objectives/latency';
+import { latencyShare } from '../../../src/base/objectives/latency';
+import { latencyMetrics } from '../../../src/base/objectives/percentile';
 import { defaultSlo } from '../../../src/base/slo';
 import { countsLost, judgedLatency, shownLatency } from '../../../src/measure/latencySummary';
 import { RunTotals } from '../../../src/measure/total/runTotals';

@@ -50,6 +50,29 @@ describe('completionsAt: arguments of own methods', () => {
   });
 });
 
+describe('completionsAt: objectives', () => {
+  it('are offered as keys, with dots in their names too', () => {
+    const offered = labels('slo:\n  |\n');
+    for (const name of ['p99', 'rate', 'errors', 'errors.timeout', 'connect.p99'])
+      assert.ok(offered.includes(name), name);
+    assert.ok(!labels('slo:\n  errors.timeout: 1\n  errors.|\n').includes('errors.timeout'));
+  });
+
+  it('have what may stand beside the limit', () => {
+    const keys = ['limit', 'step', 'abort', 'after'];
+    assert.deepEqual(labels('slo:\n  p99:\n    |\n'), keys);
+    assert.deepEqual(labels('slo:\n  p75: { | }\n'), keys);
+    assert.deepEqual(labels('slo:\n  p75: { step: | }\n'), ['each', 'last']);
+    assert.deepEqual(labels('slo:\n  rate: 50|\n'), ['50/s']);
+  });
+
+  it('in a list have a metric, a limit and a name', () => {
+    const keys = labels('slo:\n  - |\n');
+    assert.deepEqual(keys, ['metric', 'limit', 'name', 'step', 'abort', 'after']);
+    assert.ok(labels('slo:\n  - metric: |\n').includes('connect.p99'));
+  });
+});
+
 describe('completionsAt: keys', () => {
   it('proposes the keys at the top that are not there yet', () => {
     assert.deepEqual(labels('config:\n  unit: 5\n|\n'), [

@@ -22,6 +22,9 @@ describe('hoverAt', () => {
     );
     assert.match(hover('config:\n  pacing: op|en')!, /`open`, `closed`[^]*Default: `open`\./);
     assert.match(hover('slo:\n  p9|9: 1s')!, /a duration: milliseconds[^]*99 % of the expected/);
+    assert.match(hover('slo:\n  p7|5: 1s')!, /\*\*p75\*\*[^]*75 % of the expected/);
+    assert.match(hover('slo:\n  rat|e: 1')!, /text such as 500\/s/);
+    assert.match(hover('slo:\n  - { metr|ic: p99 }')!, /name of an objective/);
   });
 
   it('says whether an estimate was seen', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sloOf } from '../../../../src/base/slo';
 import type { Phase, Snapshot } from '../../../../src/measure/snapshot';
 import type { RunSummary } from '../../../../src/measure/summary';
 import type { Plan } from '../../../../src/plan/plan';
@@ -181,6 +182,79 @@ describe('Conductor', () => {
       assert.equal((await ended()).ending, 'completed');
       assert.equal(workers.ends, 1);
       assert.equal(time.nowMs, measuringMs + step.measureMs + 3000);
+    });
+  });
+
+  describe('an objective with abort', () => {
+    const slow = (count: number): ReturnType<typeof stepSampleOf> => ({
+      ...good(count),
+      latency: countsOf(...Array.from({ length: count }, () => 50_000)),
+    });
+    const long = { ...step, measureMs: 60_000 };
+    const rules = sloOf([{ metric: 'p50', limit: 10_000, abort: true, afterMs: 3000 }]);
+    /** Samples of each second of the measured time. */
+    const eachSecond = (
+      sample: (second: number) => ReturnType<typeof stepSampleOf>,
+    ): Deviations => ({
+      step: (worker) => {
+        for (let second = 1; second <= 60; second++)
+          setTimeout(
+            () => workers.sample(worker, { steps: [sample(second)] }, undefined, true),
+            100 + step.warmupMs + second * 1000,
+          );
+      },
+    });
+
+    it('ends a step and the run as soon as it is missed, and the step has failed', async () => {
+      start(
+        eachSecond(() => slow(10)),
+        { slo: rules, steps: [long, { ...long, index: 2 }] },
+      );
+      const { ending, steps } = await ended();
+      assert.equal(ending, 'threshold');
+      assert.deepEqual([steps.length, steps[0]!.seconds, steps[0]!.sent], [1, 3, 30]);
+      assert.deepEqual(steps[0]!.verdict, {
+        status: 'fail',
+        reasons: [
+          {
+            code: 'slo-p50',
+            message:
+              '50 % of 30 deliveries within 50 ms, above the limit of 10 ms; it ended the step after 3 s',
+          },
+        ],
+        checks: [{ metric: 'p50', limit: 10_000, value: 50_000, met: false }],
+      });
+      assert.ok(workers.ordered.includes('halt'));
+    });
+
+    it('lets a step go on that meets it', async () => {
+      start(
+        eachSecond(() => good(10)),
+        { slo: rules, steps: [{ ...long, measureMs: 5000 }] },
+      );
+      const { ending, steps } = await ended();
+      assert.deepEqual([ending, steps[0]?.verdict.status], ['completed', 'pass']);
+    });
+
+    it('is not asked in steps that it does not judge', async () => {
+      const last = sloOf([{ metric: 'p50', limit: 10_000, abort: true, step: 'last' }]);
+      const steps = [
+        { ...step, measureMs: 5000 },
+        { ...long, index: 2 },
+      ];
+      let index = 0;
+      const each = eachSecond(() => ({ ...slow(10), step: index }));
+      start(
+        { step: (worker, order) => ((index = order.index), each.step!(worker, order)) },
+        {
+          ...{ slo: last, steps },
+        },
+      );
+      const summary = await ended();
+      assert.deepEqual(
+        summary.steps.map(({ verdict }) => verdict.status),
+        ['pass', 'fail'],
+      );
     });
   });
 

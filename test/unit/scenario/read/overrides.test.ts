@@ -32,6 +32,19 @@ describe('an override', () => {
     });
   });
 
+  it('reaches any objective, what is said beside its limit, and those of a list', () => {
+    assert.equal(
+      scenarioOf(withConfig(), set('slo.p99.5', '2s')).slo.latencyUs['p99.5'],
+      2_000_000,
+    );
+    assert.equal(scenarioOf(withConfig(), set('slo.errors.dns', '3')).slo['errors.dns'], 3);
+    const map = `${withConfig()}slo:\n  p99.9: { limit: 1s }\n`;
+    const { rules } = scenarioOf(map, set('slo.p99.9.step', 'last')).slo;
+    assert.deepEqual(rules, [{ metric: 'p99.9', limit: 1_000_000, step: 'last' }]);
+    const list = `${withConfig()}slo:\n  - { metric: p99, limit: 1s }\n`;
+    assert.equal(scenarioOf(list, set('slo.0.limit', '3s')).slo.latencyUs.p99, 3_000_000);
+  });
+
   it('reaches the entries of a mix', () => {
     const text = `${withConfig()}scenarios:\n  - name: echo\n  - name: broadcast\n`;
     const options = set('scenarios.1.parameters.messageSize', '7KB');

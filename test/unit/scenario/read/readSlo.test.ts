@@ -39,6 +39,8 @@ describe('objectives', () => {
     ['0.5', 'p50'],
     ['0.1', 'p90'],
     ['0.05', 'p95'],
+    ['0.02', 'p98'],
+    ['0.005', 'p99.5'],
     ['0.01', 'p99'],
     ['0.001', 'p99.9'],
     ['0.0001', 'p99.99'],
@@ -53,13 +55,13 @@ describe('objectives', () => {
   }
 
   it('of a latencyPercentage that is none of our percentiles are the next stricter one, explained', () => {
-    const text = withConfig('latencyPercentage: 0.02');
+    const text = withConfig('latencyPercentage: 0.33333333');
     assert.match(
       problemOf(text, 'latency-percentage').message,
-      /98 % of the messages.*slo\.p99: 1s/,
+      /67 % of the messages.*slo\.p90: 1s/,
     );
-    assert.deepEqual(sloOf(text), defaultSlo);
-    assert.deepEqual(sloOf(withConfig('latencyPercentage: 0.00005')), {
+    assert.deepEqual(sloOf(text), { ...defaultSlo, latencyUs: { p90: 1_000_000 } });
+    assert.deepEqual(sloOf(withConfig('latencyPercentage: 0.0000005')), {
       ...defaultSlo,
       latencyUs: { max: 1_000_000 },
     });

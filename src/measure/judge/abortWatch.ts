@@ -1,0 +1,70 @@
+/** Objectives that end a step while it goes on. */
+import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
+import { isPercentile } from '../../base/objectives/percentile';
+import { rulesOf, type Rule, type Slo } from '../../base/slo';
+import type { VerdictReason } from '../summary';
+import { judgeConnectionsBy, judgeDeliveries } from './verdict';
+
+/** Four hours of them at one a second. */
+const mostMarks = 16_384;
+
+/** Deliveries that were due by a moment of run time, at least. */
+interface Mark {
+  readonly atUs: number;
+  readonly expected: number;
+}
+
+/** What a step has measured so far, up to a moment of run time. */
+export interface SoFar {
+  readonly deliveries: JudgedDeliveries;
+  readonly connections: JudgedConnections;
+  /** Every arrival up to then is counted. */
+  readonly knownUs: number;
+  readonly measuredMs: number;
+}
+
+/**
+ * Looks whether an objective with `abort` is missed by what is known for certain: a delivery that is still on its way is
+ * none that was lost. For a latency those count as missing that have been due for longer than its limit, for other
+ * objectives those that have been due for longer than the drain waits. How many that are is a lower bound: so many
+ * more were due at an earlier sample than have arrived by now.
+ */
+export class AbortWatch {
+  private readonly rules: readonly Rule[];
+  private marks: Mark[] = [];
+
+  constructor(
+    slo: Slo,
+    private readonly drainMs: number,
+  ) {
+    this.rules = rulesOf(slo).filter(({ abort }) => abort === true);
+  }
+
+  /** Nothing in `expected` was due after `atUs`. */
+  note(atUs: number, expected: number): void {
+    if (this.rules.length === 0 || this.marks.at(-1)?.expected === expected) return;
+    this.marks.push({ atUs, expected });
+    // The oldest half is further back than any limit that is judged so.
+    if (this.marks.length > mostMarks) this.marks = this.marks.slice(mostMarks / 2);
+  }
+
+  /** Why the step is to end now; undefined while it is not. */
+  missed(soFar: SoFar): VerdictReason | undefined {
+    for (const rule of this.rules) {
+      if (soFar.measuredMs < (rule.afterMs ?? 0)) continue;
+      const [found] = [
+        ...judgeDeliveries(this.overdue(rule, soFar), [rule]),
+        ...judgeConnectionsBy(soFar.connections, [rule]),
+      ];
+      if (found?.reason !== undefined) return found.reason;
+    }
+    return undefined;
+  }
+
+  /** The deliveries without those that are not missing yet. */
+  private overdue({ metric, limit }: Rule, { deliveries, knownUs }: SoFar): JudgedDeliveries {
+    const sinceUs = knownUs - (isPercentile(metric) ? limit : this.drainMs * 1000);
+    const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1)?.expected ?? 0;
+    return { ...deliveries, expected: Math.max(deliveries.received, due) };
+  }
+}
