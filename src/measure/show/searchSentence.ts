@@ -1,4 +1,4 @@
-import { latencyMetrics } from '../../base/objectives/latency';
+import { latencyMetrics } from '../../base/objectives/percentile';
 import { latencyWords, limitWords } from '../../base/objectives/words';
 import { formatCount, formatShare } from '../../base/units';
 import type { BrokenObjective, SearchKind, SearchSummary } from '../../search/searchSummary';

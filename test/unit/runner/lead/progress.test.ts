@@ -8,6 +8,7 @@ import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 
 const plan = { ...shortStep, measureMs: 4000 };
 const measureUs = 10_000_000;
+const before = { requested: 0, failed: 0, dropped: 0 };
 
 describe('progress of a step', () => {
   const totalsOf = (...samples: readonly Parameters<typeof stepSampleOf>[0][]) => {
@@ -16,7 +17,7 @@ describe('progress of a step', () => {
     return totals;
   };
   const at = (totals: ReturnType<typeof totalsOf>, sampledUs: number) =>
-    stepProgress({ plan, totals, measureUs }, defaultSlo, sampledUs);
+    stepProgress({ plan, totals, measureUs, before }, defaultSlo, sampledUs);
 
   it('gives rates over the measured time that the counts are known for', () => {
     const totals = totalsOf({ offered: 30, sent: 30, expected: 60, received: 50 });
