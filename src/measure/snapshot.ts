@@ -35,6 +35,12 @@ export interface EntryProgress extends MessageProgress {
 }
 
 /** Going on, or just ended. */
+/** An objective that is missed so far, and what fills its words in the panel. */
+export interface MissedSoFar<Metric extends string = string> {
+  readonly metric: Metric;
+  readonly values: readonly string[];
+}
+
 export interface StepProgress extends MessageProgress {
   readonly index: number;
   /** Drained and judged: what is outstanding is lost. */
@@ -45,6 +51,8 @@ export interface StepProgress extends MessageProgress {
   readonly totalS: number;
   /** How long what is outstanding is waited for; absent when that is not long. */
   readonly waiting?: Waiting;
+  /** Absent when no objective that shows it is missed. */
+  readonly missed?: MissedSoFar;
   readonly duplicated: number;
   readonly outOfOrder: number;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */

@@ -304,6 +304,7 @@ const progress = of<StepProgress>()(
   {
     verdict: optional(verdictStatus),
     latencyUs: latency,
+    missed: optional(named({ metric: text, values: list(text, 10) })),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
     generator,

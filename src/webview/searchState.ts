@@ -1,6 +1,6 @@
-import { amountWords, fill } from '../base/objectives/words';
-import { objectiveOf } from '../base/slo';
-import { formatCount } from '../base/units';
+import { isTime } from '../base/objectives/percentile';
+import { fill, latencyWords } from '../base/objectives/words';
+import { formatCount, formatShare } from '../base/units';
 import { shownLatency } from '../measure/latencySummary';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type {
@@ -64,8 +64,8 @@ export function brokenText(
   { metric, limit, value }: BrokenObjective,
   strings: PanelStrings,
 ): string {
-  const unit = objectiveOf(metric)?.unit ?? 'share';
-  const words = (amount: number): string => amountWords[unit](amount);
+  const isCounted = /^(?:rate|errors)/.test(metric);
+  const words = isTime(metric) ? latencyWords : isCounted ? formatCount : formatShare;
   const shown = value === null ? strings.isLost : words(value);
   const name = metric === 'backlog' ? strings.backlog : metric;
   return fill(strings.brokenLimit, name, shown, words(limit));

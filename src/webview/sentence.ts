@@ -1,9 +1,7 @@
 import { fill, latencyWords } from '../base/objectives/words';
-import { objectiveOf, objectiveText, rulesOf, sloOfStep, type Slo } from '../base/slo';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
-import type { Snapshot, StepProgress } from '../measure/snapshot';
-import type { PanelStrings } from '../protocol/panelStrings';
+import type { Snapshot } from '../measure/snapshot';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
 import { timeLeftWords } from './wording';
@@ -48,7 +46,7 @@ function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
 
-function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): Sentence {
+function liveSentence(latest: Snapshot, { snapshots, strings }: ShownRun): Sentence {
   const { phase, step, stepCount, connections, search } = latest;
   const [requested, connected] = [connections.requested, connections.connected].map((count) =>
     formatCount(count),
@@ -85,9 +83,8 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   }
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
-  const missed = nothingYet
-    ? undefined
-    : missedWords(step, sloOfStep(run.scenario.slo, step.index === stepCount), strings);
+  const missed =
+    step.missed && fill(strings[`objective.${step.missed.metric}`] ?? '', ...step.missed.values);
   const stall = stallOf(step);
   // Where nothing arrives, that nothing is lost would say too much.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
@@ -103,16 +100,6 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   ];
   const tone = missed ? 'bad' : lost > 0 || stall ? 'warn' : nothingYet ? 'neutral' : 'good';
   return make(tone, `${lead},`, parts.join(' '));
-}
-
-function missedWords(step: StepProgress, slo: Slo, strings: PanelStrings): string | undefined {
-  for (const { metric, limit } of rulesOf(slo)) {
-    const objective = objectiveOf(metric);
-    const live = objective?.of === 'step' ? objective.live : undefined;
-    const values = live?.missed(step, limit);
-    if (live && values) return fill(strings[objectiveText(metric)] ?? live.text, ...values);
-  }
-  return undefined;
 }
 
 function make(tone: Tone, lead: string, rest: string): Sentence {

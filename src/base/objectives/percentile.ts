@@ -13,6 +13,10 @@ const percentile = new RegExp(`^${percentilePattern}$`);
 
 export const isPercentile = (name: string): name is Percentile => percentile.test(name);
 
+/** Whether an objective of that name is a time, of deliveries or of anything else that has percentiles. */
+export const isTime = (metric: string): boolean =>
+  isPercentile(metric.slice(metric.startsWith('p') ? 0 : metric.indexOf('.') + 1));
+
 /** Share of the sorted values that lies at or below it: 0.995 for `p99.5`, 1 for `max`. */
 export function shareOf(metric: Percentile): number {
   // Decimal digits, not binary crumbs: 99.9 / 100 is no 0.999.

@@ -1,5 +1,4 @@
-import { formatCount, formatLatencyUs, formatShare } from '../units';
-import type { ObjectiveUnit } from './objective';
+import { formatCount, formatLatencyUs } from '../units';
 
 /** Latency in a sentence: `41 ms`, `1.4 s`. */
 export function latencyWords(us: number): string {
@@ -32,14 +31,6 @@ export function latencyWordsBeside(us: number, limitUs: number): string {
   const [divisor, unit] = us < 1000 ? [1, 'µs'] : us < 1e6 ? [1000, 'ms'] : [1e6, 's'];
   return `${formatCount(us / divisor, 3).replace(/\.?0{1,3}$/, '')} ${unit}`;
 }
-
-/** An amount in the unit of its objective: `1.06 s`, `1 %`, `3`, `500/s`. */
-export const amountWords: Readonly<Record<ObjectiveUnit, (amount: number) => string>> = {
-  duration: latencyWords,
-  share: formatShare,
-  count: formatCount,
-  rate: (perSecond) => `${formatCount(perSecond, Number.isInteger(perSecond) ? 0 : 1)}/s`,
-};
 
 /** `{0} of {1}` with its places filled in. */
 export function fill(text: string, ...values: readonly string[]): string {

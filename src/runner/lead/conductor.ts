@@ -347,15 +347,14 @@ export class Conductor implements Run {
     const { totals } = step;
     const { status, reasons, ...checks } = this.judge(step);
     const after = formatDurationMs(totals.seconds * 1000);
-    const code = aborted.code;
+    const { code } = aborted;
+    const said = { code, message: fill(abortedText, aborted.message, after) };
+    const others = reasons.filter((reason) => reason.code !== code);
     totals.verdict = {
       ...checks,
       status: status === 'pass' ? 'fail' : status,
-      reasons: [
-        ...(status === 'invalid' ? reasons : []),
-        { code, message: fill(abortedText, aborted.message, after) },
-        ...(status === 'invalid' ? [] : reasons.filter((reason) => reason.code !== code)),
-      ],
+      // What makes the numbers worthless is said first.
+      reasons: status === 'invalid' ? [...others, said] : [said, ...others],
     };
     this.emit();
   }

@@ -1,3 +1,4 @@
+import { missedSoFar } from '../../measure/judge/liveMisses';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { countOf } from '../../base/errorClass';
 import { leavingUs } from '../../base/judging';
@@ -29,9 +30,12 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const { duplicated, outOfOrder, payloadBytesIn, payloadBytesOut, entries } = totals;
   const waiting = totals.waiting();
   const warmupErrors = countOf(totals.warmupErrors);
+  const messages = totals.messageProgress(plan.senders, elapsedS);
+  const missed = missedSoFar({ ...messages, duplicated }, totals.sloFrom(slo));
   return {
     index: plan.index,
-    ...totals.messageProgress(plan.senders, elapsedS),
+    ...messages,
+    ...(missed && { missed }),
     over: totals.verdict !== undefined,
     ...(totals.verdict && { verdict: totals.verdict.status }),
     ...{ elapsedS, totalS, duplicated, outOfOrder, payloadBytesIn, payloadBytesOut },

@@ -2,19 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StepProgress } from '../../../src/measure/snapshot';
-import { objectiveTexts } from '../../../src/base/slo';
+import { defaultSlo, objectiveTexts, type Slo } from '../../../src/base/slo';
+import { missedSoFar } from '../../../src/measure/judge/liveMisses';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { unitsViewOf } from '../../../src/webview/tables/unitsCard';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
-import {
-  failedResult,
-  latency,
-  sampleScenario,
-  sampleSnapshot,
-  sampleStep,
-} from '../results/sampleResult';
+import { failedResult, latency, sampleSnapshot, sampleStep } from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
 
 const textOf = (state: Parameters<typeof sentenceOf>[0]): string => {
@@ -42,25 +37,28 @@ describe('sentence, tiles and Units of the panel', () => {
   });
 
   it('say that a limit is exceeded while the step goes on', () => {
-    const withLatency = (...values: Parameters<typeof latency>) => {
+    const strings = { ...panelStrings, ...objectiveTexts() };
+    const withLatency = (slo: Slo, ...values: Parameters<typeof latency>) => {
       const snapshot = measured(95, 1);
-      return { ...snapshot, step: { ...snapshot.step!, latencyUs: latency(...values) } };
+      const step = { ...snapshot.step!, latencyUs: latency(...values) };
+      const missed = missedSoFar(step, slo);
+      return { ...snapshot, step: { ...step, ...(missed && { missed }) } };
     };
-    const missed = shownRun([withLatency(5000, 40_000, 2_500_000, 3_000_000)]);
+    const missed = shownRun([withLatency(defaultSlo, 5000, 40_000, 2_500_000, 3_000_000)], {
+      strings,
+    });
     assert.deepEqual(sentenceOf(missed), {
       tone: 'bad',
       sign: '✗',
       lead: 'Step 1 of 3,',
       rest: '12 s left. 99 % within 2.5 s, above the limit of 1 s; nothing lost so far; the generator keeps its schedule.',
     });
-    const atLimit = shownRun([withLatency(5000, 40_000, 1_000_000, 3_000_000)]);
+    const atLimit = shownRun([withLatency(defaultSlo, 5000, 40_000, 1_000_000, 3_000_000)], {
+      strings,
+    });
     assert.equal(sentenceOf(atLimit).tone, 'good');
     const slo = { latencyUs: { p50: 100_000, 'p99.9': 50_000, max: 60_000 } };
-    const scenario = { ...sampleScenario, slo };
-    const { run } = shownRun();
-    const other = shownRun([withLatency(5000, 40_000, 41_000, 70_000)], {
-      run: { ...run, scenario },
-    });
+    const other = shownRun([withLatency(slo, 5000, 40_000, 41_000, 70_000)], { strings });
     assert.match(textOf(other), /99\.9 % within 56 ms, above the limit of 50 ms;/);
   });
 
@@ -72,7 +70,8 @@ describe('sentence, tiles and Units of the panel', () => {
     const strings = Object.fromEntries(translated) as PanelStrings;
     const snapshot = measured(95, 1);
     const latencyUs = latency(5000, 40_000, 2_500_000, 3_000_000);
-    const missed = { ...snapshot, step: { ...snapshot.step!, latencyUs } };
+    const slow = { ...snapshot.step!, latencyUs };
+    const missed = { ...snapshot, step: { ...slow, missed: missedSoFar(slow, defaultSlo)! } };
     assert.match(textOf(shownRun([missed], { strings })), /99 % 在 2\.5 s 以内，超过 1 s 的上限；/);
     const silent = { ...snapshot, step: { ...snapshot.step!, latencyUs: latency(0, 0, 0, 0) } };
     assert.match(textOf(shownRun([silent], { strings })), /剩余 12 s。 尚未收到任何消息；/);
