@@ -62,7 +62,7 @@ export const wings = {
   usecases: ['cases'],
   scenario: ['target', 'text', 'keys', 'read', 'check', 'seed'],
   capacity: ['tables', 'load', 'judge', 'start'],
-  measure: ['judge', 'total', 'show'],
+  measure: ['judge', 'total', 'show', 'compare'],
   wire: ['socket', 'message', 'webpubsub', 'hub', 'http', 'connect', 'rest', 'service', 'sdk'],
   servers: [
     ...['hubProtocol', 'http', 'hub', 'service', 'azureSignalr', 'webpubsub'],
@@ -70,7 +70,7 @@ export const wings = {
   ],
   targets: ['entra', 'service'],
   runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
-  results: ['counters'],
+  results: ['counters', 'compare'],
   session: ['export'],
   cli: ['views', 'commands'],
   webview: ['tables', 'charts'],

@@ -2,6 +2,7 @@ import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import type { Metric } from '../base/slo';
 import type { SearchSummary } from '../search/searchSummary';
+import type { StoredBlocks } from './latencyBlocks';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
 
 /** The worst worker counts. */
@@ -95,6 +96,8 @@ export interface StepSummary extends MessageSummary {
   readonly index: number;
   /** Measured time, warm-up and drain not included. */
   readonly seconds: number;
+  /** `latencyUs` over time, coarse; absent where nothing was measured. */
+  readonly latencyBlocks?: StoredBlocks;
   /** In the order of the scenario; only where there are several. */
   readonly entries?: readonly EntrySummary[];
   /** Of the measured time and the drain after it. */

@@ -3,6 +3,7 @@ import { azureServices } from '../base/services';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { EstimateLoad } from '../capacity/model';
 import { isMetric, type Rule } from '../base/slo';
+import { mostBlocks, type StoredBlocks } from '../measure/latencyBlocks';
 import type { LatencySummary } from '../measure/latencySummary';
 import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
 import type {
@@ -181,8 +182,10 @@ const messageNumbers =
 const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text });
 /** Entries of a mix; a scenario has fewer. */
 const mostEntries = 100;
+const blocks = of<StoredBlocks>()('seconds', { counts: list(text, mostBlocks) });
 const step = of<StepSummary>()(`index seconds ${messageNumbers}` as const, {
   ...messages,
+  latencyBlocks: optional(blocks),
   entries: optional(list(entrySummary, mostEntries)),
   errors: counts,
   generator,

@@ -114,7 +114,7 @@ const shown = (result: PanelResult, say: PanelSessionOptions['say']): PanelResul
 /** The page draws the spectra; the histograms they come from are most of a result's size. */
 function withoutHistograms(result: PanelResult): PanelResult {
   const without = <T extends MessageSummary>(messages: T): T => ({ ...messages, histogram: '' });
-  const steps = result.steps.map(({ entries, ...step }) => ({
+  const steps = result.steps.map(({ entries, latencyBlocks: _forComparing, ...step }) => ({
     ...without(step),
     ...(entries !== undefined && { entries: entries.map(without) }),
   }));

@@ -60,7 +60,7 @@ export class RunTotals {
     this.soFar.set(worker, connections.soFar);
     this.addConnections(connections);
     connections.targets?.forEach((target, at) => this.targets[at]?.add(target));
-    for (const step of sample.steps) this.steps[step.step - 1]?.add(step);
+    for (const step of sample.steps) this.steps[step.step - 1]?.add(step, sample.tick);
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
     for (const { errorClass, text } of sample.errorExamples) this.addExample(errorClass, text);

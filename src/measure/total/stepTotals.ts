@@ -3,6 +3,7 @@ import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/
 import { sloOfStep, type Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
 import type { AbortWatch } from '../judge/abortWatch';
+import { LatencyBlocks } from '../latencyBlocks';
 import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
@@ -125,6 +126,7 @@ export class StepTotals extends MessageTotals {
   readonly warmupErrors: ErrorCounts = {};
   /** One for each use case, where there are several. */
   readonly entries: readonly EntryTotals[];
+  private readonly blocks = new LatencyBlocks();
   private readonly slip = new LatencyHistogram();
   private readonly loopDelay = new LatencyHistogram();
   private readonly loads = new Map<number, WorkerLoad>();
@@ -149,14 +151,23 @@ export class StepTotals extends MessageTotals {
     this.entries = (facts.entries ?? []).map((entry) => new EntryTotals(entry));
   }
 
-  override add(sample: StepSample): void {
+  /** @param tick of the sample; without it, the deliveries are in no block of time */
+  override add(sample: StepSample, tick?: number): void {
     super.add(sample);
+    // A worker reports a step from its warm-up on.
+    const isMeasured = sample.offered + sample.expected + sample.received > 0;
+    if (tick !== undefined && isMeasured) this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
     addErrors(this.errors, sample.errors);
     addErrors(this.warmupErrors, sample.warmupErrors ?? {});
     if (sample.membership !== undefined)
       (this.membership ??= new MembershipCounts()).add(sample.membership);
+  }
+
+  /** Of the measured time, from 0, when that is over. */
+  private get lastSecond(): number {
+    return this.seconds > 0 ? Math.max(0, Math.ceil(this.seconds) - 1) : Infinity;
   }
 
   /** As of one entry; in a mix what one entry has too much makes up for no other's loss. */
@@ -245,10 +256,12 @@ export class StepTotals extends MessageTotals {
 
   summary(slo: Slo, cutShort: Verdict): StepSummary {
     const { facts, seconds, entries, verdict } = this;
+    const latencyBlocks = this.blocks.stored();
     return {
       index: facts.index,
       seconds,
       ...this.messages(facts.senders, seconds),
+      ...(latencyBlocks !== undefined && { latencyBlocks }),
       ...(entries.length > 0 && { entries: entries.map((entry) => entry.summary(seconds)) }),
       errors: this.errors,
       ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),

@@ -1,0 +1,222 @@
+import { leastBeyond, showsShare } from '../../base/judging';
+import { latencyShare, summaryKeys, type LatencyMetric } from '../../base/objectives/latency';
+import type { Random } from '../../base/random';
+import { formatCount } from '../../base/units';
+import { latencyAt, shownLatency } from '../latencySummary';
+import type { StepSummary } from '../summary';
+import {
+  comparedKeys,
+  confidence,
+  leastBlocks,
+  type Change,
+  type ComparedKey,
+  type ComparedNumber,
+  type ComparedPercentile,
+  type ComparedStep,
+  type NoInterval,
+} from './comparison';
+import { blockTable, drawPercentiles, ratioInterval, type Drawn } from './resampling';
+
+/** The same step of both runs: with the same number and as many senders. */
+export interface StepPair {
+  readonly a: StepSummary;
+  readonly b: StepSummary;
+}
+
+export interface CompareOptions {
+  /** Change, 0…, up to which nothing is called better or worse. */
+  readonly tolerance: number;
+  /** The others are shown only. */
+  readonly judged: readonly LatencyMetric[];
+  /** How fast messages went is a result of the run, and not what it was asked for. */
+  readonly judgesRate: boolean;
+  readonly random: Random;
+}
+
+/** Draws of all steps together; with more steps each has fewer, so that the time it takes has a bound. */
+const draws = { inAll: 40_000, most: 1000, least: 200 };
+
+/** Judges all steps together: their intervals share one probability of error. */
+export function compareSteps(
+  pairs: readonly StepPair[],
+  options: CompareOptions,
+): ComparedStep[] {
+  const each = Math.floor(draws.inAll / Math.max(1, pairs.length));
+  const count = Math.max(draws.least, Math.min(draws.most, each));
+  const judged = new Set(options.judged.map((metric) => summaryKeys[metric]) as string[]);
+  const drawn = pairs.map((pair) => drawPair(pair, count, options.random));
+  const intervals = drawn
+    .flatMap((percentiles) => percentiles)
+    .filter(({ key, draws }) => draws !== undefined && judged.has(key));
+  return pairs.map((pair, at) => {
+    const latency = drawn[at]!.map((percentile) => [
+      percentile.key,
+      compared(percentile, judged.has(percentile.key), intervals.length, options.tolerance),
+    ]);
+    return comparedStep(pair, Object.fromEntries(latency) as ComparedStep['latency'], options);
+  });
+}
+
+interface DrawnPercentile {
+  readonly key: ComparedKey;
+  readonly a: number | null;
+  readonly b: number | null;
+  readonly draws?: readonly [a: Drawn, b: Drawn];
+  readonly without?: NoInterval;
+}
+
+const metrics = Object.entries(summaryKeys) as [LatencyMetric, string][];
+const shareOf = (key: ComparedKey): number =>
+  latencyShare[metrics.find(([, name]) => name === key)![0]];
+
+function drawPair({ a, b }: StepPair, count: number, random: Random): DrawnPercentile[] {
+  const [shownA, shownB] = [shownLatency(a), shownLatency(b)];
+  if (shownA === undefined || shownB === undefined) return [];
+  const found = comparedKeys.flatMap((key): DrawnPercentile[] => {
+    const [valueA, valueB] = [shownA[key], shownB[key]];
+    // Too few deliveries to show it at all.
+    if (valueA === undefined || valueB === undefined) return [];
+    const values = { key, a: valueA, b: valueB };
+    if (valueA === null || valueB === null) return [{ ...values, without: 'lost' }];
+    return [{ ...values, ...(!shown(a, key) || !shown(b, key) ? { without: 'few' } : {}) }];
+  });
+  const open = found.filter(({ without }) => without === undefined).map(({ key }) => key);
+  const [drawnA, drawnB] = [drawStep(a, open, count, random), drawStep(b, open, count, random)];
+  return found.map((percentile) => {
+    const at = open.indexOf(percentile.key);
+    if (at < 0) return percentile;
+    if (drawnA === undefined || drawnB === undefined) return { ...percentile, without: 'short' };
+    return { ...percentile, draws: [drawnA[at]!, drawnB[at]!] };
+  });
+}
+
+const shown = ({ latencyUs }: StepSummary, key: ComparedKey): boolean =>
+  latencyAt(latencyUs, key) !== undefined && showsShare(latencyUs.count, shareOf(key));
+
+/** Undefined where there are too few blocks of time. @throws ExpectedError `blocks-damaged` */
+function drawStep(
+  { latencyBlocks, judgedUs, expected, received }: StepSummary,
+  keys: readonly ComparedKey[],
+  count: number,
+  random: Random,
+): Drawn[] | undefined {
+  if (keys.length === 0) return [];
+  if (latencyBlocks === undefined || latencyBlocks.counts.length < leastBlocks) return undefined;
+  const table = blockTable(latencyBlocks);
+  if (table.places.length === 0) return undefined;
+  // A lost delivery is slower than any other: the percentile of what was expected lies higher in what arrived.
+  const arrived = judgedUs === undefined || received <= 0 ? 1 : expected / received;
+  const shares = keys.map((key) => Math.min(1, shareOf(key) * arrived));
+  return drawPercentiles(table, shares, count, random);
+}
+
+function compared(
+  { a, b, draws, without, key: _key }: DrawnPercentile,
+  isJudged: boolean,
+  together: number,
+  tolerance: number,
+): ComparedPercentile {
+  if (a === null || b === null) {
+    const change = a === b ? 'same' : b === null ? 'worse' : 'better';
+    return { a, b, ratio: null, interval: null, without: 'lost', ...(isJudged && { change }) };
+  }
+  const ratio = Math.max(1, b) / Math.max(1, a);
+  if (draws === undefined)
+    return { a, b, ratio: rounded(ratio), interval: null, without: without ?? 'short' };
+  const [low, high] = ratioInterval(...draws, confidence, Math.max(1, together));
+  const interval = [rounded(ratio * low), rounded(ratio * high)] as const;
+  const change = changeOf(ratio, interval, tolerance);
+  return { a, b, ratio: rounded(ratio), interval, ...(isJudged && { change }) };
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(5));
+
+/** More than chance does, and more than is tolerated. */
+function changeOf(ratio: number, [low, high]: readonly [number, number], tolerance: number): Change {
+  if (low > 1 && ratio > 1 + tolerance) return 'worse';
+  if (high < 1 && ratio < 1 - tolerance) return 'better';
+  return 'same';
+}
+
+/** Of the deliveries: the guides' criterion leaves 1 % for those that are too slow, and the tolerance is a part of it. */
+const lostAllowance = 0.01;
+
+function comparedStep(
+  { a, b }: StepPair,
+  latency: ComparedStep['latency'],
+  { tolerance, judgesRate }: CompareOptions,
+): ComparedStep {
+  const pair = (value: (step: StepSummary) => number): ComparedNumber => ({
+    a: value(a),
+    b: value(b),
+  });
+  const lost = pair((step) => step.lost);
+  const lostShare = pair((step) => (step.expected > 0 ? step.lost / step.expected : 0));
+  const received = pair((step) => step.receivedPerSecond);
+  const step = {
+    index: b.index,
+    senders: b.senders,
+    latency,
+    lost,
+    lostShare: { ...lostShare, change: lossChange(lost, lostShare, tolerance) },
+    sentPerSecond: pair((each) => each.sentPerSecond),
+    receivedPerSecond: judgesRate ? { ...received, change: rateChange(received, tolerance) } : received,
+    cpuShare: pair((each) => each.generator.cpuShare),
+    seconds: pair((each) => each.seconds),
+  };
+  const changes = changesOf(step);
+  const verdict = worstOf(changes);
+  const unsaid = problemOf(step, a, b);
+  if (unsaid === undefined || verdict === 'worse') return { ...step, verdict };
+  return { ...step, problem: unsaid };
+}
+
+function lossChange(lost: ComparedNumber, share: ComparedNumber, tolerance: number): Change {
+  const few = Math.abs(lost.b - lost.a) < leastBeyond;
+  if (few || Math.abs(share.b - share.a) <= tolerance * lostAllowance) return 'same';
+  return share.b > share.a ? 'worse' : 'better';
+}
+
+function rateChange({ a, b }: ComparedNumber, tolerance: number): Change {
+  if (b < a * (1 - tolerance)) return 'worse';
+  return b > a * (1 + tolerance) ? 'better' : 'same';
+}
+
+function changesOf(
+  step: Pick<ComparedStep, 'latency' | 'lostShare' | 'receivedPerSecond'>,
+): Change[] {
+  const { latency, lostShare, receivedPerSecond } = step;
+  return [...Object.values(latency), lostShare, receivedPerSecond].flatMap(
+    ({ change }) => change ?? [],
+  );
+}
+
+/** A change for the worse is not made up for by one for the better. */
+export function worstOf(changes: readonly (Change | undefined)[]): Change {
+  if (changes.includes('worse')) return 'worse';
+  return changes.includes('better') ? 'better' : 'same';
+}
+
+/** Why nothing can be said of the latency of a step; undefined where something can. */
+function problemOf(
+  { index, latency }: Pick<ComparedStep, 'index' | 'latency'>,
+  a: StepSummary,
+  b: StepSummary,
+): string | undefined {
+  const all = Object.values(latency);
+  if (all.some(({ change }) => change !== undefined)) return undefined;
+  const place = `step ${formatCount(index)}`;
+  if (a.latencyUs.count === 0 || b.latencyUs.count === 0) {
+    const both = a.latencyUs.count === b.latencyUs.count;
+    return `${place}: nothing arrived in ${both ? 'either' : 'one of the'} run${both ? '' : 's'}`;
+  }
+  if (all.some(({ without }) => without === 'short')) {
+    const bare = a.latencyBlocks === undefined || b.latencyBlocks === undefined;
+    return bare
+      ? `${place}: one of the results has no latency over time (it is of another version)`
+      : `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${leastBlocks} s of each run are needed to say what is chance`;
+  }
+  return `${place}: too few deliveries to say what is chance (${formatCount(a.latencyUs.count)} and ${formatCount(b.latencyUs.count)})`;
+}
+
+const secondsWords = (seconds: number): string => `${formatCount(seconds, seconds < 10 ? 1 : 0)} s`;

@@ -1,0 +1,121 @@
+/** Latency over time, coarse and small: the parts of a step that a comparison draws from. */
+import { ExpectedError } from '../base/expectedError';
+import type { HistogramCounts } from './histogram';
+
+/** As stored with a step: equal times in their order. A place is a range of latencies, see {@link placeOf}. */
+export interface StoredBlocks {
+  /** Measured seconds of each block; the last may be shorter. */
+  readonly seconds: number;
+  /**
+   * The deliveries that arrived in each block: runs of places that follow each other, parted by blanks, each the
+   * number of its first place, a colon, and the counts from there on, parted by commas; an empty one is 0. All
+   * numbers have base 36. Example: `9c:1,4,,5 b0:2`.
+   */
+  readonly counts: readonly string[];
+}
+
+/** Deliveries by place, of one block. */
+export type BlockCounts = ReadonlyMap<number, number>;
+
+/** Places to each doubling of the latency: none is wider than 1/32 of what is in it, about 3 %. */
+const perDoubling = 32;
+const perDoublingBits = 5;
+/** That of the longest latency a histogram holds, an hour. */
+export const mostPlaces = 896;
+/** Between them there are always at least half as many: two neighbours become one when there are more. */
+export const mostBlocks = 100;
+
+/** Whole microseconds below 64 have a place each; above, each doubling has 32 of equal width. */
+export function placeOf(us: number): number {
+  const value = Math.max(0, Math.round(us));
+  if (value < perDoubling) return value;
+  const wider = 31 - Math.clz32(value) - perDoublingBits;
+  return (wider + 1) * perDoubling + ((value >>> wider) - perDoubling);
+}
+
+/** Smallest latency of a place, microseconds. */
+export function placeFromUs(place: number): number {
+  if (place < perDoubling) return place;
+  return (perDoubling + (place % perDoubling)) * 2 ** (Math.floor(place / perDoubling) - 1);
+}
+
+/** Collects the deliveries of a step by the second they arrived in, in bounded memory however long it is. */
+export class LatencyBlocks {
+  private readonly blocks: Map<number, number>[] = [];
+  private seconds = 1;
+  private firstTick: number | undefined;
+
+  /** @param lastSecond later ticks, of the drain, belong to this one, counted from 0 */
+  add(tick: number, counts: HistogramCounts | undefined, lastSecond = Infinity): void {
+    this.firstTick ??= tick;
+    const second = Math.max(0, Math.min(tick - this.firstTick, lastSecond));
+    while (second >= this.seconds * mostBlocks) this.halve();
+    const at = Math.floor(second / this.seconds);
+    while (this.blocks.length <= at) this.blocks.push(new Map());
+    const block = this.blocks[at]!;
+    const { pairs } = counts ?? { pairs: [] };
+    for (let pair = 0; pair < pairs.length; pair += 2)
+      addTo(block, placeOf(pairs[pair]!), pairs[pair + 1]!);
+  }
+
+  private halve(): void {
+    this.seconds *= 2;
+    const before = this.blocks.splice(0);
+    for (const [at, block] of before.entries()) {
+      if (at % 2 === 0) this.blocks.push(block);
+      else for (const [place, count] of block) addTo(this.blocks.at(-1)!, place, count);
+    }
+  }
+
+  /** Undefined when nothing was added. */
+  stored(): StoredBlocks | undefined {
+    if (this.blocks.length === 0) return undefined;
+    return { seconds: this.seconds, counts: this.blocks.map(encoded) };
+  }
+}
+
+function addTo(block: Map<number, number>, place: number, count: number): void {
+  block.set(place, (block.get(place) ?? 0) + count);
+}
+
+/** Empty places that are cheaper to write than the number of the next one. */
+const shortGap = 3;
+
+function encoded(block: BlockCounts): string {
+  let [text, next] = ['', 0];
+  for (const [place, count] of [...block].sort(([a], [b]) => a - b)) {
+    if (text !== '' && place - next <= shortGap) text += ','.repeat(place - next + 1);
+    else text += `${text === '' ? '' : ' '}${place.toString(36)}:`;
+    text += count.toString(36);
+    next = place + 1;
+  }
+  return text;
+}
+
+/** A block of ours has at most 896 counts of at most 10 digits. */
+const longestText = 16_000;
+
+/**
+ * A block as it was stored, from a text that may come from anywhere.
+ *
+ * @throws ExpectedError `blocks-damaged`
+ */
+export function decodedBlock(text: string): BlockCounts {
+  const block = new Map<number, number>();
+  if (text.length > longestText) throw damaged();
+  for (const run of text === '' ? [] : text.split(' ')) {
+    const [, first, counts] = /^([0-9a-z]{1,2}):([0-9a-z,]+)$/.exec(run) ?? [];
+    if (first === undefined || counts === undefined) throw damaged();
+    for (const [at, digits] of counts.split(',').entries()) {
+      if (digits === '') continue;
+      const place = Number.parseInt(first, 36) + at;
+      const count = Number.parseInt(digits, 36);
+      if (place >= mostPlaces || count > Number.MAX_SAFE_INTEGER || block.has(place)) throw damaged();
+      block.set(place, count);
+    }
+  }
+  return block;
+}
+
+const damaged = (): ExpectedError =>
+  new ExpectedError('blocks-damaged', 'The latency over time in the result cannot be read.');

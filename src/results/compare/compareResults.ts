@@ -1,0 +1,108 @@
+import { latencyMetrics, type LatencyMetric } from '../../base/objectives/latency';
+import { ExpectedError } from '../../base/expectedError';
+import { seededRandom } from '../../base/random';
+import { formatCount } from '../../base/units';
+import { compareSteps, worstOf, type StepPair } from '../../measure/compare/compareSteps';
+import {
+  confidence,
+  defaultTolerance,
+  judgedAlways,
+  type ComparedRun,
+  type ComparedStep,
+  type Comparison,
+  type Difference,
+} from '../../measure/compare/comparison';
+import { comparisonSentence } from '../../measure/compare/comparisonWords';
+import type { StepSummary } from '../../measure/summary';
+import type { Result } from '../result';
+import { differencesOf } from './differences';
+
+export interface ComparingOptions {
+  /** 0…; change of a percentile up to which nothing is called better or worse. */
+  readonly tolerance?: number;
+}
+
+/** The same draws each time. */
+const seed = 1;
+
+/** How `b` stands to `a`, step by step. Where that cannot be said the verdict is `unlike`, with the reasons. */
+export function compareResults(a: Result, b: Result, options: ComparingOptions = {}): Comparison {
+  const { tolerance = defaultTolerance } = options;
+  const differences = differencesOf(a, b);
+  const refused = [
+    ...[a, b].flatMap(refusal),
+    ...differences.filter(({ load }) => load).map(loadWords),
+  ];
+  const of = { a: runOf(a), b: runOf(b), tolerance, confidence, differences };
+  const unlike = (reasons: readonly string[], steps: readonly ComparedStep[] = []): Comparison =>
+    withSentence({ ...of, verdict: 'unlike', steps, reasons });
+  if (refused.length > 0) return unlike(refused);
+  const { pairs, alone } = pairsOf(a, b);
+  if (pairs.length === 0) return unlike([...alone, 'no step was measured to its end in both runs']);
+  let steps: ComparedStep[];
+  try {
+    steps = compareSteps(pairs, {
+      tolerance,
+      judged: judgedIn(a, b),
+      judgesRate: b.scenario.pacing === 'closed',
+      random: seededRandom(seed),
+    });
+  } catch (error) {
+    if (error instanceof ExpectedError) return unlike([error.message]);
+    throw error;
+  }
+  const reasons = [...steps.flatMap(({ problem }) => problem ?? []), ...alone];
+  const verdicts = steps.flatMap(({ verdict }) => verdict ?? []);
+  if (verdicts.length === 0) return unlike(reasons, steps);
+  return withSentence({ ...of, verdict: worstOf(verdicts), steps, reasons });
+}
+
+const withSentence = (comparison: Omit<Comparison, 'sentence'>): Comparison => {
+  const { verdict, ...rest } = comparison;
+  return { verdict, sentence: comparisonSentence(comparison), ...rest };
+};
+
+const runOf = ({ id, startedAt, tool }: Result): ComparedRun => ({
+  ...{ id, startedAt, tool: tool.version },
+});
+
+function refusal({ id, verdict }: Result): string[] {
+  if (verdict.status !== 'invalid') return [];
+  return [`${id} is invalid: ${verdict.reasons[0]?.message ?? 'its load was not sent in time'}`];
+}
+
+/** `config.connections is 100 in one and 200 in the other`. */
+export const loadWords = ({ what, a, b }: Difference): string =>
+  `another load: ${what} is ${a} in one and ${b} in the other`;
+
+/** A step that was broken off, or that this machine could not send, says nothing of the target. */
+const isMeasured = ({ verdict: { status } }: StepSummary): boolean =>
+  status === 'pass' || status === 'fail';
+
+function pairsOf(
+  a: Result,
+  b: Result,
+): { readonly pairs: StepPair[]; readonly alone: readonly string[] } {
+  const [before, after] = [a.steps.filter(isMeasured), b.steps.filter(isMeasured)];
+  const pairs = after.flatMap((step): StepPair[] => {
+    const other = before.find(({ index, senders }) => index === step.index && senders === step.senders);
+    return other ? [{ a: other, b: step }] : [];
+  });
+  const unpaired = (steps: readonly StepSummary[], side: 'a' | 'b', id: string): string[] => {
+    const left = steps.filter((step) => pairs.every((pair) => pair[side] !== step));
+    if (left.length === 0) return [];
+    const named = left.slice(0, mostNamed).map(({ index }) => formatCount(index));
+    const more = left.length > named.length ? ` and ${formatCount(left.length - named.length)} more` : '';
+    return [`${left.length === 1 ? 'step' : 'steps'} ${named.join(', ')}${more}: in ${id} alone`];
+  };
+  return { pairs, alone: [...unpaired(before, 'a', a.id), ...unpaired(after, 'b', b.id)] };
+}
+
+const mostNamed = 5;
+
+function judgedIn(a: Result, b: Result): LatencyMetric[] {
+  const named = [a, b].flatMap(({ scenario }) => Object.keys(scenario.slo.latencyUs));
+  const judged = new Set<string>([...judgedAlways, ...named]);
+  // One delivery alone decides on the maximum.
+  return latencyMetrics.filter((metric) => metric !== 'max' && judged.has(metric));
+}

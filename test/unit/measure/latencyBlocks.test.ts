@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  decodedBlock,
+  LatencyBlocks,
+  mostBlocks,
+  mostPlaces,
+  placeFromUs,
+  placeOf,
+} from '../../../src/measure/latencyBlocks';
+import { RunTotals } from '../../../src/measure/total/runTotals';
+import { countsAsTheyCome } from '../../fakes/measuredStep';
+import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
+import { defaultSlo } from '../../../src/base/slo';
+
+const hourUs = 3_600_000_000;
+
+describe('latency over time', () => {
+  it('has a place for each latency, never wider than 1/32 of it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: hourUs }), (us) => {
+        const place = placeOf(us);
+        const [from, to] = [placeFromUs(place), placeFromUs(place + 1)];
+        assert.ok(from <= us && us < to, `${us} is in ${from} … ${to}`);
+        assert.ok(to - from === 1 || to - from <= us / 32, `${to - from} at ${us}`);
+        assert.ok(place < mostPlaces);
+      }),
+    );
+  });
+
+  it('is read as it was written, second by second', () => {
+    const second = fc.array(fc.integer({ min: 0, max: hourUs }), { maxLength: 30 });
+    fc.assert(
+      fc.property(fc.array(second, { minLength: 1, maxLength: mostBlocks }), (seconds) => {
+        const blocks = new LatencyBlocks();
+        for (const [tick, latencies] of seconds.entries()) blocks.add(7 + tick, countsAsTheyCome(latencies));
+        const { counts, seconds: width } = blocks.stored()!;
+        assert.equal(width, 1);
+        assert.deepEqual(
+          counts.map((text) => [...decodedBlock(text)]),
+          seconds.map((latencies) => placesOf(latencies)),
+        );
+      }),
+    );
+  });
+
+  it('keeps each delivery of a step however long, in at most 100 blocks of equal time', () => {
+    for (const seconds of [100, 101, 3600, 86_400]) {
+      const blocks = new LatencyBlocks();
+      for (let tick = 1; tick <= seconds; tick++) blocks.add(tick, countsAsTheyCome([tick % 50, 1_000_000]));
+      const { counts, seconds: width } = blocks.stored()!;
+      assert.ok(counts.length <= mostBlocks && counts.length * 2 >= mostBlocks, `${counts.length}`);
+      assert.equal(counts.length, Math.ceil(seconds / width));
+      assert.equal(totalOf(counts), 2 * seconds);
+      assert.equal(totalOf(counts.slice(0, 1)), 2 * width);
+    }
+  });
+
+  it('takes a small place: below 60 KB for an hour of 100 blocks with a wide tail', () => {
+    const blocks = new LatencyBlocks();
+    const wide = Array.from({ length: 3000 }, (_, at) => 500 * 1.003 ** at);
+    for (let tick = 0; tick < 100; tick++)
+      blocks.add(tick, countsAsTheyCome(wide));
+    assert.ok(JSON.stringify(blocks.stored()).length < 60_000);
+  });
+
+  it('survives a clock that jumps, either way', () => {
+    const blocks = new LatencyBlocks();
+    for (const tick of [1000, 999, 1001, 5_000_000, 3]) blocks.add(tick, countsOf(10));
+    const { counts } = blocks.stored()!;
+    assert.ok(counts.length <= mostBlocks);
+    assert.equal(totalOf(counts), 5);
+  });
+
+  const hostile = ['x', '1', '1:', ':1', '1:1 1:2', 'zz:1', '1:zzzzzzzzzzzzz', '1:1  2:1', '-1:1', '1:1.5'];
+  for (const text of [...hostile, '1:1,'.repeat(10_000), `o0:${'1,'.repeat(200)}1`])
+    it(`${text.slice(0, 20)} is damaged`, () =>
+      assert.throws(() => decodedBlock(text), { code: 'blocks-damaged' }));
+
+  it('of a step counts its measured seconds, with the drain in the last of them', () => {
+    const totals = new RunTotals(1);
+    const step = totals.beginStep({ index: 1, senders: 1 });
+    const at = (tick: number, ...us: number[]): void =>
+      totals.add(
+        workerSampleOf({
+          tick,
+          steps: [
+            stepSampleOf(us.length > 0 ? { received: us.length, latency: countsOf(...us) } : {}),
+          ],
+        }),
+      );
+    // The warm-up is sent, but counted nowhere.
+    for (const tick of [1, 2]) at(tick);
+    for (const tick of [3, 4, 5]) at(tick, tick, 50);
+    step.seconds = 3;
+    for (const tick of [6, 9]) at(tick, 77);
+    const { latencyBlocks } = step.summary(defaultSlo, { status: 'pass', reasons: [] });
+    assert.deepEqual(
+      latencyBlocks?.counts.map((text) => [...decodedBlock(text)]),
+      [placesOf([3, 50]), placesOf([4, 50]), placesOf([5, 50, 77, 77])],
+    );
+  });
+});
+
+function placesOf(latencies: readonly number[]): [place: number, count: number][] {
+  const counts = new Map<number, number>();
+  for (const us of latencies) counts.set(placeOf(us), (counts.get(placeOf(us)) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => a - b);
+}
+
+const totalOf = (counts: readonly string[]): number =>
+  counts.flatMap((text) => [...decodedBlock(text).values()]).reduce((sum, count) => sum + count, 0);
