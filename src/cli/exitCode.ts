@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
+import type { ComparisonVerdict } from '../measure/compare/comparison';
 import type { Result } from '../results/result';
 
 export const exitCode = {
@@ -15,8 +16,9 @@ export const exitCode = {
 export const exitCodeText = `
 Exit codes:
   0    done, every objective met
-  1    done or ended early, an objective missed
-  2    bad arguments or scenario, or this machine lacks something; not started
+  1    done or ended early, an objective missed; worse than the baseline
+  2    bad arguments or scenario, or this machine lacks something; not started;
+       results that cannot be compared
   3    the target cannot be reached or was lost
   4    the run is invalid: its load was not sent in time, or nothing was sent
   5    a worker was lost, or a defect of ours
@@ -47,6 +49,12 @@ export function exitCodeOfResult(
   const incomplete = connections.connected === 0 ? noTarget : sloMissed;
   return { pass: done, fail: sloMissed, invalid: generatorBound, incomplete }[verdict.status];
 }
+
+export const exitCodeOfComparison = (verdict: ComparisonVerdict): number =>
+  ({
+    ...{ same: exitCode.done, better: exitCode.done },
+    ...{ worse: exitCode.sloMissed, unlike: exitCode.badInput },
+  })[verdict];
 
 /** Codes of expected errors that do not mean bad input. */
 const codesOfErrors: Readonly<Record<string, number>> = {

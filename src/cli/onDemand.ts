@@ -3,6 +3,7 @@ export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
 export { completeWords, printScript } from './commands/completion';
+export { compareCommand } from './commands/compareCommand';
 export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
 export { finalScreen } from './views/finalScreen';

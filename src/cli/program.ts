@@ -79,7 +79,7 @@ function commandTree(io: ProcessIo, carryOut: CarryOut): Command {
       writeErr: (text) => stderr.write(text),
     });
   withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
-  for (const add of [addRun, addInit, addReading, addFormats, addServe, addDoctor])
+  for (const add of [addRun, addInit, addReading, addComparing, addFormats, addServe, addDoctor])
     add(program, carryOut);
   addShellCommands(program, carryOut, io);
   return program;
@@ -174,6 +174,30 @@ const addReading: Add = (program, carryOut) => {
       'print a short summary in the order of the Azure SignalR benchmark instead',
     )
     .action(carryOut(({ showCommand }) => showCommand));
+};
+
+const addComparing: Add = (program, carryOut) => {
+  withExample(
+    program.command('compare'),
+    `compare .signalr-bench/2026-11-21T14-02-11-echo .signalr-bench/2026-11-22T09-15-00-echo\n${exitCodeText}`,
+  )
+    .description('Say whether a run is worse than an earlier one, beyond what chance does.')
+    .argument('<baseline>', 'result folder or result.json that the others are compared with')
+    .argument('<result...>', 'result folders or result.json')
+    .option(
+      '--tolerance <share>',
+      'change up to which nothing is called better or worse (default: 10%)',
+      tolerance,
+    )
+    .option('--json', 'print the comparison as JSON')
+    .addOption(
+      new Option('--format <format>', 'md: a comment for a pull request').choices([
+        'text',
+        'json',
+        'md',
+      ]),
+    )
+    .action(carryOut(({ compareCommand }) => compareCommand));
 };
 
 const addFormats: Add = (program, carryOut) => {
@@ -329,6 +353,15 @@ function headroom(text: string): number {
   if (!(value > 0 && value <= 1)) {
     throw new InvalidArgumentError('Expected a number above 0 and up to 1, such as 0.7.');
   }
+  return value;
+}
+
+/** A change: `10%` or `0.1`, up to ten times. */
+function tolerance(text: string): number {
+  const [, digits, percent] = /^(\d{1,6}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const value = digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
+  if (!(value >= 0 && value <= 10))
+    throw new InvalidArgumentError('Expected a share from 0 to 10, such as 10%.');
   return value;
 }
 

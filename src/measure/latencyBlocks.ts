@@ -14,9 +14,6 @@ export interface StoredBlocks {
   readonly counts: readonly string[];
 }
 
-/** Deliveries by place, of one block. */
-export type BlockCounts = ReadonlyMap<number, number>;
-
 /** Places to each doubling of the latency: none is wider than 1/32 of what is in it, about 3 %. */
 const perDoubling = 32;
 const perDoublingBits = 5;
@@ -81,7 +78,7 @@ function addTo(block: Map<number, number>, place: number, count: number): void {
 /** Empty places that are cheaper to write than the number of the next one. */
 const shortGap = 3;
 
-function encoded(block: BlockCounts): string {
+function encoded(block: ReadonlyMap<number, number>): string {
   let [text, next] = ['', 0];
   for (const [place, count] of [...block].sort(([a], [b]) => a - b)) {
     if (text !== '' && place - next <= shortGap) text += ','.repeat(place - next + 1);
@@ -94,27 +91,52 @@ function encoded(block: BlockCounts): string {
 
 /** A block of ours has at most 896 counts of at most 10 digits. */
 const longestText = 16_000;
+const comma = 44;
+const blank = 32;
+const colon = 58;
 
 /**
- * A block as it was stored, from a text that may come from anywhere.
+ * A block as it was stored, from a text that may come from anywhere: the deliveries of each place.
  *
  * @throws ExpectedError `blocks-damaged`
  */
-export function decodedBlock(text: string): BlockCounts {
-  const block = new Map<number, number>();
+export function decodedBlock(text: string): Float64Array {
+  const counts = new Float64Array(mostPlaces);
   if (text.length > longestText) throw damaged();
-  for (const run of text === '' ? [] : text.split(' ')) {
-    const [, first, counts] = /^([0-9a-z]{1,2}):([0-9a-z,]+)$/.exec(run) ?? [];
-    if (first === undefined || counts === undefined) throw damaged();
-    for (const [at, digits] of counts.split(',').entries()) {
-      if (digits === '') continue;
-      const place = Number.parseInt(first, 36) + at;
-      const count = Number.parseInt(digits, 36);
-      if (place >= mostPlaces || count > Number.MAX_SAFE_INTEGER || block.has(place)) throw damaged();
-      block.set(place, count);
+  // Of the run that is being read: the place of its next count, once its first one is known.
+  let place: number | undefined;
+  let lowest = 0;
+  let [number, digits] = [0, 0];
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : blank;
+    const digit = digitOf(code);
+    if (digit >= 0) {
+      number = number * 36 + digit;
+      if (++digits > 10) throw damaged();
+      continue;
     }
+    if (code === colon && place === undefined && digits > 0) {
+      place = number;
+      if (place < lowest) throw damaged();
+    } else if ((code === comma || code === blank) && place !== undefined) {
+      if (digits > 0) {
+        if (place >= mostPlaces) throw damaged();
+        counts[place] = number;
+      }
+      lowest = place + 1;
+      place = code === comma ? lowest : undefined;
+      // Nothing ends with an empty count.
+      if (code === blank && digits === 0) throw damaged();
+    } else if (text !== '') throw damaged();
+    [number, digits] = [0, 0];
   }
-  return block;
+  return counts;
+}
+
+/** Of base 36, else −1. */
+function digitOf(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  return code >= 97 && code <= 122 ? code - 87 : -1;
 }
 
 const damaged = (): ExpectedError =>

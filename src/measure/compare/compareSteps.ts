@@ -1,5 +1,6 @@
 import { leastBeyond, showsShare } from '../../base/judging';
-import { latencyShare, summaryKeys, type LatencyMetric } from '../../base/objectives/latency';
+import { latencyShare, summaryKeys } from '../../base/objectives/latency';
+import type { LatencyMetric } from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { latencyAt, shownLatency } from '../latencySummary';
@@ -34,13 +35,10 @@ export interface CompareOptions {
 }
 
 /** Draws of all steps together; with more steps each has fewer, so that the time it takes has a bound. */
-const draws = { inAll: 40_000, most: 1000, least: 200 };
+const draws = { inAll: 10_000, most: 1000, least: 200 };
 
 /** Judges all steps together: their intervals share one probability of error. */
-export function compareSteps(
-  pairs: readonly StepPair[],
-  options: CompareOptions,
-): ComparedStep[] {
+export function compareSteps(pairs: readonly StepPair[], options: CompareOptions): ComparedStep[] {
   const each = Math.floor(draws.inAll / Math.max(1, pairs.length));
   const count = Math.max(draws.least, Math.min(draws.most, each));
   const judged = new Set(options.judged.map((metric) => summaryKeys[metric]) as string[]);
@@ -132,7 +130,11 @@ function compared(
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
 /** More than chance does, and more than is tolerated. */
-function changeOf(ratio: number, [low, high]: readonly [number, number], tolerance: number): Change {
+function changeOf(
+  ratio: number,
+  [low, high]: readonly [number, number],
+  tolerance: number,
+): Change {
   if (low > 1 && ratio > 1 + tolerance) return 'worse';
   if (high < 1 && ratio < 1 - tolerance) return 'better';
   return 'same';
@@ -160,7 +162,9 @@ function comparedStep(
     lost,
     lostShare: { ...lostShare, change: lossChange(lost, lostShare, tolerance) },
     sentPerSecond: pair((each) => each.sentPerSecond),
-    receivedPerSecond: judgesRate ? { ...received, change: rateChange(received, tolerance) } : received,
+    receivedPerSecond: judgesRate
+      ? { ...received, change: rateChange(received, tolerance) }
+      : received,
     cpuShare: pair((each) => each.generator.cpuShare),
     seconds: pair((each) => each.seconds),
   };
@@ -219,4 +223,5 @@ function problemOf(
   return `${place}: too few deliveries to say what is chance (${formatCount(a.latencyUs.count)} and ${formatCount(b.latencyUs.count)})`;
 }
 
-const secondsWords = (seconds: number): string => `${formatCount(seconds, seconds < 10 ? 1 : 0)} s`;
+const secondsWords = (seconds: number): string =>
+  `${formatCount(seconds, Number.isInteger(seconds) ? 0 : 1)} s`;

@@ -1,5 +1,5 @@
 /** What a comparison of two runs says: plain data, the same for the command line, files and the panel. */
-import type { LatencyMetric } from '../../base/objectives/latency';
+import type { LatencyMetric } from '../../base/objectives/percentile';
 import type { LatencySummary } from '../latencySummary';
 
 /** How the later run (b) stands to the earlier one (a). */
@@ -9,7 +9,14 @@ export type Change = 'same' | 'better' | 'worse';
 export type ComparisonVerdict = Change | 'unlike';
 
 /** Percentiles that are compared, by their names in a result. */
-export const comparedKeys = ['p50', 'p90', 'p95', 'p99', 'p999', 'p9999'] as const satisfies readonly (keyof LatencySummary)[];
+export const comparedKeys = [
+  'p50',
+  'p90',
+  'p95',
+  'p99',
+  'p999',
+  'p9999',
+] as const satisfies readonly (keyof LatencySummary)[];
 export type ComparedKey = (typeof comparedKeys)[number];
 
 /** Percentiles that are always judged; objectives of a scenario add theirs. */
@@ -75,6 +82,8 @@ export interface Difference {
 /** A run as a comparison names it. */
 export interface ComparedRun {
   readonly id: string;
+  /** Of its scenario: the id without the time. */
+  readonly name: string;
   readonly startedAt: string;
   readonly tool: string;
 }

@@ -44,10 +44,7 @@ interface Decisive {
   readonly percentile: ComparedPercentile;
 }
 
-export function decisiveOf(
-  steps: readonly ComparedStep[],
-  verdict: Change,
-): Decisive | undefined {
+export function decisiveOf(steps: readonly ComparedStep[], verdict: Change): Decisive | undefined {
   const all = steps.flatMap((step) =>
     comparedKeys.flatMap((key) => {
       const percentile = step.latency[key];
@@ -59,7 +56,8 @@ export function decisiveOf(
   const size = ({ percentile: { ratio } }: Decisive): number =>
     ratio === null ? Infinity : Math.abs(Math.log(ratio));
   return (
-    ofLast.find(({ key }) => key === 'p99') ?? ofLast.sort((one, other) => size(other) - size(one))[0]
+    ofLast.find(({ key }) => key === 'p99') ??
+    ofLast.sort((one, other) => size(other) - size(one))[0]
   );
 }
 
@@ -81,7 +79,10 @@ const leads: Readonly<Record<Change, string>> = {
   same: '✓ the same',
 };
 
-function whatChanged({ steps, tolerance }: Pick<Comparison, 'steps' | 'tolerance'>, verdict: Change): string {
+function whatChanged(
+  { steps, tolerance }: Pick<Comparison, 'steps' | 'tolerance'>,
+  verdict: Change,
+): string {
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (loss && verdict !== 'same') {
     const { lost, lostShare } = loss;

@@ -1,48 +1,79 @@
 /** What chance may do to a percentile, from the blocks of time it was measured in. */
 import type { Random } from '../../base/random';
-import { decodedBlock, placeFromUs, type StoredBlocks } from '../latencyBlocks';
+import { decodedBlock, mostPlaces, placeFromUs, type StoredBlocks } from '../latencyBlocks';
 import { leastBlocks } from './comparison';
 
 /** Blocks of one step, as deliveries below the end of each place. */
 export interface BlockTable {
-  readonly seconds: number;
+  readonly blocks: number;
   /** Those that any block has, rising. */
   readonly places: readonly number[];
-  /** For each block, deliveries up to and including each of the places. */
-  readonly upTo: readonly Float64Array[];
+  /** Deliveries up to and including a place: those of all blocks for the first place, then for the next. */
+  readonly upTo: Float64Array;
 }
 
 /** @throws ExpectedError `blocks-damaged` */
-export function blockTable({ seconds, counts }: StoredBlocks): BlockTable {
-  const blocks = counts.map(decodedBlock);
-  const places = [...new Set(blocks.flatMap((block) => [...block.keys()]))].sort((a, b) => a - b);
-  const upTo = blocks.map((block) => {
+export function blockTable({ counts }: StoredBlocks): BlockTable {
+  const decoded = counts.map(decodedBlock);
+  const places = Array.from({ length: mostPlaces }, (_, place) => place).filter((place) =>
+    decoded.some((block) => block[place]! > 0),
+  );
+  const blocks = decoded.length;
+  const upTo = new Float64Array(blocks * places.length);
+  for (const [block, found] of decoded.entries()) {
     let sum = 0;
-    return Float64Array.from(places, (place) => (sum += block.get(place) ?? 0));
-  });
-  return { seconds, places, upTo };
+    for (const [at, place] of places.entries()) upTo[at * blocks + block] = sum += found[place]!;
+  }
+  return { blocks, places, upTo };
 }
 
-/** Logarithm of the latency (µs, at least 1) below which that share of the deliveries lies; each block counts so many times. */
-function logAtShare({ places, upTo }: BlockTable, times: Float64Array, share: number): number {
-  const below = (at: number): number => {
-    let sum = 0;
-    for (let block = 0; block < times.length; block++)
-      if (times[block] !== 0) sum += times[block]! * (upTo[block]![at] ?? 0);
-    return sum;
-  };
-  const rank = share * below(places.length - 1);
-  let [first, last] = [0, places.length - 1];
+/** Deliveries up to a place of the table, each block counted so many times. */
+function below({ blocks, upTo }: BlockTable, times: Float64Array, at: number): number {
+  let sum = 0;
+  const first = at * blocks;
+  if (at >= 0)
+    for (let block = 0; block < blocks; block++) sum += times[block]! * upTo[first + block]!;
+  return sum;
+}
+
+interface FoundShare {
+  /** Logarithm of the latency, µs, at least 1. */
+  readonly log: number;
+  /** Of the place, in the table. */
+  readonly at: number;
+}
+
+/**
+ * The latency below which so many of the deliveries lie; each block counts so many times. Looked for from a place
+ * `near` it on: draws differ little from each other.
+ */
+function atRank(table: BlockTable, times: Float64Array, rank: number, near: number): FoundShare {
+  const { places } = table;
+  // Deliveries below the place that is looked for, and up to it.
+  let [first, from, last, to] = [0, 0, places.length - 1, rank];
+  let [at, step] = [near, 1];
+  while (at >= first && at < last) {
+    const found = below(table, times, at);
+    if (found >= rank) {
+      [last, to] = [at, found];
+      at -= step;
+    } else {
+      [first, from] = [at + 1, found];
+      at += step;
+    }
+    step *= 2;
+  }
   while (first < last) {
     const middle = (first + last) >> 1;
-    if (below(middle) >= rank) last = middle;
-    else first = middle + 1;
+    const found = below(table, times, middle);
+    if (found >= rank) [last, to] = [middle, found];
+    else [first, from] = [middle + 1, found];
   }
-  const [from, to] = [first > 0 ? below(first - 1) : 0, below(first)];
-  const within = to > from ? (rank - from) / (to - from) : 1;
+  const within = to > from ? Math.min(1, (rank - from) / (to - from)) : 1;
   const [lowUs, highUs] = [placeFromUs(places[first]!), placeFromUs(places[first]! + 1)];
   // Within a place deliveries are spread evenly; whole microseconds stand for themselves.
-  return Math.log(Math.max(1, highUs - lowUs <= 1 ? lowUs : lowUs + (highUs - lowUs) * within));
+  const us = highUs - lowUs <= 1 ? lowUs : lowUs + (highUs - lowUs) * within;
+  return { log: Math.log(Math.max(1, us)), at: first };
 }
 
 /** A percentile of one run, and what chance may do to it. */
@@ -74,11 +105,12 @@ export function drawPercentiles(
   draws: number,
   random: Random,
 ): Drawn[] {
-  const count = table.upTo.length;
+  const count = table.blocks;
   const once = new Float64Array(count).fill(1);
+  const all = (times: Float64Array): number => below(table, times, table.places.length - 1);
   const known = shares.map((share) => {
-    const log = logAtShare(table, once, share);
-    return { share, log, correlation: correlationOf(beyond(table, log, share)) };
+    const { log, at } = atRank(table, once, share * all(once), table.places.length >> 1);
+    return { share, log, near: at, correlation: correlationOf(beyond(table, log, share)) };
   });
   const longest = Math.max(...known.map(({ correlation }) => lastingOf(correlation)));
   const together = Math.max(1, Math.min(Math.floor(count / leastBlocks), Math.ceil(longest)));
@@ -86,8 +118,9 @@ export function drawPercentiles(
   const times = new Float64Array(count);
   for (let draw = 0; draw < draws; draw++) {
     drawBlocks(times, together, random);
-    for (const [at, { share }] of known.entries())
-      deviations[at]![draw] = logAtShare(table, times, share);
+    const drawn = all(times);
+    for (const [at, { share, near }] of known.entries())
+      deviations[at]![draw] = atRank(table, times, share * drawn, near).log;
   }
   const groups = count / together;
   return known.map(({ log, correlation }, at) => {
@@ -121,15 +154,17 @@ function drawBlocks(times: Float64Array, together: number, random: Random): void
 }
 
 /** For each block, deliveries up to the percentile above those that are its due. */
-function beyond({ places, upTo }: BlockTable, log: number, share: number): number[] {
+function beyond({ blocks, places, upTo }: BlockTable, log: number, share: number): number[] {
   const us = Math.exp(log);
   const found = places.findIndex((place) => placeFromUs(place + 1) > us);
   const at = found < 0 ? places.length - 1 : found;
   const [lowUs, highUs] = [placeFromUs(places[at]!), placeFromUs(places[at]! + 1)];
   const within = Math.min(1, Math.max(0, (us - lowUs) / (highUs - lowUs)));
-  return upTo.map((block) => {
-    const before = at > 0 ? block[at - 1]! : 0;
-    return before + (block[at]! - before) * within - share * (block.at(-1) ?? 0);
+  const last = (places.length - 1) * blocks;
+  return Array.from({ length: blocks }, (_, block) => {
+    const before = at > 0 ? upTo[(at - 1) * blocks + block]! : 0;
+    const due = share * upTo[last + block]!;
+    return before + (upTo[at * blocks + block]! - before) * within - due;
   });
 }
 

@@ -1,4 +1,4 @@
-import { latencyMetrics, type LatencyMetric } from '../../base/objectives/latency';
+import { latencyMetrics, type LatencyMetric } from '../../base/objectives/percentile';
 import { ExpectedError } from '../../base/expectedError';
 import { seededRandom } from '../../base/random';
 import { formatCount } from '../../base/units';
@@ -10,6 +10,7 @@ import {
   type ComparedRun,
   type ComparedStep,
   type Comparison,
+  type ComparisonVerdict,
   type Difference,
 } from '../../measure/compare/comparison';
 import { comparisonSentence } from '../../measure/compare/comparisonWords';
@@ -22,6 +23,8 @@ export interface ComparingOptions {
   readonly tolerance?: number;
 }
 
+/** So that it ends within a second however long the runs were. */
+const mostPairs = 100;
 /** The same draws each time. */
 const seed = 1;
 
@@ -37,7 +40,8 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
   const unlike = (reasons: readonly string[], steps: readonly ComparedStep[] = []): Comparison =>
     withSentence({ ...of, verdict: 'unlike', steps, reasons });
   if (refused.length > 0) return unlike(refused);
-  const { pairs, alone } = pairsOf(a, b);
+  const { pairs: all, alone } = pairsOf(a, b);
+  const pairs = all.slice(-mostPairs);
   if (pairs.length === 0) return unlike([...alone, 'no step was measured to its end in both runs']);
   let steps: ComparedStep[];
   try {
@@ -51,10 +55,29 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
     if (error instanceof ExpectedError) return unlike([error.message]);
     throw error;
   }
-  const reasons = [...steps.flatMap(({ problem }) => problem ?? []), ...alone];
+  const left = all.length - pairs.length;
+  const reasons = [
+    ...steps.flatMap(({ problem }) => problem ?? []),
+    ...alone,
+    ...(left > 0 ? [`only the last ${formatCount(mostPairs)} steps are compared`] : []),
+  ];
   const verdicts = steps.flatMap(({ verdict }) => verdict ?? []);
   if (verdicts.length === 0) return unlike(reasons, steps);
   return withSentence({ ...of, verdict: worstOf(verdicts), steps, reasons });
+}
+
+/** Each of the later runs with the first one. */
+export const compareAll = (
+  baseline: Result,
+  others: readonly Result[],
+  options: ComparingOptions = {},
+): Comparison[] => others.map((other) => compareResults(baseline, other, options));
+
+/** One that is worse decides; then one that cannot be compared. */
+export function verdictOfAll(comparisons: readonly Comparison[]): ComparisonVerdict {
+  const verdicts = comparisons.map(({ verdict }) => verdict);
+  const order: readonly ComparisonVerdict[] = ['worse', 'unlike', 'better'];
+  return order.find((verdict) => verdicts.includes(verdict)) ?? 'same';
 }
 
 const withSentence = (comparison: Omit<Comparison, 'sentence'>): Comparison => {
@@ -63,10 +86,19 @@ const withSentence = (comparison: Omit<Comparison, 'sentence'>): Comparison => {
 };
 
 const runOf = ({ id, startedAt, tool }: Result): ComparedRun => ({
-  ...{ id, startedAt, tool: tool.version },
+  ...{ id, name: scenarioNameOf(id), startedAt, tool: tool.version },
 });
 
-function refusal({ id, verdict }: Result): string[] {
+/** `chat-room` of `2026-11-21T14-02-11-chat-room`. */
+export const scenarioNameOf = (id: string): string =>
+  id.replace(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?=.)/, '');
+
+/** Why a result is compared with none. */
+export function refusal({ id, search, verdict }: Result): string[] {
+  if (search !== undefined)
+    return [
+      `${id} is a capacity search: each has steps of its own, so compare what they have found`,
+    ];
   if (verdict.status !== 'invalid') return [];
   return [`${id} is invalid: ${verdict.reasons[0]?.message ?? 'its load was not sent in time'}`];
 }
@@ -85,14 +117,17 @@ function pairsOf(
 ): { readonly pairs: StepPair[]; readonly alone: readonly string[] } {
   const [before, after] = [a.steps.filter(isMeasured), b.steps.filter(isMeasured)];
   const pairs = after.flatMap((step): StepPair[] => {
-    const other = before.find(({ index, senders }) => index === step.index && senders === step.senders);
+    const other = before.find(
+      ({ index, senders }) => index === step.index && senders === step.senders,
+    );
     return other ? [{ a: other, b: step }] : [];
   });
   const unpaired = (steps: readonly StepSummary[], side: 'a' | 'b', id: string): string[] => {
     const left = steps.filter((step) => pairs.every((pair) => pair[side] !== step));
     if (left.length === 0) return [];
     const named = left.slice(0, mostNamed).map(({ index }) => formatCount(index));
-    const more = left.length > named.length ? ` and ${formatCount(left.length - named.length)} more` : '';
+    const more =
+      left.length > named.length ? ` and ${formatCount(left.length - named.length)} more` : '';
     return [`${left.length === 1 ? 'step' : 'steps'} ${named.join(', ')}${more}: in ${id} alone`];
   };
   return { pairs, alone: [...unpaired(before, 'a', a.id), ...unpaired(after, 'b', b.id)] };

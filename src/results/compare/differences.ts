@@ -64,7 +64,8 @@ const mostLevels = 4;
 
 function addFacts(facts: Map<string, string>, name: string, value: unknown, level = 0): void {
   if (typeof value === 'object' && value !== null && level < mostLevels) {
-    for (const [key, below] of Object.entries(value)) addFacts(facts, `${name}.${key}`, below, level + 1);
+    for (const [key, below] of Object.entries(value))
+      addFacts(facts, `${name}.${key}`, below, level + 1);
   } else if (value !== undefined) facts.set(name, shown(value));
 }
 
@@ -72,6 +73,6 @@ const mostCharacters = 200;
 
 /** A stored value may be anything. */
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '–');
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.slice(0, mostCharacters);
 }

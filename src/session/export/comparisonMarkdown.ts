@@ -1,0 +1,140 @@
+/** The comment on a pull request: how a run stands to its baseline. English in every language, as all reports are. */
+import path from 'node:path';
+import { visibleLine } from '../../base/text';
+import { formatCount, formatShare } from '../../base/units';
+import type {
+  ComparedRun,
+  ComparedStep,
+  Comparison,
+  ComparisonVerdict,
+} from '../../measure/compare/comparison';
+import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
+import {
+  changeWords,
+  comparedLatency,
+  decisiveOf,
+  intervalWords,
+  percentileName,
+} from '../../measure/compare/comparisonWords';
+import { redactText } from '../../results/redact';
+
+export interface CommentOptions {
+  /** File of the report that stands beside the comment. */
+  readonly report?: string;
+}
+
+const marks: Readonly<Record<ComparisonVerdict, string>> = {
+  worse: '❌',
+  better: '✅',
+  same: '✅',
+  unlike: '⚠️',
+};
+const mostSteps = 20;
+const mostDifferences = 10;
+const mostReasons = 10;
+
+/** One sentence as heading, its interval, and a table; other steps and what differs can be opened below. */
+export function comparisonMarkdown(comparison: Comparison, options: CommentOptions = {}): string {
+  const { a, b, steps, reasons, verdict } = comparison;
+  const decided = decidingStep(comparison);
+  const others = steps.filter((step) => step !== decided).slice(-mostSteps);
+  const lines = [
+    `### ${marks[verdict]} ${headline(comparison)}`,
+    '',
+    ...(decided ? [factsOf(decided, comparison), '', ...tableOf(decided), ''] : []),
+    ...reasons.slice(0, mostReasons).map((reason) => `- ${plain(reason)}`),
+    ...(reasons.length > 0 ? [''] : []),
+    ...folded(
+      'Other steps',
+      others.flatMap((step) => [...tableOf(step), '']),
+    ),
+    ...folded('What differs', differencesOf(comparison)),
+    footOf(a, b, options),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The last step with the verdict of the whole, else the last one. */
+const decidingStep = ({ steps, verdict }: Comparison): ComparedStep | undefined =>
+  steps.filter((step) => step.verdict === verdict).at(-1) ?? steps.at(-1);
+
+/** `chat-room is slower: p99 57 ms, was 41 ms (+39 %)`. */
+function headline(comparison: Comparison): string {
+  const { b, reasons, steps, verdict } = comparison;
+  const name = plain(b.name);
+  if (verdict === 'unlike')
+    return `${name} cannot be compared: ${plain(reasons[0] ?? 'nothing was measured')}`;
+  const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
+  if (verdict !== 'same' && loss) {
+    const { lost, lostShare } = loss;
+    const now = `${formatCount(lost.b)} deliveries (${formatShare(lostShare.b)})`;
+    return `${name} loses ${verdict === 'worse' ? 'more' : 'less'}: ${now}, was ${formatCount(lost.a)}`;
+  }
+  const decisive = decisiveOf(steps, verdict);
+  const word = { worse: 'slower', better: 'faster', same: 'as fast as before' }[verdict];
+  if (decisive === undefined) return `${name} is ${word}`;
+  const { key, percentile } = decisive;
+  const { a: before, b: now, ratio } = percentile;
+  const change = ratio === null ? '' : ` (${changeWords(ratio)})`;
+  return `${name} is ${word}: ${percentileName(key)} ${comparedLatency(now)}, was ${comparedLatency(before)}${change}`;
+}
+
+/** `Step 3, 1,900 senders: p99 +28 … +52 % with 95 % confidence; tolerance 10 %. Nothing lost in either run.` */
+function factsOf(step: ComparedStep, { verdict, confidence, tolerance }: Comparison): string {
+  const { index, lost, senders, latency } = step;
+  const decisive = verdict === 'unlike' ? undefined : decisiveOf([step], verdict);
+  const key = decisive?.key ?? 'p99';
+  const interval = latency[key]?.interval;
+  const chance = interval
+    ? `${percentileName(key)} ${intervalWords(interval)} with ${formatShare(confidence)} confidence; `
+    : '';
+  const loss =
+    lost.a + lost.b === 0
+      ? 'Nothing lost in either run.'
+      : `Lost: ${formatCount(lost.b)}, was ${formatCount(lost.a)}.`;
+  const place = `Step ${formatCount(index)}, ${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'}`;
+  return `${place}: ${chance}tolerance ${formatShare(tolerance)}. ${loss}`;
+}
+
+function tableOf(step: ComparedStep): string[] {
+  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    row([`step ${formatCount(step.index)}`, 'baseline', 'now', 'change', '95 % interval']),
+    row(['---', '---:', '---:', '---:', '---:']),
+    ...comparedRows(step).map((each) => row(cellsOf(each))),
+  ];
+}
+
+function cellsOf({ name, a, b, change, interval, verdict }: ComparedRow): string[] {
+  const isChanged = (verdict === 'worse' || verdict === 'better') && change !== '';
+  return [name, a, b, isChanged ? `**${change}**` : change, interval];
+}
+
+function folded(summary: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  return [`<details><summary>${summary}</summary>`, '', ...lines, '', '</details>', ''];
+}
+
+function differencesOf({ differences }: Comparison): string[] {
+  const more = differences.length - mostDifferences;
+  return [
+    ...differences
+      .slice(0, mostDifferences)
+      .map(({ what, a, b }) => `- ${plain(what)}: ${plain(a, 80)} → ${plain(b, 80)}`),
+    ...(more > 0 ? [`- and ${formatCount(more)} more`] : []),
+  ];
+}
+
+/** `` Report: `chat-room.html` · baseline of 2026-11-21, tool 0.2.0 ``. */
+function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): string {
+  const file = report === undefined ? '' : `Report: ${plain(path.basename(report))} · `;
+  const tools = a.tool === b.tool ? a.tool : `${a.tool}, now ${b.tool}`;
+  return `${file}baseline ${plain(a.id)} of ${plain(a.startedAt.slice(0, 10))}, tool ${plain(tools)}`;
+}
+
+/** One line without Markdown or HTML of its own. */
+function plain(text: string, most = 300): string {
+  return visibleLine(redactText(text))
+    .slice(0, most)
+    .replace(/[\\`*_[\]<>|~]/g, '\\$&');
+}

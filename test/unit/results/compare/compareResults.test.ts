@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { seededRandom } from '../../../../src/base/random';
+import type { Comparison } from '../../../../src/measure/compare/comparison';
+import type { StepSummary } from '../../../../src/measure/summary';
+import {
+  compareResults,
+  compareAll,
+  verdictOfAll,
+} from '../../../../src/results/compare/compareResults';
+import type { Result } from '../../../../src/results/result';
+import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
+import { sampleResult, sampleScenario } from '../sampleResult';
+
+const minute = (seed: number, factor = 1): number[][] =>
+  wanderingSeconds(
+    { perSecond: 200, correlation: 0.3, wandering: 0.05, factor },
+    60,
+    seededRandom(seed),
+  );
+
+const run = (steps: readonly StepSummary[], change: Partial<Result> = {}): Result => ({
+  ...sampleResult({ steps }),
+  ...change,
+});
+
+const before = run([measuredStep(minute(1))], { id: '2026-11-21T14-02-11-chat-room' });
+
+describe('comparing two results', () => {
+  it('calls a run worse whose latency rose by 30 %, and says where and by how much', () => {
+    const found = compareResults(before, run([measuredStep(minute(2, 1.3))]));
+    assert.equal(found.verdict, 'worse');
+    assert.match(
+      found.sentence,
+      /^✗ worse; step 1: p99 rose from [\d.]+ ms to [\d.]+ ms \(\+\d+ %, between \+\d+ and \+\d+ %; tolerance 10 %\)$/,
+    );
+    const { ratio, interval, change } = found.steps[0]!.latency.p99!;
+    assert.ok(interval![0] > 1 && interval![0] < ratio! && ratio! < interval![1]);
+    assert.equal(change, 'worse');
+  });
+
+  it('says the opposite when the two change places', () => {
+    const faster = run([measuredStep(minute(2, 0.7))]);
+    const [there, back] = [compareResults(before, faster), compareResults(faster, before)];
+    assert.deepEqual([there.verdict, back.verdict], ['better', 'worse']);
+    assert.match(there.sentence, /^✓ better; step 1: p99 fell/);
+    const [a, b] = [there, back].map(({ steps }) => steps[0]!.latency.p99!.ratio!);
+    assert.ok(Math.abs(a! * b! - 1) < 1e-3);
+  });
+
+  it('says the same of the same, and the same each time', () => {
+    const other = run([measuredStep(minute(3))]);
+    const found = compareResults(before, other);
+    assert.equal(found.verdict, 'same');
+    assert.deepEqual(compareResults(before, other), found);
+    assert.equal(compareResults(before, before).verdict, 'same');
+  });
+
+  it('takes a change below the tolerance for none, however sure it is', () => {
+    const still = Array.from({ length: 60 }, () =>
+      Array.from({ length: 2000 }, (_, at) => 2000 + at),
+    );
+    const slower = still.map((second) => second.map((us) => us * 1.08));
+    const [a, b] = [run([measuredStep(still)]), run([measuredStep(slower)])];
+    assert.ok(compareResults(a, b).steps[0]!.latency.p99!.interval![0] > 1.05);
+    assert.equal(compareResults(a, b).verdict, 'same');
+    assert.equal(compareResults(a, b, { tolerance: 0.05 }).verdict, 'worse');
+  });
+
+  it('judges what was lost, which is slower than anything', () => {
+    const losing = run([measuredStep(minute(3), { lost: 300 })]);
+    const found = compareResults(before, losing);
+    assert.equal(found.verdict, 'worse');
+    assert.match(found.sentence, /300 deliveries were lost \(2.4 %\), before 0 \(0 %\)$/);
+    assert.equal(found.steps[0]!.latency.p99!.b, null);
+    assert.equal(compareResults(losing, before).verdict, 'better');
+    const all = run([{ ...measuredStep([[]]), expected: 5000, lost: 5000, seconds: 60 }]);
+    assert.equal(compareResults(before, all).verdict, 'worse');
+  });
+
+  it('says that nothing can be said of runs below 10 s', () => {
+    const short = run([measuredStep(minute(4, 3).slice(0, 9))]);
+    const found = compareResults(before, short);
+    assert.equal(found.verdict, 'unlike');
+    assert.match(
+      found.sentence,
+      /^■ cannot be compared; step 1: it was measured for 60 s and 9 s, and at least 10 s/,
+    );
+    assert.equal(found.steps[0]!.latency.p99!.interval, null);
+  });
+
+  it('says so where nothing arrived, one delivery did, or no latency over time is stored', () => {
+    const bare = measuredStep(minute(5));
+    Reflect.deleteProperty(bare, 'latencyBlocks');
+    const cases: readonly (readonly [StepSummary, RegExp])[] = [
+      [measuredStep([[]]), /nothing arrived in one of the runs/],
+      [measuredStep([[2000]]), /measured for 60 s and 1 s|too few deliveries/],
+      [bare, /no latency over time/],
+      [{ ...bare, latencyBlocks: { seconds: 1, counts: Array(60).fill('x') } }, /cannot be read/],
+    ];
+    for (const [step, why] of cases) {
+      const found = compareResults(before, run([step]));
+      assert.equal(found.verdict, 'unlike');
+      assert.match(found.sentence, why);
+      noNaN(found);
+    }
+    assert.match(
+      compareResults(run([]), run([])).sentence,
+      /no step was measured to its end in both/,
+    );
+  });
+
+  it('refuses invalid runs, searches and another load, with the reason', () => {
+    const verdict = {
+      status: 'invalid',
+      reasons: [{ code: 'slip', message: 'sent late' }],
+    } as const;
+    const cases: readonly (readonly [Partial<Result>, RegExp])[] = [
+      [{ id: 'x', verdict }, /x is invalid: sent late/],
+      [
+        { scenario: { ...sampleScenario, connections: 1800 } },
+        /another load: config.connections is 1900 in one and 1800 in the other/,
+      ],
+      [{ scenario: { ...sampleScenario, pacing: 'closed' } }, /config.pacing is open in one/],
+    ];
+    for (const [change, why] of cases) {
+      const found = compareResults(before, run([measuredStep(minute(6))], change));
+      assert.equal(found.verdict, 'unlike');
+      assert.match(found.reasons.join('\n'), why);
+    }
+  });
+
+  it('names what differs, and compares all the same', () => {
+    const other = run([measuredStep(minute(7))], {
+      tool: { name: 'signalr-bench', version: '0.2.0' },
+      machine: { ...before.machine, cores: 64 },
+      scenario: { ...sampleScenario, protocol: 'messagepack' },
+    });
+    const { differences, verdict } = compareResults(before, other);
+    assert.equal(verdict, 'same');
+    assert.deepEqual(
+      differences.map(({ what, b }) => [what, b]),
+      [
+        ['config.protocol', 'messagepack'],
+        ['tool', '0.2.0'],
+        ['machine.cores', '64'],
+      ],
+    );
+  });
+
+  it('compares steps that both have, and names the others', () => {
+    const steps = [measuredStep(minute(8)), measuredStep(minute(9), { index: 2, senders: 1300 })];
+    const found = compareResults(run(steps), before);
+    assert.equal(found.steps.length, 1);
+    assert.match(found.reasons.join(), /^step 2: in .* alone$/);
+  });
+
+  it('of several lets the worst decide', () => {
+    const others = [3, 2].map((seed) => run([measuredStep(minute(seed, seed === 2 ? 1.4 : 1))]));
+    const found = compareAll(before, others);
+    assert.deepEqual(
+      found.map(({ verdict }) => verdict),
+      ['same', 'worse'],
+    );
+    assert.equal(verdictOfAll(found), 'worse');
+  });
+
+  it('has a bound for the work that many long steps take', () => {
+    const long = Array.from({ length: 100 }, () =>
+      Array.from({ length: 2000 }, (_, at) => 500 * 1.004 ** at),
+    );
+    const step = measuredStep(long);
+    const steps = Array.from({ length: 150 }, (_, at) => ({ ...step, index: at + 1 }));
+    const found = compareResults(run(steps), run(steps));
+    assert.equal(found.steps.length, 100);
+    assert.match(found.reasons.join(), /only the last 100 steps/);
+  });
+});
+
+function noNaN(found: Comparison): void {
+  const seen = JSON.stringify(found, (_key, value: unknown) => {
+    assert.ok(typeof value !== 'number' || Number.isFinite(value), String(value));
+    return value;
+  });
+  assert.ok(seen.length > 0);
+}
