@@ -39,14 +39,17 @@ export function exitCodeOfSignal(signal: EndingSignal): number {
 }
 
 export function exitCodeOfResult(
-  { ending, verdict, connections }: Pick<Result, 'ending' | 'verdict' | 'connections'>,
+  result: Pick<Result, 'ending' | 'verdict' | 'connections' | 'baseline'>,
   signal: EndingSignal = 'SIGINT',
 ): number {
+  const { ending, verdict, connections, baseline } = result;
   if (ending === 'interrupted' || ending === 'stopped') return exitCodeOfSignal(signal);
   if (ending === 'targetLost') return exitCode.noTarget;
   if (ending === 'workerLost') return exitCode.defect;
   const { done, generatorBound, noTarget, sloMissed } = exitCode;
   const incomplete = connections.connected === 0 ? noTarget : sloMissed;
+  // What it missed by itself comes first.
+  if (verdict.status === 'pass' && baseline) return exitCodeOfComparison(baseline.verdict);
   return { pass: done, fail: sloMissed, invalid: generatorBound, incomplete }[verdict.status];
 }
 

@@ -119,6 +119,15 @@ const addRun: Add = (program, carryOut) => {
     .option('--no-search', 'run the steps of a file that has a search')
     .option('--budget <duration>', 'time for a search, such as 10m')
     .option('--precision <share>', 'how narrow the interval of a search shall be, such as 5%')
+    .option(
+      '--baseline <which>',
+      'compare with an earlier run: last, best, kept (made by baseline) or a result',
+    )
+    .option(
+      '--tolerance <share>',
+      'change up to which nothing is called worse than the baseline (default: 10%)',
+      tolerance,
+    )
     .option('--keep-going', 'go on after a step that missed an objective')
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));
@@ -198,6 +207,10 @@ const addComparing: Add = (program, carryOut) => {
       ]),
     )
     .action(carryOut(({ compareCommand }) => compareCommand));
+  withExample(program.command('baseline'), 'baseline .signalr-bench/2026-11-21T14-02-11-echo')
+    .description('Make a result the baseline of its scenario, for run --baseline kept.')
+    .argument('<result>', 'result folder')
+    .action(carryOut(({ baselineCommand }) => baselineCommand));
 };
 
 const addFormats: Add = (program, carryOut) => {

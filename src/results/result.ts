@@ -1,3 +1,4 @@
+import type { Comparison } from '../measure/compare/comparison';
 import type { RunSummary, Verdict } from '../measure/summary';
 import { isAzure, type Service } from '../base/services';
 import type { CalibratedUnit } from '../capacity/judge/calibrate';
@@ -19,6 +20,8 @@ export interface Result extends RunSummary {
   readonly tool: { readonly name: 'signalr-bench'; readonly version: string };
   readonly verdict: Verdict;
   readonly scenario: Scenario;
+  /** How it stands to the earlier run it was to be compared with. */
+  readonly baseline?: Comparison;
   /** Null with the reason in `estimateProblem` when the scenario has no published table. */
   readonly estimate: (Estimate & { readonly basis: 'published' }) | null;
   readonly estimateProblem?: string;

@@ -4,6 +4,13 @@ import type { Calibration } from '../capacity/judge/calibrate';
 import type { EstimateLoad } from '../capacity/model';
 import { isMetric, type Rule } from '../base/slo';
 import { mostBlocks, type StoredBlocks } from '../measure/latencyBlocks';
+import {
+  comparedKeys,
+  type Change,
+  type ComparedNumber,
+  type ComparedStep,
+  type Comparison,
+} from '../measure/compare/comparison';
 import type { LatencySummary } from '../measure/latencySummary';
 import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
 import type {
@@ -273,6 +280,38 @@ export const calibrationsShape = named({
   ),
 });
 
+/** What the readers of `baselines.json` rely on. */
+export const baselinesShape = named({
+  schema: oneOf(['signalr-bench-baselines/1']),
+  baselines: record(text),
+});
+
+const changes: Change[] = ['same', 'better', 'worse'];
+const change = optional(oneOf(changes));
+const comparedNumber = of<ComparedNumber>()('a b', { change });
+const comparedPercentile = named({
+  ...{ a: nullable(number), b: nullable(number), ratio: nullable(number), change },
+  ...{ interval: nullable(list(number, 2)), without: optional(text) },
+});
+const comparedRun = named({ id: text, name: text, startedAt: text, tool: text });
+const comparison = of<Comparison>()('tolerance confidence', {
+  ...{ verdict: oneOf([...changes, 'unlike']), sentence: text, a: comparedRun, b: comparedRun },
+  steps: list(
+    of<ComparedStep>()('index senders', {
+      ...{ verdict: change, problem: optional(text) },
+      latency: named(
+        Object.fromEntries(comparedKeys.map((key) => [key, optional(comparedPercentile)])),
+      ),
+      ...{ lost: comparedNumber, lostShare: comparedNumber, seconds: comparedNumber },
+      ...{ sentPerSecond: comparedNumber, receivedPerSecond: comparedNumber },
+      cpuShare: comparedNumber,
+    }),
+    1000,
+  ),
+  differences: list(named({ what: text, a: text, b: text }), 1000),
+  reasons: list(text, 1000),
+});
+
 /** What the readers of a `result.json` rely on. */
 export const resultShape = of<Result>()('plannedSteps?', {
   ...{ schema: text, id: text, tool: named({ name: text, version: text }) },
@@ -287,6 +326,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
   errors: counts,
   errorExamples: list(named({ errorClass: text, text }), 10_000),
   search: optional(search),
+  baseline: optional(comparison),
   estimate: nullable(named(estimate)),
   recommendation: nullable(
     of<NonNullable<Result['recommendation']>>()('step', {

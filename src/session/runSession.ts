@@ -95,15 +95,24 @@ export class RunSession {
       const calibrations = await readCalibrations(beside);
       const of = { id: prepared.folder.id, toolVersion, calibrations };
       const measured = { ...summary, ...times };
-      const finished = await this.store(
-        await parts.completeResult(measured, prepared.scenario, of),
-      );
+      const result = await parts.completeResult(measured, prepared.scenario, of);
+      const finished = await this.store(await this.compared(result));
       await this.calibrate(finished.result, beside);
       this.resultEmitter.fire(finished.result);
       return finished;
     } finally {
       await prepared.dispose();
     }
+  }
+
+  /** With what a comparison with the baseline says, where one was asked for. */
+  private async compared(result: Result): Promise<Result> {
+    const { baseline } = this.prepared.request;
+    if (baseline === undefined) return result;
+    const { compareResults } = await import(
+      /* webpackChunkName: "run" */ '../results/compare/compareResults.js'
+    );
+    return { ...result, baseline: compareResults(baseline.result, result, baseline) };
   }
 
   /** A search on a known size is kept for the runs to come. */

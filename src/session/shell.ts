@@ -1,4 +1,5 @@
 import type { Translate } from '../base/text';
+import type { Result } from '../results/result';
 import type { SetKey } from '../results/scenarioCopy';
 import type { Scenario } from '../scenario/scenario';
 import type { LoadBeyond } from '../targets/target';
@@ -19,6 +20,8 @@ export interface RunRequest {
   readonly spareDirectory?: string;
   /** A step that misses an objective does not end the run. */
   readonly keepGoing?: boolean;
+  /** An earlier run to compare with; the tolerance is 0…, absent: the usual one. */
+  readonly baseline?: { readonly result: Result; readonly tolerance?: number };
 }
 
 /**

@@ -2,14 +2,15 @@ import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { jsonDocument } from '../../base/text';
 import type { Comparison } from '../../measure/compare/comparison';
+import { keepBaseline } from '../../results/compare/baseline';
 import { compareAll, verdictOfAll } from '../../results/compare/compareResults';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
-import { exitCodeOfComparison } from '../exitCode';
+import { exitCode, exitCodeOfComparison } from '../exitCode';
 import { canColour, widthOf, type ProcessIo } from '../io';
 import { comparisonScreen } from '../views/comparisonScreen';
-import { paintAll } from '../views/line';
+import { paintAll, printable } from '../views/line';
 
 export interface CompareFlags {
   readonly tolerance?: number;
@@ -31,6 +32,17 @@ export async function compareCommand(
   const verdict = verdictOfAll(comparisons);
   io.stdout.write(written(comparisons, format, io));
   return exitCodeOfComparison(verdict);
+}
+
+/** Makes a result the baseline of its scenario. @throws ExpectedError */
+export async function baselineCommand(
+  location: string,
+  _flags: object,
+  { cwd, stderr }: ProcessIo,
+): Promise<number> {
+  const scenario = await keepBaseline(path.resolve(cwd, location));
+  stderr.write(`${printable(location)} is the baseline of ${printable(scenario)} now.\n`);
+  return exitCode.done;
 }
 
 async function finished(location: string): Promise<Result> {

@@ -7,6 +7,7 @@ import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SetKey } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
+import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
@@ -34,6 +35,9 @@ export interface RunFlags {
   readonly search?: boolean | SearchKind;
   readonly budget?: string;
   readonly precision?: string;
+  /** Earlier run to compare with: a word, or where its result is. */
+  readonly baseline?: string;
+  readonly tolerance?: number;
 }
 
 /** What a run is made of; tests put fakes in its place. */
@@ -60,11 +64,14 @@ export async function runCommand(
     const { importCommand } = await onDemand();
     return importCommand(path.resolve(folder, resultFilePath), flags, io);
   }
+  const directory = path.resolve(cwd, flags.out ?? '.signalr-bench');
+  const baseline = await baselineOf(flags, directory, read, io);
   const request: RunRequest = {
     title: read.name,
     text: read.text,
     overrides,
-    directories: [path.resolve(cwd, flags.out ?? '.signalr-bench')],
+    directories: [directory],
+    ...(baseline && { baseline }),
     otherFolder: 'Name another folder with --out.',
     spareDirectory: path.join(tmpdir(), `signalr-bench-${randomUUID()}`),
     keepGoing: flags.keepGoing === true,
@@ -85,6 +92,26 @@ export async function runCommand(
   } finally {
     stop.dispose();
   }
+}
+
+/** @throws ExpectedError where it cannot be read or compared with such a run */
+async function baselineOf(
+  { baseline: which, tolerance }: RunFlags,
+  directory: string,
+  { name, scenario }: { readonly name: string; readonly scenario: Scenario },
+  { cwd, stderr }: ProcessIo,
+): Promise<RunRequest['baseline']> {
+  if (which === undefined) return undefined;
+  const { findBaseline, isBaselineWord } = await onDemand();
+  const place = isBaselineWord(which) ? which : path.resolve(cwd, which);
+  const question = { which: place, directory, scenarioName: name, scenario };
+  const result = await findBaseline(question);
+  if (result !== undefined) return { result, ...(tolerance !== undefined && { tolerance }) };
+  const what = which === 'kept' ? 'no result was made the baseline' : 'there is no earlier result';
+  stderr.write(
+    `note: ${what} of ${printable(path.basename(name))} with this load in ${printable(directory)}; nothing is compared.\n`,
+  );
+  return undefined;
 }
 
 /** Flags that stand for a key come after `--set`, so that they win. */

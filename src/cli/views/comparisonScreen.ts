@@ -3,7 +3,7 @@ import type { Change, ComparedStep, Comparison } from '../../measure/compare/com
 import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
 import { wrapped, type Line, type Tone } from './line';
 
-const tones: Readonly<Record<Comparison['verdict'], Tone>> = {
+export const comparisonTones: Readonly<Record<Comparison['verdict'], Tone>> = {
   same: 'good',
   better: 'good',
   worse: 'bad',
@@ -26,7 +26,7 @@ export function comparisonScreen(comparison: Comparison, width: number): Line[] 
     { text: `a: ${a.id}`, tone: 'dim' },
     { text: `b: ${b.id}`, tone: 'dim' },
     blank,
-    ...wrapped(sentence, columns, '  ', tones[verdict]),
+    ...wrapped(sentence, columns, '  ', comparisonTones[verdict]),
     ...left.slice(0, mostReasons).flatMap((reason) => wrapped(`  - ${reason}`, columns, '    ')),
     ...moreLines(left.length - mostReasons, '  - '),
     blank,

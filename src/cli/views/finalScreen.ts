@@ -17,6 +17,7 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
+import { comparisonTones } from './comparisonScreen';
 import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts, sortedCounts } from './runView';
@@ -57,7 +58,27 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     blank,
     ...spaced(errorLines(result.errors, result.errorExamples, columns)),
     ...recommendationLines(result, columns),
+    ...baselineLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
+  ];
+}
+
+/** What a comparison says, where one was asked for. */
+function baselineLines({ baseline }: Result, columns: number): Line[] {
+  if (baseline === undefined) return [];
+  const { a, differences, reasons, verdict } = baseline;
+  const names = differences.slice(0, 5).map(({ what }) => what);
+  const more = differences.length > names.length ? ', …' : '';
+  const tone = comparisonTones[verdict];
+  return [
+    ...wrapped(`baseline${fixedBlank} ${baseline.sentence}`, columns, indent, tone),
+    ...wrapped(`${indent}compared with ${a.id}`, columns, indent),
+    ...(names.length === 0
+      ? []
+      : wrapped(`${indent}what differs: ${names.join(', ')}${more}`, columns, indent)),
+    ...(verdict === 'unlike' ? reasons.slice(1, 5) : reasons.slice(0, 5)).flatMap((reason) =>
+      wrapped(indent + reason, columns, indent),
+    ),
   ];
 }
 

@@ -22,6 +22,7 @@ import { verdictSentence } from '../../measure/show/verdictSentence';
 import { redactText } from '../../results/redact';
 import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
+import { comparisonMarkdown } from './comparisonMarkdown';
 import { loadWords, marksOf, recoveryWords } from '../runWords';
 
 const mostSteps = 40;
@@ -36,6 +37,7 @@ export function summaryMarkdown(result: Result): string {
   const how = marksOf(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const lines = [
+    ...(result.baseline ? [comparisonMarkdown(result.baseline)] : []),
     `### SignalR Benchmark: ${plain(result.id)}`,
     '',
     `**${plain(verdictSentence(result))}**`,

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { seededRandom } from '../../../src/base/random';
+import type { StepSummary } from '../../../src/measure/summary';
+import { readResult } from '../../../src/results/readResult';
+import type { Result } from '../../../src/results/result';
+import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
+import { measuredStep, wanderingSeconds } from '../../fakes/measuredStep';
+import { sampleResult, sampleScenario, sampleSummary } from '../results/sampleResult';
+import { commandLine, type CommandLine } from './commandLine';
+import { fakeRun } from './fakeDeps';
+
+const step = (seed: number, factor = 1, seconds = 60): StepSummary =>
+  measuredStep(
+    wanderingSeconds(
+      { perSecond: 200, correlation: 0.3, wandering: 0.05, factor },
+      seconds,
+      seededRandom(seed),
+    ),
+  );
+
+const usual = '2026-11-19T09-00-00-chat';
+
+describe('run --baseline', () => {
+  let at: CommandLine;
+  beforeEach(async () => {
+    at = await commandLine();
+    await at.file('chat.yaml', 'a scenario');
+  });
+  afterEach(() => at.dispose());
+
+  async function stored(id: string, steps: readonly StepSummary[], change: Partial<Result> = {}) {
+    const folder = path.join(at.folder, '.signalr-bench', id);
+    await mkdir(folder, { recursive: true });
+    const result = { ...sampleResult({ steps }), id, ...change };
+    await at.file(`.signalr-bench/${id}/result.json`, JSON.stringify(result));
+    return path.join('.signalr-bench', id);
+  }
+
+  /** A run that measures this step. */
+  const run = (measured: StepSummary, ...args: readonly string[]) =>
+    at.run(['run', path.join(at.folder, 'chat.yaml'), ...args], {
+      deps: { startRun: () => fakeRun({ summary: sampleSummary({ steps: [measured] }) }) },
+    });
+
+  const newest = async (): Promise<Result> => {
+    const folders = await readdir(path.join(at.folder, '.signalr-bench'));
+    const ids = folders.filter((name) => name.startsWith('2026-11-21'));
+    const found = await readResult(path.join(at.folder, '.signalr-bench', ids.sort().at(-1)!));
+    assert.equal(found.kind, 'result');
+    return (found as { result: Result }).result;
+  };
+
+  it('fails a run whose p99 rose by 30 %, keeps why, and says it in the comment', async () => {
+    await stored(usual, [step(1)]);
+    const { code, out } = await run(step(2, 1.3), '--baseline', 'last');
+    assert.equal(code, 1);
+    assert.match(out, /✓ passed/);
+    assert.match(out, /baseline {2}✗ worse; step 1: p99 rose from [\d.]+ ms to [\d.]+ ms/);
+    assert.ok(out.includes(`compared with ${usual}`));
+    assert.ok(out.split('\n').every((line) => line.length <= 80));
+    const result = await newest();
+    assert.deepEqual([result.verdict.status, result.baseline?.verdict], ['pass', 'worse']);
+    const [first] = summaryMarkdown(result).split('\n');
+    assert.match(first!, /^### ❌ chat is slower: p99 [\d.]+ ms, was [\d.]+ ms \(\+\d+ %\)$/);
+  });
+
+  it('is done where nothing is worse, or less than the tolerance', async () => {
+    await stored(usual, [step(1)]);
+    assert.equal((await run(step(3), '--baseline', 'last')).code, 0);
+    const tolerant = await run(step(2, 1.3), '--baseline', usual, '--tolerance', '80%');
+    assert.equal(tolerant.code, 2, 'a name alone is a path');
+    const named = await run(
+      step(2, 1.3),
+      ...['--baseline', `.signalr-bench/${usual}`, '--tolerance', '80%'],
+    );
+    assert.equal(named.code, 0);
+  });
+
+  it('takes the newest that can be compared for last, and the fastest that passed for best', async () => {
+    await stored('2026-11-10T09-00-00-chat', [step(5, 0.5)]);
+    await stored('2026-11-11T09-00-00-chat', [step(6, 0.4)], {
+      verdict: { status: 'fail', reasons: [] },
+    });
+    await stored('2026-11-12T09-00-00-chat', [step(7)]);
+    await stored('2026-11-13T09-00-00-chat', [step(8)], {
+      verdict: { status: 'invalid', reasons: [] },
+    });
+    await stored('2026-11-14T09-00-00-chat', [step(8)], {
+      scenario: { ...sampleScenario, connections: 10 },
+    });
+    await stored('2026-11-15T09-00-00-chat-other', [step(8, 0.1)]);
+    await at.file('.signalr-bench/2026-11-14T09-00-00-chat/scenario.yaml', 'x');
+    await mkdir(path.join(at.folder, '.signalr-bench', '2026-11-16T09-00-00-chat'));
+    await run(step(1), '--baseline', 'last');
+    assert.equal((await newest()).baseline?.a.id, '2026-11-12T09-00-00-chat');
+    await run(step(1), '--baseline', 'best');
+    assert.equal((await newest()).baseline?.a.id, '2026-11-10T09-00-00-chat');
+  });
+
+  it('compares nothing where there is no earlier result, and says so', async () => {
+    for (const [which, why] of [
+      ['last', /^note: there is no earlier result of chat\.yaml with this load/m],
+      ['best', /^note: there is no earlier result/m],
+      ['kept', /^note: no result was made the baseline of chat\.yaml/m],
+    ] as const) {
+      const { code, err } = await run(step(1), '--baseline', which, '--out', `new-${which}`);
+      assert.equal(code, 0);
+      assert.match(err, why);
+    }
+  });
+
+  it('remembers the baseline of a scenario', async () => {
+    const folder = await stored(usual, [step(1)]);
+    await stored('2026-11-20T09-00-00-chat', [step(3, 2)]);
+    const kept = await at.run(['baseline', folder]);
+    assert.deepEqual([kept.code, kept.out], [0, '']);
+    assert.match(kept.err, /is the baseline of chat now/);
+    const file = path.join(at.folder, '.signalr-bench', 'baselines.json');
+    assert.deepEqual(
+      (JSON.parse(await readFile(file, 'utf8')) as { baselines: unknown }).baselines,
+      {
+        chat: usual,
+      },
+    );
+    const { code } = await run(step(2, 1.3), '--baseline', 'kept');
+    assert.equal(code, 1);
+    for (const damaged of [
+      '{',
+      '{"schema":"x"}',
+      '{"schema":"signalr-bench-baselines/1","baselines":{"chat":"../x"}}',
+    ]) {
+      await at.file('.signalr-bench/baselines.json', damaged);
+      assert.equal((await run(step(3), '--baseline', 'kept')).code, 0);
+    }
+  });
+
+  it('starts nothing where the baseline is invalid, of another load, or cannot be read', async () => {
+    const invalid = {
+      status: 'invalid',
+      reasons: [{ code: 'slip', message: 'sent late' }],
+    } as const;
+    const cases = [
+      [await stored(usual, [step(1)], { verdict: invalid }), /is invalid: sent late/],
+      [
+        await stored('2026-11-18T09-00-00-chat', [step(1)], {
+          scenario: { ...sampleScenario, connections: 10 },
+        }),
+        /another load: config\.connections is 10 in one and 1900 in the other/,
+      ],
+      ['nowhere', /no result at/],
+    ] as const;
+    for (const [which, why] of cases) {
+      const { code, err, calls } = await run(step(1), '--baseline', which);
+      assert.equal(code, 2);
+      assert.match(err, why);
+      assert.equal(calls.runs.length + calls.targetsOpen, 0);
+    }
+    assert.equal((await at.run(['baseline', cases[0][0]])).code, 2);
+  });
+
+  it('exits with 2 where a run that passed cannot be compared after all', async () => {
+    await stored(usual, [step(1)]);
+    const { code, out } = await run(step(2, 3, 5), '--baseline', 'last');
+    assert.equal(code, 2);
+    assert.match(out, /baseline {2}■ cannot be compared; step 1: it was measured for 60 s and 5 s/);
+  });
+});
