@@ -12,8 +12,8 @@ export function hubCode(dialect: HubDialect): string {
 }
 
 function measureHub(): string {
-  const members = hubMethods().flatMap(({ measureName, does }) =>
-    measureName === undefined ? [] : measureMember(measureName, does),
+  const members = hubMethods().flatMap(({ measureName, action }) =>
+    measureName === undefined ? [] : measureMember(measureName, action),
   );
   return `// Program.cs, before app.Run()
 app.MapHub<BenchHub>("${hubPath}");
@@ -29,21 +29,21 @@ ${members.join('\n')}}
 `;
 }
 
-function measureMember(name: string, does: HubMethod['does']): string {
-  switch (does.kind) {
+function measureMember(name: string, action: HubMethod['action']): string {
+  switch (action.kind) {
     case 'deliver': {
-      const receiver = 'receiverKey' in does ? receiverNames[does.to] : '';
+      const receiver = 'receiverKey' in action ? receiverNames[action.to] : '';
       const first = receiver === '' ? '' : `string ${receiver}, `;
       return `    public Task ${name}(${first}long ticks, string payload) =>
-        Clients.${clients(does.to, receiver)}.SendAsync(Callback, ticks, payload);
+        Clients.${clients(action.to, receiver)}.SendAsync(Callback, ticks, payload);
 `;
     }
     case 'membership':
       return `    public Task ${name}(string group) =>
-        Groups.${memberships[does.change]}(Context.ConnectionId, group);
+        Groups.${memberships[action.change]}(Context.ConnectionId, group);
 `;
     default:
-      throw new Error(`the dialect measure has no method that does ${does.kind}`);
+      throw new Error(`the dialect measure has no method that does ${action.kind}`);
   }
 }
 
@@ -97,30 +97,30 @@ ${hubMethods().map(dictionaryMember).join('\n')}
 `;
 }
 
-function dictionaryMember({ name, does }: HubMethod): string {
-  switch (does.kind) {
+function dictionaryMember({ name, action }: HubMethod): string {
+  switch (action.kind) {
     case 'deliver': {
-      const receiver = 'receiverKey' in does ? `TextOf(message, "${does.receiverKey}")` : '';
+      const receiver = 'receiverKey' in action ? `TextOf(message, "${action.receiverKey}")` : '';
       return `    public Task ${name}(IDictionary<string, object> message) =>
-        Clients.${clients(does.to, receiver)}.SendAsync(Callback, message);
+        Clients.${clients(action.to, receiver)}.SendAsync(Callback, message);
 `;
     }
     case 'membership':
       return `    public async Task ${name}(string groupName)
     {
-        await Groups.${memberships[does.change]}(Context.ConnectionId, groupName);
+        await Groups.${memberships[action.change]}(Context.ConnectionId, groupName);
         await Clients.Caller.SendAsync("${name}");
     }
 `;
     case 'id':
-      return does.by === 'result'
+      return action.by === 'result'
         ? `    public string ${name}() => Context.ConnectionId;
 `
         : `    public Task ${name}() =>
         Clients.Caller.SendAsync("${name}", Context.ConnectionId);
 `;
     case 'stream':
-      return streamMembers[does.direction](name);
+      return streamMembers[action.direction](name);
   }
 }
 

@@ -73,7 +73,7 @@ export function entryNames(useCases: readonly string[]): string[] {
 export function hubMethods(): HubMethod[] {
   const ids = (['callback', 'result'] as const).map((by): HubMethod => ({
     name: idMethods[by],
-    does: { kind: 'id', by },
+    action: { kind: 'id', by },
   }));
   const all = [...useCases.flatMap((useCase) => useCase.hubMethods ?? []), ...ids];
   return [...new Map(all.map((method) => [method.name, method])).values()];

@@ -149,24 +149,27 @@ export interface Load {
 }
 
 /** What a hub method does: C#, embedded hub, app servers and the handler behind a service all do it from here. */
-export type HubDeed =
+export type HubAction =
+  | DeliverAction
+  | { readonly kind: 'membership'; readonly change: 'join' | 'leave' }
+  /** By the result, or a callback of the method's name. */
+  | { readonly kind: 'id'; readonly by: 'result' | 'callback' }
+  | { readonly kind: 'stream'; readonly direction: StreamDirection };
+
+export type DeliverAction =
   | { readonly kind: 'deliver'; readonly to: 'caller' | 'everyone' }
   | {
       readonly kind: 'deliver';
       readonly to: 'client' | 'group';
       /** Dictionary key of the receiver's connection id or group name; in `Measure` it is the first argument. */
       readonly receiverKey: string;
-    }
-  | { readonly kind: 'membership'; readonly change: 'join' | 'leave' }
-  /** By the result, or a callback of the method's name. */
-  | { readonly kind: 'id'; readonly by: 'result' | 'callback' }
-  | { readonly kind: 'stream'; readonly direction: StreamDirection };
+    };
 
 export interface HubMethod {
   readonly name: string;
   /** In the contract of `Measure`; absent: it has none. */
   readonly measureName?: string;
-  readonly does: HubDeed;
+  readonly action: HubAction;
 }
 
 export interface HubMessage {
@@ -181,11 +184,11 @@ export interface HubMessage {
 export const groupMethods: readonly HubMethod[] = (['join', 'leave'] as const).map((change) => ({
   name: membershipMethods[change],
   measureName: membershipMethods[change],
-  does: { kind: 'membership', change },
+  action: { kind: 'membership', change },
 }));
 
-export const callOf = ({ name, measureName, does }: HubMethod): HubMessage => ({
+export const callOf = ({ name, measureName, action }: HubMethod): HubMessage => ({
   method: name,
-  ...('receiverKey' in does && { receiverKey: does.receiverKey }),
+  ...('receiverKey' in action && { receiverKey: action.receiverKey }),
   ...(measureName !== undefined && { measureMethod: measureName }),
 });

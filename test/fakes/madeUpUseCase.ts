@@ -4,7 +4,7 @@ import { messageParameters, numberOf } from '../../src/usecases/parameters';
 const method: HubMethod = {
   name: 'CallEveryone',
   measureName: 'CallAll',
-  does: { kind: 'deliver', to: 'everyone' },
+  action: { kind: 'deliver', to: 'everyone' },
 };
 
 /** A use case with a parameter and a hub method of its own, which nothing of `src` knows. */

@@ -13,6 +13,7 @@ import {
   textOf,
   untilOver,
 } from './badServiceRun';
+import { ServiceFaults } from '../fakes/serviceFaults';
 
 describe('services that fail or end while a run goes on', function () {
   this.timeout(60_000);
@@ -25,7 +26,7 @@ describe('services that fail or end while a run goes on', function () {
       config: { ...untilOver, lifetime: '1s' },
       fault: () => {
         emulator.rotateKeys([otherKey]);
-        emulator.faults.closeServers('signalrbench', { count: 1, abruptly: true });
+        new ServiceFaults(emulator).closeServers('signalrbench', { count: 1, abruptly: true });
       },
       until: [/A server connection could not be opened/, /"unauthorized":[1-9]/],
     });
@@ -47,7 +48,7 @@ describe('services that fail or end while a run goes on', function () {
     const text = 'Maximum message count limit reached: 20000';
     const outcome = await runBad({
       ...{ service: 'signalr', connectionString: emulator.connectionString, config: longer },
-      fault: () => emulator.faults.serviceError('signalrbench', text),
+      fault: () => new ServiceFaults(emulator).serviceError('signalrbench', text),
     });
     await emulator.dispose();
     const { sent } = assertLost(outcome, { ownServer: /reports: Maximum message count limit/ });
@@ -144,7 +145,7 @@ describe('services that fail or end while a run goes on', function () {
     const outcome = await runBad({
       ...{ service: 'signalr', useCase: 'restPersistSendToUser', config: longer },
       connectionString: emulator.connectionString,
-      fault: () => emulator.faults.closeServers('signalrbench', { abruptly: true }),
+      fault: () => new ServiceFaults(emulator).closeServers('signalrbench', { abruptly: true }),
     });
     await emulator.dispose();
     // The service's doing, not the generator's: all is sent, as over REST.
@@ -164,7 +165,7 @@ describe('services that fail or end while a run goes on', function () {
       service: 'signalr',
       connectionString: emulator.connectionString,
       config: longer,
-      fault: () => emulator.faults.closeServers('signalrbench', { abruptly: true }),
+      fault: () => new ServiceFaults(emulator).closeServers('signalrbench', { abruptly: true }),
     });
     await emulator.dispose();
     assert.equal(result?.connections.dropped, 10);

@@ -50,8 +50,8 @@ function complaintAdvice({ method, kind }: HubComplaint): string {
   );
   const isBench = bench !== undefined;
   // What the method reads from the dictionary that it gets, if it is one with a dictionary.
-  const reads = bench?.name.toLowerCase() === wanted && 'receiverKey' in bench.does;
-  const key = reads ? bench.does.receiverKey : undefined;
+  const reads = bench?.name.toLowerCase() === wanted && 'receiverKey' in bench.action;
+  const key = reads ? bench.action.receiverKey : undefined;
   switch (kind) {
     case 'missing':
       return isBench

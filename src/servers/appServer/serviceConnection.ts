@@ -23,7 +23,7 @@ import {
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { openSocket, type WaySettings } from '../../wire/socket/socket';
-import type { HubTransport } from '../http/webSocketTransport';
+import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
 import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';

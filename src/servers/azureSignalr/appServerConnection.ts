@@ -13,7 +13,7 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
-import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
+import type { HubTransport, TransportOwner } from '../http/transports';
 import {
   agreeOnProtocol,
   handshakeErrorFrame,

@@ -12,7 +12,7 @@ import {
   type UpstreamAnswer,
 } from '../service/upstreamCalls';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
-import type { HubTransport } from '../http/webSocketTransport';
+import type { HubTransport } from '../http/transports';
 import { claimPairs, expiryMs, handshakeTimeoutMs, type ClientIdentity } from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
 

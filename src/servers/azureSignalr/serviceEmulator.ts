@@ -3,12 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../wire/socket/isLoopback';
-import {
-  flowConnectionType,
-  serviceType,
-  type ServiceMessage,
-} from '../../wire/service/serviceMessage';
-import { HttpClients, type HttpClientsHost, type PollLimits } from '../http/httpTransport';
+import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import {
   loopbackHost,
   refuse,
@@ -17,13 +12,13 @@ import {
   type Refusal,
 } from '../http/loopbackServer';
 import {
-  answerNegotiate,
+  asksForEvents,
   availableTransports,
-  ConnectionTokens,
   newId,
-  postOnly,
-} from '../http/negotiate';
-import { WebSocketTransport, type HubTransport } from '../http/webSocketTransport';
+  SignalrClients,
+  type ClientsHost,
+} from '../http/signalrClients';
+import type { HubTransport, PollLimits } from '../http/transports';
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import { Emulator } from '../service/emulator';
@@ -72,7 +67,7 @@ const maxFrameBytes = 16 * maxMessageBytes;
 /** Azure SignalR Service on loopback: the router between clients, app servers, REST and webhooks. */
 export class ServiceEmulator
   extends Emulator<ServiceConnection>
-  implements SignalrRestHost, ConnectionHost, DefaultModeHost, HttpClientsHost
+  implements SignalrRestHost, ConnectionHost, DefaultModeHost, ClientsHost
 {
   readonly instanceId = newId();
   readonly maxMessageBytes = maxFrameBytes;
@@ -82,8 +77,7 @@ export class ServiceEmulator
   readonly keepAliveMs = 15_000;
   readonly clientTimeoutMs = 30_000;
   readonly hubs = new Map<string, ServiceHub>();
-  readonly tokens: ConnectionTokens;
-  private readonly httpClients = new HttpClients(this);
+  private readonly clients: SignalrClients;
   readonly upstream: Upstream;
   /** Who clients are that are about to connect, by their request. */
   private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
@@ -95,7 +89,7 @@ export class ServiceEmulator
   constructor(private readonly options: AzureSignalrOptions) {
     super(options, maxFrameBytes);
     this.maxUnreadBytes = options.maxUnreadBytes ?? maxFrameBytes;
-    this.tokens = new ConnectionTokens(options.connectWindowMs ?? 5000);
+    this.clients = new SignalrClients(this, options.connectWindowMs ?? 5000);
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
     this.upstream = new Upstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
     this.events = new ServerlessEvents(this.upstream);
@@ -118,10 +112,6 @@ export class ServiceEmulator
       upstreamSent: this.events.counts.sent,
       upstreamFailed: this.events.counts.failed,
     };
-  }
-
-  get faults(): ServiceFaults {
-    return new ServiceFaults((name) => this.hub(name));
   }
 
   hub(name: string): ServiceHub {
@@ -236,14 +226,12 @@ export class ServiceEmulator
       refuse(response, identity);
     } else if (path === '/client') {
       this.connect(identity, query.get('id'), request, response);
-    } else if (request.method !== 'POST') {
-      refuse(response, postOnly);
     } else {
       const transports = availableTransports.filter(({ transport }) =>
         allowsTransport(identity.claims, transport),
       );
-      const refusal = this.quota.refusal(performance.now());
-      answerNegotiate(response, refusal ?? this.tokens.negotiate(query, transports));
+      const refusal = (): Refusal | undefined => this.quota.refusal(performance.now());
+      this.clients.negotiate(request, response, query, refusal, transports);
     }
   }
 
@@ -254,16 +242,12 @@ export class ServiceEmulator
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
-    const isNew = request.method === 'GET' && id !== null && !this.tokens.isUsed(id);
-    const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
-    const transport = wantsEvents ? 'ServerSentEvents' : 'LongPolling';
+    const isNew = request.method === 'GET' && id !== null && !this.clients.isConnected(id);
+    const transport = asksForEvents(request) ? 'ServerSentEvents' : 'LongPolling';
     const refusal = isNew ? this.refusal(identity, transport) : undefined;
-    if (refusal !== undefined) {
-      refuse(response, refusal);
-      return;
-    }
     this.identities.set(request, identity);
-    this.httpClients.answer(request, response, id);
+    if (refusal === undefined) this.clients.answer(request, response, id);
+    else refuse(response, refusal);
   }
 
   private refusal({ claims }: ClientIdentity, transport: string): Refusal | undefined {
@@ -284,19 +268,9 @@ export class ServiceEmulator
       refuseUpgrade(socket, identity);
       return;
     }
-    const negotiated = query.get('id');
-    // A client may skip negotiation.
-    const id = negotiated === null ? newId : () => this.tokens.take(negotiated);
-    const admitted = this.refusal(identity, 'WebSockets') ?? id();
-    if (typeof admitted !== 'string') {
-      refuseUpgrade(socket, admitted);
-      return;
-    }
-    if (negotiated !== null) socket.once('close', () => this.tokens.release(negotiated));
-    this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      this.identities.set(request, identity);
-      this.connected(admitted, new WebSocketTransport(accepted, socket), request);
-    });
+    this.identities.set(request, identity);
+    const refusal = this.refusal(identity, 'WebSockets');
+    this.clients.upgrade(request, socket, head, query.get('id'), refusal);
   }
 
   private async upgradeServer(
@@ -326,7 +300,7 @@ export class ServiceEmulator
 
   protected tick(): void {
     const epochMs = Date.now();
-    this.tokens.sweep();
+    this.clients.sweep();
     this.clientResults.sweep();
     this.sweepHubs();
     for (const connection of this.all) connection.tick(this.tickMs, epochMs);
@@ -363,46 +337,10 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** What a real service does now and then, on demand: for tests of app servers. */
-class ServiceFaults {
-  constructor(private readonly hub: (name: string) => ServiceHub) {}
-
-  /** Says the text to every app server; they stop sending then. */
-  serviceError(hub: string, errorMessage: string): void {
-    this.sendAll(hub, { type: serviceType.serviceError, errorMessage });
-  }
-
-  /** A ping with a meaning, such as `target` or `offline` and the name of an instance. */
-  ping(hub: string, ...pairs: readonly string[]): void {
-    this.sendAll(hub, { type: serviceType.ping, messages: pairs });
-  }
-
-  /** Holds or releases what an app server writes to a client. @param operation one of `flowOperation` */
-  flowControl(hub: string, connectionId: string, operation: number): void {
-    const client = this.hub(hub).clients.get(connectionId);
-    if (!(client instanceof RoutedClient)) return;
-    const type = serviceType.connectionFlowControl;
-    const connectionType = flowConnectionType.client;
-    client.line?.send({ type, connectionId, connectionType, operation });
-  }
-
-  /** Ends server connections of a hub, in order or at once; their clients may come back. */
-  closeServers(hub: string, { count = Infinity, abruptly = false } = {}): void {
-    for (const connection of [...this.hub(hub).servers].slice(0, count)) {
-      if (abruptly) connection.terminate();
-      else connection.close();
-    }
-  }
-
-  private sendAll(hub: string, message: ServiceMessage): void {
-    for (const connection of this.hub(hub).servers) connection.send(message);
-  }
-}
-
 /** A running emulator of Azure SignalR Service; its connection string holds the access key. */
 export type AzureSignalr = Pick<
   ServiceEmulator,
-  'connectionString' | 'counts' | 'dispose' | 'faults' | 'rotateKeys'
+  'connectionString' | 'counts' | 'dispose' | 'hub' | 'rotateKeys'
 >;
 
 /**

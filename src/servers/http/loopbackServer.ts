@@ -36,7 +36,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   port = 0;
   /** All connections, those in their handshake and those saying goodbye included. */
   protected readonly all = new Set<Connection>();
-  protected readonly sockets: WebSocketServer;
+  readonly sockets: WebSocketServer;
   private readonly server: Server;
   private timer: NodeJS.Timeout | undefined;
   private disposed: Promise<void> | undefined;

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { largestPayloadBytes } from '../../base/message';
 import { isProbe } from '../../wire/connect/probeMark';
-import { HttpClients, type HttpClientsHost, type PollLimits } from '../http/httpTransport';
 import {
   ConnectionServer,
   loopbackHost,
@@ -12,8 +11,8 @@ import {
   splitUrl,
   type Refusal,
 } from '../http/loopbackServer';
-import { answerNegotiate, ConnectionTokens, newId, postOnly } from '../http/negotiate';
-import { WebSocketTransport, type HubTransport } from '../http/webSocketTransport';
+import { SignalrClients, type ClientsHost } from '../http/signalrClients';
+import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
@@ -45,7 +44,7 @@ const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' }
 
 class RunningHub
   extends ConnectionServer<HubConnection>
-  implements BenchHub, ConnectionHost, BenchContext, HttpClientsHost
+  implements BenchHub, ConnectionHost, BenchContext, ClientsHost
 {
   readonly contracts: Contracts;
   readonly maxMessageBytes: number;
@@ -54,13 +53,12 @@ class RunningHub
   readonly clientTimeoutMs: number;
   private readonly limits: PollLimits;
   readonly maxPostBytes: number;
-  readonly tokens: ConnectionTokens;
   url = '';
   /** Lower case, without a slash at the end. */
   private readonly path: string;
   private readonly connections = new Map<string, HubConnection>();
   private readonly groups = new HubGroups<HubConnection>();
-  private readonly httpClients = new HttpClients(this);
+  private readonly clients: SignalrClients;
   private readonly done = { invocations: 0, refused: 0, throttled: 0 };
   private readonly deliveries: HubDeliveries;
 
@@ -78,7 +76,7 @@ class RunningHub
       disconnectTimeoutMs: options.disconnectTimeoutMs ?? 15_000,
     };
     this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
-    this.tokens = new ConnectionTokens(options.tokenLifetimeMs ?? 15_000);
+    this.clients = new SignalrClients(this, options.tokenLifetimeMs ?? 15_000);
     this.deliveries = new HubDeliveries(options, this);
   }
 
@@ -188,33 +186,22 @@ class RunningHub
   protected answer(request: IncomingMessage, response: ServerResponse): void {
     const { path, query } = splitUrl(request);
     if (path === this.path) {
-      this.httpClients.answer(request, response, query.get('id'));
-    } else if (path !== `${this.path}/negotiate`) {
-      refuse(response, notFound);
-    } else if (request.method !== 'POST') {
-      refuse(response, postOnly);
+      this.clients.answer(request, response, query.get('id'));
+    } else if (path === `${this.path}/negotiate`) {
+      this.clients.negotiate(request, response, query, () => this.gate(request));
     } else {
-      answerNegotiate(response, this.gate(request) ?? this.tokens.negotiate(query));
+      refuse(response, notFound);
     }
   }
 
   protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { path, query } = splitUrl(request);
     const token = query.get('id');
-    const admitted = path === this.path ? this.admit(request, token) : notFound;
-    if (typeof admitted !== 'string') {
-      refuseUpgrade(socket, admitted);
-      return;
+    if (path !== this.path) refuseUpgrade(socket, notFound);
+    else {
+      const refusal = token === null ? this.gate(request) : undefined;
+      this.clients.upgrade(request, socket, head, token, refusal);
     }
-    if (token !== null) socket.once('close', () => this.tokens.release(token));
-    this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      this.connected(admitted, new WebSocketTransport(accepted, socket));
-    });
-  }
-
-  /** The id of a connection, which may have skipped negotiation. */
-  private admit(request: IncomingMessage, token: string | null): string | Refusal {
-    return token === null ? (this.gate(request) ?? newId()) : this.tokens.take(token);
   }
 
   /** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */
@@ -235,7 +222,7 @@ class RunningHub
   }
 
   protected tick(): void {
-    this.tokens.sweep();
+    this.clients.sweep();
     if (this.isHeld) return;
     for (const connection of this.all) connection.tick(this.tickMs);
   }

@@ -9,7 +9,7 @@ import {
 } from '../hubProtocol/protocols';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
-import type { HubTransport, TransportOwner } from '../http/webSocketTransport';
+import type { HubTransport, TransportOwner } from '../http/transports';
 
 export interface ConnectionHost {
   readonly maxMessageBytes: number;

@@ -1,9 +1,17 @@
 /** The side of the application: answers the events that a service sends over HTTP. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
+import { callbacks } from '../../base/message';
+import { withoutEnd } from '../../base/text';
+import { hubMethods } from '../../usecases/registry';
+import type { DeliverAction } from '../../usecases/useCase';
 import { AccessTokens } from '../../wire/connect/accessTokens';
-import { RestCalls } from '../../wire/rest/restCalls';
+import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
+import type { HubCodec } from '../../wire/message/hubCodec';
+import { RestCalls, type RestReceiver, type ServiceFailure } from '../../wire/rest/restCalls';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import {
   listenOnLoopback,
   loopbackHost,
@@ -11,31 +19,16 @@ import {
   stopServer,
   readBody,
 } from '../http/loopbackServer';
-import { answerHubEvent, isSigned, wrongSignature, type Application } from './hubEvents';
 
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
 interface HandlerSettings {
+  /** How to reach the service's REST API. */
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
+  /** Under which a service elsewhere reaches the handler: that of a tunnel. */
   readonly publicHost?: string;
-}
-
-/**
- * The handler as its process starts it.
- * @param settings {@link HandlerSettings} as JSON, from the process that runs the load
- * @throws ExpectedError as {@link startUpstreamHandler}, and when there are no settings
- */
-export function upstreamHandler(
-  settings: string | undefined,
-  port: number,
-  onProblem: (text: string) => void,
-): Promise<UpstreamHandler> {
-  if (settings === undefined)
-    throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
-  const { endpoint, service, publicHost } = JSON.parse(settings) as HandlerSettings;
-  return startUpstreamHandler(endpoint, service, port, onProblem, publicHost);
 }
 
 interface UpstreamHandler {
@@ -48,45 +41,51 @@ interface UpstreamHandler {
 /**
  * Serves the application's side of both services on loopback: what clients send comes as HTTP requests,
  * and is answered as the bench methods of a hub are.
- * @param endpoint how to reach the service's REST API
+ * @param settings {@link HandlerSettings} as JSON, from the process that runs the load
  * @param port 0 takes any free one
  * @param onProblem gets why an event was not answered as it should be
- * @param publicHost under which a service elsewhere reaches it: that of a tunnel
- * @throws ExpectedError `port-taken` or `port-refused`
+ * @throws ExpectedError `upstream` without settings; `port-taken` or `port-refused`
  */
-export async function startUpstreamHandler(
-  endpoint: Endpoint,
-  service: ServiceAccess,
+export async function upstreamHandler(
+  settings: string | undefined,
   port: number,
   onProblem: (text: string) => void,
-  publicHost?: string,
 ): Promise<UpstreamHandler> {
+  if (settings === undefined)
+    throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
+  const { endpoint, service, publicHost } = JSON.parse(settings) as HandlerSettings;
   const accessKey = 'accessKey' in service ? service.accessKey : undefined;
   const tokens = new AccessTokens(service);
   const calls = new RestCalls(endpoint, service, tokens);
-  const answer = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
-    const application = { accessKey, calls, onProblem };
-    if (isCloudEvent(request)) answerCloudEvent(request, response, body, application);
-    else void answerHubEvent(request, response, body, application);
-  };
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    if (request.method === 'OPTIONS') {
-      agreeToEvents(response);
-      return;
+  const handle = async (event: Event): Promise<Answer> => {
+    const isCloudEvent = event.header('ce-type') !== '';
+    const signature = event.header(isCloudEvent ? 'ce-signature' : 'x-asrs-signature');
+    const signed = event.header(isCloudEvent ? 'ce-connectionid' : 'x-asrs-connection-id');
+    if (!isSigned(signature, signed, accessKey)) {
+      onProblem(
+        'The upstream handler refused an event with 401: it is not signed with the access key of the connection string.',
+      );
+      return { status: 401 };
     }
-    const tooLong = (): void => {
-      response.writeHead(413, { Connection: 'close', 'Content-Length': 0 });
-      response.end();
-    };
-    readBody(
-      request,
-      response,
-      maximumBodyBytes,
-      (body) => answer(request, response, body),
-      tooLong,
-    );
+    return isCloudEvent ? answerCloudEvent(event) : answerHubEvent(event, calls, onProblem);
   };
-  const server = loopbackServer({ answer: handle, publicHost });
+  const server = loopbackServer({
+    publicHost,
+    answer: (request, response) => {
+      const { method, headers } = request;
+      const header = (name: string): string => String(headers[name] ?? '');
+      // The handshake against abuse: this handler agrees to get events from whoever can sign them.
+      if (method === 'OPTIONS') {
+        write(response, { status: 200, headers: { 'WebHook-Allowed-Origin': '*' } });
+        return;
+      }
+      const take = (body: Buffer): void =>
+        void handle({ header, body }).then((answer) => write(response, answer));
+      const tooLong = (): void =>
+        write(response, { status: 413, headers: { Connection: 'close' } });
+      readBody(request, response, maximumBodyBytes, take, tooLong);
+    },
+  });
   const taken = await listenOnLoopback(server, port);
   return {
     url: `http://${loopbackHost}:${taken}/`,
@@ -98,40 +97,133 @@ export async function startUpstreamHandler(
   };
 }
 
-const isCloudEvent = ({ headers }: IncomingMessage): boolean => headers['ce-type'] !== undefined;
+interface Event {
+  /** Empty without. */
+  readonly header: (name: string) => string;
+  readonly body: Buffer;
+}
 
-/** The handshake against abuse: this handler agrees to get events from whoever can sign them. */
-function agreeToEvents(response: ServerResponse): void {
-  response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'Content-Length': 0 });
-  response.end();
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+function write(response: ServerResponse, { status, headers, body }: Answer): void {
+  const length = status === 204 ? {} : { 'Content-Length': body?.length ?? 0 };
+  response.writeHead(status, { ...headers, ...length });
+  response.end(body);
+}
+
+/**
+ * Answers an event of Azure SignalR Service in serverless mode: the bench methods, by REST calls where a hub
+ * would call its clients. Source: "Upstream endpoints", heading "Request header" and below.
+ */
+async function answerHubEvent(
+  { header, body }: Event,
+  calls: RestCalls,
+  onProblem: (text: string) => void,
+): Promise<Answer> {
+  if (header('x-asrs-category') !== 'messages') return { status: 200 };
+  const contentType = header('content-type');
+  const codec = codecOf(contentType.includes('msgpack') ? 'messagepack' : 'json');
+  const invocation = invocationIn(codec, body);
+  if (invocation === undefined) return { status: 400 };
+  const deed = deedOf(invocation, header('x-asrs-connection-id'));
+  if (deed === undefined) return { status: 404 };
+  const { invocationId } = invocation;
+  const failure = typeof deed === 'function' ? await deed(calls) : undefined;
+  if (failure !== undefined) {
+    const reason = withoutEnd(failure.text, '. \t\r\n');
+    onProblem(`The upstream handler could not send a message: ${reason}.`);
+    return { status: 502 };
+  }
+  if (invocationId === undefined) return { status: 200 };
+  const result = 'result' in deed ? { result: deed.result } : {};
+  const completion = { type: hubMessageType.completion, invocationId, ...result };
+  return {
+    status: 200,
+    headers: { 'Content-Type': contentType },
+    body: codec.encode(completion),
+  };
+}
+
+function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
+  try {
+    const span = { start: 0, end: body.length, next: body.length };
+    // In JSON the separator may be missing at the end.
+    if (codec.protocol !== 'json' || body.at(-1) === 0x1e) codec.find(body, 0, body.length, span);
+    const message = codec.read(body, span.start, span.end);
+    return message?.type === hubMessageType.invocation ? message : undefined;
+  } catch (error) {
+    if (error instanceof HubMessageError) return undefined;
+    throw error;
+  }
+}
+
+/** What a bench method does: an answer to the caller, or a call of the REST API. */
+type Deed =
+  | { readonly result: string }
+  | ((calls: RestCalls) => Promise<ServiceFailure | undefined>);
+
+/** What the bench methods do, by their names in lower case. */
+const methods = new Map(hubMethods().map(({ name, action }) => [name.toLowerCase(), action]));
+
+function deedOf({ target, arguments: args }: Invocation, connectionId: string): Deed | undefined {
+  const action = methods.get(target.toLowerCase());
+  const [first] = args;
+  switch (action?.kind) {
+    case 'deliver': {
+      const receiver = receiverOf(action, first, connectionId);
+      const message = { target: callbacks.recordLatency, arguments: args };
+      return receiver && ((calls) => calls.sent(receiver, Buffer.from(JSON.stringify(message))));
+    }
+    case 'id':
+      return action.by === 'result' ? { result: connectionId } : undefined;
+    case 'membership': {
+      const change = action.change === 'join' ? 'PUT' : 'DELETE';
+      if (typeof first !== 'string') return undefined;
+      return (calls) => calls.changeGroup(change, connectionId, first);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function receiverOf(
+  action: DeliverAction,
+  dictionary: unknown,
+  connectionId: string,
+): RestReceiver | undefined {
+  if (!('receiverKey' in action))
+    return action.to === 'caller' ? { kind: 'connection', id: connectionId } : { kind: 'all' };
+  const members = dictionary as Readonly<Record<string, unknown>> | null | undefined;
+  const text = members?.[action.receiverKey];
+  if (typeof text !== 'string') return undefined;
+  return action.to === 'group' ? { kind: 'group', group: text } : { kind: 'connection', id: text };
 }
 
 /**
  * Answers an event of Azure Web PubSub: what a client sends goes back to it, everything else is let be.
  * Source: "CloudEvents extension for Azure Web PubSub", heading "Events".
  */
-function answerCloudEvent(
-  { headers }: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer,
-  { accessKey, onProblem }: Pick<Application, 'accessKey' | 'onProblem'>,
-): void {
-  const header = (name: string): string | undefined => {
-    const value = headers[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  if (!isSigned(header('ce-signature'), header('ce-connectionid'), accessKey)) {
-    onProblem(wrongSignature);
-    response.writeHead(401, { 'Content-Length': 0 });
-    response.end();
-  } else if (header('ce-type')?.startsWith('azure.webpubsub.user.') === true && body.length > 0) {
-    response.writeHead(200, {
-      'Content-Type': headers['content-type'] ?? 'application/octet-stream',
-      'Content-Length': body.length,
-    });
-    response.end(body);
-  } else {
-    response.writeHead(204);
-    response.end();
-  }
+function answerCloudEvent({ header, body }: Event): Answer {
+  const isMessage = header('ce-type').startsWith('azure.webpubsub.user.') && body.length > 0;
+  if (!isMessage) return { status: 204 };
+  const contentType = header('content-type') || 'application/octet-stream';
+  return { status: 200, headers: { 'Content-Type': contentType }, body };
+}
+
+/**
+ * Whether a service has signed an event: `sha256=<hex>` for each of its keys, separated by commas, over
+ * the id of the connection. The services differ in the case of the digits.
+ * @param accessKey undefined where somebody has signed in instead: nothing can be checked then
+ */
+function isSigned(header: string, connectionId: string, accessKey: string | undefined): boolean {
+  if (accessKey === undefined) return true;
+  const wanted = createHmac('sha256', accessKey).update(connectionId).digest();
+  return header.split(',', 4).some((part) => {
+    const [, digits] = /^\s*sha256=([0-9a-f]{64})\s*$/i.exec(part) ?? [];
+    return digits !== undefined && timingSafeEqual(Buffer.from(digits, 'hex'), wanted);
+  });
 }

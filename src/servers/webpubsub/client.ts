@@ -14,7 +14,7 @@ import {
 } from '../../wire/webpubsub/protobufMessages';
 import type { HubClients, HubMember } from '../hub/hubGroups';
 import { serverFrame } from '../hubProtocol/serverFrame';
-import type { WebSocketTransport } from '../http/webSocketTransport';
+import type { WebSocketTransport } from '../http/transports';
 import { AckIds, EventQueue, opcodes, UnackedMessages, type Delivery } from './delivery';
 import type { Permissions } from './permissions';
 

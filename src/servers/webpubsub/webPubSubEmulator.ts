@@ -9,8 +9,8 @@ import {
   subprotocolNamed,
 } from '../../wire/webpubsub/pubSubMessage';
 import { loopbackHost, refuseUpgrade, type Terminable } from '../http/loopbackServer';
-import { newId } from '../http/negotiate';
-import { WebSocketTransport } from '../http/webSocketTransport';
+import { newId } from '../http/signalrClients';
+import { WebSocketTransport } from '../http/transports';
 import { HubClients } from '../hub/hubGroups';
 import { Emulator } from '../service/emulator';
 import { answerRest } from '../service/rest';

@@ -5,19 +5,19 @@ import { groupParameters, messageParameters, targets } from '../parameters';
 const methods = {
   echo: {
     ...{ name: 'Echo', measureName: 'Echo' },
-    does: { kind: 'deliver', to: 'caller' },
+    action: { kind: 'deliver', to: 'caller' },
   },
   broadcast: {
     ...{ name: 'Broadcast', measureName: 'Broadcast' },
-    does: { kind: 'deliver', to: 'everyone' },
+    action: { kind: 'deliver', to: 'everyone' },
   },
   sendToClient: {
     ...{ name: 'SendToClient', measureName: 'SendToConnection' },
-    does: { kind: 'deliver', to: 'client', receiverKey: 'information.ConnectionId' },
+    action: { kind: 'deliver', to: 'client', receiverKey: 'information.ConnectionId' },
   },
   sendToGroup: {
     ...{ name: 'SendToGroup', measureName: 'GroupBroadcast' },
-    does: { kind: 'deliver', to: 'group', receiverKey: 'information.GroupName' },
+    action: { kind: 'deliver', to: 'group', receiverKey: 'information.GroupName' },
   },
 } as const satisfies Readonly<Record<string, HubMethod>>;
 

@@ -16,7 +16,7 @@ const methods: Readonly<Record<StreamDirection, HubMethod>> = {
 };
 
 function streaming(name: string, direction: StreamDirection): HubMethod {
-  return { name, does: { kind: 'stream', direction } };
+  return { name, action: { kind: 'stream', direction } };
 }
 
 function shapeOf(parameters: Parameters): StreamShape {

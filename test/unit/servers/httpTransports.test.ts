@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
 import type { BenchHubOptions } from '../../../src/servers/hub/benchHubOptions';
-import { EventStreamTransport } from '../../../src/servers/http/httpTransport';
+import { EventStreamTransport } from '../../../src/servers/http/transports';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { serverFrame } from '../../../src/servers/hubProtocol/serverFrame';
 import { opcode } from '../../../src/wire/socket/frame';

@@ -14,6 +14,7 @@ import {
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { until } from '../../../fakes/until';
+import { ServiceFaults } from '../../../fakes/serviceFaults';
 
 type Payload = Readonly<Record<string, string>>;
 
@@ -144,7 +145,7 @@ describe('app server behind the emulator', () => {
         assert.equal(await kid(), 'k1');
         server.renew({ bearer: 'second', signingKey: { id: 'k2', text: 'k2' } });
         assert.equal(await kid(), 'k2');
-        own.faults.closeServers('bench');
+        new ServiceFaults(own).closeServers('bench');
         await until('a connection with the new token', () => shown.includes('second'));
       } finally {
         await server.dispose();

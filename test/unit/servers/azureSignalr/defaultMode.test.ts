@@ -8,6 +8,7 @@ import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { handshake, RawClient } from '../rawClient';
 import { hubClient, kinds, notesOf, type HubClient } from './hubClients';
+import { ServiceFaults } from '../../../fakes/serviceFaults';
 
 const json = (...values: unknown[]): Buffer =>
   Buffer.from(`${JSON.stringify({ type: 1, target: 'note', arguments: values })}\x1e`);
@@ -311,7 +312,7 @@ describe('the Azure SignalR emulator in default mode', () => {
     await ann.closed;
     const two = await appServer();
     const { client: bob } = await joined(two);
-    service.faults.closeServers('chat');
+    new ServiceFaults(service).closeServers('chat');
     assert.equal(await two.closed, 1001);
     await bob.closed;
     assert.equal(service.counts.serverConnections, 0);
@@ -344,7 +345,7 @@ describe('the Azure SignalR emulator in default mode', () => {
   it('does on demand what a real service does now and then', async () => {
     const server = await appServer();
     const { id } = await joined(server);
-    const { faults } = service;
+    const faults = new ServiceFaults(service);
     faults.ping('chat', 'target', 'inst-2');
     faults.ping('chat', 'offline', 'inst-1');
     faults.serviceError('chat', 'Maximum message count limit reached: 100000');

@@ -5,7 +5,7 @@ import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { refusalOf } from '../../../../src/servers/http/loopbackServer';
-import { startUpstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
+import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { endpointOf } from '../../../fakes/endpoint';
 
@@ -61,8 +61,9 @@ const servers: Readonly<Record<string, () => Promise<Served>>> = {
     return { port: portOf(app.url), path: '/signalrbench/negotiate', dispose };
   },
   'upstream handler': async () => {
-    const url = 'http://127.0.0.1:1/';
-    const handler = await startUpstreamHandler(endpointOf(url), service, 0, () => undefined, 'a.b');
+    const endpoint = endpointOf('http://127.0.0.1:1/');
+    const settings = JSON.stringify({ endpoint, service, publicHost: 'a.b' });
+    const handler = await upstreamHandler(settings, 0, () => undefined);
     return { port: portOf(handler.url), path: '/', dispose: () => handler.dispose() };
   },
 };

@@ -1,11 +1,128 @@
-import type { ServerResponse, IncomingMessage } from 'node:http';
+/** The transports of SignalR as servers speak them: WebSocket, server-sent events and long polling. */
+import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
-import { payloadsIn } from '../hubProtocol/serverFrame';
-import { readBody, refuse } from './loopbackServer';
-import { noConnection, takenId, type ConnectionTokens } from './negotiate';
-import type { HubTransport, TransportOwner } from './webSocketTransport';
+import { payloadsIn, serverFrame } from '../hubProtocol/serverFrame';
+import { refuse, type Refusal } from './loopbackServer';
 
+export interface TransportOwner {
+  arrived(data: Buffer, isBinary: boolean): void;
+  /** Whether anything more may be written; closes the connection when it may not. */
+  hasRoom(): boolean;
+  /** The transport is no more; reported once. */
+  gone(): void;
+}
+
+export interface HubTransport {
+  /** Written, and not read by the client yet. */
+  readonly unreadBytes: number;
+  readonly isWritable: boolean;
+  /** The transport itself notices a client that is gone: there are no pings. */
+  readonly hasOwnKeepAlive: boolean;
+  readonly carriesBinary: boolean;
+  attach(owner: TransportOwner): void;
+  /** Writes whole WebSocket frames; transports of another kind send what is in them. */
+  write(frames: Buffer): void;
+  /** Ends in order, behind what was written. */
+  close(code: number): void;
+  terminate(): void;
+  pause(): void;
+  resume(): void;
+  /** Time-outs; called about once a second. */
+  tick(nowMs: number): void;
+}
+
+/** What a WebSocket reports besides; a transport of another kind cannot. */
+export interface SocketOwner extends TransportOwner {
+  /** @param code of the close frame, 1006 without one */
+  gone(code?: number): void;
+  seen?(): void;
+}
+
+/** Bytes of the reason in a close frame (RFC 6455, 5.5.1), in characters of any width. */
+const maxReasonCharacters = 40;
+const pingFrame = serverFrame(opcode.ping, Buffer.alloc(0));
+
+/** An accepted WebSocket, to which encoded frames are written directly. */
+export class WebSocketTransport implements HubTransport {
+  readonly hasOwnKeepAlive = false;
+  readonly carriesBinary = true;
+
+  /** @param raw the stream under `socket` */
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly raw: Duplex,
+  ) {}
+
+  get unreadBytes(): number {
+    return this.raw.writableLength;
+  }
+
+  get isWritable(): boolean {
+    return this.raw.writable;
+  }
+
+  attach(owner: SocketOwner): void {
+    const { socket } = this;
+    socket.on('message', (data: Buffer, isBinary: boolean) => owner.arrived(data, isBinary));
+    // Answered here instead of by `ws`, so that pings without end meet the bound on unread bytes too.
+    socket.on('ping', (data: Buffer) => {
+      owner.seen?.();
+      if (owner.hasRoom()) socket.pong(data, false);
+    });
+    socket.on('pong', () => owner.seen?.());
+    // A broken frame or a lost socket: `ws` closes by itself, `close` follows.
+    socket.on('error', () => undefined);
+    socket.on('close', (code) => owner.gone(code));
+  }
+
+  onDrain(listener: () => void): void {
+    this.raw.on('drain', listener);
+  }
+
+  write(frames: Buffer): void {
+    if (this.raw.writable) this.raw.write(frames);
+  }
+
+  /** Writes a frame that lies in two pieces, in one system call. */
+  writeTwo(head: Buffer, tail: Buffer): void {
+    if (!this.raw.writable) return;
+    this.raw.cork();
+    this.raw.write(head);
+    this.raw.write(tail);
+    this.raw.uncork();
+  }
+
+  ping(): void {
+    this.write(pingFrame);
+  }
+
+  close(code: number, reason = ''): void {
+    this.socket.close(code, reason.slice(0, maxReasonCharacters));
+    // The answering close frame has to be read, even while nothing else is.
+    this.socket.resume();
+  }
+
+  terminate(): void {
+    this.socket.terminate();
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  tick(): void {
+    // `ws` has its own time-out for closing.
+  }
+}
+
+export const noConnection: Refusal = { status: 404, text: 'No Connection with that ID' };
 const maxWaitingPosts = 16;
 /** Time a client gets to read what is left once its connection is closing. */
 const closeTimeoutMs = 5000;
@@ -147,7 +264,7 @@ export interface PollLimits {
 }
 
 /** Long polling: each request is answered as soon as there is something. */
-class PollTransport extends HttpTransport {
+export class PollTransport extends HttpTransport {
   readonly hasOwnKeepAlive = true;
   readonly carriesBinary = true;
   private waiting: ServerResponse | undefined;
@@ -243,94 +360,4 @@ class PollTransport extends HttpTransport {
     this.waiting = undefined;
     this.sinceMs = performance.now();
   }
-}
-
-export interface HttpClientsHost {
-  readonly tokens: ConnectionTokens;
-  readonly maxPostBytes: number;
-  pollLimits(request: IncomingMessage): PollLimits;
-  connected(connectionId: string, transport: HttpTransport, request: IncomingMessage): void;
-}
-
-const noId = { status: 400, text: 'Connection ID required' };
-const otherTransport = { status: 400, text: 'Cannot change transports mid-connection' };
-
-/** The clients of server-sent events and long polling, by their tokens, and their requests. */
-export class HttpClients {
-  private readonly transports = new Map<string, HttpTransport>();
-
-  constructor(private readonly host: HttpClientsHost) {}
-
-  answer(request: IncomingMessage, response: ServerResponse, token: string | null): void {
-    const { method = '' } = request;
-    if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') {
-      const headers = { Allow: 'GET, POST, DELETE' };
-      refuse(response, { status: 405, text: 'This method is not served here.', headers });
-    } else if (token === null || token === '') {
-      refuse(response, noId);
-    } else if (method === 'GET') {
-      this.get(request, response, token);
-    } else {
-      const transport = this.transports.get(token);
-      if (transport === undefined) this.refuseOther(response, token, method);
-      else if (method === 'POST') this.post(request, response, transport);
-      else remove(response, transport);
-    }
-  }
-
-  private get(request: IncomingMessage, response: ServerResponse, token: string): void {
-    const { host, transports } = this;
-    const wantsEvents = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
-    const known = transports.get(token);
-    if (known !== undefined) {
-      if (wantsEvents !== known instanceof EventStreamTransport) refuse(response, otherTransport);
-      else if (known instanceof PollTransport) known.poll(response);
-      else refuse(response, takenId);
-      return;
-    }
-    const taken = host.tokens.take(token);
-    if (typeof taken !== 'string') {
-      refuse(response, taken === takenId ? otherTransport : taken);
-      return;
-    }
-    const onGone = (): void => {
-      transports.delete(token);
-      host.tokens.release(token);
-    };
-    const transport = wantsEvents
-      ? new EventStreamTransport(response, onGone)
-      : new PollTransport(host.pollLimits(request), onGone);
-    transports.set(token, transport);
-    host.connected(taken, transport, request);
-    if (transport instanceof PollTransport) transport.poll(response);
-  }
-
-  private post(request: IncomingMessage, response: ServerResponse, transport: HttpTransport): void {
-    const { maxPostBytes } = this.host;
-    const tooLong = (): void => {
-      const headers = { Connection: 'close' };
-      refuse(response, { status: 413, text: `A send has at most ${maxPostBytes} bytes.`, headers });
-    };
-    const take = (body: Buffer): void => transport.post(body, response);
-    readBody(request, response, maxPostBytes, take, tooLong);
-  }
-
-  /** A send or an end for an id without such a transport. */
-  private refuseOther(response: ServerResponse, token: string, method: string): void {
-    if (!this.host.tokens.isUsed(token)) refuse(response, noConnection);
-    else if (method === 'DELETE') refuse(response, onlyPolling);
-    else refuse(response, { status: 405, text: 'A WebSocket takes no POST requests.' });
-  }
-}
-
-const onlyPolling = { status: 400, text: 'Only long polling ends by DELETE.' };
-
-function remove(response: ServerResponse, transport: HttpTransport): void {
-  if (!(transport instanceof PollTransport)) {
-    refuse(response, onlyPolling);
-    return;
-  }
-  transport.finish();
-  response.writeHead(202, { 'Content-Length': 0 });
-  response.end();
 }

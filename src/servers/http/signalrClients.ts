@@ -1,0 +1,243 @@
+/** Clients of SignalR on their way in: negotiate, upgrades, and the requests of the other transports. */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import { answerJson, readBody, refuse, refuseUpgrade, type Refusal } from './loopbackServer';
+import {
+  EventStreamTransport,
+  noConnection,
+  PollTransport,
+  WebSocketTransport,
+  type HttpTransport,
+  type HubTransport,
+  type PollLimits,
+} from './transports';
+
+/** 128 random bits in 22 URL-safe characters, the form of ASP.NET Core. */
+export function newId(): string {
+  return randomBytes(16).toString('base64url');
+}
+
+/** Negotiated ids that nobody is connected with; more than this many at once are refused. */
+const maxPending = 50_000;
+const full: Refusal = {
+  status: 503,
+  text: 'Too many negotiated connections are waiting.',
+  headers: { 'Retry-After': '1' },
+};
+const takenId: Refusal = { status: 409, text: 'This id already has a connection.' };
+
+const postOnly: Refusal = {
+  status: 405,
+  text: 'Negotiate is a POST.',
+  headers: { Allow: 'POST' },
+};
+
+export const availableTransports = [
+  { transport: 'WebSockets', transferFormats: ['Text', 'Binary'] },
+  { transport: 'ServerSentEvents', transferFormats: ['Text'] },
+  { transport: 'LongPolling', transferFormats: ['Text', 'Binary'] },
+];
+
+/** The tokens of negotiated connections: waiting for their connection, or in use. */
+class ConnectionTokens {
+  // Insertion order is the order of expiry.
+  private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
+  private readonly used = new Set<string>();
+
+  constructor(private readonly lifetimeMs: number) {}
+
+  /** What speaks against one more that is waiting. */
+  refusal(): Refusal | undefined {
+    this.sweep();
+    return this.pending.size >= maxPending ? full : undefined;
+  }
+
+  negotiate(query: URLSearchParams, transports: typeof availableTransports): object {
+    const asked = query.get('negotiateVersion') ?? '0';
+    if (!/^-?[0-9]{1,9}$/.test(asked)) {
+      return { error: 'The client requested a non-integer protocol version.' };
+    }
+    const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
+    const connectionId = newId();
+    // In version 0 both ids are the same.
+    const connectionToken = negotiateVersion === 0 ? connectionId : newId();
+    this.pending.set(connectionToken, { connectionId, dueMs: performance.now() + this.lifetimeMs });
+    return {
+      negotiateVersion,
+      connectionId,
+      ...(negotiateVersion === 1 && { connectionToken }),
+      availableTransports: transports,
+    };
+  }
+
+  /** The connection id of a token that is taken into use, or what refuses it. */
+  take(token: string): string | Refusal {
+    if (this.used.has(token)) return takenId;
+    const waiting = this.pending.get(token);
+    this.pending.delete(token);
+    if (waiting === undefined || waiting.dueMs <= performance.now()) return noConnection;
+    this.used.add(token);
+    return waiting.connectionId;
+  }
+
+  isUsed(token: string): boolean {
+    return this.used.has(token);
+  }
+
+  release(token: string): void {
+    this.used.delete(token);
+  }
+
+  sweep(): void {
+    const nowMs = performance.now();
+    for (const [token, { dueMs }] of this.pending) {
+      if (dueMs > nowMs) return;
+      this.pending.delete(token);
+    }
+  }
+}
+
+export interface ClientsHost {
+  readonly sockets: WebSocketServer;
+  readonly maxPostBytes: number;
+  pollLimits(request: IncomingMessage): PollLimits;
+  connected(connectionId: string, transport: HubTransport, request: IncomingMessage): void;
+}
+
+const noId = { status: 400, text: 'Connection ID required' };
+const otherTransport = { status: 400, text: 'Cannot change transports mid-connection' };
+
+/** What one hub's endpoint answers; who asks may come in already when it gets here. */
+export class SignalrClients {
+  private readonly tokens: ConnectionTokens;
+  /** Of server-sent events and long polling, by their tokens. */
+  private readonly transports = new Map<string, HttpTransport>();
+
+  /** @param tokenLifetimeMs time between negotiate and connect */
+  constructor(
+    private readonly host: ClientsHost,
+    tokenLifetimeMs: number,
+  ) {
+    this.tokens = new ConnectionTokens(tokenLifetimeMs);
+  }
+
+  isConnected(token: string): boolean {
+    return this.tokens.isUsed(token);
+  }
+
+  sweep(): void {
+    this.tokens.sweep();
+  }
+
+  /** @param refusal called for a POST only: what speaks against one more connection */
+  negotiate(
+    { method }: IncomingMessage,
+    response: ServerResponse,
+    query: URLSearchParams,
+    refusal: () => Refusal | undefined,
+    transports = availableTransports,
+  ): void {
+    const refused = method === 'POST' ? (refusal() ?? this.tokens.refusal()) : postOnly;
+    if (refused === undefined) answerJson(response, this.tokens.negotiate(query, transports));
+    else refuse(response, refused);
+  }
+
+  /** @param token null for a client that skips negotiation */
+  upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    token: string | null,
+    refusal: Refusal | undefined,
+  ): void {
+    const id = refusal ?? (token === null ? newId() : this.tokens.take(token));
+    if (typeof id !== 'string') {
+      refuseUpgrade(socket, id);
+      return;
+    }
+    if (token !== null) socket.once('close', () => this.tokens.release(token));
+    this.host.sockets.handleUpgrade(request, socket, head, (accepted) =>
+      this.host.connected(id, new WebSocketTransport(accepted, socket), request),
+    );
+  }
+
+  /** Everything of server-sent events and long polling. */
+  answer(request: IncomingMessage, response: ServerResponse, token: string | null): void {
+    const { method = '' } = request;
+    if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') {
+      const headers = { Allow: 'GET, POST, DELETE' };
+      refuse(response, { status: 405, text: 'This method is not served here.', headers });
+    } else if (token === null || token === '') {
+      refuse(response, noId);
+    } else if (method === 'GET') {
+      this.get(request, response, token);
+    } else {
+      const transport = this.transports.get(token);
+      if (transport === undefined) this.refuseOther(response, token, method);
+      else if (method === 'POST') this.post(request, response, transport);
+      else remove(response, transport);
+    }
+  }
+
+  private get(request: IncomingMessage, response: ServerResponse, token: string): void {
+    const { host, tokens, transports } = this;
+    const wantsEvents = asksForEvents(request);
+    const known = transports.get(token);
+    if (known !== undefined) {
+      if (wantsEvents !== known instanceof EventStreamTransport) refuse(response, otherTransport);
+      else if (known instanceof PollTransport) known.poll(response);
+      else refuse(response, takenId);
+      return;
+    }
+    const taken = tokens.take(token);
+    if (typeof taken !== 'string') {
+      refuse(response, taken === takenId ? otherTransport : taken);
+      return;
+    }
+    const onGone = (): void => {
+      transports.delete(token);
+      tokens.release(token);
+    };
+    const transport = wantsEvents
+      ? new EventStreamTransport(response, onGone)
+      : new PollTransport(host.pollLimits(request), onGone);
+    transports.set(token, transport);
+    host.connected(taken, transport, request);
+    if (transport instanceof PollTransport) transport.poll(response);
+  }
+
+  private post(request: IncomingMessage, response: ServerResponse, transport: HttpTransport): void {
+    const { maxPostBytes } = this.host;
+    const tooLong = (): void => {
+      const headers = { Connection: 'close' };
+      refuse(response, { status: 413, text: `A send has at most ${maxPostBytes} bytes.`, headers });
+    };
+    const take = (body: Buffer): void => transport.post(body, response);
+    readBody(request, response, maxPostBytes, take, tooLong);
+  }
+
+  /** A send or an end for an id without such a transport. */
+  private refuseOther(response: ServerResponse, token: string, method: string): void {
+    if (!this.tokens.isUsed(token)) refuse(response, noConnection);
+    else if (method === 'DELETE') refuse(response, onlyPolling);
+    else refuse(response, { status: 405, text: 'A WebSocket takes no POST requests.' });
+  }
+}
+
+export const asksForEvents = ({ headers }: IncomingMessage): boolean =>
+  /\btext\/event-stream\b/i.test(headers.accept ?? '');
+
+const onlyPolling = { status: 400, text: 'Only long polling ends by DELETE.' };
+
+function remove(response: ServerResponse, transport: HttpTransport): void {
+  if (!(transport instanceof PollTransport)) {
+    refuse(response, onlyPolling);
+    return;
+  }
+  transport.finish();
+  response.writeHead(202, { 'Content-Length': 0 });
+  response.end();
+}
