@@ -28,11 +28,9 @@ export interface AppServerOptions extends AppServerHubOptions, ServerConnections
   readonly hub: string;
   /** Whether clients that negotiate here are served by this process, default `disabled`. */
   readonly stickyMode?: StickyMode;
-  /** Port of the negotiate endpoint on loopback; 0, the default, takes any free one. */
   readonly port?: number;
 }
 
-/** An instance of Azure SignalR Service, and what gives access to it. */
 export type ServiceInstance = ServicePass & {
   /** `http(s)://host` without a port: what tokens are made out to. */
   readonly audience: string;
@@ -42,19 +40,13 @@ export type ServiceInstance = ServicePass & {
   readonly serverEndpoint: string;
 };
 
-/**
- * Whether a client is served by the app server it has negotiated with: never minded, where that server has
- * connections, or only there. Source: Azure/azure-signalr, `ServerStickyMode`.
- */
+/** Whether clients go back to the app server they negotiated with. Source: Azure/azure-signalr, `ServerStickyMode`. */
 type StickyMode = 'disabled' | 'preferred' | 'required';
 
 export interface AppServer {
-  /** Hub URL where clients negotiate, without `/negotiate`. */
   readonly url: string;
   readonly counts: AppServerHubCounts;
-  /** From now on its tokens are made with this pass. */
   renew(pass: ServicePass): void;
-  /** Takes leave of the service and closes everything. */
   dispose(): Promise<void>;
 }
 
@@ -120,10 +112,7 @@ const startFailure = (end: ConnectionEnd, signedIn: boolean): ExpectedError =>
     `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
   );
 
-/**
- * Names an app server as the SDK does: `{machine name}_{32 hexadecimal digits}`. It travels in a header, and
- * machines have names in every language.
- */
+/** As the SDK does: `{machine name}_{32 hexadecimal digits}`, in ASCII, for it travels in a header. */
 export function serverIdOn(machine: string): string {
   const name = machine.replace(/[^\x21-\x7e]/g, '-').slice(0, 64);
   return `${name}_${randomBytes(16).toString('hex')}`;
@@ -143,7 +132,6 @@ function refusalOf({ url = '', method }: IncomingMessage): Refusal | undefined {
   return method === 'POST' ? undefined : { status: 405, text: 'Use POST.' };
 }
 
-/** Negotiate: sends the client on to the service, as the SDK does. */
 async function negotiate(
   clientEndpoint: string,
   tokens: AppTokens,
@@ -175,7 +163,6 @@ async function negotiate(
 
 const stickyClaims = { preferred: 'Preferred', required: 'Required' } as const;
 
-/** A token of clients is given out for so long. */
 const keptS = 3600;
 
 /**
@@ -183,7 +170,6 @@ const keptS = 3600;
  * a key that was lent for clients. Source: Azure/azure-signalr, `ServiceEndpointProvider`.
  */
 class AppTokens {
-  /** As it stands in audiences and queries. */
   readonly hub: string;
   private readonly audience: string;
   private readonly clientClaims: Readonly<Record<string, string>>;

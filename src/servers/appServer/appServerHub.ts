@@ -22,9 +22,7 @@ import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
 import { ServiceClient, type ServerConnection } from './serviceConnection';
 
 export interface AppServerHubOptions {
-  /** Longest hub message of a client, default 1 MiB. */
   readonly maxMessageBytes?: number;
-  /** A client that leaves more than this unread is closed, default 1 MiB. */
   readonly maxUnreadBytes?: number;
   /** Hub protocols that any client may use: what goes to many is encoded in each of them. */
   readonly protocols?: readonly ServerProtocol['name'][];
@@ -35,9 +33,8 @@ export interface AppServerHubCounts {
   readonly invocations: number;
 }
 
-/** Clients are looked after in turns, so that the pings of many do not leave all at once. */
+/** Clients have their turns, so that the pings of many do not leave all at once. */
 const wheelSlots = 10;
-/** Called so often, each slot has its turn once a second. */
 export const hubTickMs = 100;
 const defaultBytes = 1024 * 1024;
 const handshakeTimeoutMs = 15_000;
@@ -71,7 +68,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     return { clients: this.clients.size, invocations: this.invocations };
   }
 
-  /** Takes a message about a client, or an Ack; others say nothing to a hub. */
   received(from: ServerConnection, message: ServiceMessage): void {
     switch (message.type) {
       case serviceType.connectionData:
@@ -182,7 +178,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     return true;
   }
 
-  /** The payload in every protocol that somebody may use; undefined when it cannot be said in one. */
   private payloadsOf(frames: FrameSource): Payloads | undefined {
     const payloads: (readonly [string, Buffer])[] = [];
     for (const protocol of this.protocols) {
@@ -207,7 +202,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   }
 }
 
-/** The SDK waits so long for an Ack. */
 const timeoutMs = 10_000;
 
 /** Messages that the service acknowledges. Ids count up over all connections of an app server. */

@@ -37,11 +37,9 @@ interface ServerConnectionHost {
   problem(text: string): void;
 }
 
-/** The way to the service, and how long it may be silent. */
 export interface ServerConnectionSettings extends Partial<WaySettings> {
   /** Time to take a connection, default 8 s: less than whoever has started this process waits. */
   readonly handshakeMs?: number;
-  /** A keep-alive ping goes out this often, default 5 s. */
   readonly pingMs?: number;
   /** A service that is silent for so long is gone, default 30 s. */
   readonly silenceMs?: number;
@@ -53,11 +51,9 @@ interface ServerConnectionOptions extends ServerConnectionSettings {
   readonly isOnDemand: boolean;
 }
 
-/** Time the service gets to answer our close. */
 const closeTimeoutMs = 2000;
 /** Longest service message; a hub message has 1 MiB at most. */
 const maxBodyBytes = 16 * 1024 * 1024;
-/** So much in one WebSocket message, then the next begins. */
 const batchBytes = 64 * 1024;
 /** Above this much that the service has not taken, nothing more is read from it; below half, again. */
 const maxUnsentBytes = 16 * 1024 * 1024;
@@ -121,7 +117,6 @@ export class ServerConnection {
     return this.state === 'open';
   }
 
-  /** Open, and the service takes what is written. */
   get isUsable(): boolean {
     return this.isOpen && !this.isMuted;
   }
@@ -159,7 +154,6 @@ export class ServerConnection {
     this.isMuted = true;
   }
 
-  /** Keep-alive, and the end of a silent service; called about once a second. */
   tick(nowMs: number): void {
     if (!this.isOpen) return;
     const { pingMs = 5000, silenceMs = 30_000 } = this.options;
@@ -174,7 +168,6 @@ export class ServerConnection {
     }
   }
 
-  /** Ends in order, behind what was written. */
   close(): void {
     this.flush();
     this.socket.close(1000);
@@ -264,7 +257,6 @@ export class ServerConnection {
     this.host.ended(this, end, openMs);
   }
 
-  /** What is written while one batch of input is handled leaves together. */
   private flushSoon(): void {
     if (this.output.length >= batchBytes) this.flush();
     else this.flushing ??= setImmediate(() => this.flush());
@@ -288,13 +280,10 @@ export class ServerConnection {
   };
 }
 
-/** Why a server connection is no more, as far as it is known. */
 export interface ConnectionEnd {
   readonly status?: number;
-  /** Pause that the service asked for with it. */
   readonly retryAfterMs?: number | undefined;
   readonly refusal?: string;
-  /** Of the network, or of us. */
   readonly reason?: string;
   /** What on the way may be to blame: the proxy that has refused, or whoever swallows what is sent. */
   readonly blocker?: 'proxy' | 'silence';
@@ -415,9 +404,7 @@ export class ServiceClient implements HubTransport {
     if (this.held === undefined) this.heldBytes = 0;
   }
 
-  tick(): void {
-    // Others keep the time: the hub, and the server connection.
-  }
+  tick(): void {}
 
   /** The service wants nothing more to be written for this client, or goes on. */
   control(operation: number): void {
@@ -463,7 +450,6 @@ const digitZero = 0x30;
 /** `{"type":` is how our JSON messages begin. */
 const typeAt = 8;
 
-/** What the service hears about a hub message of ours, which begins at `start`. */
 function hubDataType(bytes: Buffer, start: number, end: number): number {
   const second = bytes[start + 1];
   if (bytes[start] === openBrace && (second === quote || second === closeBrace)) {

@@ -12,7 +12,6 @@ import {
 } from './serviceConnection';
 
 export interface ServerConnectionsSettings extends ServerConnectionSettings {
-  /** Connections to the service, default 5; for broadcasts and large groups 40 are advised. */
   readonly serverConnections?: number;
   /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
   readonly onProblem?: (text: string) => void;
@@ -23,11 +22,9 @@ export interface ServerConnectionsSettings extends ServerConnectionSettings {
 }
 
 interface ServerConnectionsOptions extends ServerConnectionsSettings {
-  /** `ws(s)://host[:port]/server/?hub=…` */
   readonly url: string;
   readonly serverId: string;
   readonly token: () => Promise<string>;
-  /** Whether the tokens are those of a sign-in; else of a key. */
   readonly signedIn: boolean;
 }
 
@@ -35,14 +32,10 @@ const longestBackOffMs = 60_000;
 const statusEveryMs = 10_000;
 /** More on-demand connections than this are not opened, whatever the service asks for. */
 const maxOnDemand = 100;
-/** How long the service may take to take note that we leave. */
 const finAckMs = 2000;
 const closeMs = 500;
 
-/**
- * The connections of an app server to one hub of the service: a fixed number that is opened again
- * whenever one is lost, and those that the service asks for.
- */
+/** A fixed number of connections to one hub of the service, opened again when lost, and those it asks for. */
 export class ServerConnections {
   private readonly all = new Set<ServerConnection>();
   private waiting = 0;
@@ -67,10 +60,7 @@ export class ServerConnections {
     return this.any() !== undefined;
   }
 
-  /**
-   * Opens the fixed connections.
-   * @returns why none of them stands, once all have been tried; undefined when at least one does
-   */
+  /** Opens the fixed connections. @returns why none of them stands, once all have been tried */
   async open(): Promise<ConnectionEnd | undefined> {
     const { serverConnections = 5 } = this.options;
     const outcomes = Array.from({ length: serverConnections }, async () => {
@@ -94,7 +84,6 @@ export class ServerConnections {
     if (open < maxOnDemand) void this.connect(target);
   }
 
-  /** Called about once a second. */
   tick(): void {
     const nowMs = performance.now();
     for (const connection of this.all) connection.tick(nowMs);
@@ -152,7 +141,6 @@ export class ServerConnections {
     this.options.onProblem?.(shownText(text));
   }
 
-  /** Takes leave of the service, then of the clients, and closes everything. */
   async dispose(): Promise<void> {
     this.isOver = true;
     clearTimeout(this.retry);
@@ -173,7 +161,6 @@ export class ServerConnections {
     this.first.delete(connection);
   }
 
-  /** Settles when the service has taken note, or the connection has ended. */
   private untilGone(connection: ServerConnection): Promise<void> {
     return new Promise((resolve) => this.leaving.set(connection, resolve));
   }

@@ -33,15 +33,12 @@ import {
 export interface DefaultModeHost {
   readonly allowsDefaultMode: boolean;
   readonly maxUnreadBytes: number;
-  /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
   serverOpened(connection: ServerConnection): void;
-  /** Everything an app server asks for, but what concerns its own clients. */
   requested(connection: ServerConnection, message: ServiceMessage): void;
   serverGone(connection: ServerConnection): void;
   /** Finds the server connection for a client whose hub handshake has come. */
   route(client: RoutedClient): ServerConnection | undefined;
-  /** It takes and sends no more messages. */
   closing(client: RoutedClient): void;
   gone(client: RoutedClient): void;
 }
@@ -50,7 +47,6 @@ export interface DefaultModeHost {
 const maxBodyBytes = 17 * 1024 * 1024;
 const serverHandshakeMs = 15_000;
 const serverPingMs = 5000;
-/** An app server that is silent for so long is gone. */
 const serverTimeoutMs = 30_000;
 /** Above this much unread by the app server, nothing more is read from its clients. */
 const fullBytes = 4 * 1024 * 1024;
@@ -71,7 +67,6 @@ export class ServerConnection {
 
   constructor(
     private readonly id: string,
-    /** Which process it belongs to. */
     readonly serverId: string,
     private readonly host: DefaultModeHost,
     private readonly socket: WebSocket,
@@ -263,10 +258,8 @@ export class ServerConnection {
   }
 }
 
-/** Longest hub handshake, and longest hub message that an app server may send in pieces. */
 const maxHandshakeBytes = 16 * 1024;
 const maxPartialBytes = 16 * 1024 * 1024;
-/** Most frames that wait for the answer to a handshake. */
 const maxHeldFrames = 1000;
 
 function protocolIn(text: string): string | undefined {
@@ -311,7 +304,6 @@ export class RoutedClient implements TransportOwner {
     return this.identity.userId;
   }
 
-  /** The headers of its request, once: only the app server's first message has them. */
   takeHeaders(): HeaderList {
     const { headers = [] } = this;
     this.headers = undefined;
@@ -324,7 +316,6 @@ export class RoutedClient implements TransportOwner {
     else this.readHandshake(data);
   }
 
-  /** Takes what its own app server sends, whole hub messages or a part of one. */
   receive(payload: Buffer, isPartial: boolean): void {
     if (this.state === 'closing' || payload.length === 0) return;
     if (isPartial || this.rest !== undefined) {
@@ -390,7 +381,6 @@ export class RoutedClient implements TransportOwner {
     }
   }
 
-  /** Nothing more is read from the client until {@link resume}: its app server is behind. */
   pause(): void {
     this.transport.pause();
   }

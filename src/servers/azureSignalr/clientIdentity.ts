@@ -4,7 +4,6 @@ import type { Refusal, Terminable } from '../http/loopbackServer';
 import type { Emulator } from '../service/emulator';
 import { bearerToken, textsOf, type TokenClaims, type TokenOutcome } from '../service/tokenCheck';
 
-/** Who a client is, by its token and the request with which it connected. */
 export interface ClientIdentity {
   readonly hub: string;
   readonly userId: string | undefined;
@@ -60,7 +59,6 @@ function checkToken(
     : service.accessTokens.check(bearer, urls);
 }
 
-/** Who asks to connect as a client, or why nobody may. */
 export async function identify(
   service: TokenHost,
   request: IncomingMessage,
@@ -72,7 +70,6 @@ export async function identify(
   return 'status' in token ? token : identityOf(hub, token.claims, request);
 }
 
-/** The hub and the process of an app server that asks to connect, or why it may not. */
 export async function identifyServer(
   service: TokenHost,
   request: IncomingMessage,
@@ -87,7 +84,6 @@ export async function identifyServer(
   return { hub, serverId: typeof named === 'string' ? named.slice(0, maxServerIdChars) : '' };
 }
 
-/** The query as it was sent, without the access token that browsers put there. */
 function queryOf({ url = '' }: IncomingMessage): string {
   const start = url.indexOf('?');
   if (start < 0) return '';
@@ -110,7 +106,6 @@ export function expiryMs(claims: TokenClaims): number | undefined {
   return closes && Number.isFinite(seconds) ? 1000 * seconds : undefined;
 }
 
-/** The app server that the client has to go to, or had better go to. */
 export function wantedServer(
   claims: TokenClaims,
 ): { readonly serverId: string; readonly isRequired: boolean } | undefined {

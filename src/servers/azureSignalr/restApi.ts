@@ -30,10 +30,8 @@ export interface SignalrRestHost extends RestHost<ServiceHub> {
 type Call = RestCall<ServiceHub>;
 
 const longestTokenMinutes = 24 * 60;
-/** Longest time a user stays in a group by a `ttl`. */
 const longestTtlS = 366 * 24 * 3600;
 
-/** The client that a call is about: not those it excludes. */
 function wantedBy({ query }: Call): (client: ServiceClient) => boolean {
   const isExcluded = idIn(query.getAll('excluded'));
   return (client) => !isExcluded(client);

@@ -22,7 +22,6 @@ export class ServerlessEvents {
 
   constructor(private readonly upstream: Upstream) {}
 
-  /** The client has connected; what it sends waits until the webhook knows. */
   connected(client: ServerlessClient): void {
     this.connectionEvent(client, 'connected', 10);
   }
@@ -31,7 +30,6 @@ export class ServerlessEvents {
     this.connectionEvent(client, 'disconnected', 11);
   }
 
-  /** A message of a client: an invocation goes to its webhook, and the answer to the client. */
   invoked(client: ServerlessClient, message: HubMessage): void {
     const { target, invocationId, bytes, start, end } = message;
     const { protocol } = client;
@@ -169,13 +167,10 @@ interface UpstreamEvent {
   readonly body: Buffer;
 }
 
-/** Largest answer that is read, as in Microsoft's emulator. */
 const maxAnswerBytes = 16 * 1024 * 1024;
-/** Headers of a request stay below what servers take. */
 const maxHeaderChars = 8 * 1024;
 const shortHeader = (text: string): string => headerText(text.slice(0, maxHeaderChars));
 
-/** Sends events of serverless clients to the webhooks that want them. */
 export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
   constructor(
     templates: readonly UpstreamTemplate[],

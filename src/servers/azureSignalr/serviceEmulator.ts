@@ -58,13 +58,9 @@ type ServiceConnection = AnyClient | ServerConnection;
 const notFound: Refusal = { status: 404, text: 'The service has nothing at this path.' };
 const noUpgrade: Refusal = { status: 400, text: 'App servers connect by WebSocket.' };
 const maxMessageBytes = 1024 * 1024;
-/**
- * A client sends no longer message over a WebSocket, though its app server may want less; and it is not sent more
- * than this while it does not read. App servers send messages as long, several in a row.
- */
+/** App servers send several messages of 1 MiB in a row, which a client may leave unread for a while. */
 const maxFrameBytes = 16 * maxMessageBytes;
 
-/** Azure SignalR Service on loopback: the router between clients, app servers, REST and webhooks. */
 export class ServiceEmulator
   extends Emulator<ServiceConnection>
   implements SignalrRestHost, ConnectionHost, DefaultModeHost, ClientsHost
@@ -79,7 +75,6 @@ export class ServiceEmulator
   readonly hubs = new Map<string, ServiceHub>();
   private readonly clients: SignalrClients;
   readonly upstream: Upstream;
-  /** Who clients are that are about to connect, by their request. */
   private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
   private readonly clientResults = new ClientResults(this.instanceId);
   private readonly events: ServerlessEvents;
@@ -235,7 +230,6 @@ export class ServiceEmulator
     }
   }
 
-  /** Everything of server-sent events and long polling. */
   private connect(
     identity: ClientIdentity,
     id: string | null,
@@ -316,10 +310,7 @@ export class ServiceEmulator
   }
 }
 
-/**
- * Pages of this machine may connect, as the service allows it to all pages.
- * @returns whether the request was a preflight, which is answered
- */
+/** Lets pages of this machine connect. @returns whether the request was a preflight, which is answered */
 function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !URL.canParse(origin) || !isLoopback(origin)) return false;
@@ -337,16 +328,12 @@ function answersPreflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** A running emulator of Azure SignalR Service; its connection string holds the access key. */
 export type AzureSignalr = Pick<
   ServiceEmulator,
   'connectionString' | 'counts' | 'dispose' | 'hub' | 'rotateKeys'
 >;
 
-/**
- * Starts an emulator of Azure SignalR Service on loopback: clients, app servers, REST API, webhooks.
- * @throws ExpectedError `port-taken` or `port-refused` when it cannot listen on the port
- */
+/** @throws ExpectedError `port-taken` or `port-refused` */
 export async function startAzureSignalr(options: AzureSignalrOptions = {}): Promise<AzureSignalr> {
   const emulator = new ServiceEmulator(options);
   await emulator.listen(options.port);

@@ -4,7 +4,6 @@ import type { FrameSource } from '../hubProtocol/protocols';
 import type { ServerConnection } from './appServerConnection';
 import type { ClientIdentity } from './clientIdentity';
 
-/** A client of the service, in either mode. */
 export interface ServiceClient extends HubMember {
   readonly identity: ClientIdentity;
   readonly protocolName: string;
@@ -12,7 +11,6 @@ export interface ServiceClient extends HubMember {
   close(error?: string, allowReconnect?: boolean): void;
 }
 
-/** Who is on one hub: clients, users, groups, app servers. */
 export class ServiceHub extends HubClients<ServiceClient> {
   readonly userGroups: UserGroups;
   readonly servers = new Set<ServerConnection>();
@@ -24,7 +22,6 @@ export class ServiceHub extends HubClients<ServiceClient> {
     this.userGroups = new UserGroups(memberships);
   }
 
-  /** Whether nothing is lost when it is forgotten. */
   get isEmpty(): boolean {
     return this.clients.size === 0 && this.servers.size === 0 && this.userGroups.isEmpty;
   }
@@ -34,10 +31,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return false;
   }
 
-  /**
-   * The connection with the fewest clients, of the wanted app server if there is one.
-   * @returns undefined when none can take the client
-   */
+  /** The connection with the fewest clients, of the wanted app server if there is one; undefined when none can take it. */
   chooseServer(wanted?: {
     readonly serverId: string;
     readonly isRequired: boolean;

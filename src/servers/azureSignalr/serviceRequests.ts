@@ -120,7 +120,6 @@ function answerPing(
   }
 }
 
-/** Into groups, out of groups; undefined for any other message. */
 function membership(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
   switch (message.type) {
     case serviceType.joinGroup:
@@ -153,7 +152,6 @@ function membership(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
   }
 }
 
-/** Questions, and closing of clients by their names; undefined for any other message. */
 function checks(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
   switch (message.type) {
     case serviceType.checkUserInGroupWithAck:

@@ -15,14 +15,12 @@ import { ExpectedError } from '../../base/expectedError';
 import { ByteRest } from '../../wire/socket/frameReader';
 import { isLoopbackHost } from '../../wire/socket/isLoopback';
 
-/** Nothing but this machine reaches our servers. */
 export const loopbackHost = '127.0.0.1';
 /** Of Kestrel: idle HTTP connections are kept this long. */
 const keepAliveTimeoutMs = 130_000;
 /** Time a peer gets to answer a WebSocket close, as in ASP.NET Core. */
 const closeTimeoutMs = 5000;
 const tickMs = 1000;
-/** Time the peers get to answer their close at disposal. */
 const disposeTimeoutMs = 500;
 
 export interface Terminable {
@@ -135,11 +133,7 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
   return server;
 }
 
-/**
- * Listens on loopback, and returns the port. Every answer over HTTP says what kind of server this is.
- * @param port 0 takes any free one
- * @throws ExpectedError `port-taken` or `port-refused`
- */
+/** Every answer over HTTP says what kind of server this is. @throws ExpectedError `port-taken` or `port-refused` */
 export async function listenOnLoopback(server: Server, port: number): Promise<number> {
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.setHeader(emulatorHeader, 'emulator');
@@ -170,7 +164,6 @@ export async function listenOnLoopback(server: Server, port: number): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-/** Ends every connection, and settles when nothing is left open. */
 export async function stopServer(server: Server): Promise<void> {
   const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
@@ -233,7 +226,6 @@ export function pathAndQuery({ url = '' }: IncomingMessage): {
     : { path: url.slice(0, end), query: new URLSearchParams(url.slice(end + 1)) };
 }
 
-/** Path of a request in lower case without a slash at the end, and its query. */
 export function splitUrl(request: IncomingMessage): { path: string; query: URLSearchParams } {
   const { path, query } = pathAndQuery(request);
   return { path: path.replace(/\/$/, '').toLowerCase(), query };
@@ -265,11 +257,7 @@ export function answerJson(response: ServerResponse, answer: object): void {
   response.end(body);
 }
 
-/**
- * Reads the body of a request, up to a bound.
- * @param take gets the whole body; not called for a request that breaks off
- * @param tooLong answers a request with a longer one
- */
+/** @param take gets the whole body; not called for a request that breaks off */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,

@@ -41,7 +41,6 @@ export const availableTransports = [
   { transport: 'LongPolling', transferFormats: ['Text', 'Binary'] },
 ];
 
-/** The tokens of negotiated connections: waiting for their connection, or in use. */
 class ConnectionTokens {
   // Insertion order is the order of expiry.
   private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
@@ -49,7 +48,6 @@ class ConnectionTokens {
 
   constructor(private readonly lifetimeMs: number) {}
 
-  /** What speaks against one more that is waiting. */
   refusal(): Refusal | undefined {
     this.sweep();
     return this.pending.size >= maxPending ? full : undefined;
@@ -73,7 +71,6 @@ class ConnectionTokens {
     };
   }
 
-  /** The connection id of a token that is taken into use, or what refuses it. */
   take(token: string): string | Refusal {
     if (this.used.has(token)) return takenId;
     const waiting = this.pending.get(token);
@@ -164,7 +161,6 @@ export class SignalrClients {
     );
   }
 
-  /** Everything of server-sent events and long polling. */
   answer(request: IncomingMessage, response: ServerResponse, token: string | null): void {
     const { method = '' } = request;
     if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') {
@@ -219,7 +215,6 @@ export class SignalrClients {
     readBody(request, response, maxPostBytes, take, tooLong);
   }
 
-  /** A send or an end for an id without such a transport. */
   private refuseOther(response: ServerResponse, token: string, method: string): void {
     if (!this.tokens.isUsed(token)) refuse(response, noConnection);
     else if (method === 'DELETE') refuse(response, onlyPolling);

@@ -11,7 +11,6 @@ export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;
   /** Whether anything more may be written; closes the connection when it may not. */
   hasRoom(): boolean;
-  /** The transport is no more; reported once. */
   gone(): void;
 }
 
@@ -30,11 +29,9 @@ export interface HubTransport {
   terminate(): void;
   pause(): void;
   resume(): void;
-  /** Time-outs; called about once a second. */
   tick(nowMs: number): void;
 }
 
-/** What a WebSocket reports besides; a transport of another kind cannot. */
 export interface SocketOwner extends TransportOwner {
   /** @param code of the close frame, 1006 without one */
   gone(code?: number): void;
@@ -50,7 +47,6 @@ export class WebSocketTransport implements HubTransport {
   readonly hasOwnKeepAlive = false;
   readonly carriesBinary = true;
 
-  /** @param raw the stream under `socket` */
   constructor(
     private readonly socket: WebSocket,
     private readonly raw: Duplex,
@@ -124,7 +120,6 @@ export class WebSocketTransport implements HubTransport {
 
 export const noConnection: Refusal = { status: 404, text: 'No Connection with that ID' };
 const maxWaitingPosts = 16;
-/** Time a client gets to read what is left once its connection is closing. */
 const closeTimeoutMs = 5000;
 /** Above this, what was written within one turn does not wait for its end. */
 const maxCorkedBytes = 64 * 1024;
@@ -134,7 +129,6 @@ interface Post {
   readonly response: ServerResponse;
 }
 
-/** A transport of plain HTTP requests: what both kinds have in common are the sends. */
 export abstract class HttpTransport implements HubTransport {
   abstract readonly unreadBytes: number;
   abstract readonly hasOwnKeepAlive: boolean;
@@ -144,7 +138,6 @@ export abstract class HttpTransport implements HubTransport {
   private paused = false;
   private posts: Post[] = [];
 
-  /** @param onGone called once, when the id is free again */
   constructor(private readonly onGone: () => void) {}
 
   get isWritable(): boolean {
@@ -188,7 +181,6 @@ export abstract class HttpTransport implements HubTransport {
     this.owner?.gone();
   }
 
-  /** Reading a send may pause the next one. */
   private get isPaused(): boolean {
     return this.paused;
   }
@@ -204,7 +196,6 @@ export abstract class HttpTransport implements HubTransport {
   }
 }
 
-/** Server-sent events: one answer without end. */
 export class EventStreamTransport extends HttpTransport {
   readonly hasOwnKeepAlive = false;
   readonly carriesBinary = false;
@@ -257,9 +248,7 @@ export class EventStreamTransport extends HttpTransport {
 }
 
 export interface PollLimits {
-  /** A poll without messages is answered after this. */
   readonly pollTimeoutMs: number;
-  /** A client that does not poll for so long is gone. */
   readonly disconnectTimeoutMs: number;
 }
 
@@ -273,7 +262,6 @@ export class PollTransport extends HttpTransport {
   private isBinary = false;
   private activated = false;
   private isClosed = false;
-  /** Since when a poll has been waiting, or none has been there. */
   private sinceMs = performance.now();
 
   constructor(

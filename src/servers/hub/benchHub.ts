@@ -31,14 +31,10 @@ export interface BenchHub {
   readonly url: string;
   readonly connectionCount: number;
   readonly counts: BenchHubCounts;
-  /** Closes every connection with a Close message, stops listening, and leaves nothing open. */
   dispose(): Promise<void>;
 }
 
-/**
- * The largest payload that a scenario may have, with room for what is around it. A client that has just been sent
- * one leaves it unread for a while.
- */
+/** Of the largest payload of scenarios, with room for what is around it; a client leaves it unread for a while. */
 const longestBytes = largestPayloadBytes + 1024 * 1024;
 const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 
@@ -54,7 +50,6 @@ class RunningHub
   private readonly limits: PollLimits;
   readonly maxPostBytes: number;
   url = '';
-  /** Lower case, without a slash at the end. */
   private readonly path: string;
   private readonly connections = new Map<string, HubConnection>();
   private readonly groups = new HubGroups<HubConnection>();
@@ -233,11 +228,7 @@ class RunningHub
   }
 }
 
-/**
- * Starts a hub with the bench contracts on loopback: negotiate, all three transports, JSON and
- * MessagePack.
- * @throws ExpectedError `port-taken` or `port-refused` when it cannot listen on the port
- */
+/** @throws ExpectedError `port-taken` or `port-refused` */
 export async function startBenchHub(options: BenchHubOptions = {}): Promise<BenchHub> {
   const hub = new RunningHub(options);
   await hub.listen(options.port);

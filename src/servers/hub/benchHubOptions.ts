@@ -1,7 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import { parseDurationMs } from '../../base/units';
 
-/** The hub stops reading and writing once: `afterMs` after the first message to deliver, for `forMs`. */
 export interface Stall {
   readonly afterMs: number;
   readonly forMs: number;
@@ -13,7 +12,6 @@ export interface HubCapacity {
   readonly mostWaitMs?: number;
 }
 
-/** The first `count` connects are answered 429 with `Retry-After: retryAfterS`. */
 interface Throttle {
   readonly count: number;
   readonly retryAfterS: number;
@@ -29,59 +27,38 @@ interface Throttle {
 export interface BenchHubKnobs {
   /** `--delay`: each delivery, and the completion of the call that caused it, leaves this much later. */
   readonly delayMs?: number;
-  /**
-   * `--stall`: while it lasts nothing is read or written on any connection; what clients send waits in
-   * the kernel's buffers, delayed deliveries wait in the hub, and all of it goes on afterwards in order.
-   */
+  /** `--stall`: nothing is read or written on any connection; what waits goes on afterwards in order. */
   readonly stall?: Stall;
   /** `--drop-every`: deliveries n, 2n, 3n, … are never sent. */
   readonly dropEvery?: number;
   /** `--dup-every`: deliveries n, 2n, 3n, … are sent twice; a delivery that is dropped is not. */
   readonly dupEvery?: number;
-  /**
-   * `--close-after`: a connection is closed once it has sent this many invocations of any kind. The last
-   * one is still served, then come a Close message with an error text and WebSocket close code 1000.
-   * Streams are cut off by it.
-   */
+  /** `--close-after`: that many invocations of a connection are served, then it is closed with an error and code 1000. */
   readonly closeAfter?: number;
   /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */
   readonly refuse?: number;
   readonly throttle?: Throttle;
   /** `--capacity`: so many deliveries leave in a second, one after the other; what is more waits in order. */
   readonly capacity?: HubCapacity;
-  /**
-   * `--dialect`: only the methods and callbacks of that contract. Absent: those of both, distinguished by
-   * their arguments, and the greeting of `recordLatency`.
-   */
+  /** `--dialect`: only the methods and callbacks of that contract; absent: of both, greeting as `recordLatency`. */
   readonly dialect?: 'recordLatency' | 'measure';
 }
 
 export interface BenchHubOptions extends BenchHubKnobs {
-  /** Port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
   /** Path of the hub, default `/signalrbench`; compared without regard to case, as ASP.NET Core does. */
   readonly path?: string;
-  /** Longest WebSocket message and longest hub message accepted, default 17 MiB. */
   readonly maxMessageBytes?: number;
-  /** A connection that leaves more than this unread is closed, default 17 MiB. */
   readonly maxUnreadBytes?: number;
-  /** Time for the hub handshake, default 15 s. */
   readonly handshakeTimeoutMs?: number;
-  /** A Ping goes to each connection this often, default 15 s. */
   readonly keepAliveMs?: number;
-  /** A connection that has sent a Ping is closed after this much silence, default 30 s. */
   readonly clientTimeoutMs?: number;
-  /** A poll without messages is answered after this, default 90 s. */
   readonly pollTimeoutMs?: number;
-  /** A long-polling client that does not poll for so long is gone, default 15 s. */
   readonly disconnectTimeoutMs?: number;
-  /** Longest body of a POST over server-sent events or long polling, default 34 MiB. */
   readonly maxPostBytes?: number;
-  /** A negotiated connection id that nobody connects with is forgotten after this, default 15 s. */
   readonly tokenLifetimeMs?: number;
 }
 
-/** Texts of the knob flags, keyed as the command line names them in camel case. */
 export interface BenchHubFlags {
   readonly delay?: string | undefined;
   readonly stall?: string | undefined;
@@ -94,10 +71,7 @@ export interface BenchHubFlags {
   readonly dialect?: string | undefined;
 }
 
-/**
- * All knob flags at once; absent flags stay absent.
- * @throws ExpectedError `bad-option` for the first flag that cannot be read
- */
+/** @throws ExpectedError `bad-option` for the first flag that cannot be read */
 export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
   const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, capacity, dialect } =
     flags;

@@ -30,7 +30,6 @@ interface UpStream {
   ending: Buffer | undefined;
 }
 
-/** Open streams of one connection; the next one is refused. */
 const maxStreams = 1000;
 /** `StreamBufferCapacity` of ASP.NET Core, 10, and the item whose delay is running. */
 const maxWaitingItems = 11;
@@ -40,14 +39,9 @@ const maxWaitingBytes = 256 * 1024;
 const streamingFailed = 'An error occurred on the server while streaming results. HubException:';
 const uploadFailed = "An unexpected error occurred invoking 'StreamingUpload' on the server.";
 
-/**
- * The streams of one connection. Items of `StreamingEcho` go back after the call's delay, one after the
- * other. When too much waits, {@link isFull} asks the connection to read nothing more, and the
- * connection is asked to go on once there is room.
- */
+/** Too many items that wait make it {@link isFull}: nothing more is read from the connection until there is room. */
 export class ConnectionStreams implements OpenStreams {
   private readonly calls = new Map<string, UpStream>();
-  /** Streams the client has not ended, by stream id. */
   private readonly uploads = new Map<string, UpStream>();
   private readonly downloads = new Map<string, DownloadStream>();
   private fullStreams = 0;
@@ -62,12 +56,7 @@ export class ConnectionStreams implements OpenStreams {
     return this.fullStreams > 0 || this.waitingBytes > maxWaitingBytes;
   }
 
-  /**
-   * Begins a call that gives the items back, or only counts them and answers with their number.
-   * @param delayMs wait before each item goes back; none from 0 down
-   * @param counted 0 where items are counted
-   * @returns the error that refuses it
-   */
+  /** Gives the items back after `delayMs` each or, with `counted` 0, answers with their number. @returns the error that refuses it */
   start(message: HubMessage, delayMs: number, counted?: number): string | undefined {
     const { invocationId: id = '', streamId } = message;
     // Nobody waits for the number: the items of an unknown stream are ignored.
@@ -91,11 +80,7 @@ export class ConnectionStreams implements OpenStreams {
     return undefined;
   }
 
-  /**
-   * Begins a call that sends `items` copies of an item, the first at once and each further one `delayMs`
-   * after the one before was due.
-   * @returns the error that refuses it
-   */
+  /** Sends `items` copies, each `delayMs` after the one before was due. @returns the error that refuses it */
   startDownload(
     { invocationId: id = '' }: HubMessage,
     item: Buffer,
@@ -141,7 +126,6 @@ export class ConnectionStreams implements OpenStreams {
     return undefined;
   }
 
-  /** Sends what became due while the hub was held. */
   resume(): void {
     for (const stream of this.calls.values()) if (stream.isDue) this.sendFirst(stream);
     for (const download of this.downloads.values()) download.resume();
@@ -236,9 +220,7 @@ interface Download {
   readonly delayMs: number;
 }
 
-/** Items in one go, so that other clients are served in between. */
 const burst = 64;
-/** A client that has left too much unread is asked again after this. */
 const retryMs = 2;
 
 /**
@@ -249,7 +231,6 @@ class DownloadStream {
   private readonly startMs = performance.now();
   private sent = 0;
   private timer: NodeJS.Timeout | undefined;
-  /** Something became due while the hub was held. */
   private isDue = false;
   private isOver = false;
 
@@ -269,7 +250,6 @@ class DownloadStream {
     clearTimeout(this.timer);
   }
 
-  /** Completes the call, whatever is left of it. */
   finish(): void {
     if (this.isOver) return;
     this.dispose();

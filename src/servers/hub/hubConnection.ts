@@ -26,7 +26,6 @@ export interface ConnectionHost {
   gone(connection: HubConnection): void;
 }
 
-/** The streams of a connection, as far as it hands their messages on. */
 export interface OpenStreams {
   readonly isFull: boolean;
   received(message: HubMessage): void;
@@ -68,7 +67,6 @@ export class HubConnection implements TransportOwner {
     return this.state === 'open';
   }
 
-  /** Sends one encoded frame, or closes the connection when the client has left too much unread. */
   write(frame: Buffer): void {
     if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
   }
@@ -84,7 +82,6 @@ export class HubConnection implements TransportOwner {
     this.transport.terminate();
   }
 
-  /** Time-outs and keep-alive; called about once a second with the hub's tick. */
   tick(nowMs: number): void {
     this.transport.tick(nowMs);
     if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
@@ -125,7 +122,6 @@ export class HubConnection implements TransportOwner {
     return this.host.isHeld || this.isFull;
   }
 
-  /** The client has left so much unread that whoever can had better wait. */
   get isBehind(): boolean {
     return this.transport.unreadBytes * 4 > this.host.maxUnreadBytes;
   }
@@ -217,7 +213,6 @@ export class HubConnection implements TransportOwner {
     }
   }
 
-  /** Keeps a piece of a message that came in several WebSocket messages. */
   private keep(piece: Buffer): void {
     this.rest ??= new ByteRest();
     this.rest.append(piece);

@@ -5,7 +5,6 @@ import type { HubConnection } from './hubConnection';
 export interface DeliveryCounts {
   deliveries: number;
   dropped: number;
-  /** Sent a second time on top of `deliveries`. */
   duplicated: number;
 }
 
@@ -15,7 +14,6 @@ interface Waiting {
   readonly frame: Buffer;
 }
 
-/** What is called when the hub stops reading, and whenever a reason to do so is gone. */
 interface DeliveriesHost {
   onHold(): void;
   onRelease(): void;
@@ -35,7 +33,6 @@ export class HubDeliveries {
   private readonly dropEvery: number;
   private readonly dupEvery: number;
   private readonly capacity: HubCapacity | undefined;
-  /** Nothing ever waits. */
   private readonly isDirect: boolean;
   /** When the next delivery may leave, where only so many may in a second. */
   private freeMs = -Infinity;
@@ -45,7 +42,6 @@ export class HubDeliveries {
   private waitingBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private immediate: NodeJS.Immediate | undefined;
-  /** The stall knob is at work, or too many delayed deliveries wait. */
   private readonly reasons = new Set<'stall' | 'deliveries'>();
   private stall: BenchHubKnobs['stall'];
   private stallTimer: NodeJS.Timeout | undefined;
@@ -102,7 +98,6 @@ export class HubDeliveries {
     this.sendAt(nowMs, nowMs, connection, frame);
   }
 
-  /** When a delivery may leave by the capacity; undefined when that is too late for it. */
   private takeTurn(nowMs: number): number | undefined {
     if (this.capacity === undefined) return nowMs;
     const { perSecond, mostWaitMs = Infinity } = this.capacity;

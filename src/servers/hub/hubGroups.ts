@@ -1,14 +1,11 @@
 interface GroupMember {
-  /** Names of the groups it is in; undefined until it joins its first. */
   groups: Set<string> | undefined;
 }
 
-/** Groups of one member; more are refused. */
 export const mostGroups = 10_000;
 
 export const noMoreGroups = 'A connection may be in at most 10,000 groups of this server.';
 
-/** Whether it is in the group already, or may be in one more. */
 export const mayJoin = ({ groups }: GroupMember, group: string): boolean =>
   groups === undefined || groups.size < mostGroups || groups.has(group);
 
@@ -58,7 +55,6 @@ export class HubGroups<Member extends GroupMember> {
   }
 }
 
-/** A client of a service: who it is, besides its groups. */
 export interface HubMember extends GroupMember {
   readonly id: string;
   readonly userId: string | undefined;

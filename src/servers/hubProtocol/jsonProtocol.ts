@@ -27,10 +27,7 @@ class JsonProtocol extends ServerProtocol {
     return separator < 0 ? 'incomplete' : separator + 1;
   }
 
-  /**
-   * Members may come in any order; unknown ones are skipped.
-   * @returns undefined also when it completes with both a result and an error
-   */
+  /** Members in any order; unknown ones are skipped. Undefined also with both a result and an error. */
   read(bytes: Buffer, start: number, behind: number): HubMessage | undefined {
     const end = behind - 1;
     const open = skipSpace(bytes, start);
@@ -92,10 +89,7 @@ export const jsonProtocol: ServerProtocol = new JsonProtocol(opcode.text, encode
   itemTail: messageTail,
 });
 
-/**
- * JSON text of a value that came in MessagePack: bytes as base64, as .NET writes them, of an extension
- * its data; integers of any size digit by digit.
- */
+/** JSON text of a value from MessagePack, as .NET writes it: bytes as base64, integers digit by digit. */
 export function jsonText(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (value instanceof MessagePackExtension) return jsonText(value.data);
@@ -164,7 +158,6 @@ function readStreamIds(message: HubMessage, start: number, end: number): boolean
   return isValid;
 }
 
-/** Whether it has what its type cannot do without. */
 function isComplete(message: HubMessage): boolean {
   const hasId = message.invocationId !== undefined;
   const isCall = message.target !== '' && message.argumentsEnd > 0;

@@ -150,7 +150,6 @@ export const messagePackProtocol: ServerProtocol = new MessagePackProtocol(
   },
 );
 
-/** Up to 5 bytes from the beginning of the message: from what is kept, and from the new data. */
 function beginningOf(rest: Buffer, data: Buffer, start: number): Buffer {
   const missing = maximumPrefixBytes - rest.length;
   if (rest.length === 0) return data.subarray(start, start + missing);
@@ -164,7 +163,6 @@ function fail(text: string): never {
   throw new HubMessageError(text);
 }
 
-/** Reads what the type needs; returns how many elements that were. */
 function readFields(cursor: Cursor, message: HubMessage, elements: number): number {
   switch (message.type) {
     case hubMessageType.invocation:
@@ -186,7 +184,6 @@ function readFields(cursor: Cursor, message: HubMessage, elements: number): numb
   }
 }
 
-/** Moves over the headers and reads the invocation id behind them. */
 function readHead(cursor: Cursor, message: HubMessage, elements: number, wanted: number): void {
   if (elements < wanted) fail('too few elements');
   for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);

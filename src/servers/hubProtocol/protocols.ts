@@ -4,7 +4,6 @@ import type { ServerProtocol } from './serverProtocol';
 
 export const serverProtocols: readonly ServerProtocol[] = [jsonProtocol, messagePackProtocol];
 
-/** The protocol of that name as a server speaks it; undefined for any other. */
 export const protocolNamed = (wanted: string): ServerProtocol | undefined =>
   serverProtocols.find(({ name }) => name === wanted);
 
@@ -13,11 +12,7 @@ export const handshakeTimedOut = 'Handshake was canceled.';
 
 const maxShown = 64;
 
-/**
- * The protocol that a handshake request asks for, or why it is refused, in the words of ASP.NET Core.
- * @param text the JSON text without the record separator
- * @param carriesBinary whether the transport carries anything but text
- */
+/** The protocol of a handshake request, or why it is refused, in the words of ASP.NET Core. */
 export function agreeOnProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
   let request: { protocol?: unknown; version?: unknown } | null;
   try {
@@ -42,13 +37,10 @@ export function agreeOnProtocol(text: string, carriesBinary: boolean): ServerPro
 export const handshakeErrorFrame = (error: string): Buffer =>
   jsonProtocol.frame(Buffer.from(`${JSON.stringify({ error })}\x1e`, 'utf8'));
 
-/** One message, as the frames that carry it in each hub protocol. */
 export interface FrameSource {
-  /** undefined when it cannot be said in that protocol. */
   in(protocolName: string): Buffer | undefined;
 }
 
-/** Frames that are encoded once for each protocol that a receiver speaks. */
 export function encodedOnce(frameIn: (protocolName: string) => Buffer | undefined): FrameSource {
   const frames = new Map<string, Buffer | undefined>();
   return {
@@ -59,10 +51,7 @@ export function encodedOnce(frameIn: (protocolName: string) => Buffer | undefine
   };
 }
 
-/**
- * The frames that call `target` with the argument list in `start`…`end` of `bytes`.
- * @param sent protocol in which the list came
- */
+/** @param sent protocol in which the argument list in `start`…`end` came */
 export function invocationFrames(
   sent: ServerProtocol,
   target: string,

@@ -22,7 +22,6 @@ function writeHeader(frame: Buffer, code: number, payloadBytes: number): void {
   }
 }
 
-/** The header of a frame whose payload of that many bytes is written behind it. */
 export function serverHeader(code: number, payloadBytes: number): Buffer {
   const header = Buffer.allocUnsafe(serverHeaderLength(payloadBytes));
   writeHeader(header, code, payloadBytes);
@@ -52,13 +51,11 @@ export function carryingFrame(
   return frame;
 }
 
-/** Where the payload begins of the frame that begins at `at`. */
 export function payloadStart(frames: Buffer, at: number): number {
   const marker = frames[at + 1]!;
   return at + (marker < 126 ? 2 : marker === 126 ? 4 : 10);
 }
 
-/** Where it ends, and the next frame begins. */
 export function payloadEnd(frames: Buffer, at: number): number {
   const marker = frames[at + 1]!;
   if (marker < 126) return at + 2 + marker;

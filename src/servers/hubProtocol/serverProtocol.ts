@@ -5,10 +5,7 @@ import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import { carryingFrame, serverFrame } from './serverFrame';
 
-/**
- * The envelope of one hub message of either protocol; `arguments` and `item` stay where they are, as
- * positions in `bytes`, which are 0 where there is none.
- */
+/** The envelope of one hub message; arguments and item stay positions in `bytes`, 0 where there is none. */
 export class HubMessage {
   type = NaN;
   target = '';
@@ -24,7 +21,6 @@ export class HubMessage {
   secondEnd = 0;
   thirdStart = 0;
   thirdEnd = 0;
-  /** How many stream ids there are, and the first of them. */
   streams = 0;
   streamId = '';
   itemStart = 0;
@@ -57,7 +53,6 @@ export class HubMessage {
   }
 }
 
-/** Longest method name and invocation id that are read. */
 export const maxNameBytes = 512;
 /** Longest error text that is kept; {@link longError} stands for longer ones. */
 export const maxErrorBytes = 4096;
@@ -73,13 +68,9 @@ interface Surroundings {
   readonly itemTail: Buffer;
 }
 
-/**
- * One hub protocol as the hub speaks it. Payloads stay bytes between the client that sent them and those
- * that get them; only for a receiver of the other protocol they are read as values and written anew.
- */
+/** Payloads stay bytes on their way; only for a receiver of the other protocol they are read as values and written anew. */
 export abstract class ServerProtocol {
   abstract readonly name: 'json' | 'messagepack';
-  /** Whether its bytes must be UTF-8 text. */
   readonly isText: boolean;
   /** The accepted handshake, which is JSON in every protocol. */
   readonly handshakeFrame: Buffer;
@@ -123,7 +114,6 @@ export abstract class ServerProtocol {
   abstract member(bytes: Buffer, start: number, end: number, key: string): string | undefined;
   /** Everything in `start`…`end`. @throws SyntaxError when it is no value after all */
   abstract value(bytes: Buffer, start: number, end: number): unknown;
-  /** An argument list that came in another protocol, to be sent in this one. */
   abstract encodeArguments(values: unknown): Buffer;
   /** A dictionary with its number, in hexadecimal, before its other members. */
   abstract numberedItem(dictionary: Buffer, number: number): Buffer;
@@ -134,7 +124,6 @@ export abstract class ServerProtocol {
     return wide === undefined || BigInt.asIntN(32, wide) !== wide ? undefined : Number(wide);
   }
 
-  /** Calls `target` with the argument list in `start`…`end` of `bytes`. */
   invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer {
     const { invocationHead, invocationTail } = this.around;
     const isUsual = target === callbacks.recordLatency;
@@ -147,7 +136,6 @@ export abstract class ServerProtocol {
     return this.carrying(this.measureHead, bytes, start, end, this.around.invocationTail);
   }
 
-  /** A stream item, which is `start`…`end` of `bytes`. */
   streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer {
     const { itemHead, itemTail } = this.around;
     return this.carrying(itemHead(invocationId), bytes, start, end, itemTail);
@@ -166,7 +154,6 @@ export abstract class ServerProtocol {
     return this.written({ type: hubMessageType.completion, invocationId, result });
   }
 
-  /** Completion of a stream, which has no result. */
   streamEndFrame(invocationId: string): Buffer {
     return this.written({ type: hubMessageType.completion, invocationId });
   }

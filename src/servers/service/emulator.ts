@@ -12,10 +12,8 @@ import { TokenCheck, type TokenClaims } from './tokenCheck';
 
 /** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
 const publicAccessKey = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
-/** Under which this machine may be asked for. */
 const names = [loopbackHost, 'localhost', '[::1]'];
 
-/** What the emulators of both services have in common: keys, tokens, quota. */
 export abstract class Emulator<Connection extends Terminable> extends ConnectionServer<Connection> {
   readonly accessTokens: TokenCheck;
   readonly quota: ConnectionQuota;
@@ -28,7 +26,6 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
     this.quota = new ConnectionQuota(quota);
   }
 
-  /** From now on these access keys are accepted, and no others; the first one is the primary. */
   rotateKeys(accessKeys: readonly string[]): void {
     this.accessKeys = accessKeys;
     this.accessTokens.rotate(accessKeys);
@@ -38,7 +35,6 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
     return names.map((name) => `http://${name}:${this.port}${path}`);
   }
 
-  /** A token for a client, signed with the primary key. */
   clientToken(path: string, claims: TokenClaims, minutes: number): Promise<string> {
     return new SignJWT(claims)
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -53,7 +49,6 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
   }
 }
 
-/** Longest names, as in the validators of Microsoft's emulator. */
 const maxNameChars = 1024;
 
 /** Names of groups: up to 1,024 characters that are not all blank. */
@@ -62,7 +57,6 @@ export const isGroupName = (name: string): boolean =>
 
 export const isUserId = (id: string): boolean => id.length <= maxNameChars && id !== '';
 
-/** The parts of a path, decoded; undefined when it cannot be. */
 export function partsOf(path: string): string[] | undefined {
   try {
     return path.split('/').map(decodeURIComponent);
@@ -71,7 +65,6 @@ export function partsOf(path: string): string[] | undefined {
   }
 }
 
-/** The value that a text in JSON stands for; undefined when it is none. */
 export function jsonIn(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
@@ -96,7 +89,6 @@ export class ConnectionQuota {
     this.free = this.perSecond;
   }
 
-  /** Why no further connection is let in; undefined when one is. */
   refusal(nowMs: number): Refusal | undefined {
     if (this.used >= this.limit) {
       this.refused++;

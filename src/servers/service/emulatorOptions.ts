@@ -3,14 +3,11 @@ import type { ServiceSize } from '../../base/serviceLimits';
 import type { SignInCheck } from './tokenCheck';
 
 export interface QuotaOptions {
-  /** Connections are bounded by it; without it they are not. */
   readonly unit?: ServiceSize;
-  /** New connections per second are bounded by `unit` too. */
   readonly limitConnectRate?: boolean;
 }
 
 export interface EmulatorOptions extends QuotaOptions {
-  /** Port on 127.0.0.1; 0, the default, takes any free one. */
   readonly port?: number;
   /** Primary key first; default is the public one of Microsoft's emulator. */
   readonly accessKeys?: readonly string[];
@@ -30,16 +27,10 @@ export interface UpstreamTemplate {
 }
 
 export interface AzureSignalrOptions extends EmulatorOptions {
-  /**
-   * `default`: app servers run the hub; `serverless`: the service itself, REST and webhooks do. Without it,
-   * a hub with server connections is in default mode and one without is serverless.
-   */
+  /** Absent: a hub with server connections is in default mode, and one without is serverless. */
   readonly mode?: 'default' | 'serverless';
-  /** The first one that fits gets the event. */
   readonly upstreams?: readonly UpstreamTemplate[];
-  /** Time between negotiate and connect, default 5 s. */
   readonly connectWindowMs?: number;
-  /** A client that leaves more than this unread is closed, default 16 MiB. */
   readonly maxUnreadBytes?: number;
 }
 
@@ -64,10 +55,7 @@ export interface WebPubSubFlags extends QuotaFlags {
   readonly allowAnonymous?: boolean;
 }
 
-/**
- * All flags at once; absent flags stay absent.
- * @throws ExpectedError `bad-option` for the first flag that cannot be read
- */
+/** @throws ExpectedError `bad-option` for the first flag that cannot be read */
 export function parseAzureSignalrFlags(flags: AzureSignalrFlags): AzureSignalrOptions {
   const { mode, upstream } = flags;
   if (mode !== undefined && mode !== 'default' && mode !== 'serverless')
@@ -84,10 +72,7 @@ export function parseAzureSignalrFlags(flags: AzureSignalrFlags): AzureSignalrOp
   };
 }
 
-/**
- * All flags at once; absent flags stay absent.
- * @throws ExpectedError `bad-option` for the first flag that cannot be read
- */
+/** @throws ExpectedError `bad-option` */
 export function parseWebPubSubFlags(flags: WebPubSubFlags): WebPubSubEmulatorOptions {
   const { unit, limitConnectRate, ...others } = flags;
   return { ...others, ...quotaOf({ unit, limitConnectRate }) };

@@ -13,7 +13,6 @@ export interface RestHost<Hub> extends Pick<
   hub(name: string): Hub;
 }
 
-/** A call whose token was accepted. */
 export interface RestCall<Hub> {
   readonly hub: Hub;
   /** What stands in the path for its names, decoded; empty where the path has none. */
@@ -69,11 +68,9 @@ export const route = <Hub, Host>(
 ): Route<Hub, Host> => ({ method, path: path.split('/'), run });
 
 interface AskedPath {
-  /** Whether it is one of {@link RestApi.ownRoutes}. */
   readonly isOwn: boolean;
   readonly method: string;
   readonly hub: string;
-  /** Behind the hub, decoded. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -82,7 +79,6 @@ export interface RestApi<Hub, Host> {
   readonly routes: readonly Route<Hub, Host>[];
   /** Under `/emulator/`: what the service has in its settings. */
   readonly ownRoutes: readonly Route<Hub, Host>[];
-  /** What the service calls an error, by its status. */
   readonly codes: Readonly<Record<number, string>>;
   /** Whether applications that have signed in get keys for tokens of clients. */
   readonly lendsKeys: boolean;
@@ -91,7 +87,6 @@ export interface RestApi<Hub, Host> {
   readonly asked: (path: AskedPath) => AskedPath;
 }
 
-/** Largest body of a request, as of the services. */
 const maxBodyBytes = 1024 * 1024;
 
 /** Answers one HTTP request that is no upgrade. */
@@ -119,7 +114,6 @@ export function answerRest<Hub, Host extends RestHost<Hub>>(
   });
 }
 
-/** @throws RestError when it is refused */
 async function carryOut<Hub, Host extends RestHost<Hub>>(
   api: RestApi<Hub, Host>,
   host: Host,
@@ -170,7 +164,6 @@ async function checkToken(host: RestHost<unknown>, request: IncomingMessage): Pr
   throw new RestError(token.status, token.text, undefined, undefined, headers);
 }
 
-/** @throws RestError */
 function findRoute<Hub, Host>(
   routes: readonly Route<Hub, Host>[],
   { method, parts }: AskedPath,
@@ -209,10 +202,8 @@ export function objectIn({ body }: Pick<RestCall<unknown>, 'body'>): Record<stri
   return parsed as Record<string, unknown>;
 }
 
-/** What is sent, ended or asked about. */
 export type Receivers<Client, Hub> = (call: RestCall<Hub>) => Iterable<Client>;
 
-/** What a service does its own way in {@link commonRoutes}. */
 interface CommonParts<Client, Hub, Host> {
   readonly sendTo: (receivers: Receivers<Client, Hub>) => Run<Hub, Host>;
   readonly close: (client: Client, reason: string | undefined) => void;
@@ -222,7 +213,6 @@ interface CommonParts<Client, Hub, Host> {
   readonly removed: RestAnswer;
 }
 
-/** The routes that both services have. */
 export function commonRoutes<Client extends HubMember, Hub extends HubClients<Client>, Host>({
   sendTo,
   close,
@@ -278,11 +268,7 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
   ];
 }
 
-/**
- * The connection with the id in the path.
- * @param code of the refusal: a service may have one for groups, and one for permissions
- * @throws RestError when there is none
- */
+/** @param code of the refusal: a service may have one for groups, and one for permissions. @throws RestError */
 export function connectionOf<Client extends HubMember, Hub extends HubClients<Client>>(
   { hub, names: { connection } }: RestCall<Hub>,
   code: string,
@@ -302,20 +288,14 @@ export function join<Client extends HubMember>(
 }
 
 interface HandlerRegistry<Handler> {
-  /** @returns what speaks against one of them; undefined when all were accepted */
   register(
     hub: string,
     handlers: readonly Handler[],
   ): string | undefined | Promise<string | undefined>;
-  /** @returns false when the hub had none of its own */
   unregister(hub: string): boolean;
 }
 
-/**
- * Registers and forgets handlers of the events of a hub.
- * @param read one handler; undefined when it is none
- * @param form of one handler, for a person
- */
+/** @param read one handler; undefined when it is none. @param form of one handler, for a person */
 export function handlerRoutes<Client extends HubMember, Handler>(
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
   form: string,
@@ -338,10 +318,7 @@ export function handlerRoutes<Client extends HubMember, Handler>(
   ];
 }
 
-/**
- * What a registration names: one handler, or a list of them in `handlers`; undefined for anything else.
- * @param read one handler; undefined when it is none
- */
+/** One handler, or a list of them in `handlers`; undefined for anything else. */
 function handlersIn<Handler>(
   body: unknown,
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,

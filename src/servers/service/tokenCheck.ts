@@ -9,10 +9,7 @@ export type TokenOutcome =
   | AcceptedToken
   | { readonly status: 401 | 403 | 413; readonly text: string };
 
-/**
- * What a service thinks of a token of Microsoft Entra ID: accepted, none of its own, or of somebody without a
- * role. Only a test can check that on this machine.
- */
+/** What Microsoft Entra ID says of a token, for tests: only it can know. */
 export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 
 interface AcceptedToken {
@@ -21,21 +18,16 @@ interface AcceptedToken {
 }
 
 interface TokenCheckOptions {
-  /** Accepted keys, as text: the first is the primary one, further ones serve for a rotation. */
   readonly accessKeys: readonly string[];
   readonly signIns?: SignInCheck | undefined;
-  /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
 }
 
-/** Longest token of the official libraries. */
 const maxTokenChars = 4096;
 /** Accepted tokens that are remembered, so that the next request with one costs no HMAC. */
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
-/** Clocks may differ by this much. */
 const toleranceMs = 30_000;
-/** Keys that were lent and are accepted still: that of before a renewal too. */
 const lentKeys = 2;
 
 const texts = {
@@ -83,7 +75,6 @@ export class TokenCheck {
     return key;
   }
 
-  /** As {@link check}, for applications: they may sign in instead. */
   async checkApplication(
     token: string | undefined,
     urls: readonly string[],
@@ -100,11 +91,7 @@ export class TokenCheck {
     }
   }
 
-  /**
-   * @param token as it came, undefined when the request has none
-   * @param urls what the token may be for: the URL of the request, with port and query, under each name of
-   * this server
-   */
+  /** @param urls what the token may be for: the URL of the request under each name of this server */
   async check(token: string | undefined, urls: readonly string[]): Promise<TokenOutcome> {
     if (token === undefined || token === '') return refused(texts.missing);
     if (token.length > maxTokenChars) return refused(texts.long, 413);
@@ -141,7 +128,6 @@ export class TokenCheck {
     return refused(texts.signature);
   }
 
-  /** A key that was lent signs only what names it. */
   private lentFor(token: string): Uint8Array | undefined {
     if (this.lent.length === 0) return undefined;
     try {
@@ -204,10 +190,7 @@ function decoded(text: string): string {
   }
 }
 
-/**
- * Whether an audience stands for `url`: the same scheme, host and path, with the same port or none, and
- * with a query that asks for nothing else than the URL's, or none.
- */
+/** Scheme, host and path are the same, the port too or absent; the query asks for nothing that the URL does not. */
 function isAudience(audience: string, url: string): boolean {
   if (!URL.canParse(audience) || !URL.canParse(url)) return false;
   const [asked, own] = [new URL(audience), new URL(url)];
@@ -220,7 +203,6 @@ function isAudience(audience: string, url: string): boolean {
   return [...asked.searchParams].every(([name, value]) => ownQuery.getAll(name).includes(value));
 }
 
-/** The audience as the services document it: without the port; of the query only the hub. */
 function shownAudience(url: string): string {
   if (!URL.canParse(url)) return 'what this server expects';
   const { protocol, hostname, pathname, searchParams } = new URL(url);

@@ -9,7 +9,6 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { ByteRest } from '../../wire/socket/frameReader';
 
-/** What an upstream handler answered, or a sentence that says why there is no answer. */
 export type UpstreamAnswer = AnsweredUpstream | { readonly failure: string };
 
 export interface AnsweredUpstream {
@@ -30,7 +29,6 @@ interface UpstreamLimits {
   readonly maxAnswerBytes: number;
 }
 
-/** Sockets to handlers that are open at once; further events wait for one. */
 const maxSockets = 256;
 
 type Outcome = UpstreamAnswer | { readonly isStale: true };
@@ -84,11 +82,9 @@ class UpstreamCalls {
   }
 }
 
-/** Hubs with handlers of their own, and handlers of one hub; more are refused. */
 const maxHubs = 1000;
 const maxHandlers = 100;
 
-/** Where events go: to the handlers of their hub, or where it has none of its own to the common ones. */
 export class UpstreamHandlers<Handler> {
   protected readonly calls: UpstreamCalls;
   private readonly registered = new Map<string, readonly Handler[]>();
@@ -108,7 +104,6 @@ export class UpstreamHandlers<Handler> {
     this.calls.dispose();
   }
 
-  /** From now on, an event of the hub goes to the first of these that wants it. */
   protected set(hub: string, handlers: readonly Handler[]): void {
     this.registered.set(hub, handlers);
   }
@@ -159,18 +154,13 @@ function readAnswer(
   });
 }
 
-/**
- * Whether a name fits a pattern of an upstream handler: `*` or nothing stands for all, else it is a comma
- * list of names. Sources: "Upstream endpoints", heading "Rule settings"; "Event handlers in Azure Web
- * PubSub service", heading "Upstream and URL templates".
- */
+/** Comma list of names, `*` or nothing for all. Sources: "Upstream endpoints", heading "Rule settings"; "Event handlers in Azure Web PubSub service", heading "Upstream and URL templates". */
 export function fitsPattern(pattern: string | undefined, name: string): boolean {
   if (pattern === undefined || pattern.trim() === '*') return true;
   const wanted = pattern.split(',').map((part) => part.trim().toLowerCase());
   return wanted.includes(name.toLowerCase());
 }
 
-/** Why a name cannot be put into a URL. */
 export interface NameRefusal {
   readonly failure: string;
 }
@@ -182,11 +172,7 @@ const isNoSegment = (segment: string): boolean => /^(?:(?:\.|%2e){1,2})?$/i.test
 const encodedText = (text: string): string =>
   encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
-/**
- * The URL of an upstream handler with names in the `{places}` that they have values for.
- * @returns a refusal when a segment of the path would be empty, `.` or `..` by a name: the URL would then
- * be one that the template does not stand for
- */
+/** @returns a refusal when a name would make a segment of the path empty, `.` or `..`: another URL than the template says */
 export function filledUrl(
   template: string,
   values: Readonly<Record<string, string>>,

@@ -24,7 +24,6 @@ import {
 const maximumBodyBytes = 2 * 1024 * 1024;
 
 interface HandlerSettings {
-  /** How to reach the service's REST API. */
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
   /** Under which a service elsewhere reaches the handler: that of a tunnel. */
@@ -33,7 +32,6 @@ interface HandlerSettings {
 
 interface UpstreamHandler {
   readonly url: string;
-  /** From now on its calls show tokens made with this pass. */
   renew(pass: ServicePass): void;
   dispose(): Promise<void>;
 }
@@ -98,7 +96,6 @@ export async function upstreamHandler(
 }
 
 interface Event {
-  /** Empty without. */
   readonly header: (name: string) => string;
   readonly body: Buffer;
 }
@@ -166,7 +163,6 @@ type Deed =
   | { readonly result: string }
   | ((calls: RestCalls) => Promise<ServiceFailure | undefined>);
 
-/** What the bench methods do, by their names in lower case. */
 const methods = new Map(hubMethods().map(({ name, action }) => [name.toLowerCase(), action]));
 
 function deedOf({ target, arguments: args }: Invocation, connectionId: string): Deed | undefined {

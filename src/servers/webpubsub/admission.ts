@@ -16,7 +16,6 @@ export interface AdmissionContext extends Pick<Emulator<Terminable>, 'accessToke
 export interface ConnectRequest {
   readonly hub: string;
   readonly query: URLSearchParams;
-  /** As offered in `Sec-WebSocket-Protocol`. */
   readonly offered: readonly string[];
 }
 
@@ -32,7 +31,6 @@ export interface Admission {
 
 const notFound: Refusal = { status: 404, text: 'There is no client endpoint at this path.' };
 
-/** Reads hub and subprotocols of a connect. */
 export function readConnect(request: IncomingMessage): ConnectRequest | Refusal {
   const { path, query } = pathAndQuery(request);
   const inPath = /^\/client\/hubs\/([^/]+)\/?$/.exec(path)?.[1];
@@ -49,7 +47,6 @@ export function readConnect(request: IncomingMessage): ConnectRequest | Refusal 
   return { hub, query, offered };
 }
 
-/** Decides on a connect: by its token, and by the event handler of the hub if there is one. */
 export async function admit(
   context: AdmissionContext,
   request: IncomingMessage,
@@ -88,7 +85,6 @@ function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission
   };
 }
 
-/** The event `connect`, which the handler answers with what it wants changed. */
 async function askHandler(
   upstream: Upstream,
   { headers }: IncomingMessage,
@@ -135,7 +131,6 @@ const claimTexts = (claim: unknown): string[] =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
 
-/** An admission with what the body of an answer to `connect` changes of it, or what the handler did wrong. */
 function changedBy(body: Buffer, own: Admission, offered: readonly string[]): Admission | string {
   const parsed = jsonIn(body);
   if (typeof parsed !== 'object' || parsed === null)

@@ -19,22 +19,18 @@ import { AckIds, EventQueue, opcodes, UnackedMessages, type Delivery } from './d
 import type { Permissions } from './permissions';
 
 export interface ClientHost {
-  /** Milliseconds, as of the last tick. */
   readonly tickMs: number;
   received(client: Client, message: ClientMessage): void;
   receivedRaw(client: Client, payload: Payload): void;
-  /** It is over, and cannot be recovered. */
   ended(client: Client, reason: string): void;
 }
 
-/** A client that leaves more than this unread is closed. */
 const maxUnreadBytes = 1024 * 1024;
 /** With more than this unread, what can wait does. */
 const flowingBytes = 256 * 1024;
 /** Default of the service, 20 s; a client that is silent for two of them and more is lost. */
 const keepAliveMs = 20_000;
 const silenceMs = 50_000;
-/** How long a reliable client without a socket may be recovered. */
 const recoveryMs = 30_000;
 
 /** Close codes with which the other side has said that it is done (RFC 6455, 7.4.1). */
@@ -47,13 +43,11 @@ export type PubSubHub = HubClients<Client>;
 /** One client of a hub; reliable ones outlive their socket for a while. */
 export class Client implements HubMember {
   groups: Set<string> | undefined;
-  /** What the event handler has asked to get back with every event. */
   connectionState: string | undefined;
   private socket: WebSocketTransport | undefined;
   private isOver = false;
   private ackIds: AckIds | undefined;
   private readonly unacked: UnackedMessages | undefined;
-  /** Sequence id of the message that a reliable client is sent next. */
   private nextSent = 1;
   private reconnectionToken: Buffer | undefined;
   private events: EventQueue | undefined;
@@ -78,7 +72,6 @@ export class Client implements HubMember {
     return this.socket !== undefined;
   }
 
-  /** Takes a socket, the first one or one more, and says that the client is connected. */
   attach(socket: WebSocketTransport): void {
     this.socket?.terminate();
     this.socket = socket;
@@ -119,7 +112,6 @@ export class Client implements HubMember {
     this.unacked?.acknowledge(sequenceId);
   }
 
-  /** Sends a message to the application's side of the client. */
   deliver(delivery: Delivery): void {
     if (this.isOver) return;
     if (this.unacked === undefined) {
@@ -130,7 +122,6 @@ export class Client implements HubMember {
     else this.end('Too many messages are waiting to be acknowledged by this client.', goneForGood);
   }
 
-  /** Sends a message of the protocol; a simple client knows none. */
   send(message: ServerMessage): void {
     if (this.isOver || this.subprotocol === undefined || !this.hasRoom()) return;
     const { format } = this.subprotocol;
@@ -150,7 +141,6 @@ export class Client implements HubMember {
     this.events.add(bytes, handle);
   }
 
-  /** Ends it for good: says why, and closes the socket behind what was written. */
   end(reason: string, code = 1000): void {
     if (this.isOver || !this.hasRoom()) return;
     this.send({ type: 'disconnected', message: reason });
@@ -159,7 +149,6 @@ export class Client implements HubMember {
     this.over(reason);
   }
 
-  /** Time-outs and keep-alive; called about once a second. */
   tick(nowMs: number): void {
     const silentMs = nowMs - this.lastSeenMs;
     if (this.socket === undefined) {
@@ -209,7 +198,6 @@ export class Client implements HubMember {
     this.over(code === 1006 ? 'The connection was lost.' : '');
   }
 
-  /** Sends what a reliable client has not been sent yet, as far as it reads. */
   private sendOn(): void {
     const { unacked, socket, subprotocol } = this;
     if (unacked === undefined || socket === undefined || subprotocol === undefined) return;
@@ -239,7 +227,6 @@ export class Client implements HubMember {
   }
 }
 
-/** Delivers to all clients that are wanted; the number of them. */
 export function deliverTo(
   clients: Iterable<Client>,
   delivery: Delivery,

@@ -20,7 +20,6 @@ import {
 
 export interface ClientContext {
   readonly upstream: Upstream;
-  /** @param count clients that a message goes to */
   delivered(count: number): void;
 }
 
@@ -35,7 +34,6 @@ const errors = {
   noStreams: { name: 'BadRequest', message: 'This server has no streams.' },
 };
 
-/** Carries out what a PubSub client asks for. */
 export function carryOut(context: ClientContext, client: Client, message: ClientMessage): void {
   switch (message.type) {
     case 'joinGroup':
@@ -102,7 +100,6 @@ function mayGoOn(
   return true;
 }
 
-/** Answers a request that wants to know; silent for the others. */
 function acknowledge(client: Client, ackId: WireId | undefined, error?: MessageError): void {
   if (ackId === undefined) return;
   client.send({ type: 'ack', ackId, success: error === undefined, error });
@@ -118,7 +115,6 @@ function sendToGroup(
   context.delivered(deliverTo(sender.hub.groups.membersOf(group), delivery, isWanted));
 }
 
-/** Hands an event to the handler of the hub, and its answer to the client. */
 function raise(
   context: ClientContext,
   client: Client,
@@ -200,7 +196,6 @@ export function goodAnswer(answer: AnsweredUpstream): UpstreamAnswer {
     : { failure: `The event handler answered with a body that is ${problem}.` };
 }
 
-/** The state a handler wants back with every event. */
 export function stateIn({ headers }: AnsweredUpstream): string | undefined {
   const state = headers['ce-connectionstate'];
   return typeof state === 'string' ? state : undefined;

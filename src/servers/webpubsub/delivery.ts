@@ -9,11 +9,7 @@ import { jsonDataHead, jsonDataTail } from '../../wire/webpubsub/jsonMessages';
 import { protobufDataHead, protobufDataTail } from '../../wire/webpubsub/protobufMessages';
 import { serverFrame, serverHeader } from '../hubProtocol/serverFrame';
 
-/**
- * One message on its way to any number of clients: encoded once for each form that a receiver wants, and
- * written to every socket without a copy. Frames of reliable clients differ in their number, which stands
- * in a head of its own.
- */
+/** Encoded once for each form that a receiver wants, and written to every socket without a copy. */
 export class Delivery {
   private readonly message: DataMessage;
   private simple: Buffer | undefined;
@@ -44,7 +40,6 @@ export class Delivery {
     return (this.plain[format] ??= this.plainFrame(subprotocol));
   }
 
-  /** The two parts of the frame with a number. */
   numbered({ format }: Subprotocol, sequenceId: number): [head: Buffer, tail: Buffer] {
     const tail = this.tail(format);
     const head =
@@ -78,7 +73,6 @@ export const opcodes = { json: opcode.text, protobuf: opcode.binary } as const;
 const maxMessages = 1000;
 const maxBytes = 16 * 1024 * 1024;
 
-/** What a reliable client has not acknowledged, oldest first. */
 export class UnackedMessages {
   private deliveries: Delivery[] = [];
   private head = 0;
@@ -94,7 +88,6 @@ export class UnackedMessages {
     return true;
   }
 
-  /** The client has got everything up to this id. */
   acknowledge(sequenceId: WireId): void {
     while (this.firstId <= sequenceId && this.head < this.deliveries.length) {
       this.bytes -= this.deliveries[this.head++]!.payloadBytes;
@@ -106,23 +99,19 @@ export class UnackedMessages {
     }
   }
 
-  /** The message with this id; undefined when there is none, or it is acknowledged. */
   at(sequenceId: number): Delivery | undefined {
     return this.deliveries[this.head + sequenceId - this.firstId];
   }
 
-  /** Id of the oldest message, or of the next one. */
   get firstId(): number {
     return this.lastId - (this.deliveries.length - this.head) + 1;
   }
 }
 
-/** Ranges that are remembered; the oldest are forgotten first. */
 const maxRemembered = 1000;
 
 interface Range {
   readonly first: WireId;
-  /** The first id behind it. */
   next: WireId;
 }
 
@@ -154,11 +143,9 @@ export class AckIds {
 const idAfter = (id: WireId): WireId =>
   typeof id === 'number' && id < Number.MAX_SAFE_INTEGER ? id + 1 : wireId(BigInt(id) + 1n);
 
-/** Events of one client that may wait before nothing more is read from it. */
 const maxWaiting = 32;
 const maxWaitingBytes = 1024 * 1024;
 
-/** The events of one client, handled one after the other. */
 export class EventQueue {
   private readonly waiting: { readonly bytes: number; readonly handle: () => Promise<void> }[] = [];
   private bytes = 0;
@@ -167,7 +154,6 @@ export class EventQueue {
   /** @param onFull called when nothing more should come, and when it may again */
   constructor(private readonly onFull: (isFull: boolean) => void) {}
 
-  /** @param handle must not reject */
   add(bytes: number, handle: () => Promise<void>): void {
     this.waiting.push({ bytes, handle });
     this.bytes += bytes;

@@ -222,21 +222,16 @@ class Parser {
   }
 }
 
-/**
- * A filter that is not understood. Its message says what and where, in the words of the service: it reads
- * filters with the OData library of .NET, which counts positions from 0 and stops behind what it read last.
- */
+/** In the words of the service: the OData library of .NET counts from 0 and stops behind what it read last. */
 export class FilterError extends Error {
   constructor(filter: string, problem: string) {
     super(`Invalid syntax for '${filter}': ${problem} (Parameter 'filter')`);
   }
 }
 
-/** A piece of a filter: signs and words are in lower case. */
 interface FilterToken {
   readonly kind: 'sign' | 'word' | 'text' | 'number' | 'end';
   readonly text: string;
-  /** Where it begins and ends in the filter, from 0. */
   readonly start: number;
   readonly end: number;
 }
@@ -246,7 +241,6 @@ const syntaxError = (filter: string, position: number): FilterError =>
 
 const pattern = /\s*(?:([(),])|'((?:[^']|'')*)'|(-?[0-9]{1,15})(?![\w.])|([A-Za-z]+)|($))/y;
 
-/** @throws FilterError */
 function filterTokens(filter: string): FilterToken[] {
   const tokens: FilterToken[] = [];
   pattern.lastIndex = 0;

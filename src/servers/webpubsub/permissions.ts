@@ -34,17 +34,13 @@ export class Permissions {
     return made;
   }
 
-  /** @param group undefined asks for every group */
   allows(permission: Permission, group: string | undefined): boolean {
     const { everywhere, groups, patterns } = this.grants[permission];
     if (everywhere || group === undefined) return everywhere;
     return groups.has(group) || patterns.some((fits) => fits(group));
   }
 
-  /**
-   * @param group undefined means every group
-   * @returns undefined when it would be for more groups than anybody may be in
-   */
+  /** @param group undefined means every group. @returns undefined above the groups that anybody may be in */
   granting(permission: Permission, group: string | undefined): Permissions | undefined {
     const grant = this.grants[permission];
     if (group !== undefined && grant.groups.size >= mostGroups && !grant.groups.has(group))
@@ -94,7 +90,6 @@ function grantOf(permission: Permission, roles: readonly string[]): Grant {
  * Azure Web PubSub, "Wildcard group roles".
  */
 
-/** More of them, those of `**` included, are refused. */
 const maxStars = 5;
 
 type Piece = { readonly literal: string } | { readonly many: boolean; readonly crosses: boolean };

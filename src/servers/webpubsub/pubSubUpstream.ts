@@ -17,7 +17,6 @@ type SystemEvent = (typeof systemEvents)[number];
 
 interface CloudEvent {
   readonly kind: 'sys' | 'user';
-  /** Such as `connect`, or what the client has called it. */
   readonly name: string;
   readonly contentType: string;
   readonly body: Buffer;
@@ -28,13 +27,11 @@ export interface EventSource {
   readonly connectionId: string;
   readonly userId: string | undefined;
   readonly subprotocol: string | undefined;
-  /** What the handler has asked to get back with every event. */
   readonly connectionState: string | undefined;
 }
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Content types of payloads on their way to handlers. */
 const contentTypes: Readonly<Record<DataType, string>> = {
   json: jsonType,
   text: 'text/plain; charset=utf-8',
@@ -51,10 +48,7 @@ export function payloadOfBody(contentType: string | undefined, bytes: Buffer): P
   return dataType && { dataType, bytes };
 }
 
-/**
- * Why a payload of an HTTP body cannot go to clients: text goes into text frames as it is, and JSON into
- * JSON. Behind "is"; undefined when it can.
- */
+/** Why a payload of an HTTP body cannot go to clients, behind "is"; undefined when it can. */
 export function payloadProblem({ dataType, bytes }: Payload): string | undefined {
   if ((dataType === 'json' || dataType === 'text') && !isUtf8(bytes)) return 'no UTF-8 text';
   return dataType === 'json' && !isJson(bytes) ? 'no JSON, or nested too deeply' : undefined;
@@ -74,12 +68,10 @@ export const userEvent = (name: string, { dataType, bytes }: Payload): CloudEven
   body: bytes,
 });
 
-/** Where events of a hub go, as one entry of its settings says. */
 export interface HandlerSettings {
   readonly url: string;
   /** Names of the events of clients that it wants, see {@link fitsPattern}; absent is all. */
   readonly userEvents?: string | undefined;
-  /** Those it wants besides; absent is all. */
   readonly systemEvents?: readonly SystemEvent[] | undefined;
 }
 
@@ -90,7 +82,6 @@ interface Handler extends HandlerSettings {
 
 const unasked = (settings: HandlerSettings): Handler => ({ ...settings, agreed: undefined });
 
-/** Largest answer; what goes to clients may not be larger either. */
 const maxAnswerBytes = 1024 * 1024;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
@@ -98,10 +89,7 @@ export class Upstream extends UpstreamHandlers<Handler> {
   origin = '';
   private lastId = 0;
 
-  /**
-   * @param common handlers of hubs for which none are registered; the first that wants an event gets it
-   * @param accessKeys by each of which events are signed
-   */
+  /** @param common handlers of hubs for which none are registered */
   constructor(
     common: readonly HandlerSettings[],
     timeoutMs: number,
@@ -110,10 +98,7 @@ export class Upstream extends UpstreamHandlers<Handler> {
     super(common.map(unasked), { timeoutMs, maxAnswerBytes });
   }
 
-  /**
-   * Registers the handlers of a hub in the order in which they are asked.
-   * @returns what speaks against one of them, undefined when all were accepted
-   */
+  /** @returns what speaks against one of them, undefined when all were accepted */
   async register(hub: string, settings: readonly HandlerSettings[]): Promise<string | undefined> {
     const urlProblem = settings.map(({ url }) => handlerProblem(url)).find((each) => each);
     const problem = this.problemOf(hub, settings.length) ?? urlProblem;
@@ -166,7 +151,6 @@ export class Upstream extends UpstreamHandlers<Handler> {
     };
   }
 
-  /** The first that wants the event, as the service has it. */
   private handlerOf(hub: string, kind: CloudEvent['kind'], name: string): Handler | undefined {
     return this.handlersOf(hub).find(({ userEvents, systemEvents: system = systemEvents }) =>
       kind === 'user' ? fitsPattern(userEvents, name) : system.some((event) => event === name),

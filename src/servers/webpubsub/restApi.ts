@@ -79,7 +79,6 @@ function handlerIn(fields: Readonly<Record<string, unknown>>): HandlerSettings |
 const permittee = (call: Call): Client =>
   connectionOf<Client, PubSubHub>(call, 'Info.Connection.NotExisted');
 
-/** The data plane of the service. */
 export const webPubSubRest: RestApi<PubSubHub, PubSubRestHost> = {
   codes: {
     400: 'Error.BadRequest',
@@ -206,10 +205,7 @@ function filterOf(text: string | null, parameter: string): (client: Client) => b
   }
 }
 
-/**
- * The message in the body of a call, from the application's server or, when it goes to a group, from the group.
- * @throws RestError when it is none
- */
+/** @throws RestError when there is no message in the body */
 function deliveryIn({ contentType, body, query, names }: Call): Delivery {
   const payload = payloadOfBody(contentType, body);
   if (contentType === undefined || payload === undefined || payload.dataType === 'protobuf') {
@@ -229,7 +225,6 @@ function deliveryIn({ contentType, body, query, names }: Call): Delivery {
   );
 }
 
-/** Groups and clients of a call that changes many memberships. @throws RestError */
 function groupsAndFilter(call: Call): {
   groups: readonly string[];
   isWanted: (client: Client) => boolean;
@@ -245,7 +240,6 @@ function groupsAndFilter(call: Call): {
   };
 }
 
-/** A whole number of the query. @throws RestError when it is none from `least` to `most` */
 function numberOf(
   query: URLSearchParams,
   name: string,

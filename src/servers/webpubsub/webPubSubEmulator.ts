@@ -30,7 +30,6 @@ import { webPubSubRest, type PubSubRestHost } from './restApi';
 
 interface WebPubSubCounts {
   readonly received: number;
-  /** Messages on their way to clients: one for each receiver. */
   readonly delivered: number;
 }
 
@@ -39,7 +38,6 @@ export type WebPubSubEmulator = Pick<
   'connectionCount' | 'connectionString' | 'counts' | 'dispose' | 'rotateKeys'
 >;
 
-/** Largest message of a client, as of the service. */
 const maxMessageBytes = 1024 * 1024;
 
 class RunningEmulator
@@ -50,7 +48,6 @@ class RunningEmulator
   readonly allowAnonymous: boolean;
   connectionCount = 0;
   private readonly hubs = new Map<string, PubSubHub>();
-  /** Answers to `Sec-WebSocket-Protocol`, on their way to the upgrade. */
   private readonly chosen = new WeakMap<IncomingMessage, string>();
   private readonly done = { received: 0, delivered: 0 };
 
@@ -217,11 +214,7 @@ class RunningEmulator
   }
 }
 
-/**
- * Starts an emulator of Azure Web PubSub on loopback.
- * @throws ExpectedError `port-taken` or `port-refused` when it cannot listen on the port,
- *   `bad-upstream` when the URL of the event handler cannot be one
- */
+/** @throws ExpectedError `port-taken` or `port-refused`; `bad-upstream` when the handler has no usable URL */
 export async function startWebPubSubEmulator(
   options: WebPubSubEmulatorOptions = {},
 ): Promise<WebPubSubEmulator> {
