@@ -8,10 +8,8 @@ import { trafficLoad } from './load/serviceLoad';
 import type { Estimate, EstimateInput, EstimateOptions } from './model';
 
 /**
- * How many units the traffic needs by the published tables (method: docs/capacity.md), with everything
- * that explains the answer. Pure, and fast enough for every key stroke.
- * @throws ExpectedError `estimate-input` when a field is invalid; the message names it as in the test
- * vectors (`interval_s must be greater than 0`)
+ * By the published tables (method: docs/capacity.md); fast enough for every key stroke.
+ * @throws ExpectedError `estimate-input` that names the field as the test vectors do
  */
 export function estimate(input: EstimateInput, options: EstimateOptions = {}): Estimate {
   const assignment = checkAssignment(input, options);

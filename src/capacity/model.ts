@@ -11,7 +11,6 @@ export interface EstimateInput {
   readonly connections: number;
   readonly useCases: readonly Traffic[];
   readonly stack?: 'aspnetcore' | 'aspnet';
-  /** Server connections that the run opens by itself; absent: those that the guide advises are counted. */
   readonly serverConnections?: number;
   readonly serverless?: boolean;
   /** Sentences on how the input came about; the estimate passes them on in `notes`. */
@@ -19,7 +18,6 @@ export interface EstimateInput {
 }
 
 export interface EstimateOptions {
-  /** SignalR only; `sr2023` when absent. */
   readonly edition?: Edition;
   /** Share of the traffic limits to plan for, 0 < h ≤ 1; 1 when absent. */
   readonly headroom?: number;
@@ -70,13 +68,11 @@ export interface NeighbourUse {
 export interface BilledMessages {
   readonly messages_per_s: number;
   readonly messages_per_day: number;
-  /** In 30 days. */
   readonly messages_per_month: number;
 }
 
 /** Messages as the services bill them: 2 KB each, those that leave the service, envelopes included. */
 export interface Billing extends BilledMessages {
-  /** What it would be without the envelopes. */
   readonly payload_only: BilledMessages;
 }
 
@@ -85,7 +81,6 @@ export interface OtherEdition {
   readonly unit: number | null;
 }
 
-/** How a load compares with the size that its user has or plans. */
 export interface UnitVerdict {
   readonly exceeded: boolean;
   readonly offered: boolean;
@@ -134,7 +129,6 @@ export interface Estimate {
     readonly text: string;
     readonly source?: TableSource;
   };
-  /** Neighbouring listed sizes around `at_unit`, rising. */
   readonly neighbours: readonly NeighbourUse[];
   readonly formula: readonly string[];
   /** Sentences for people, one per warning and caution, in the order of importance. */
@@ -143,11 +137,7 @@ export interface Estimate {
   readonly billing?: Billing;
 }
 
-/**
- * The unit of each number of `estimate --json` by its path, `[]` for each entry of a list. *Unit* is a size of
- * the service; a *ratio* is 1 where a limit is reached; sizes of 2,048 bytes are those that the published
- * tables count bandwidth in.
- */
+/** By path, `[]` for each entry of a list. A *ratio* is 1 where a limit is reached. */
 export const estimateUnits = {
   'loads[].in_messages_per_s': 'messages/s',
   'loads[].out_messages_per_s': 'messages/s',
@@ -205,7 +195,6 @@ export type TableName =
   | 'rest_send_to_user'
   | 'upstream_echo';
 
-/** Seen from the service: `in` is client → service, `out` is service → client. */
 export type Direction = 'in' | 'out';
 
 interface PublishedRow {
@@ -222,7 +211,6 @@ export interface PublishedTable {
   readonly out?: PublishedRow;
   /** App servers, one count per `listedUnits` of the edition. */
   readonly appServers?: PublishedRow;
-  /** Web apps of ASP.NET SignalR, likewise. */
   readonly webApps?: PublishedRow;
   readonly serverConnections?: number;
   /** Senders the table was measured with, at most. */
@@ -244,9 +232,7 @@ export interface PublishedEdition {
   readonly name: 'sr2023' | 'later' | 'wps';
   readonly product: Product;
   readonly title: string;
-  /** Date or description of the edition. */
   readonly edition: string;
-  /** The document in two or three words, for people. */
   readonly label: string;
   readonly connectionsPerUnit: number;
   readonly connectionsFrom: { readonly heading: string; readonly line: number };

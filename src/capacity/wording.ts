@@ -25,7 +25,6 @@ export function figure(value: number): string {
   return formatCount(rounded, decimals);
 }
 
-/** `1 sender`, `1,900 senders`. */
 export function counted(count: number, noun: string): string {
   return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -36,15 +35,11 @@ export function shareWords(share: number): string {
   return nearlyFull ? `${Number((share * 100).toFixed(2))} %` : formatShare(share);
 }
 
-/** `Unit 1,000`. */
 export function unitWords(unit: number): string {
   return `Unit ${formatCount(unit)}`;
 }
 
-/**
- * `400 KB/s`, `38 MB/s` as the guides print them: 1 KB is 1,024 bytes and 1 MB is 1,000 KB, so their
- * MBps is 1,024,000 bytes per second.
- */
+/** As the guides print them: 1 KB is 1,024 bytes and 1 MB is 1,000 KB, so their MBps is 1,024,000 bytes per second. */
 export function bandwidthWords(bytesPerSecond: number): string {
   const { divisor, name } = bandwidthScale(bytesPerSecond);
   return `${figure(bytesPerSecond / divisor)} ${name}`;

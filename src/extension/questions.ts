@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { t } from './log';
 import { noticeText } from '../results/redact';
 import { loadNumbers, loadNumbersWords } from '../session/runWords';
-import type { LoadBeyond } from '../targets/target';
+import type { RemoteLoad } from '../targets/target';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 
@@ -22,7 +22,7 @@ export async function trusted(): Promise<boolean> {
 
 /** Load that leaves this machine needs a word, once per host and workspace. */
 export async function confirmLoad(
-  { hosts, url, redirected }: LoadBeyond,
+  { hosts, url, redirected }: RemoteLoad,
   scenario: Scenario,
   state: EditorState,
 ): Promise<boolean> {

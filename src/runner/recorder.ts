@@ -29,12 +29,12 @@ export function countedTargets(urls: number): number {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-type Happened<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+type WithoutUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-const happened = <T extends object>(values: T): Happened<T> =>
+const withoutUndefined = <T extends object>(values: T): WithoutUndefined<T> =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as Happened<T>;
+  ) as WithoutUndefined<T>;
 
 export class EntryRecorder extends MessageCounts {
   /** Run time in which deliveries count that a hub makes by itself. */
@@ -89,7 +89,7 @@ export class StepRecorder extends EntryRecorder {
     this.errors = {};
     this.warmupErrors = {};
     const parts = entries.length === 0 ? undefined : entries;
-    const optional = happened({ warmupErrors, slip, membership, entries: parts });
+    const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts });
     return { step, ...counted, errors, ...optional };
   }
 }
@@ -235,7 +235,7 @@ export class Recorder {
     const { soFar, life, targets, droppedOnes, errors, examples } = this;
     const connections: ConnectionSample = {
       soFar: { ...soFar },
-      ...happened({
+      ...withoutUndefined({
         life,
         connectTimes: this.connectTimes.take(false),
         reconnectTimes: this.reconnectTimes.take(false),

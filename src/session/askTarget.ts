@@ -4,7 +4,7 @@ import { ExpectedError } from '../base/expectedError';
 import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/check/notRunnable';
 import { behindOf } from '../scenario/target/targetKinds';
-import type { LoadBeyond, OpenTarget } from '../targets/target';
+import type { RemoteLoad, OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
 import type { HubAnswer } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
@@ -42,7 +42,7 @@ export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): num
 export async function askTarget(
   opened: OpenTarget,
   plan: Plan,
-  agree: ((beyond: LoadBeyond) => Promise<boolean>) | undefined,
+  agree: ((beyond: RemoteLoad) => Promise<boolean>) | undefined,
   questions: TargetQuestions,
 ): Promise<AskedTarget | undefined> {
   const withinMs = askMs(plan);
@@ -71,7 +71,7 @@ export async function askTarget(
   const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
   const [redirects, planned] = await timed(
     Promise.all([
-      needsNobody(opened) ? [] : questions.redirectHosts(opened.endpoint, withinMs),
+      isAgreed(opened) ? [] : questions.redirectHosts(opened.endpoint, withinMs),
       planFor(staying),
     ]),
   );
@@ -82,17 +82,17 @@ export async function askTarget(
 
 const ignore = (): void => undefined;
 
-const needsNobody = ({ kind, agreed }: OpenTarget): boolean =>
+const isAgreed = ({ kind, agreed }: OpenTarget): boolean =>
   behindOf({ kind }) === 'ownServer' || agreed === true;
 
 /** Somebody has to agree to load beyond this machine, by URLs or `redirects`; else no redirect beyond is followed. */
 export async function agreedTarget(
   target: OpenTarget,
-  agree: (beyond: LoadBeyond) => Promise<boolean>,
+  agree: (beyond: RemoteLoad) => Promise<boolean>,
   redirects: readonly string[],
 ): Promise<OpenTarget | undefined> {
   const { endpoint, hostsBeyond, url } = target;
-  if (needsNobody(target)) return target;
+  if (isAgreed(target)) return target;
   const redirected = hostsBeyond.length === 0;
   const hosts = redirected ? redirects : hostsBeyond;
   if (hosts.length === 0) return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };

@@ -11,7 +11,7 @@ import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
 import type { Run } from '../runner/lead/conductor';
 import type { StepSource } from '../runner/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
-import type { LoadBeyond } from '../targets/target';
+import type { RemoteLoad } from '../targets/target';
 import type { OpenTarget, TargetContext } from '../targets/target';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { RunRequest, Shell } from './shell';
@@ -64,7 +64,7 @@ export async function prepareRun(
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...given };
   const { calledOff, confirm, context, waiting } = shell;
-  const agree = confirm && ((beyond: LoadBeyond) => confirm(beyond, scenario));
+  const agree = confirm && ((beyond: RemoteLoad) => confirm(beyond, scenario));
   const planned = await withPayloadFile(await planForMachine(scenario, parts), (name) =>
     context.readFile(name),
   );

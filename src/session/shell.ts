@@ -2,7 +2,7 @@ import type { Translate } from '../base/text';
 import type { Result } from '../results/result';
 import type { SetKey } from '../results/scenarioCopy';
 import type { Scenario } from '../scenario/scenario';
-import type { LoadBeyond } from '../targets/target';
+import type { RemoteLoad } from '../targets/target';
 import type { TargetContext } from '../targets/target';
 import type { TargetQuestions } from './askTarget';
 
@@ -35,7 +35,7 @@ export type Saying = 'note' | 'warning' | 'server' | 'stack' | 'unstored';
 export interface Shell {
   readonly context: Omit<TargetContext, 'agree'>;
   /** Settles with whether load on these hosts is wanted; absent where nobody has to be asked. */
-  readonly confirm?: (beyond: LoadBeyond, scenario: Scenario) => Promise<boolean>;
+  readonly confirm?: (beyond: RemoteLoad, scenario: Scenario) => Promise<boolean>;
   /** Shows that a target is silent, until it is not waited for any more. */
   readonly waiting?: NonNullable<TargetQuestions['waiting']>;
   /** Without secrets. */

@@ -8,7 +8,6 @@ import type { Scenario } from '../scenario/scenario';
 import { resolveText } from './resolveEndpoint';
 import type { OpenTarget, ServiceProbe, Target, TargetContext } from './target';
 
-/** Azure SignalR Service or Azure Web PubSub, by connection string. */
 export const connectionString: Target = {
   kind: 'connectionString',
   open: (scenario, context) => openConnection(textOf(scenario, context), scenario, context),
@@ -20,11 +19,7 @@ function textOf({ target }: Scenario, context: TargetContext): string {
   return resolveText(target.value, context);
 }
 
-/**
- * The hub of the scenario on a service.
- * @param text connection string without references
- * @throws ExpectedError `connection-string` in words that repeat none of it, and as the service's target
- */
+/** @throws ExpectedError `connection-string` in words that repeat none of it, and as the service's target */
 export async function openConnection(
   text: string,
   scenario: Scenario,
@@ -36,10 +31,7 @@ export async function openConnection(
   return openService(connection, scenario, context);
 }
 
-/**
- * The parts of a connection string without references.
- * @throws ExpectedError `connection-string` in words that repeat none of it
- */
+/** @throws ExpectedError `connection-string` in words that repeat none of it */
 export function serviceConnection(text: string): ServiceConnection {
   const problem = connectionStringProblem(text);
   if (problem !== undefined) throw new ExpectedError('connection-string', problem);
@@ -54,11 +46,7 @@ export function serviceConnection(text: string): ServiceConnection {
   return connection;
 }
 
-/**
- * Asks a service whether it can be reached and takes the key.
- * @param text connection string without references
- * @throws ExpectedError `connection-string` in words that repeat none of it, `sign-in`
- */
+/** @throws ExpectedError `connection-string` in words that repeat none of it, `sign-in` */
 export async function probeConnection(text: string, context: TargetContext): Promise<ServiceProbe> {
   const connection = serviceConnection(text);
   const { probeService } = await import(

@@ -18,7 +18,6 @@ import {
 import { resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
 import { disposeAll, startLocalServer } from './serverProcess';
 
-/** The embedded hub on loopback, or the emulator of the scenario's service. */
 const local: Target = {
   kind: 'local',
   open: async (scenario, context) => {
@@ -54,7 +53,6 @@ const local: Target = {
   },
 };
 
-/** The user's own hubs, by URL. */
 const hubUrl: Target = {
   kind: 'hubUrl',
   open: async (scenario, context) => {
@@ -129,10 +127,7 @@ function targetNamed(name: string): Target {
 /** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */
 const timeoutMs = 1000;
 
-/**
- * Whether the server behind a hub URL is the hub of `serve hub`: only one on this machine is asked, by a GET
- * of `/`, which opens no connection. Whatever goes wrong there is for the run to find out.
- */
+/** Whether it is the hub of `serve hub`, by a GET of `/` on this machine. What goes wrong is for the run to find out. */
 export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
   const { protocol, origin } = new URL(hubUrl);
   if (protocol !== 'http:' || !isLoopback(hubUrl)) return Promise.resolve(false);

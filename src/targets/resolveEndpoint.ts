@@ -7,10 +7,7 @@ import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { decoded, proxyFor } from '../wire/socket/proxy';
 import { secretVariable, type TargetContext } from './target';
 
-/**
- * Puts the values of all references in. This is the one place where secrets enter.
- * @throws ExpectedError `missing-reference` that names each missing one and where it is looked for
- */
+/** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
 export async function resolveEndpoint(
   urls: readonly string[],
   scenario: Scenario,
@@ -65,10 +62,7 @@ const sameForAll = (texts: readonly Pieces[]): Record<string, string> =>
     texts.filter((text) => !isNumbered(text)).map(([name, [text = '']]) => [name, text]),
   );
 
-/**
- * A text with the values of its references.
- * @throws ExpectedError `missing-reference` as {@link resolveEndpoint}, also when nothing is left of the text
- */
+/** @throws ExpectedError `missing-reference`, also when nothing is left of the text */
 export function resolveText(text: string, context: TargetContext): string {
   const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
   refuseMissing(new Set(resolved.missing.map(({ kind, name }) => whereToSet(kind, name))));
@@ -203,9 +197,8 @@ const wrong = (message: string): ExpectedError => new ExpectedError('client-cert
 const mostExceptions = 1000;
 
 /**
- * Proxies of `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in lower case first; undefined when there is none.
- * @throws ExpectedError `proxy-url` when one that is needed is no URL; it does not repeat the text, which may hold
- *   a password
+ * In lower case first; undefined when there is none.
+ * @throws ExpectedError `proxy-url`, without the text, which may hold a password
  */
 export function proxySettings(
   urls: readonly string[],

@@ -30,10 +30,7 @@ interface ServerProcess {
   readonly dispose: () => Promise<void>;
 }
 
-/**
- * Starts a server in a process of its own, so that it does not share a thread with the load.
- * @throws ExpectedError `local-hub` with what the process said
- */
+/** Not on a thread of the load. @throws ExpectedError `local-hub` with what the process said */
 export async function startServerProcess(
   serverScript: string,
   { args, name, prints }: ServedThing,
@@ -44,7 +41,6 @@ export async function startServerProcess(
     // In the editor's host the same executable is Electron.
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
   });
-  /** Its end is no news from the moment it is asked for. */
   let isWanted = true;
   let isServing = false;
   let errors = '';
@@ -122,7 +118,6 @@ function reasonIn(errors: string): string {
   return (said ?? '').trim();
 }
 
-/** Closing its input ends the server; one that does not end is killed. */
 function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
     return Promise.resolve();
@@ -136,7 +131,6 @@ function stop(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Disposes of each in order, whatever becomes of those before. */
 export async function disposeAll(
   ...things: readonly { dispose(): Promise<void> }[]
 ): Promise<void> {

@@ -4,8 +4,7 @@ import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
 import type { HubProbe } from '../wire/connect/probeHub';
 
-/** Where load would leave this machine. */
-export interface LoadBeyond {
+export interface RemoteLoad {
   readonly hosts: readonly string[];
   readonly url: string;
   /** Whether the target is on this machine, and redirects to the hosts. */
@@ -14,7 +13,6 @@ export interface LoadBeyond {
 
 export type ProblemListener = (text: string, count: number) => void;
 
-/** Sentences that are kept for somebody who does not listen yet. */
 const mostWaiting = 100;
 
 /** What goes wrong with the servers that were started for a target, from its opening to the run's end. */
@@ -27,7 +25,6 @@ export class TargetProblems {
     else if (this.waiting.length < mostWaiting) this.waiting.push([text, count]);
   };
 
-  /** What was reported before comes first. */
   listen(listener: ProblemListener): void {
     this.listener = listener;
     for (const [text, count] of this.waiting.splice(0)) listener(text, count);
@@ -35,22 +32,17 @@ export class TargetProblems {
 }
 
 export interface TargetContext {
-  /** Value of a `${secret:name}` or `${env:NAME}` reference; undefined when there is none. */
   reference(kind: 'env' | 'secret', name: string): string | undefined;
-  /** Path of the script that runs `serve hub`, for the embedded hub. */
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string): Promise<string>;
   readonly onProblem?: ProblemListener;
   readonly editorAccount?: EditorAccount;
   /** Asked before anything of the target is reached or started for it; absent: nobody is asked. */
-  readonly agree?: (beyond: LoadBeyond) => Promise<boolean>;
+  readonly agree?: (beyond: RemoteLoad) => Promise<boolean>;
 }
 
-/**
- * A token of the Microsoft account of the editor; undefined without one.
- * @param tenantId in which it must be signed in, if that matters
- */
+/** @param tenantId in which it must be signed in, if that matters */
 export type EditorAccount = (
   scope: string,
   tenantId: string | undefined,
@@ -65,14 +57,12 @@ export interface Passes {
 }
 
 export interface OpenTarget {
-  /** Name of its kind, see `src/scenario/target/targetKinds.ts`. */
   readonly kind: string;
   readonly endpoint: Endpoint;
   /** Values that must not be shown or stored wherever they turn up. New ones come when a sign-in is renewed. */
   readonly secrets: readonly string[];
   /** For people and results: no query, no secrets. */
   readonly url: string;
-  /** It is the embedded hub, or an emulator of a service. */
   readonly emulated?: true;
   /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
   readonly hostsBeyond: readonly string[];
@@ -99,7 +89,6 @@ export interface Target {
 /** What a service says to somebody with a connection string. `url` has no secrets. */
 export type ServiceProbe = { readonly url: string } & (
   | {
-      /** It answers, and accepts tokens of the key or of who is signed in. */
       readonly reachable: true;
       /** Whether somebody has signed in; else it was the key. */
       readonly signedIn: boolean;
@@ -111,9 +100,8 @@ export type ServiceProbe = { readonly url: string } & (
 );
 
 /**
- * Asks a hub what it has. Where a hub on this machine redirects to another one, somebody has to agree first.
- * @param agree whether that host may be asked; absent when nobody needs to be asked
- * @returns undefined when it may not
+ * Where a hub on this machine redirects to another one, somebody has to agree first; undefined when nobody does.
+ * @param agree absent when nobody needs to be asked
  */
 export async function probeAgreed(
   { endpoint, hostsBeyond }: Pick<OpenTarget, 'endpoint' | 'hostsBeyond'>,
@@ -126,14 +114,12 @@ export async function probeAgreed(
   return (await agree(found.redirectsTo)) ? probe(endpoint) : undefined;
 }
 
-/** Name of the environment variable that holds a secret on the command line. */
 export function secretVariable(name: string): string {
   return `SIGNALR_BENCH_SECRET_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
 export interface EntraToken {
   readonly token: string;
-  /** Milliseconds since 1970. */
   readonly expiresAtMs: number;
 }
 
@@ -161,7 +147,6 @@ export function tokenExpiry(token: string, nowMs: number): number {
   return nowMs + shortestMs;
 }
 
-/** Variable of the environment with the options of an app server, as JSON. */
 export const appServerVariable = 'SIGNALR_BENCH_APP_SERVER';
 
 /** Variable in which the handler's process finds what it may do; arguments could be listed by others. */

@@ -42,7 +42,6 @@ function aroundTheClock(perSecond: number): BilledMessages {
   };
 }
 
-/** Each started 2 KB is one message, so sizes must be counted one by one. */
 function meanPieces(
   { leaving }: ServiceLoad,
   bytesOf: (size: ServiceLoad['leaving'][number]) => number,
@@ -85,7 +84,6 @@ export function billingWords(
 }
 
 interface PriceList {
-  /** Of one Unit for an hour. */
   readonly unitHour?: number;
   /** Of a million messages beyond the included ones. */
   readonly messages?: number;
@@ -94,7 +92,6 @@ interface PriceList {
 }
 
 export interface Price {
-  /** The size that the prices are for; none for the Free tier. */
   readonly unit?: number;
   readonly hours: number;
   readonly units?: number;

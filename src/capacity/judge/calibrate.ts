@@ -6,9 +6,7 @@ import { figure, tableWords, unitWords } from '../wording';
 
 /** From a capacity search against a service of a known size. */
 export interface Calibration {
-  /** When the search began, ISO 8601. */
   readonly at: string;
-  /** File name of its scenario, and id of its result. */
   readonly scenario: string;
   readonly result: string;
   readonly product: Product;
@@ -17,7 +15,6 @@ export interface Calibration {
   readonly loads: readonly EstimateLoad[];
 }
 
-/** What a recommendation says by a calibration. */
 export interface CalibratedUnit {
   /** Smallest size that is offered and at least `exact`; null when none is. */
   readonly unit: number | null;
@@ -35,11 +32,7 @@ export interface CalibratedUnit {
 const mostSizeRatio = 1.2;
 const dayMs = 86_400_000;
 
-/**
- * By the newest calibration of the same traffic: the same tables, and messages of about the same size. The load
- * is compared with what the measured size carried; Units are taken to be in proportion, as in the published tables.
- * Undefined where there is none.
- */
+/** By the newest calibration of traffic with the same tables and messages of about the same size. */
 export function calibratedUnit(
   estimate: Pick<Estimate, 'product' | 'loads'> & { readonly connections: number },
   calibrations: readonly Calibration[],
@@ -86,7 +79,6 @@ const tableName = (table: string): string =>
 const loadOf = (loads: readonly EstimateLoad[], of: EstimateLoad): EstimateLoad | undefined =>
   loads.find(({ kind, table }) => kind === of.kind && table === of.table);
 
-/** Both have the same kinds of traffic, in messages of about the same size. */
 function isAlike(known: readonly EstimateLoad[], loads: readonly EstimateLoad[]): boolean {
   const sends = loads.filter((load) => load.in_messages_per_s + load.out_messages_per_s > 0);
   if (sends.length === 0 || sends.length !== loads.length || known.length !== loads.length)
@@ -106,7 +98,6 @@ const meanBytes = ({
   out_messages_per_s: messagesOut,
 }: EstimateLoad): number => (bytesIn + bytesOut) / (messagesIn + messagesOut);
 
-/** Of what was carried, by the direction that is nearer to it. */
 function share(load: EstimateLoad, carried: EstimateLoad): number {
   const of = (name: 'in_messages_per_s' | 'out_messages_per_s'): number =>
     load[name] === 0 ? 0 : load[name] / carried[name];

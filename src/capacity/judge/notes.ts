@@ -29,7 +29,6 @@ import {
   type Sizes,
 } from './search';
 
-/** What the judgement has found, for the sentences about it. */
 interface Found {
   readonly demand: Demand;
   readonly sizes: Sizes;
@@ -37,7 +36,6 @@ interface Found {
   readonly fill: Fill;
   readonly servers: AppServers;
   readonly serverConnections: number | null;
-  /** The size that has room for clients and server connections. */
   readonly withServers: number | null;
   readonly other: OtherEdition | undefined;
 }
@@ -61,7 +59,6 @@ export function notesOf(found: Found): string[] {
   ];
 }
 
-/** Names of the warnings that hold. */
 export const warningsOf = (found: Found): string[] =>
   warnings.filter(({ says }) => says(found) !== false).map(({ name }) => name);
 
@@ -237,7 +234,6 @@ function serverNotes({ demand, sizes, servers }: Found): string[] {
   return notes;
 }
 
-/** `3 app servers with 15 server connections each`; undefined where there are none. */
 export function adviceOf(
   { count, serverConnections }: AppServers,
   stack: Demand['stack'],
@@ -304,7 +300,6 @@ function splitNote({ headroom, loads }: Demand, fill: Fill): string {
   return `Split evenly it would take ${figure(instances)} instances of the largest size${condition}.`;
 }
 
-/** Whether the load is as heavy at the largest listed size as at the first one of the routing limit. */
 function isFlat(demand: Demand): boolean {
   const high = listedByAll(demand).filter((unit) => unit >= routingLimitFrom);
   if (high.length < 2) return false;

@@ -29,7 +29,6 @@ import { billingOf } from './billing';
 
 interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   readonly inPerSecond: number;
-  /** Deliveries out of the service per second, `extraPerSecond` among them. */
   readonly outPerSecond: number;
   /** Those to connections that were not meant to get them, such as those that were joining or leaving. */
   readonly extraPerSecond?: number;
@@ -56,7 +55,6 @@ export interface Carried {
 export interface Recommendation extends Estimate {
   readonly step: number;
   readonly stepStatus: StepStatus;
-  /** Null when no step met its objectives. */
   readonly carried?: Carried | null;
   /** What the outbound rates are made of: deliveries that were due, arrived or not, and those beyond. */
   readonly outbound: { readonly expectedPerSecond: number; readonly extraPerSecond: number };
@@ -91,7 +89,6 @@ export function recommend(measured: MeasuredLoad, options: EstimateOptions = {})
   };
 }
 
-/** The load of one use case from its measured rates; the table is that of its nominal group size. */
 function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
   const { kind, inPerSecond, outPerSecond, planned } = traffic;
   const senders = checkSenders(product, traffic);
@@ -190,7 +187,6 @@ interface MeasuredCounts {
 
 export interface MeasuredStep extends MeasuredCounts {
   readonly index: number;
-  /** The step of the scenario that it was; absent: the one of that index. */
   readonly planned?: number;
   readonly status: StepStatus;
   readonly carried?: Carried | null;
@@ -258,10 +254,7 @@ export function measuredLoadOf(
   };
 }
 
-/**
- * Whether the server may have made the traffic smaller: lost connections send and get nothing, extra deliveries are
- * counted by arrival only, late joins get fewer of them, and closed pacing waits.
- */
+/** Lost connections get nothing, extra deliveries count by arrival only, late joins get fewer, closed pacing waits. */
 function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: MeasuredStep): boolean {
   const missed = moves?.missed ?? 0;
   return lost > 0 || lostConnections > 0 || missed > 0 || pacing === 'closed';

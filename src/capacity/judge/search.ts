@@ -51,7 +51,6 @@ interface Traffic {
   readonly loads: readonly ServiceLoad[];
 }
 
-/** Smallest size by each method; null when none fits. */
 export interface Sizes {
   readonly unit: number | null;
   readonly listed: number | null;
@@ -113,7 +112,6 @@ export function listedByAll({ edition, loads }: Traffic): number[] {
 interface Constraint {
   readonly direction: Direction;
   readonly measure: 'bandwidth' | 'messages';
-  /** Table the limit comes from; not always the table of the use case. */
   readonly table: TableName;
 }
 
@@ -127,10 +125,7 @@ export interface ConstraintUse extends Constraint {
   readonly utilisation: number;
 }
 
-/**
- * How limits are read. The guides' limits are bandwidths, so small messages may go faster than any
- * table shows (`guide`); `strict` also holds message rates to the measured ones.
- */
+/** `guide`: limits are bandwidths, small messages may go faster than any table shows; `strict` holds rates too. */
 type Reading = 'guide' | 'strict';
 
 function constraintUses(
@@ -188,7 +183,6 @@ const messages = (direction: Direction, table: TableName): Constraint => ({
   measure: 'messages',
   table,
 });
-/** For traffic that is paid per message at any size: routing, an HTTP request. */
 const both = (direction: Direction, table: TableName): Constraint[] => [
   bandwidth(direction, table),
   messages(direction, table),
@@ -242,7 +236,6 @@ export interface Fill {
   readonly traffic: number;
   readonly connections: number;
   readonly uses: readonly ConstraintUse[];
-  /** Names of those that bind: connections, or the largest constraints of the largest use cases. */
   readonly limiting: readonly string[];
 }
 
@@ -263,8 +256,8 @@ export function fillAt(demand: Demand, unit: number): Fill {
 }
 
 /**
- * The one limit people are shown, e.g. "outbound 19,000 of 20,000 msg/s (95 %, small group, guide of
- * 2023-03)". On a tie: connections, else outbound bandwidth, else outbound messages, else the first.
+ * As "outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)"; of several the first of
+ * connections, outbound bandwidth, outbound messages.
  */
 export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['binding'] {
   const { edition } = demand;
@@ -343,15 +336,14 @@ const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
 export const servedLoads = ({ edition, loads }: Demand): readonly ServiceLoad[] =>
   services[edition.product].appServers === 'none' ? [] : loads.filter(({ kind }) => !isRest(kind));
 
-/** Whether the edition counts the servers of this stack at all. */
 export function countsServers({ edition, stack }: Demand): boolean {
   const row: keyof PublishedTable = stack === 'aspnet' ? 'webApps' : 'appServers';
   return Object.values(edition.tables).some((table) => table[row] !== undefined);
 }
 
 /**
- * The largest count any of the loads needs at that size, from the next listed size. The maximum is
- * enough for a mix: each count is for its use case alone at full load, and the shares add up to at most 1.
+ * The largest count any load needs at that size, from the next listed one. Enough for a mix: each count is for its
+ * use case alone at full load, and the shares add up to at most 1.
  */
 export function appServersAt(demand: Demand, unit: number): AppServers {
   const { edition, stack } = demand;

@@ -15,7 +15,6 @@ export function unitVerdict(
   const offer = offers[estimate.product];
   const { unit, sku } = scenario;
   if (unit === undefined && sku !== 'free') return undefined;
-  // Premium has every size there is.
   const sold = offer.units[sku ?? 'premium'];
   const offered = unit === undefined || sold.includes(unit);
   const { sentences, ...compared } =
@@ -102,7 +101,6 @@ function beyondVerdict(estimate: Estimate, unit: number): Compared {
   return tooMuch(sentence, ...further);
 }
 
-/** The Free tier has one unit with few connections; no throughput is published for it. */
 function freeVerdict(estimate: Estimate, connections: number, offer: Offer): Compared {
   const most = figure(offer.freeConnections);
   const needed = estimate.unit === null ? 'more than any one size' : unitWords(estimate.unit);

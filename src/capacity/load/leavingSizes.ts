@@ -69,7 +69,6 @@ function receiverBytes(
   return useCase.length + 1 + runIdBytes + 1 + place + digits;
 }
 
-/** Azure SignalR Service, and a hub that counts as it. */
 function hubLegs({ protocol, upstream }: Spoken, words: Words, payload: number): Legs {
   const form = hubForms[protocol];
   const { toClient, fromClient } = hubMessages(form, words, payload);

@@ -30,7 +30,6 @@ export const floorBytes = 1024;
 /** Groups below this many members have the routing cost of small groups; same guide, opening note. */
 const smallGroupBelow = 20;
 
-/** Sizes of the payloads of a use case; one size is several of which there is one. */
 export function sizesOf({
   messageBytes,
   messageSizes = [{ bytes: messageBytes, weight: 1 }],
@@ -96,7 +95,6 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   };
 }
 
-/** The senders of traffic that the product has. @throws ExpectedError `estimate-input` */
 export function checkSenders(
   product: Product,
   { kind, senders }: Pick<Traffic, 'kind' | 'senders'>,

@@ -19,7 +19,6 @@ import { connectionLimit, editionOf } from '../tables/tables';
 export interface PresetChoice {
   readonly service: AzureService;
   readonly unit: number;
-  /** For use cases with groups; small when absent. */
   readonly groups?: GroupShape;
 }
 
@@ -130,18 +129,15 @@ function mostSenders(
 
 interface StartingValues {
   readonly service: Service;
-  /** Absent: left for the person to write. */
   readonly unit?: number;
   readonly connections: number;
   readonly arrivingRate: number;
   readonly baseSending: number;
   readonly step: number;
-  /** Absent: as many as it takes until all connections send. */
   readonly sendingSteps?: number;
   readonly groupCount: number;
   readonly singleStepDuration: string;
   readonly warmup: string;
-  /** Comment lines after the first. */
   readonly comments: readonly string[];
 }
 
@@ -225,7 +221,6 @@ function parameterLines(
   return [`    # ${spec.summary}`, `    ${spec.name}: ${value}`];
 }
 
-/** Keys other than the number of groups begin with their default. */
 function parameterValue(spec: ParameterSpec, { groupCount }: StartingValues): string | undefined {
   if (spec.name === 'groupCount') return String(groupCount);
   const value = spec.default;

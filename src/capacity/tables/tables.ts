@@ -14,7 +14,6 @@ import {
 } from '../model';
 import { later, offers, sr2023, wps } from './resolved';
 
-/** Size of a message behind every table, bytes. */
 export const baseMessageBytes = 2048;
 
 const restKinds: readonly TrafficKind[] = [
@@ -82,7 +81,6 @@ export const longerEdition = ({
 }: PublishedEdition): PublishedEdition | undefined =>
   guides[product].editions.find((other) => other.listedUnits.at(-1)! > listedUnits.at(-1)!);
 
-/** A table of the edition; asking for one it does not have is a defect of ours. */
 export function tableOf(edition: PublishedEdition, name: TableName): PublishedTable {
   const table = edition.tables[name];
   if (table === undefined) throw new Error(`edition ${edition.name} has no table ${name}`);
@@ -132,10 +130,8 @@ function documentOf(edition: PublishedEdition): Omit<TableSource, 'heading' | 'l
 }
 
 /**
- * Limit at a size, from the listed sizes of a row. A size between a < U < b gets
- * max(L(a), U × min(L(a)/a, L(b)/b)): at least what the smaller size does, and per unit at least what
- * the worse neighbour does. That is plain proportionality where the row is proportional, and never
- * above the straight line elsewhere. Outside the listed sizes there is no value: undefined.
+ * From the listed sizes of a row. A size between a < U < b gets max(L(a), U × min(L(a)/a, L(b)/b)): at least what the
+ * smaller size does, and per unit at least what the worse neighbour does. Undefined outside the listed sizes.
  */
 export function limitBetween(
   units: readonly number[],
@@ -157,7 +153,6 @@ export function inputError(message: string): ExpectedError {
   return new ExpectedError('estimate-input', message);
 }
 
-/** Refuses what is no finite number, not whole or too small. @throws ExpectedError `estimate-input` */
 export function checkNumber(
   value: unknown,
   name: string,
@@ -177,10 +172,7 @@ export function checkNumber(
   return value;
 }
 
-/**
- * Four decimals, halves to even, as in the published results. Only odd multiples of 1/32 are exact
- * halves at the fourth decimal, because 1/20,000 has the factor 5⁴ that no binary fraction has.
- */
+/** Four decimals, halves to even as in the published results: only odd multiples of 1/32 are exact halves there. */
 export function rounded(value: number): number {
   if (Math.abs(value * 32) % 2 !== 1) return Number(value.toFixed(4));
   return (2 * Math.round((value * 10_000) / 2)) / 10_000;

@@ -1,13 +1,13 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { Scenario } from '../../scenario/scenario';
 import { loadNumbers, loadNumbersWords } from '../../session/runWords';
-import type { LoadBeyond } from '../../targets/target';
+import type { RemoteLoad } from '../../targets/target';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
 
 /** Asks for a yes after the load was shown in numbers. @throws ExpectedError `not-confirmed` where nobody can be asked */
 export async function confirmLoad(
-  beyond: LoadBeyond,
+  beyond: RemoteLoad,
   scenario: Scenario,
   { stderr, interactive, ask }: ProcessIo,
 ): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function confirmLoad(
   return saysYes(await ask('Run it? [y/N] '));
 }
 
-function whereTo({ hosts, url, redirected }: LoadBeyond): string {
+function whereTo({ hosts, url, redirected }: RemoteLoad): string {
   const names = hosts.join(', ');
   if (redirected) return `${names} (${url} redirects there)`;
   return hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`;

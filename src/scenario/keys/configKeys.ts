@@ -75,24 +75,24 @@ export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
 };
 
 /** What a description may say; other names are refused. */
-type Said<Rest> = Rest & { readonly [Name in Exclude<keyof Rest, keyof KeySpec>]: never };
+type KnownOnly<Rest> = Rest & { readonly [Name in Exclude<keyof Rest, keyof KeySpec>]: never };
 
 const typed =
   <const Type extends KeySpec['type']>(type: Type) =>
-  <const Rest>(rest: Said<Rest>): Rest & { readonly type: Type } => ({ type, ...rest });
+  <const Rest>(rest: KnownOnly<Rest>): Rest & { readonly type: Type } => ({ type, ...rest });
 const flag = typed('flag');
 const text = typed('text');
 const texts = typed('texts');
 const targets = typed('targets');
 const choice = <const Choices extends readonly string[], const Rest>(
   choices: Choices,
-  rest: Said<Rest>,
+  rest: KnownOnly<Rest>,
 ) => ({ type: 'choice', choices, ...rest }) as const;
 
 /** A number within its bounds, both included. */
 const numberOf =
   <const Type extends 'count' | 'duration' | 'share'>(type: Type) =>
-  <const Rest>(minimum: number, maximum: number, rest: Said<Rest>) =>
+  <const Rest>(minimum: number, maximum: number, rest: KnownOnly<Rest>) =>
     ({ type, minimum, maximum, ...rest }) as const;
 const count = numberOf('count');
 const duration = numberOf('duration');

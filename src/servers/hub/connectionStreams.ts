@@ -56,7 +56,7 @@ export class ConnectionStreams implements OpenStreams {
     return this.fullStreams > 0 || this.waitingBytes > maxWaitingBytes;
   }
 
-  /** Gives the items back after `delayMs` each or, with `counted` 0, answers with their number. @returns the error that refuses it */
+  /** Gives items back after `delayMs` each or, with `counted` 0, their number. @returns the error that refuses it */
   start(message: HubMessage, delayMs: number, counted?: number): string | undefined {
     const { invocationId: id = '', streamId } = message;
     // Nobody waits for the number: the items of an unknown stream are ignored.

@@ -154,7 +154,10 @@ function readAnswer(
   });
 }
 
-/** Comma list of names, `*` or nothing for all. Sources: "Upstream endpoints", heading "Rule settings"; "Event handlers in Azure Web PubSub service", heading "Upstream and URL templates". */
+/**
+ * Comma list of names, `*` or nothing for all. Sources: "Upstream endpoints", heading "Rule settings"; "Event
+ * handlers in Azure Web PubSub service", heading "Upstream and URL templates".
+ */
 export function fitsPattern(pattern: string | undefined, name: string): boolean {
   if (pattern === undefined || pattern.trim() === '*') return true;
   const wanted = pattern.split(',').map((part) => part.trim().toLowerCase());

@@ -11,11 +11,7 @@ import type { EntraToken } from '../target';
 /** A program such as az may take so long; it starts slowly on some machines. */
 const programMs = 30_000;
 
-/**
- * Gets a token the way a connection string says. The one file that knows @azure/identity: a bundle of its own,
- * loaded when somebody has to sign in. Its errors are those of that package.
- * @param certificate PEM text with certificate and key
- */
+/** The one file that knows @azure/identity: a bundle of its own. Its errors are those of that package. */
 export async function credentialToken(
   signIn: EntraSignIn,
   certificate: string | undefined,

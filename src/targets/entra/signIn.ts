@@ -12,10 +12,8 @@ import type { Passes, EntraToken, TargetContext, EditorAccount } from '../target
 const marginMs = 4 * 60_000;
 /** A key that is lent ends after 90 minutes; to renew it once an hour is what its document advises. */
 const longestMs = 55 * 60_000;
-/** After a failure, and when the same token came again. */
 const shortestMs = 10_000;
 
-/** When to renew a token, in milliseconds from now. */
 export function renewInMs(expiresAtMs: number, nowMs: number): number {
   const leftMs = expiresAtMs - nowMs - marginMs;
   return leftMs > 0 ? Math.min(longestMs, leftMs) : shortestMs;
@@ -78,7 +76,6 @@ export class SignIn implements Passes {
     this.renewLater(inMs);
   }
 
-  /** What must not be shown from now on. */
   private note({ bearer, signingKey }: SignedInPass): void {
     const { secrets } = this.ways;
     const values = [bearer, ...(signingKey === undefined ? [] : [signingKey.text])];
@@ -96,18 +93,15 @@ async function passOf({ token: fetch, passFor, secrets }: SignInWays) {
 interface SignInWays {
   readonly token: () => Promise<EntraToken>;
   readonly passFor: (bearer: string) => Promise<SignedInPass>;
-  /** Grows with all that must not be shown. */
   readonly secrets: string[];
 }
 
 /** Longer than each of the ways to sign in may take, all together. */
 const answerMs = 60_000;
 
-/** What the application is going to do at the service. */
 export type SignInPurpose = keyof AzureTraits['identityRoles'];
 
 /**
- * Signs in for a hub, and sees whether the service lets the identity do what the run needs.
  * @param secrets grows with all that must not be shown
  * @throws ExpectedError `sign-in`; `target-unreachable`; `service` when the host is not that service
  */
@@ -199,10 +193,8 @@ function refusal(
 }
 
 /**
- * Where the tokens of a sign-in come from. The editor's account is for `AuthType=azure` without an identity of its
- * own: one that may be used already goes first, then what @azure/identity finds, and only when there is nothing the
- * person is asked, once.
- * @param identity asks @azure/identity; not called while the editor's account has a token
+ * The editor's account, for `AuthType=azure` without an identity: what may be used already, then what @azure/identity
+ * finds, and only then the person is asked, once.
  */
 export function tokenSource(
   { kind, clientId, tenantId }: EntraSignIn,

@@ -71,10 +71,7 @@ async function openByTokens(
   return starts ? withUpstream(opened, scenario, context) : opened;
 }
 
-/**
- * Clients negotiate with app servers that are started for the run, and go on to the service.
- * @throws ExpectedError as {@link enterService}, and when an app server does not start
- */
+/** Clients negotiate with app servers of the run. @throws ExpectedError as {@link enterService}, `local-hub` */
 async function openDefaultMode(
   connection: ServiceConnection,
   scenario: Scenario,
@@ -88,7 +85,6 @@ async function openDefaultMode(
     hub: scenario.hub,
     serverConnections: scenario.serverConnections,
     ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
-    // All clients are those of the run.
     protocols: [scenario.protocol],
     ...wayOf(resolved),
   };
@@ -106,7 +102,6 @@ async function openDefaultMode(
   }
 }
 
-/** Server connections go the way of the clients. */
 const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySettings => ({
   insecureTls,
   ...(ca !== undefined && { ca }),
@@ -118,10 +113,7 @@ export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
 
 const served = { args: ['app-server'], name: 'app server', prints: 'url' } as const;
 
-/**
- * @returns hub URLs where clients negotiate, one per process; `dispose` takes leave of the service
- * @throws ExpectedError `local-hub` with why one of them did not start; none is left then
- */
+/** @throws ExpectedError `local-hub` with why one of them did not start; none is left then */
 async function startAppServers(
   { serverScript, onProblem }: TargetContext,
   settings: AppServerSettings,
@@ -143,7 +135,6 @@ async function startAppServers(
   }
   return {
     urls: running.map(({ value }) => value),
-    /** From now on they make their tokens with this pass. */
     renew: (pass: ServicePass) => {
       for (const each of running) each.send(pass);
     },
@@ -151,7 +142,6 @@ async function startAppServers(
   };
 }
 
-/** Which service, where clients come in below its endpoint, and what an identity has to be allowed. */
 type Entrance = readonly [kind: AzureService, path: string, purpose: SignInPurpose];
 
 /** A URL that more is to be written behind, without a user name or password. */
@@ -304,7 +294,6 @@ async function withUpstream(
   return { ...opened, ...(opened.passes !== undefined && { notice: unchecked }), dispose };
 }
 
-/** The name under which a service elsewhere reaches the handler; its requests bear it. */
 function publicHostOf(
   upstream: UpstreamSpec | undefined,
   context: TargetContext,

@@ -8,8 +8,7 @@ import { serviceTarget } from './openService';
 import type { OpenTarget, ServiceProbe, TargetContext } from '../target';
 
 /**
- * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in. An identity to
- * which Azure SignalR Service lends a key is let in, also without REST calls: default mode has none.
+ * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in.
  * @throws ExpectedError as {@link serviceTarget}
  */
 export async function probeService(

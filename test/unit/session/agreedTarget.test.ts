@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { agreedTarget } from '../../../src/session/askTarget';
-import type { LoadBeyond, OpenTarget } from '../../../src/targets/target';
+import type { RemoteLoad, OpenTarget } from '../../../src/targets/target';
 import { redirectHosts } from '../../../src/wire/connect/probeHub';
 import { endpointOf } from '../../fakes/endpoint';
 import { redirectingHub } from '../../fakes/redirectingHub';
@@ -15,8 +15,8 @@ const targetOf = (beyond: readonly string[], ...urls: string[]): OpenTarget => (
 });
 
 describe('agreedTarget', () => {
-  const asked: LoadBeyond[] = [];
-  const answer = (agreed: boolean) => (beyond: LoadBeyond) => {
+  const asked: RemoteLoad[] = [];
+  const answer = (agreed: boolean) => (beyond: RemoteLoad) => {
     asked.push(beyond);
     return Promise.resolve(agreed);
   };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { startEditorRun, type EditorShell } from '../../../../src/extension/run/editorRun';
-import type { LoadBeyond } from '../../../../src/targets/target';
+import type { RemoteLoad } from '../../../../src/targets/target';
 import { redirectingHub } from '../../../fakes/redirectingHub';
 import { english } from '../../../../src/base/text';
 
 describe('startEditorRun', () => {
   it('asks before a hub on this machine sends the load elsewhere, and starts nothing after a no', async () => {
     const hub = await redirectingHub('http://signalr-prod.example/client/?hub=h');
-    const asked: LoadBeyond[] = [];
+    const asked: RemoteLoad[] = [];
     const unexpected = (): never => assert.fail('nothing may be started');
     const shell: EditorShell = {
       context: { reference: () => undefined, serverScript: '', readFile: unexpected },
