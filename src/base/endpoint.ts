@@ -1,4 +1,4 @@
-import type { AzureService } from './services';
+import type { AzureService } from './serviceTraits';
 
 /** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
 export interface Endpoint {

@@ -1,4 +1,4 @@
-import type { AzureService } from '../base/services';
+import type { AzureService } from '../base/serviceTraits';
 import type { TrafficKind, Traffic } from '../usecases/useCase';
 
 export type Product = AzureService;

@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ExpectedError } from '../base/expectedError';
-import { azureServices, usualService } from '../base/services';
+import { azureServices, usualService } from '../base/serviceTraits';
 import { signalrEditions, type Edition } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
 import { redactText } from '../results/redact';

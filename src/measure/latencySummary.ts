@@ -1,4 +1,4 @@
-import { countFor, leastBeyond, showsShare } from '../base/judging';
+import { countFor, leastBeyond, showsShare } from '../base/measuringLimits';
 import { latencyShare, latencyOverExpected, summaryKeys } from '../base/objectives/latency';
 import type { JudgedDeliveries } from '../base/objectives/objective';
 import { latencyMetrics } from '../base/objectives/percentile';

@@ -1,4 +1,4 @@
-import { services } from '../base/services';
+import { services } from '../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { silentRounds, stepsOf } from '../scenario/steps';
 import type { Parameters } from '../usecases/parameters';

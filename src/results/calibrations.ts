@@ -1,6 +1,6 @@
 import { open, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isAzure } from '../base/services';
+import { isAzure } from '../base/serviceTraits';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { Result } from './result';
 import { calibrationsShape, shapeProblem } from './resultShape';

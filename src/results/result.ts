@@ -1,6 +1,6 @@
 import type { Comparison } from '../measure/compare/comparison';
 import type { RunSummary, Verdict } from '../measure/summary';
-import { isAzure, type Service } from '../base/services';
+import { isAzure, type Service } from '../base/serviceTraits';
 import type { CalibratedUnit } from '../capacity/judge/calibrate';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';

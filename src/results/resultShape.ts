@@ -1,5 +1,5 @@
 import { connectPhases } from '../base/endpoint';
-import { azureServices } from '../base/services';
+import { azureServices } from '../base/serviceTraits';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { EstimateLoad } from '../capacity/model';
 import { isMetric, type Rule } from '../base/slo';

@@ -1,5 +1,5 @@
 import { isHubProtocol } from '../base/message';
-import { services } from '../base/services';
+import { services } from '../base/serviceTraits';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { targetOf } from '../plan/draws';
 import type { PlanStep } from '../plan/plan';

@@ -1,4 +1,4 @@
-import type { Service } from '../base/services';
+import type { Service } from '../base/serviceTraits';
 import type { Slo } from '../base/slo';
 import type { SearchKind } from '../search/searchSummary';
 import type { Parameters } from '../usecases/parameters';

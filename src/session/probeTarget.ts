@@ -1,6 +1,6 @@
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
-import type { Service } from '../base/services';
+import type { Service } from '../base/serviceTraits';
 import { hideSecrets } from '../base/text';
 import { probeAgreed, type ServiceProbe, type TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
-import { isAzure, azureServiceOf } from '../base/services';
+import { isAzure, azureServiceOf } from '../base/serviceTraits';
 import { emulatorHeader } from '../base/endpoint';
 import { isOneReference, looksLikeConnectionString } from '../scenario/target/connectionString';
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';

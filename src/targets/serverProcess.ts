@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
-import { isAzure, services, type Service } from '../base/services';
+import { isAzure, services, type Service } from '../base/serviceTraits';
 import { objectIn } from '../wire/message/jsonScan';
 import type { ProblemListener } from './target';
 

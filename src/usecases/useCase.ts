@@ -1,5 +1,5 @@
 import { membershipMethods } from '../base/message';
-import type { ClientPermission, Service } from '../base/services';
+import type { ClientPermission, Service } from '../base/serviceTraits';
 import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
 import { itemsDown, type StreamDirection, type StreamShape } from './streams';

@@ -1,5 +1,5 @@
 import { isTime } from '../base/objectives/percentile';
-import { fill, latencyWords } from '../base/objectives/words';
+import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { shownLatency } from '../measure/latencySummary';
 import type { PanelStrings } from '../protocol/panelStrings';

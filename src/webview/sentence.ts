@@ -1,4 +1,4 @@
-import { fill, latencyWords } from '../base/objectives/words';
+import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
 import type { Snapshot } from '../measure/snapshot';

@@ -1,5 +1,5 @@
 import { formatCount, formatShare } from '../base/units';
-import { latencyWords } from '../base/objectives/words';
+import { latencyWords } from '../base/objectives/limitWords';
 import type { PanelStrings } from '../protocol/panelStrings';
 
 /** Seconds since the run began as `1:05`, `1:00:05`. */

@@ -8,7 +8,7 @@ import {
   shareOf,
   type Percentile,
 } from './percentile';
-import { fill, latencyWords, latencyWordsBeside } from './words';
+import { fill, latencyWords, latencyWordsBeside } from './limitWords';
 
 const texts = {
   slow: '{0} % of {1} connections were open within {2}, above the limit of {3}',

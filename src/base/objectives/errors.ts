@@ -1,7 +1,7 @@
 import { countOf, errorClasses, type ErrorClass, type ErrorCounts } from '../errorClass';
 import { formatCount } from '../units';
 import type { ObjectiveFamily, StepObjective } from './objective';
-import { fill } from './words';
+import { fill } from './limitWords';
 
 const texts = {
   one: '{0} error, above the limit of {1}',

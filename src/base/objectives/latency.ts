@@ -10,7 +10,7 @@ import {
   type LatencyMetric,
   type Percentile,
 } from './percentile';
-import { fill, latencyWords, latencyWordsBeside } from './words';
+import { fill, latencyWords, latencyWordsBeside } from './limitWords';
 
 /** Share of the sorted deliveries that lies at or below each metric's value. */
 export const latencyShare = Object.fromEntries(

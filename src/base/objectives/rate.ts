@@ -1,6 +1,6 @@
 import { formatCount } from '../units';
 import type { JudgedDeliveries, StepObjective } from './objective';
-import { fill } from './words';
+import { fill } from './limitWords';
 
 const texts = {
   received: '{0} deliveries a second arrived, below the limit of {1}',

@@ -1,7 +1,7 @@
 /** Objectives that are shares of what was expected or requested. */
 import { formatCount } from '../units';
 import type { ConnectionObjective, StepObjective } from './objective';
-import { fill, limitWords, shareWords } from './words';
+import { fill, limitWords, shareWords } from './limitWords';
 
 const arrived = '{0} of {1} deliveries arrived, below the limit of {2}';
 

@@ -17,7 +17,7 @@ import {
   editionOf,
   longerEdition,
   sourceOf,
-} from '../tables/tables';
+} from '../tables/publishedLimits';
 import type {
   Estimate,
   EstimateInput,

@@ -3,8 +3,8 @@ import { meanOf } from '../../usecases/payloadSizes';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { offers } from '../tables/resolved';
-import { guides, rounded } from '../tables/tables';
-import { figure, unitWords } from '../wording';
+import { guides, rounded } from '../tables/publishedLimits';
+import { figure, unitWords } from '../capacityWords';
 
 /** What is counted as one message. Source: "Billing model of Azure Web PubSub", and "Messages and connections in Azure SignalR Service". */
 const billedBytes = 2048;

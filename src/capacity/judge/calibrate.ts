@@ -1,8 +1,8 @@
 /** What a size was measured to carry, and which size a load needs by that, beside the published tables. */
 import { formatCount } from '../../base/units';
 import type { Estimate, EstimateLoad, Product } from '../model';
-import { candidatesOf, connectionLimit, editionOf } from '../tables/tables';
-import { figure, tableWords, unitWords } from '../wording';
+import { candidatesOf, connectionLimit, editionOf } from '../tables/publishedLimits';
+import { figure, tableWords, unitWords } from '../capacityWords';
 
 /** From a capacity search against a service of a known size. */
 export interface Calibration {

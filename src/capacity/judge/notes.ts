@@ -2,7 +2,7 @@ import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import { floorBytes } from '../load/serviceLoad';
 import type { OtherEdition, TableName } from '../model';
-import { candidatesOf, connectionLimit, tableOf, limitAt } from '../tables/tables';
+import { candidatesOf, connectionLimit, tableOf, limitAt } from '../tables/publishedLimits';
 import {
   cautionFrom,
   counted,
@@ -11,7 +11,7 @@ import {
   tableWords,
   unitWords,
   directionWords,
-} from '../wording';
+} from '../capacityWords';
 import {
   servedLoads,
   countsServers,

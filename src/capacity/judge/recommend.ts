@@ -1,4 +1,4 @@
-import { azureServiceOf } from '../../base/services';
+import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
@@ -22,8 +22,8 @@ import {
   type Product,
   type TableSource,
 } from '../model';
-import { checkNumber, rounded } from '../tables/tables';
-import { figure, tableWords, unitWords } from '../wording';
+import { checkNumber, rounded } from '../tables/publishedLimits';
+import { figure, tableWords, unitWords } from '../capacityWords';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
 

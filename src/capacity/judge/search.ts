@@ -1,4 +1,4 @@
-import { services } from '../../base/services';
+import { services } from '../../base/serviceTraits';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type {
   Estimate,
@@ -20,7 +20,7 @@ import {
   sourceOf,
   tableOf,
   isRest,
-} from '../tables/tables';
+} from '../tables/publishedLimits';
 import {
   bandwidthScale,
   bandwidthWords,
@@ -28,7 +28,7 @@ import {
   figure,
   shareWords,
   tableWords,
-} from '../wording';
+} from '../capacityWords';
 
 /** Loads and limits are compared with this relative tolerance, so that exactly 100 % fits. */
 export const tolerance = 1e-9;

@@ -5,7 +5,7 @@ import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict, Offer } from '../model';
 import { offers } from '../tables/resolved';
-import { figure, unitWords } from '../wording';
+import { figure, unitWords } from '../capacityWords';
 
 /** Compares an estimate with `unit` and `sku` of the scenario; undefined when it names neither a unit nor the Free tier. */
 export function unitVerdict(

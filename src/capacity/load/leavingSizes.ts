@@ -1,5 +1,5 @@
 import { callbacks } from '../../base/message';
-import { services } from '../../base/services';
+import { services } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { groupParameters } from '../../usecases/parameters';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';

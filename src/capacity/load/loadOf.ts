@@ -1,5 +1,5 @@
 /** What a scenario asks of a service: messages and bytes per second, by the forms in which they cross the wire. */
-import { azureServiceOf, isAzure } from '../../base/services';
+import { azureServiceOf, isAzure } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
@@ -7,7 +7,7 @@ import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import type { Traffic } from '../../usecases/useCase';
 import type { EstimateInput } from '../model';
-import { guides } from '../tables/tables';
+import { guides } from '../tables/publishedLimits';
 import { leavingSizes } from './leavingSizes';
 import { connectionsOnly, sizesOf } from './serviceLoad';
 

@@ -2,8 +2,8 @@ import { formatCount } from '../../base/units';
 import { meanOf, type LeavingSize, type PayloadSize } from '../../usecases/payloadSizes';
 import type { Traffic, TrafficKind } from '../../usecases/useCase';
 import type { Product, TableName } from '../model';
-import { checkNumber, guides, inputError, isRest } from '../tables/tables';
-import { bandwidthWords, counted, figure, messageSizeWords } from '../wording';
+import { checkNumber, guides, inputError, isRest } from '../tables/publishedLimits';
+import { bandwidthWords, counted, figure, messageSizeWords } from '../capacityWords';
 
 /** Traffic of one use case, nominal or measured, as the service sees it. */
 export interface ServiceLoad {

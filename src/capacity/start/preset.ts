@@ -5,7 +5,7 @@ import {
   isAzure,
   type AzureService,
   type Service,
-} from '../../base/services';
+} from '../../base/serviceTraits';
 import { formatCount } from '../../base/units';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { ParameterSpec } from '../../usecases/parameters';
@@ -14,7 +14,7 @@ import { estimate } from '../estimate';
 import { loadOf } from '../load/loadOf';
 import type { Estimate } from '../model';
 import { offers } from '../tables/resolved';
-import { connectionLimit, editionOf } from '../tables/tables';
+import { connectionLimit, editionOf } from '../tables/publishedLimits';
 
 export interface PresetChoice {
   readonly service: AzureService;

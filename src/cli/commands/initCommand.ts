@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { services } from '../../base/services';
+import { services } from '../../base/serviceTraits';
 import { presetOf, type GroupShape, type PresetChoice } from '../../capacity/start/preset';
 import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/words';

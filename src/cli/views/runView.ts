@@ -1,5 +1,5 @@
 /** What the terminal shows: a run while it goes on, its last screen, and the tables of both. */
-import { latencyWords } from '../../base/objectives/words';
+import { latencyWords } from '../../base/objectives/limitWords';
 import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';

@@ -1,4 +1,4 @@
-import { usualService } from '../../base/services';
+import { usualService } from '../../base/serviceTraits';
 import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';

@@ -1,7 +1,7 @@
 import { formatCount, formatShare } from '../../base/units';
 import type { Estimate, NeighbourUse } from '../../capacity/model';
 import { billingWords } from '../../capacity/judge/billing';
-import { tableWords, unitWords } from '../../capacity/wording';
+import { tableWords, unitWords } from '../../capacity/capacityWords';
 import { type KeySpec, expectedWords } from '../../scenario/keys/configKeys';
 import { shownNumber } from '../../scenario/text/words';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';

@@ -2,7 +2,7 @@ import { english, type Translate } from '../../base/text';
 import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/load/loadOf';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
-import { bandwidthWords, figure } from '../../capacity/wording';
+import { bandwidthWords, figure } from '../../capacity/capacityWords';
 import { stepsOf } from '../../scenario/steps';
 import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
 import { numberOf } from '../../usecases/parameters';

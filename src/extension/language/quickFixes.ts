@@ -2,7 +2,7 @@ import { english, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { exceedsUnit, unitNotOffered } from '../../capacity/judge/unitVerdict';
 import { offers } from '../../capacity/tables/resolved';
-import { unitWords } from '../../capacity/wording';
+import { unitWords } from '../../capacity/capacityWords';
 import { freshErrors, isSolved } from '../../scenario/moveSecret';
 import type { Fix, Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';

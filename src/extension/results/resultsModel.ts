@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { latencyWords } from '../../base/objectives/words';
+import { latencyWords } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import type { SearchKind } from '../../search/searchSummary';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { t } from '../log';
-import { isAzure } from '../../base/services';
+import { isAzure } from '../../base/serviceTraits';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import { useCases } from '../../usecases/registry';

@@ -1,6 +1,6 @@
 import { countOf } from '../../base/errorClass';
 import type { Translate } from '../../base/text';
-import { latencyWords } from '../../base/objectives/words';
+import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import type { Snapshot } from '../../measure/snapshot';
 import type { SetKey } from '../../results/scenarioCopy';

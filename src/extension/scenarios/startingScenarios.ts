@@ -5,7 +5,7 @@ import { startingFile } from '../../capacity/start/preset';
 import type { SetKey } from '../../results/scenarioCopy';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { isAzure, usualService } from '../../base/services';
+import { isAzure, usualService } from '../../base/serviceTraits';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 
 export async function exampleScenarios(folder: string) {

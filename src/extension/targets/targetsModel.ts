@@ -1,5 +1,5 @@
 /** Places that load can go to: a list without secrets, and the store of the secrets. */
-import { azureServices, services, usualService, isAzure } from '../../base/services';
+import { azureServices, services, usualService, isAzure } from '../../base/serviceTraits';
 import type { Translate } from '../../base/text';
 import { redacted, redactUrl } from '../../results/redact';
 import type { SetKey } from '../../results/scenarioCopy';

@@ -1,4 +1,4 @@
-import { leastBeyond, showsShare } from '../../base/judging';
+import { leastBeyond, showsShare } from '../../base/measuringLimits';
 import { latencyShare, summaryKeys } from '../../base/objectives/latency';
 import type { LatencyMetric } from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';

@@ -1,5 +1,5 @@
 /** How a comparison is said, in English. */
-import { latencyWords } from '../../base/objectives/words';
+import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import {
   comparedKeys,

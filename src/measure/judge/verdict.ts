@@ -1,11 +1,11 @@
 /** Judges steps and runs by counts and percentiles, and gives each verdict its reasons. */
-import { mostSlipShare } from '../../base/judging';
+import { mostSlipShare } from '../../base/measuringLimits';
 import type {
   JudgedConnections,
   JudgedDeliveries,
   Objective,
 } from '../../base/objectives/objective';
-import { fill, latencyWords, shareWords } from '../../base/objectives/words';
+import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
 import { objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';

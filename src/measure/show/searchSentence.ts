@@ -1,5 +1,5 @@
 import { latencyMetrics } from '../../base/objectives/percentile';
-import { latencyWords, limitWords } from '../../base/objectives/words';
+import { latencyWords, limitWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import type { BrokenObjective, SearchKind, SearchSummary } from '../../search/searchSummary';
 

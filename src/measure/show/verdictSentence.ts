@@ -3,7 +3,7 @@ import { isPercentile, type Percentile } from '../../base/objectives/percentile'
 import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
-import { latencyWords } from '../../base/objectives/words';
+import { latencyWords } from '../../base/objectives/limitWords';
 import { searchSentence } from './searchSentence';
 import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
 

@@ -1,4 +1,4 @@
-import { leavingUs } from '../../base/judging';
+import { leavingUs } from '../../base/measuringLimits';
 import { reconnectDelayMs } from '../../plan/arrivals';
 import { randomFor } from '../../plan/draws';
 import type { Plan, PlanLife } from '../../plan/plan';

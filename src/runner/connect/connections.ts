@@ -1,7 +1,7 @@
 /** Connections of one worker: opened at the rate of the ramp, lost, ended and opened again. */
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { services } from '../../base/services';
+import { services } from '../../base/serviceTraits';
 import { LifeCounts, type ConnectionSample } from '../../measure/sample';
 import { targetOf } from '../../plan/draws';
 import type { WorkerStart } from '../../protocol/worker';

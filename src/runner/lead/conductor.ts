@@ -1,7 +1,7 @@
 /** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter, type Event } from '../../base/event';
-import { fill } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/limitWords';
 import { hideSecrets } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';

@@ -1,7 +1,7 @@
 import { missedSoFar } from '../../measure/judge/liveMisses';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { countOf } from '../../base/errorClass';
-import { leavingUs } from '../../base/judging';
+import { leavingUs } from '../../base/measuringLimits';
 import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
 import { RecoveryWatch } from '../../measure/judge/recoveryWatch';

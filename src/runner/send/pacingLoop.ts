@@ -1,6 +1,6 @@
 /** Sends: one loop drives all senders of a worker, each of which writes what is due by the pace of its entry. */
 import { PerformanceObserver, performance, type EventLoopUtilization } from 'node:perf_hooks';
-import { napMs } from '../../base/judging';
+import { napMs } from '../../base/measuringLimits';
 import { LatencyHistogram } from '../../measure/histogram';
 import type { GeneratorSample } from '../../measure/sample';
 

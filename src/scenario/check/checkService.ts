@@ -5,7 +5,7 @@ import {
   isHubName,
   type ServiceSize,
 } from '../../base/serviceLimits';
-import { isAzure, services } from '../../base/services';
+import { isAzure, services } from '../../base/serviceTraits';
 import { formatCount } from '../../base/units';
 import { useCases, findUseCase } from '../../usecases/registry';
 import { isRest, runsUpstream, type UseCase } from '../../usecases/useCase';

@@ -6,7 +6,7 @@ import {
   mostSlipShare,
   showsShare,
   leavingUs,
-} from '../../base/judging';
+} from '../../base/measuringLimits';
 import {
   byShare,
   isPercentile,

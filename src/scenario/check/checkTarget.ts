@@ -1,6 +1,6 @@
 /** Checks where the load goes: the target, what lets in, and that no secret stands in the file. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
-import { azureServices, isAzure, serviceOfHost, services } from '../../base/services';
+import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
 import { isRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { ReadEntry } from '../read/readEntries';

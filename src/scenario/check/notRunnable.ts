@@ -1,5 +1,5 @@
 import { largestSource, stampBytes } from '../../base/message';
-import { services } from '../../base/services';
+import { services } from '../../base/serviceTraits';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import { sourcesOfStreams } from '../../usecases/streams';

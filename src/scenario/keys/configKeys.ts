@@ -1,4 +1,4 @@
-import { azureServices } from '../../base/services';
+import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../search/searchSummary';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';

@@ -12,7 +12,7 @@ import {
   services,
   usualService,
   type Service,
-} from '../../base/services';
+} from '../../base/serviceTraits';
 import { defaultRules, sloOf, type Slo } from '../../base/slo';
 import { connectionText } from '../../base/text';
 import { formatShare } from '../../base/units';

@@ -1,4 +1,4 @@
-import { serviceOfHost, services } from '../../base/services';
+import { serviceOfHost, services } from '../../base/serviceTraits';
 import { referencePattern } from './references';
 
 /** A hub URL, or a reference to one; for the schema. What is wrong in detail says {@link hubUrlProblem}. */

@@ -33,7 +33,7 @@ import {
   wantedServer,
   type ClientIdentity,
 } from './clientIdentity';
-import { signalrRest, type SignalrRestHost } from './restApi';
+import { signalrRest, type SignalrRestHost } from './signalrRest';
 import { ServerlessClient, ServerlessEvents, Upstream } from './serverlessEvents';
 import { ServiceHub } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';

@@ -26,7 +26,7 @@ import { Client, type ClientHost, type PubSubHub } from './client';
 import { carryOut, raiseMessage, sourceOf, type ClientContext } from './clientRequests';
 import { Permissions } from './permissions';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
-import { webPubSubRest, type PubSubRestHost } from './restApi';
+import { webPubSubRest, type PubSubRestHost } from './pubSubRest';
 
 interface WebPubSubCounts {
   readonly received: number;

@@ -1,7 +1,12 @@
 /** Services as targets: entered by key or sign-in, with the app servers or the handler that a run needs. */
 import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { azureServiceOf, serviceOfHost, services, type AzureService } from '../../base/services';
+import {
+  azureServiceOf,
+  serviceOfHost,
+  services,
+  type AzureService,
+} from '../../base/serviceTraits';
 import { withoutEnd } from '../../base/text';
 import {
   hostsVariable,

@@ -1,5 +1,10 @@
 import { ExpectedError } from '../../base/expectedError';
-import { azureServices, serviceOfHost, services, type AzureService } from '../../base/services';
+import {
+  azureServices,
+  serviceOfHost,
+  services,
+  type AzureService,
+} from '../../base/serviceTraits';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Endpoint } from '../../base/endpoint';

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { latencyWords } from '../../base/objectives/words';
+import { latencyWords } from '../../base/objectives/limitWords';
 import { element, setText } from '../element';
 import { timeLabel } from '../wording';
 

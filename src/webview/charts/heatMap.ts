@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { fill, latencyWords } from '../../base/objectives/words';
+import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { tailUs, type LatencySummary } from '../../measure/latencySummary';
 import type { Snapshot } from '../../measure/snapshot';
 import { element } from '../element';

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { fill } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { element, setText } from '../element';
 import type { ShownRun } from '../panelState';

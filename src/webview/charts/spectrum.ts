@@ -1,8 +1,8 @@
 import type uPlot from 'uplot';
-import { showsShare } from '../../base/judging';
+import { showsShare } from '../../base/measuringLimits';
 import { latencyShare, summaryKeys } from '../../base/objectives/latency';
 import { latencyMetrics } from '../../base/objectives/percentile';
-import { fill } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
 import { element } from '../element';

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { byShare, isPercentile } from '../../base/objectives/percentile';
-import { fill, latencyWords } from '../../base/objectives/words';
+import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element, setText } from '../element';

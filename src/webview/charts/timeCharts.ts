@@ -1,6 +1,6 @@
 /** Charts of the panel: what is drawn comes first, drawing it is a frame for all. */
 import { countOf } from '../../base/errorClass';
-import { fill } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { latencyAt, tailReason, type LatencySummary } from '../../measure/latencySummary';
 import type { Snapshot } from '../../measure/snapshot';

@@ -1,6 +1,6 @@
 import { connectPhases } from '../../base/endpoint';
 import { countOf, errorClasses } from '../../base/errorClass';
-import { latencyWords, fill } from '../../base/objectives/words';
+import { latencyWords, fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import {

@@ -5,7 +5,7 @@ import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
-import { fill } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/limitWords';
 import { brokenText, kindWord, searchOf, type ShownSearch } from '../searchState';
 import { latencyOrDash, latencyOrLost, rateWords, timeLabel } from '../wording';
 

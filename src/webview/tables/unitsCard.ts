@@ -1,7 +1,7 @@
-import { fill } from '../../base/objectives/words';
+import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { type Estimate, type NeighbourUse, undated } from '../../capacity/model';
-import { cautionFrom } from '../../capacity/wording';
+import { cautionFrom } from '../../capacity/capacityWords';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { latestStep, type ShownRun } from '../panelState';

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 import type { ServiceAccess, ServicePass } from '../../base/endpoint';
-import { services, type ClientPermission } from '../../base/services';
+import { services, type ClientPermission } from '../../base/serviceTraits';
 
 /** A token is signed anew this long before its end, so that clocks may differ. */
 const renewS = 300;

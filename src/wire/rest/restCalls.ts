@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { services, type AzureService } from '../../base/services';
+import { services, type AzureService } from '../../base/serviceTraits';
 import { AccessTokens, tokenLifeS, type ClientTokens } from '../connect/accessTokens';
 import {
   classOfStatus,

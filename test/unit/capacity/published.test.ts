@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limitBetween } from '../../../src/capacity/tables/tables';
+import { limitBetween } from '../../../src/capacity/tables/publishedLimits';
 import { cellName, ends, knownNames, published, rowOf, type DataTable } from './publishedData';
 
 const { tables, editions } = published;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { guides } from '../../../src/capacity/tables/tables';
+import { guides } from '../../../src/capacity/tables/publishedLimits';
 import type { EstimateInput, EstimateOptions } from '../../../src/capacity/model';
 import type { Traffic } from '../../../src/usecases/useCase';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { countFor, showsShare } from '../../../src/base/judging';
+import { countFor, showsShare } from '../../../src/base/measuringLimits';
 import {
   latencyAt,
   tailReason,

@@ -20,7 +20,7 @@ import {
   stepsTable,
 } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
-import { fill } from '../../../src/base/objectives/words';
+import { fill } from '../../../src/base/objectives/limitWords';
 import { rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
 import {
   latency,

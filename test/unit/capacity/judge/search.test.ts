@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { estimate } from '../../../../src/capacity/estimate';
 import { recommend } from '../../../../src/capacity/judge/recommend';
 import { fitsUnit, type Demand } from '../../../../src/capacity/judge/search';
-import { candidatesOf, editionOf } from '../../../../src/capacity/tables/tables';
+import { candidatesOf, editionOf } from '../../../../src/capacity/tables/publishedLimits';
 import { trafficLoad } from '../../../../src/capacity/load/serviceLoad';
 import { samples, type Sample } from '../traffics';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { estimate } from '../../../../src/capacity/estimate';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { editionOf } from '../../../../src/capacity/tables/tables';
+import { editionOf } from '../../../../src/capacity/tables/publishedLimits';
 import {
   groupShapes,
   presetOf,

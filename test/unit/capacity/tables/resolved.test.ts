@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { offers, sr2023, wps } from '../../../../src/capacity/tables/resolved';
-import { candidatesOf } from '../../../../src/capacity/tables/tables';
+import { candidatesOf } from '../../../../src/capacity/tables/publishedLimits';
 
 describe('resolved limits', () => {
   it('are what the script makes of the published data', function () {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rounded } from '../../../../src/capacity/tables/tables';
+import { rounded } from '../../../../src/capacity/tables/publishedLimits';
 
 describe('rounded', () => {
   it('keeps four decimals, halves to even', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { leavingUs } from '../../../../src/base/judging';
+import { leavingUs } from '../../../../src/base/measuringLimits';
 import type { PlanLife } from '../../../../src/plan/plan';
 import { ConnectionLife } from '../../../../src/runner/connect/connectionLife';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';

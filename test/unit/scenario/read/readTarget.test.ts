@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Service } from '../../../../src/base/services';
+import type { Service } from '../../../../src/base/serviceTraits';
 import type { TargetSpec } from '../../../../src/scenario/target/targetKinds';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { brief, errorsOf, fixed, problemOf, scenarioOf } from '../parsed';

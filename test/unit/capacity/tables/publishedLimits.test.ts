@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { limitBetween } from '../../../../src/capacity/tables/tables';
+import { limitBetween } from '../../../../src/capacity/tables/publishedLimits';
 import { published, rowOf } from '../publishedData';
 
 const units = [1, 2, 5, 10, 20, 50, 100];

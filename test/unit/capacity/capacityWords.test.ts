@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { listed } from '../../../src/scenario/text/words';
-import { bandwidthWords, figure, shareWords } from '../../../src/capacity/wording';
+import { bandwidthWords, figure, shareWords } from '../../../src/capacity/capacityWords';
 
 describe('wording', () => {
   it('shows figures with the decimals they deserve', () => {

@@ -1,6 +1,6 @@
 /** The published limits: tables of each edition of the guides, and values between their sizes. */
 import { ExpectedError } from '../../base/expectedError';
-import { azureServices } from '../../base/services';
+import { azureServices } from '../../base/serviceTraits';
 import type { TrafficKind } from '../../usecases/useCase';
 import {
   signalrEditions,
