@@ -157,7 +157,8 @@ export async function keepBaseline(folder: string): Promise<string> {
   const others = Object.entries(await readBaselines(directory)).filter(
     ([name]) => name !== scenario,
   );
-  const baselines = Object.fromEntries([...others, [scenario, id]].slice(-mostKept));
+  const kept: [string, string][] = [...others, [scenario, id]];
+  const baselines = Object.fromEntries(kept.slice(-mostKept));
   const file = path.join(directory, baselinesFile);
   try {
     // Whole or not at all, whoever reads it meanwhile.
