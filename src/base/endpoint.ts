@@ -44,7 +44,7 @@ export interface ServiceHub {
 /** Its access key, or for a while a sign-in. */
 export type ServicePass = AccessKeyPass | SignedInPass;
 
-export interface AccessKeyPass {
+interface AccessKeyPass {
   readonly accessKey: string;
 }
 

@@ -21,7 +21,6 @@ export type Transport = Scenario['transport'];
 export type HubProtocol = Scenario['protocol'];
 export type Subprotocol = Scenario['subprotocol'];
 export type Dialect = Scenario['dialect'];
-export type Sku = NonNullable<Scenario['sku']>;
 export type BatchMode = NonNullable<Scenario['arrivingBatchMode']>;
 export type ReconnectPolicy = Scenario['reconnectPolicy'];
 export type TargetChoice = Scenario['targetChoice'];

@@ -1,3 +1,4 @@
+/** Where load goes: every kind of target, how it is opened for a run and asked without one. */
 import { request } from 'node:http';
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';

@@ -38,7 +38,7 @@ export const placeholderNames: readonly string[] = placeholderWords.map(({ writt
   written.replace(/[{}]|:.*/g, ''),
 );
 
-export type OwnPart = string | Placeholder;
+type OwnPart = string | Placeholder;
 
 /** Something in braces that is no placeholder, at `offset` of the text. */
 export interface BadPlaceholder {

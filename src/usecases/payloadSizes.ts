@@ -85,7 +85,7 @@ export function meanOf(
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
 
-export interface EntryPayload {
+interface EntryPayload {
   /** Empty for a use case that sends nothing. */
   readonly sizes: readonly PayloadSize[];
   /** Mean of one message in bytes, rounded; 0 where nothing is sent. */

@@ -149,7 +149,7 @@ export interface Load {
 }
 
 /** What a hub method does: C#, embedded hub, app servers and the handler behind a service all do it from here. */
-export type HubAction =
+type HubAction =
   | DeliverAction
   | { readonly kind: 'membership'; readonly change: 'join' | 'leave' }
   /** By the result, or a callback of the method's name. */

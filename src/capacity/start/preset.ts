@@ -1,3 +1,4 @@
+/** Scenario files to begin with: the set-ups of the performance guides by Unit, with comments. */
 import { ExpectedError } from '../../base/expectedError';
 import {
   services,

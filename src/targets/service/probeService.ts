@@ -1,3 +1,4 @@
+/** Asks a service without a run whether it can be reached and lets us in. */
 import { ExpectedError } from '../../base/expectedError';
 import {
   azureServices,

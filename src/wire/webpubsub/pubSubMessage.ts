@@ -148,7 +148,6 @@ export type ClientMessage =
   | { readonly type: 'stream'; readonly streamId: string };
 
 export type SendToGroup = Extract<ClientMessage, { type: 'sendToGroup' }>;
-export type Connected = Extract<ProtobufServerMessage, { type: 'connected' }>;
 export type DataMessage = Extract<ProtobufServerMessage, { type: 'message' }>;
 
 /** With what the protobuf schema has no message for. */

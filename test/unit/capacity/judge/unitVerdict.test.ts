@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { estimate } from '../../../../src/capacity/estimate';
 import type { UnitVerdict } from '../../../../src/capacity/model';
 import { unitVerdict } from '../../../../src/capacity/judge/unitVerdict';
-import type { Sku } from '../../../../src/scenario/scenario';
+import type { Scenario } from '../../../../src/scenario/scenario';
 
 function verdict(
   connections: number,
-  size: { unit?: number; sku?: Sku },
+  size: { unit?: number; sku?: NonNullable<Scenario['sku']> },
   senders = 0,
 ): UnitVerdict | undefined {
   const echo = { kind: 'echo', senders, intervalS: 1, messageBytes: 2048 } as const;

@@ -19,7 +19,7 @@ import {
   readProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../../../src/wire/webpubsub/protobufMessages';
-import type { Connected, DataMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
+import type { ProtobufServerMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';
@@ -45,7 +45,7 @@ class ReliableListener extends RecordingListener {
 /** How one of the subprotocols is spoken by hand. */
 interface Speech {
   readonly codec: HubCodec;
-  readonly write: (message: Connected | DataMessage) => Buffer;
+  readonly write: (message: Extract<ProtobufServerMessage, { type: 'connected' | 'message' }>) => Buffer;
   readonly read: (bytes: Buffer) => unknown;
 }
 
