@@ -3,7 +3,7 @@ import { populationsOf } from '../out/src/plan/population.js';
 import { Receiver } from '../out/src/runner/receive/receiver.js';
 import { Recorder } from '../out/src/runner/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
-import { openConnection } from '../out/src/targets/openConnection.js';
+import { openConnection } from '../out/src/targets/openTarget.js';
 import { WebSocketConnection } from '../out/src/wire/hub/webSocketConnection.js';
 import { codecOf } from '../out/src/wire/webpubsub/webPubSubCodec.js';
 import { emptyStamp } from '../out/src/wire/message/stamp.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import path from 'node:path';
-import type { SignInCheck } from '../../src/servers/service/tokenCheck';
+import type { SignInCheck } from '../../src/servers/service/emulatorOptions';
 import { listenOnLoopback, type Peer } from './loadPeers';
 
 /** A token is good for so long: shortly before, it is renewed, and @azure/identity keeps none so short. */

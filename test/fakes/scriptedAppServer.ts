@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { payloadsIn } from '../../src/servers/hubProtocol/serverFrame';
+import { payloadsIn } from '../../src/servers/hubProtocol/serverProtocol';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
 import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
-import type { SignInCheck } from '../../src/servers/service/tokenCheck';
+import type { SignInCheck } from '../../src/servers/service/emulatorOptions';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { EntraId } from '../fakes/entraId';
 import type { CliResult } from '../fakes/loadCli';

@@ -14,10 +14,9 @@ import {
   plainTail,
 } from '../../wire/service/serviceStream';
 import { type Audience, type BenchContext, invoke } from '../hub/benchMethods';
-import { payloadStart } from '../hubProtocol/serverFrame';
+import { payloadStart, type HubMessage, type ServerProtocol } from '../hubProtocol/serverProtocol';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
-import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
 import { ServiceClient, type ServerConnection } from './serviceConnection';
 

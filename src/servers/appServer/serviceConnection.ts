@@ -25,8 +25,7 @@ import {
 import { openSocket, type WaySettings } from '../../wire/socket/socket';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
-import { payloadEnd, payloadStart } from '../hubProtocol/serverFrame';
-import type { ServerProtocol } from '../hubProtocol/serverProtocol';
+import { payloadEnd, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
 
 interface ServerConnectionHost {
   readonly clientCount: number;

@@ -21,7 +21,7 @@ import {
   handshakeTimedOut,
   protocolNamed,
 } from '../hubProtocol/protocols';
-import { serverFrame } from '../hubProtocol/serverFrame';
+import { serverFrame } from '../hubProtocol/serverProtocol';
 import {
   claimPairs,
   expiryMs,

@@ -1,8 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import type { Refusal, Terminable } from '../http/loopbackServer';
-import type { Emulator } from '../service/emulator';
-import { bearerToken, textsOf, type TokenClaims, type TokenOutcome } from '../service/tokenCheck';
+import {
+  type Emulator,
+  bearerToken,
+  textsOf,
+  type TokenClaims,
+  type TokenOutcome,
+} from '../service/emulator';
 
 export interface ClientIdentity {
   readonly hub: string;

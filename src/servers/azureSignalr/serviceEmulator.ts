@@ -35,9 +35,8 @@ import {
 } from './clientIdentity';
 import { signalrRest, type SignalrRestHost } from './signalrRest';
 import { ServerlessClient, ServerlessEvents, Upstream } from './serverlessEvents';
-import { ServiceHub } from './serviceHub';
+import { ServiceHub, ClientResults, serveRequest } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
-import { ClientResults, serveRequest } from './serviceRequests';
 
 interface AzureSignalrCounts {
   readonly clients: number;

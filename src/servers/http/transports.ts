@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
-import { payloadsIn, serverFrame } from '../hubProtocol/serverFrame';
+import { payloadsIn, serverFrame } from '../hubProtocol/serverProtocol';
 import { refuse, type Refusal } from './loopbackServer';
 
 export interface TransportOwner {

@@ -1,5 +1,5 @@
 /** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
-import { SignJWT } from 'jose';
+import { SignJWT, compactVerify, decodeProtectedHeader, errors } from 'jose';
 import { connectionLimit, connectRateLimit } from '../../base/serviceLimits';
 import {
   ConnectionServer,
@@ -7,8 +7,9 @@ import {
   type Refusal,
   type Terminable,
 } from '../http/loopbackServer';
-import type { EmulatorOptions, QuotaOptions } from './emulatorOptions';
-import { TokenCheck, type TokenClaims } from './tokenCheck';
+import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptions';
+import { randomBytes } from 'node:crypto';
+import type { SigningKey } from '../../base/endpoint';
 
 /** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
 const publicAccessKey = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
@@ -113,4 +114,210 @@ export class ConnectionQuota {
   release(): void {
     this.used--;
   }
+}
+
+export type TokenClaims = Readonly<Record<string, unknown>>;
+
+/** A token that was accepted, or the HTTP status and the reason that refuse it; never the token itself. */
+export type TokenOutcome =
+  | AcceptedToken
+  | { readonly status: 401 | 403 | 413; readonly text: string };
+
+interface AcceptedToken {
+  readonly claims: TokenClaims;
+  readonly expiresMs: number;
+}
+
+interface TokenCheckOptions {
+  readonly accessKeys: readonly string[];
+  readonly signIns?: SignInCheck | undefined;
+  readonly nowMs?: () => number;
+}
+
+const maxTokenChars = 4096;
+/** Accepted tokens that are remembered, so that the next request with one costs no HMAC. */
+const maxRemembered = 10_000;
+const algorithms = ['HS256', 'HS512'];
+const toleranceMs = 30_000;
+const lentKeys = 2;
+
+const texts = {
+  missing: 'An access token is required.',
+  long: `An access token has at most ${maxTokenChars} characters.`,
+  malformed: 'The access token is no signed JSON web token.',
+  signature: 'The signature of the access token does not fit the access key.',
+  noExpiry: 'The access token has no expiry.',
+  expired: 'The access token has expired.',
+  signIn: 'The token of Microsoft Entra ID is not valid here.',
+  role: 'The identity has no role for this.',
+};
+
+function refused(text: string, status: 401 | 403 | 413 = 401): TokenOutcome {
+  return { status, text };
+}
+
+/** Checks bearer tokens signed with an access key: signature, expiry, audience. */
+export class TokenCheck {
+  private keys: readonly Uint8Array[] = [];
+  private lent: readonly SigningKey[] = [];
+  private readonly signIns: SignInCheck | undefined;
+  private readonly remembered = new Map<string, AcceptedToken>();
+  /** The URL for which a token was accepted last: mostly the next one is the same. */
+  private readonly lastUrls = new WeakMap<AcceptedToken, string>();
+  private readonly nowMs: () => number;
+
+  constructor({ accessKeys, signIns, nowMs = Date.now }: TokenCheckOptions) {
+    this.signIns = signIns;
+    this.nowMs = nowMs;
+    this.rotate(accessKeys);
+  }
+
+  rotate(accessKeys: readonly string[]): void {
+    // The key is the text: it looks like base64 but is not decoded.
+    this.keys = accessKeys.map((key) => new TextEncoder().encode(key));
+    this.remembered.clear();
+  }
+
+  /** A new key for an application that has signed in; older ones go. */
+  lend(): SigningKey {
+    const key = { id: randomBytes(8).toString('hex'), text: randomBytes(32).toString('base64') };
+    this.lent = [key, ...this.lent].slice(0, lentKeys);
+    this.remembered.clear();
+    return key;
+  }
+
+  async checkApplication(
+    token: string | undefined,
+    urls: readonly string[],
+  ): Promise<TokenOutcome> {
+    const outcome = await this.check(token, urls);
+    if (!('status' in outcome) || this.signIns === undefined || token === undefined) return outcome;
+    switch (this.signIns(token)) {
+      case 'accepted':
+        return { claims: {}, expiresMs: Infinity };
+      case 'forbidden':
+        return refused(texts.role, 403);
+      case 'unauthorized':
+        return refused(texts.signIn);
+    }
+  }
+
+  /** @param urls what the token may be for: the URL of the request under each name of this server */
+  async check(token: string | undefined, urls: readonly string[]): Promise<TokenOutcome> {
+    if (token === undefined || token === '') return refused(texts.missing);
+    if (token.length > maxTokenChars) return refused(texts.long, 413);
+    const known = this.remembered.get(token) ?? (await this.verified(token));
+    if ('status' in known) return known;
+    if (known.expiresMs + toleranceMs <= this.nowMs()) return refused(texts.expired);
+    if (urls[0] !== undefined && this.lastUrls.get(known) === urls[0]) return known;
+    const audiences = textsOf(known.claims['aud']);
+    if (audiences.some((audience) => urls.some((url) => isAudience(audience, url)))) {
+      if (urls[0] !== undefined) this.lastUrls.set(known, urls[0]);
+      return known;
+    }
+    return refused(`The audience of the access token is not ${shownAudience(urls[0] ?? '')}.`);
+  }
+
+  private async verified(token: string): Promise<TokenOutcome> {
+    const { keys } = this;
+    const lent = this.lentFor(token);
+    for (const key of lent === undefined ? keys : [lent]) {
+      try {
+        const { payload } = await compactVerify(token, key, { algorithms });
+        const outcome = readClaims(payload);
+        // A key that was taken away meanwhile must not be remembered.
+        if (!('status' in outcome) && keys === this.keys) this.remember(token, outcome);
+        return outcome;
+      } catch (error) {
+        if (error instanceof errors.JWSSignatureVerificationFailed) continue;
+        if (error instanceof errors.JOSEError || error instanceof TypeError) {
+          return refused(texts.malformed);
+        }
+        throw error;
+      }
+    }
+    return refused(texts.signature);
+  }
+
+  private lentFor(token: string): Uint8Array | undefined {
+    if (this.lent.length === 0) return undefined;
+    try {
+      const { kid } = decodeProtectedHeader(token);
+      const key = this.lent.find(({ id }) => id === kid);
+      return key === undefined ? undefined : new TextEncoder().encode(key.text);
+    } catch {
+      return undefined;
+    }
+  }
+
+  private remember(token: string, outcome: AcceptedToken): void {
+    if (this.remembered.size >= maxRemembered) {
+      const [oldest = ''] = this.remembered.keys();
+      this.remembered.delete(oldest);
+    }
+    this.remembered.set(token, outcome);
+  }
+}
+
+function readClaims(payload: Uint8Array): TokenOutcome {
+  let claims: unknown;
+  try {
+    claims = JSON.parse(new TextDecoder().decode(payload));
+  } catch {
+    return refused(texts.malformed);
+  }
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) {
+    return refused(texts.malformed);
+  }
+  const { exp } = claims as { exp?: unknown };
+  // `nbf` and `iat` are written by the libraries, and not looked at by the services.
+  if (typeof exp !== 'number') return refused(texts.noExpiry);
+  return { claims: claims as TokenClaims, expiresMs: exp * 1000 };
+}
+
+/** The texts of a claim that may be there several times: roles, groups, audiences. */
+export function textsOf(claim: unknown): string[] {
+  return (Array.isArray(claim) ? claim : [claim]).filter((text) => typeof text === 'string');
+}
+
+/** The bearer token of a request, from its header or, as browsers must, from its query. */
+export function bearerToken(
+  authorization: string | undefined,
+  query: URLSearchParams,
+): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  return bearer ?? query.get('access_token') ?? undefined;
+}
+
+function segments({ pathname }: URL): string[] {
+  return pathname.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Scheme, host and path are the same, the port too or absent; the query asks for nothing that the URL does not. */
+function isAudience(audience: string, url: string): boolean {
+  if (!URL.canParse(audience) || !URL.canParse(url)) return false;
+  const [asked, own] = [new URL(audience), new URL(url)];
+  if (asked.protocol !== own.protocol || asked.hostname !== own.hostname) return false;
+  if (asked.port !== '' && asked.port !== own.port) return false;
+  const [askedPath, ownPath] = [segments(asked), segments(own)];
+  if (askedPath.length !== ownPath.length) return false;
+  if (askedPath.some((part, index) => decoded(part) !== decoded(ownPath[index]!))) return false;
+  const ownQuery = own.searchParams;
+  return [...asked.searchParams].every(([name, value]) => ownQuery.getAll(name).includes(value));
+}
+
+function shownAudience(url: string): string {
+  if (!URL.canParse(url)) return 'what this server expects';
+  const { protocol, hostname, pathname, searchParams } = new URL(url);
+  const hub = searchParams.get('hub');
+  const query = hub === null ? '' : `?hub=${encodeURIComponent(hub)}`;
+  return `${protocol}//${hostname}${pathname}${query}`.slice(0, 300);
 }

@@ -1,6 +1,8 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { ServiceSize } from '../../base/serviceLimits';
-import type { SignInCheck } from './tokenCheck';
+
+/** What Microsoft Entra ID says of a token, for tests: only it can know. */
+export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 
 export interface QuotaOptions {
   readonly unit?: ServiceSize;

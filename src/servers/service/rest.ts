@@ -3,8 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import { pathAndQuery, readBody, type Terminable } from '../http/loopbackServer';
 import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
-import { isGroupName, jsonIn, partsOf, type Emulator } from './emulator';
-import { bearerToken } from './tokenCheck';
+import { isGroupName, jsonIn, partsOf, type Emulator, bearerToken } from './emulator';
 
 export interface RestHost<Hub> extends Pick<
   Emulator<Terminable>,

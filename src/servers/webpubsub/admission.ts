@@ -3,8 +3,15 @@ import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
 import { pathAndQuery, type Refusal, type Terminable } from '../http/loopbackServer';
 import { mostGroups } from '../hub/hubGroups';
-import { isGroupName, jsonIn, partsOf, type Emulator } from '../service/emulator';
-import { bearerToken, textsOf, type TokenClaims } from '../service/tokenCheck';
+import {
+  isGroupName,
+  jsonIn,
+  partsOf,
+  type Emulator,
+  bearerToken,
+  textsOf,
+  type TokenClaims,
+} from '../service/emulator';
 import { goodAnswer, stateIn } from './clientRequests';
 import { systemEvent, type Upstream } from './pubSubUpstream';
 

@@ -8,8 +8,7 @@ import type {
 import { noMoreGroups } from '../hub/hubGroups';
 import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls';
 import { isGroupName } from '../service/emulator';
-import { deliverTo, type Client } from './client';
-import { Delivery } from './delivery';
+import { deliverTo, type Client, Delivery } from './client';
 import {
   payloadOfBody,
   payloadProblem,

@@ -18,8 +18,7 @@ import {
   type RestHost,
 } from '../service/rest';
 import { noMoreGroups } from '../hub/hubGroups';
-import { deliverTo, type Client, type PubSubHub } from './client';
-import { Delivery } from './delivery';
+import { deliverTo, type Client, type PubSubHub, Delivery } from './client';
 import { FilterError, parseFilter } from './filter';
 import { permissions, type Permission } from './permissions';
 import {

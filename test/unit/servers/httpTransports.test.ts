@@ -4,7 +4,7 @@ import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub'
 import type { BenchHubOptions } from '../../../src/servers/hub/benchHubOptions';
 import { EventStreamTransport } from '../../../src/servers/http/transports';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
-import { serverFrame } from '../../../src/servers/hubProtocol/serverFrame';
+import { serverFrame } from '../../../src/servers/hubProtocol/serverProtocol';
 import { opcode } from '../../../src/wire/socket/frame';
 import { handshake, RawClient, separator, type Message } from './rawClient';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
-import { serviceConnection } from '../../../src/targets/openConnection';
-import { openTarget } from '../../../src/targets/openTarget';
+import { serviceConnection, openTarget } from '../../../src/targets/openTarget';
 import { scenarioWith } from '../capacity/scenarios';
 
 describe('serviceConnection', () => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { decodeJwt } from 'jose';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
-import { serviceConnection } from '../../../src/targets/openConnection';
+import { serviceConnection, openTarget } from '../../../src/targets/openTarget';
 import { probeService } from '../../../src/targets/service/probeService';
-import { openTarget } from '../../../src/targets/openTarget';
 import { scenarioWith } from '../capacity/scenarios';
 
 const context = {

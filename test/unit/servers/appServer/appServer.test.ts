@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { startAppServer } from '../../../../src/servers/appServer/appServer';
-import { TokenCheck } from '../../../../src/servers/service/tokenCheck';
+import { TokenCheck } from '../../../../src/servers/service/emulator';
 import { encodeMessagePackMessage } from '../../../../src/wire/message/messagePackMessage';
 import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { startStubService, type StubConnection } from '../../../fakes/stubService';

@@ -3,7 +3,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
-import { payloadsIn } from '../../../../src/servers/hubProtocol/serverFrame';
+import { payloadsIn } from '../../../../src/servers/hubProtocol/serverProtocol';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
 import {

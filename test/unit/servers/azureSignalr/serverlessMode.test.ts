@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
-import { payloadsIn } from '../../../../src/servers/hubProtocol/serverFrame';
+import { payloadsIn } from '../../../../src/servers/hubProtocol/serverProtocol';
 import type { AzureSignalrOptions } from '../../../../src/servers/service/emulatorOptions';
 import {
   startAzureSignalr,

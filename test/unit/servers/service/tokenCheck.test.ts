@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SignJWT } from 'jose';
-import { bearerToken, textsOf, TokenCheck } from '../../../../src/servers/service/tokenCheck';
+import { bearerToken, textsOf, TokenCheck } from '../../../../src/servers/service/emulator';
 
 const key = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
 const nowMs = 1_800_000_000_000;

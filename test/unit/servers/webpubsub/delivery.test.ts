@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Delivery } from '../../../../src/servers/webpubsub/delivery';
+import { Delivery } from '../../../../src/servers/webpubsub/client';
 import { readJsonServerMessage } from '../../../fakes/pubSubFrames';
 import { readProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';
 import { subprotocols, type DataMessage } from '../../../../src/wire/webpubsub/pubSubMessage';

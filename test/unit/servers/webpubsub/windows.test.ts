@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { AckIds, UnackedMessages, Delivery } from '../../../../src/servers/webpubsub/delivery';
+import { AckIds, UnackedMessages, Delivery } from '../../../../src/servers/webpubsub/client';
 
 describe('ack ids', () => {
   it('are new once, in whatever order they come', () => {

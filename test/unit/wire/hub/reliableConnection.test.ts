@@ -45,7 +45,9 @@ class ReliableListener extends RecordingListener {
 /** How one of the subprotocols is spoken by hand. */
 interface Speech {
   readonly codec: HubCodec;
-  readonly write: (message: Extract<ProtobufServerMessage, { type: 'connected' | 'message' }>) => Buffer;
+  readonly write: (
+    message: Extract<ProtobufServerMessage, { type: 'connected' | 'message' }>,
+  ) => Buffer;
   readonly read: (bytes: Buffer) => unknown;
 }
 
