@@ -129,6 +129,9 @@ const addRun: Add = (program, carryOut) => {
       tolerance,
     )
     .option('--keep-going', 'go on after a step that missed an objective')
+    .option('--html <file>', 'write a report as a page with charts, whatever the verdict')
+    .option('--md <file>', 'write a report as Markdown, such as for a pull request')
+    .option('--junit <file>', 'write the objectives as JUnit test cases, for CI')
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));
 };
@@ -219,13 +222,14 @@ const addFormats: Add = (program, carryOut) => {
     program.command('export'),
     'export .signalr-bench/2026-11-21T14-02-11-echo --format csv',
   )
-    .description('Write a stored run to standard output in another format.')
+    .description('Write a stored run in another format.')
     .argument('<result>', 'result folder or result.json')
     .addOption(
       new Option('--format <format>', words)
         .choices(exporters.map(({ name }) => name))
         .makeOptionMandatory(),
     )
+    .option('--out <file>', 'file to write (default: standard output)')
     .action(carryOut(({ exportCommand }) => exportCommand));
   withExample(program.command('import'), 'import counters.txt')
     .description('Summarize a counter file of the Azure SignalR benchmark.')

@@ -42,6 +42,10 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
+/** Where the files of a run lie. */
+export const folderOf = (run: Pick<StoredRun, 'kind' | 'path'>): string =>
+  run.kind === 'result' && run.path.endsWith('.json') ? path.dirname(run.path) : run.path;
+
 /** Oldest first, thinned for very long runs; none when there is no such file. */
 export async function readSnapshots(folder: string): Promise<readonly Snapshot[]> {
   const held = new HeldSnapshots();

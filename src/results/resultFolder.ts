@@ -117,7 +117,7 @@ async function makeUnique(options: ResultFolderOptions): Promise<string> {
 }
 
 /** Not by mkdir's `recursive`, which never returns where a folder answers "does not exist" below one that does, as in /proc. */
-async function makeFolders(folder: string): Promise<void> {
+export async function makeFolders(folder: string): Promise<void> {
   const missing: string[] = [];
   let above = folder;
   while (!(await isFolder(above))) {

@@ -1,9 +1,9 @@
+import { timeCharts } from '../measure/show/timeSeries';
 import type { FromPanel } from '../protocol/panel';
 import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
 import { createTimeChartCard } from './charts/timeChart';
-import { timeCharts } from './charts/timeCharts';
 import { element, setText } from './element';
 import {
   isOver,

@@ -4,6 +4,7 @@ import {
   type Snapshot,
   type StepProgress,
 } from '../measure/snapshot';
+import { stepBands } from '../measure/show/timeSeries';
 import type { StepSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
@@ -112,30 +113,6 @@ export function decisiveStep(state: ShownRun): StepSummary | undefined {
     if (carried !== undefined) return carried;
   }
   return steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
-}
-
-export interface StepBand {
-  readonly index: number;
-  readonly senders: number;
-  readonly fromS: number;
-  /** The planned end while the step is going on. */
-  readonly toS: number;
-}
-
-export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
-  const bands = new Map<number, StepBand>();
-  const last = snapshots.at(-1);
-  for (const { step, atMs } of snapshots) {
-    // The last deliveries of a step may be reported when the next one already warms up.
-    if (!step || step.elapsedS === 0) continue;
-    const { index, senders, elapsedS, totalS } = step;
-    // Between ticks the time that has passed is known up to the one before: the earliest begin is right.
-    const begunS = Math.max(0, atMs / 1000 - elapsedS);
-    const fromS = Math.min(bands.get(index)?.fromS ?? begunS, begunS);
-    const goesOn = step === last?.step && last.phase === 'measuring';
-    bands.set(index, { index, senders, fromS, toS: fromS + (goesOn ? totalS : elapsedS) });
-  }
-  return [...bands.values()].sort((a, b) => a.index - b.index);
 }
 
 /** End of the time axis of every chart, seconds since the run began. */

@@ -217,6 +217,7 @@ export function recordedRun(change = {}) {
     },
     snapshots: recording.snapshots,
     result: over ? toPanelResult(result) : undefined,
+    stored: result,
     spectra: over ? spectraOf(result) : [],
     interrupted: false,
   };

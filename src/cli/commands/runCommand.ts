@@ -38,6 +38,10 @@ export interface RunFlags {
   /** Earlier run to compare with: a word, or where its result is. */
   readonly baseline?: string;
   readonly tolerance?: number;
+  /** Reports to write when the run is over. */
+  readonly html?: string;
+  readonly md?: string;
+  readonly junit?: string;
 }
 
 /** What a run is made of; tests put fakes in its place. */
@@ -88,6 +92,7 @@ export async function runCommand(
     const session = await runSession(prepared, shell, deps);
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
+    await report(finished, session, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
   } finally {
     stop.dispose();
@@ -210,6 +215,27 @@ async function print(
   }
   const { finalScreen } = await onDemand();
   stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
+}
+
+/** After what is printed: a report is for others than who waits at the terminal. */
+async function report(
+  { result, folder }: FinishedRun,
+  { snapshots }: RunSession,
+  { html, md, junit }: RunFlags,
+  { stderr, cwd }: ProcessIo,
+): Promise<void> {
+  const named = Object.entries({ html, md, junit }).flatMap(([format, file]) =>
+    file === undefined ? [] : [[format, path.resolve(cwd, file)] as const],
+  );
+  if (named.length === 0) return;
+  const { writeReports } = await onDemand();
+  const written = await writeReports(
+    { kind: 'result', path: folder ?? cwd, result },
+    () => Promise.resolve(snapshots),
+    Object.fromEntries(named),
+    (message) => stderr.write(`warning: ${printable(message)}\n`),
+  );
+  for (const file of written) stderr.write(`report    ${printable(path.relative(cwd, file))}\n`);
 }
 
 type SignalStop = ReturnType<typeof stopOnSignal>;

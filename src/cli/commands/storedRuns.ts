@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { ExpectedError } from '../../base/expectedError';
 import { jsonDocument } from '../../base/text';
 import { countersOfRun } from '../../results/counters/counterFile';
 import {
@@ -7,6 +9,7 @@ import {
 } from '../../results/counters/counterSummary';
 import { readResult } from '../../results/readResult';
 import { exported } from '../../session/export/exporters';
+import { writeReport } from '../../session/export/reportFiles';
 import { exitCode } from '../exitCode';
 import { canColour, widthOf, type ProcessIo } from '../io';
 import { finalScreen, interruptedScreen } from '../views/finalScreen';
@@ -38,13 +41,18 @@ export async function showCommand(
   return exitCode.done;
 }
 
-/** Writes a stored run to standard output in another format. @throws ExpectedError */
+/** Writes a stored run in another format, to standard output or a file. @throws ExpectedError */
 export async function exportCommand(
   location: string,
-  { format }: { readonly format: string },
-  { stdout }: ProcessIo,
+  { format, out }: { readonly format: string; readonly out?: string },
+  { stdout, cwd }: ProcessIo,
 ): Promise<number> {
-  stdout.write(await exported(await readResult(location), format));
+  const text = await exported(await readResult(location), format);
+  if (out === undefined) stdout.write(text);
+  else {
+    const problem = await writeReport(path.resolve(cwd, out), text);
+    if (problem !== undefined) throw new ExpectedError('export-file', problem);
+  }
   return exitCode.done;
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import { decodeHistogram } from '../../measure/histogram';
+import { curveOf } from '../../measure/show/latencyCurve';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { thinSnapshots, type Snapshot } from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
@@ -153,7 +153,6 @@ export function toPanelResult(result: Result): PanelResult {
 const withoutScenario = ({ schema: _schema, tool: _tool, scenario: _scenario, ...rest }: Result) =>
   rest;
 
-const pointsPerNine = 10;
 /** Steps beyond this many are left to their percentiles: decoding takes about a millisecond each. */
 const mostSteps = 100;
 
@@ -163,30 +162,9 @@ export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[]
     .filter(({ latencyUs }) => latencyUs.count > 0)
     .slice(-mostSteps)
     .flatMap(({ index, histogram }) => {
-      const points = pointsOf(histogram);
+      const points = curveOf(histogram);
       return points.length > 0 ? [{ step: index, points }] : [];
     });
-}
-
-function pointsOf(text: string): PanelSpectrum['points'] {
-  let histogram: ReturnType<typeof decodeHistogram>;
-  try {
-    histogram = decodeHistogram(text);
-  } catch (error) {
-    if (error instanceof ExpectedError) return [];
-    throw error;
-  }
-  if (histogram.count === 0) return [];
-  const last = 1 - 1 / Math.max(2, histogram.count);
-  const points: { share: number; latencyUs: number }[] = [];
-  for (let at = 0; ; at++) {
-    const share = 1 - 10 ** (-at / pointsPerNine);
-    const latencyUs = Math.max(1, histogram.valueAtShare(Math.min(share, 1)));
-    if (share >= last) break;
-    points.push({ share, latencyUs });
-  }
-  points.push({ share: last, latencyUs: Math.max(1, histogram.valueAtShare(1)) });
-  return points;
 }
 
 export interface PanelPage {

@@ -13,14 +13,13 @@ import type {
 import type { Scenario } from '../../scenario/scenario';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
 import { streamsOf } from '../../usecases/registry';
-import { readSamples, type StoredRun } from '../readResult';
+import { folderOf, readSamples, type StoredRun } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFolder';
 
 /** One a second from the run's samples, or begin and end of each step where no sample has them. */
 export async function countersOfRun(run: StoredRun): Promise<CounterLine[]> {
-  const file = run.kind === 'result' && run.path.endsWith('.json');
-  const samples = path.join(file ? path.dirname(run.path) : run.path, samplesFile);
+  const samples = path.join(folderOf(run), samplesFile);
   const next = counterLines(await startOf(run, samples));
   const lines: CounterLine[] = [];
   for await (const sample of readSamples(samples)) lines.push(...next(sample));

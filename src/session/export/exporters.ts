@@ -1,7 +1,13 @@
 /** Stored runs in other formats, for people and for other programs. */
 import { jsonDocument } from '../../base/text';
 import { ExpectedError } from '../../base/expectedError';
-import type { StoredRun } from '../../results/readResult';
+import type { Snapshot } from '../../measure/snapshot';
+import {
+  folderOf,
+  readSnapshots,
+  type InterruptedRun,
+  type StoredRun,
+} from '../../results/readResult';
 
 export type FinishedRun = Extract<StoredRun, { kind: 'result' }>;
 
@@ -13,10 +19,13 @@ export interface Exporter {
   readonly extension: string;
   /** What it holds, for help and choices; the editor translates it. */
   readonly words: string;
-  readonly write: (run: FinishedRun) => string | Promise<string>;
+  readonly write: (run: FinishedRun, samples: Samples) => string | Promise<string>;
   /** What is left of an interrupted run; absent where that makes no sense. */
-  readonly writeInterrupted?: (run: StoredRun) => string | Promise<string>;
+  readonly writeInterrupted?: (run: InterruptedRun, samples: Samples) => string | Promise<string>;
 }
+
+/** The snapshots of the run, oldest first: those at hand, or what its folder holds of them. */
+export type Samples = () => Promise<readonly Snapshot[]>;
 
 const markdown = async (run: StoredRun): Promise<string> =>
   (await import(/* webpackChunkName: "run" */ './summaryMarkdown.js')).storedMarkdown(run);
@@ -24,6 +33,9 @@ const counters = async (run: StoredRun): Promise<string> =>
   (await import(/* webpackChunkName: "run" */ '../../results/counters/counterFile.js')).counterFile(
     run,
   );
+
+const htmlReport = () => import(/* webpackChunkName: "run" */ './htmlReport.js');
+const junit = () => import(/* webpackChunkName: "run" */ './junitReport.js');
 
 /** Every format, in the order they are offered; a new one is a file beside this and a line here. */
 export const exporters: readonly Exporter[] = [
@@ -38,6 +50,30 @@ export const exporters: readonly Exporter[] = [
     ...{ write: markdown, writeInterrupted: markdown },
   },
   {
+    ...{ name: 'html', extension: 'html', words: 'a page with charts' },
+    write: async ({ result }, samples) => (await htmlReport()).htmlReport(result, await samples()),
+    writeInterrupted: async (run, samples) =>
+      (await htmlReport()).interruptedHtml(run, await samples()),
+  },
+  {
+    ...{ name: 'junit', extension: 'xml', words: 'a test case for each objective and step' },
+    write: async ({ result }) => (await junit()).junitReport(result),
+    writeInterrupted: async (run) => (await junit()).interruptedJunit(run),
+  },
+  {
+    ...{ name: 'hlog', extension: 'hlog', words: 'the histograms of the steps' },
+    write: async ({ result }, samples) =>
+      (await import(/* webpackChunkName: "run" */ './histogramLog.js')).histogramLog(
+        result,
+        await samples(),
+      ),
+  },
+  {
+    ...{ name: 'openmetrics', extension: 'txt', words: 'metrics for Prometheus and others' },
+    write: async ({ result }) =>
+      (await import(/* webpackChunkName: "run" */ './openMetrics.js')).openMetricsOf(result),
+  },
+  {
     ...{ name: 'counters', extension: 'txt', words: 'the Azure SignalR benchmark’s file' },
     ...{ write: counters, writeInterrupted: counters },
   },
@@ -46,12 +82,21 @@ export const exporters: readonly Exporter[] = [
 export const exportersFor = ({ kind }: StoredRun): Exporter[] =>
   exporters.filter(({ writeInterrupted }) => kind === 'result' || writeInterrupted);
 
-/** @throws ExpectedError `result-missing` for an interrupted run that the format cannot hold */
-export async function exported(run: StoredRun, format: string): Promise<string> {
+/**
+ * @param samples those at hand; else they are read from the folder of the run
+ * @throws ExpectedError `result-missing` for an interrupted run that the format cannot hold
+ */
+export async function exported(
+  run: StoredRun,
+  format: string,
+  samples: Samples = () => readSnapshots(folderOf(run)),
+): Promise<string> {
   const exporter = exporters.find(({ name }) => name === format);
-  if (run.kind === 'result' && exporter) return exporter.write(run);
-  if (exporter?.writeInterrupted) return exporter.writeInterrupted(run);
-  const fitting = exportersFor(run).map(({ name }) => name);
+  if (run.kind === 'result' && exporter) return exporter.write(run, samples);
+  if (run.kind === 'interrupted' && exporter?.writeInterrupted)
+    return exporter.writeInterrupted(run, samples);
+  const names = exportersFor(run).map(({ name }) => name);
+  const fitting = [names.slice(0, -1).join(', '), names.at(-1)].filter((each) => each !== '');
   throw new ExpectedError(
     'result-missing',
     `${run.path} is an interrupted run without a result: export it as ${fitting.join(' or ')}.`,

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../../base/objectives/limitWords';
+import { timeLabel } from '../../measure/show/chartWords';
 import { element, setText } from '../element';
-import { timeLabel } from '../wording';
 
 // The library declares these names for compilers that put numbers in their place; ours may not.
 /* eslint-disable typescript/no-unsafe-enum-assignment */

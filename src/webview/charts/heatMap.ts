@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { tailUs, type LatencySummary } from '../../measure/latencySummary';
+import { timeCharts } from '../../measure/show/timeSeries';
 import type { Snapshot } from '../../measure/snapshot';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
@@ -14,7 +15,7 @@ import {
   timeAxis,
   type ChartOptions,
 } from './chartFrame';
-import { chartTable, timeCharts } from './timeCharts';
+import { chartTable } from './timeCharts';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
 export function createHeatMapCard({ strings }: ShownRun): StateCard {

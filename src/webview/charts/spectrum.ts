@@ -4,11 +4,18 @@ import { latencyShare, summaryKeys } from '../../base/objectives/latency';
 import { latencyMetrics } from '../../base/objectives/percentile';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
+import { latencyAt } from '../../measure/latencySummary';
+import { percentWords } from '../../measure/show/chartWords';
+import {
+  axisShares,
+  percentilePlace,
+  pointsOf,
+  type SpectrumPoint,
+} from '../../measure/show/percentileAxis';
 import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
 import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
-import { latencyOrDash, percentWords } from '../wording';
+import { latencyOrDash } from '../wording';
 import {
   axis,
   belowAxis,
@@ -21,11 +28,6 @@ import {
   type ChartOptions,
 } from './chartFrame';
 
-export interface SpectrumPoint {
-  readonly share: number;
-  readonly latencyUs: number;
-}
-
 export interface SpectrumView {
   readonly title: string;
   readonly step: number;
@@ -36,13 +38,6 @@ export interface SpectrumView {
   readonly sent: readonly SpectrumPoint[];
   readonly table: TableView;
 }
-
-/** Place on HdrHistogram's percentile axis: lg(1 / (1 − share)); 90 % is at 1, 99 % at 2. */
-export function percentilePlace(share: number): number {
-  return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
-}
-
-export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
 /** The spectrum of the step asked for, else of the one that counts; its percentiles joined until the histogram is known. */
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
@@ -81,24 +76,6 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
       ),
     },
   };
-}
-
-/** The percentiles that are kept, up to the highest that `count` values have. */
-export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
-  if (summary.count === 0) return [];
-  const highest = 1 - 1 / Math.max(2, summary.count);
-  const within = latencyMetrics
-    .map((metric) => ({
-      share: latencyShare[metric],
-      latencyUs: Math.max(1, summary[summaryKeys[metric]]),
-    }))
-    .filter(({ share }) => share < 0.999 || showsShare(summary.count, share))
-    .filter(({ share }) => share < highest);
-  return [
-    { share: 0, latencyUs: Math.max(1, summary.min) },
-    ...within,
-    { share: highest, latencyUs: Math.max(1, summary.max) },
-  ];
 }
 
 export function createSpectrumCard({ strings }: ShownRun): StateCard {

@@ -2,11 +2,22 @@ import type uPlot from 'uplot';
 import { byShare, isPercentile } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
+import { timeLabel, valueWords } from '../../measure/show/chartWords';
+import {
+  columnsOf,
+  islandsOf,
+  rightAxisOf,
+  stepBands,
+  type Columns,
+  type RightAxis,
+  type SeriesSpec,
+  type StepBand,
+  type TimeChartSpec,
+} from '../../measure/show/timeSeries';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element, setText } from '../element';
-import { axisEndS, isOver, stepBands, type ShownRun, type StepBand } from '../panelState';
+import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { createCard, createTwin, type StateCard } from '../tables/card';
-import { timeLabel, valueWords } from '../wording';
 import {
   axis,
   axisFont,
@@ -22,18 +33,7 @@ import {
   wholeSteps,
   type ChartOptions,
 } from './chartFrame';
-import {
-  atRest,
-  chartTable,
-  columnsOf,
-  islandsOf,
-  rightAxisOf,
-  seriesLabel,
-  type Columns,
-  type RightAxis,
-  type SeriesSpec,
-  type TimeChartSpec,
-} from './timeCharts';
+import { atRest, chartTable, seriesLabel } from './timeCharts';
 
 /** Lines with a point at every pixel would hide each other. */
 const mostPoints = 400;

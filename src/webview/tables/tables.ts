@@ -2,6 +2,7 @@ import { connectPhases } from '../../base/endpoint';
 import { countOf, errorClasses } from '../../base/errorClass';
 import { latencyWords, fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
+import { rateWords } from '../../measure/show/chartWords';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import {
   columnsOf,
@@ -25,7 +26,7 @@ import type {
 import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { decisiveStep, latestStep, problemOf, type ShownRun } from '../panelState';
-import { latencyOrDash, rateWords } from '../wording';
+import { latencyOrDash } from '../wording';
 import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
 
 function lastSeen({ snapshots }: ShownRun): StepProgress[] {

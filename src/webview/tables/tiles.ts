@@ -1,5 +1,7 @@
 import { formatCount, formatShare } from '../../base/units';
 import { shownLatency } from '../../measure/latencySummary';
+import { rateWords, timeLabel } from '../../measure/show/chartWords';
+import { shortestRateS } from '../../measure/show/timeSeries';
 import type { StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
@@ -7,10 +9,7 @@ import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelSt
 import type { Tone } from '../sentence';
 import { fill } from '../../base/objectives/limitWords';
 import { brokenText, kindWord, searchOf, type ShownSearch } from '../searchState';
-import { latencyOrDash, latencyOrLost, rateWords, timeLabel } from '../wording';
-
-/** In less time a few messages would draw a spike that nobody sent. */
-export const shortestRateS = 0.5;
+import { latencyOrDash, latencyOrLost } from '../wording';
 
 export interface Tile {
   readonly id: SearchTile | 'p99' | 'sent' | 'connections' | 'lost' | 'generator';

@@ -202,7 +202,7 @@ describe('an exporter', () => {
       assert.equal(exportersFor(finished).at(-1), exporter);
       assert.deepEqual(
         exportersFor(left).map(({ name }) => name),
-        ['md', 'counters'],
+        ['md', 'html', 'junit', 'counters'],
       );
     });
     const holding = { ...exporter, writeInterrupted: () => 'left' };
@@ -210,7 +210,7 @@ describe('an exporter', () => {
       assert.equal(exportersFor(left).at(-1)?.name, 'madeUp');
       assert.equal(await exported(left, 'madeUp'), 'left');
     });
-    await assert.rejects(exported(left, 'csv'), /export it as md or counters\.$/);
+    await assert.rejects(exported(left, 'csv'), /export it as md, html, junit or counters\.$/);
   });
 });
 

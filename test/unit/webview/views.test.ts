@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { thinSnapshots, type Snapshot } from '../../../src/measure/snapshot';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
-import { percentilePlace, pointsOf, spectrumViewOf } from '../../../src/webview/charts/spectrum';
-import { chartTable, timeCharts } from '../../../src/webview/charts/timeCharts';
+import { rateWords, timeLabel } from '../../../src/measure/show/chartWords';
+import { percentilePlace, pointsOf } from '../../../src/measure/show/percentileAxis';
+import { stepBands, timeCharts } from '../../../src/measure/show/timeSeries';
+import { spectrumViewOf } from '../../../src/webview/charts/spectrum';
+import { chartTable } from '../../../src/webview/charts/timeCharts';
 import {
   axisEndS,
   isUnreachable,
   plannedEndS,
   problemOf,
   progressOf,
-  stepBands,
   type ShownRun,
 } from '../../../src/webview/panelState';
 import {
@@ -21,7 +23,7 @@ import {
 } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { fill } from '../../../src/base/objectives/limitWords';
-import { rateWords, timeLabel, timeLeftWords } from '../../../src/webview/wording';
+import { timeLeftWords } from '../../../src/webview/wording';
 import {
   latency,
   mixedProgress,

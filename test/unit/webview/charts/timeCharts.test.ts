@@ -3,14 +3,14 @@ import * as fc from 'fast-check';
 import { thinSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
 import { panelStrings } from '../../../../src/protocol/panelStrings';
 import {
-  atRest,
   columnsOf,
   islandsOf,
   rightAxisOf,
   thin,
   timeCharts,
   type TimeChartSpec,
-} from '../../../../src/webview/charts/timeCharts';
+} from '../../../../src/measure/show/timeSeries';
+import { atRest } from '../../../../src/webview/charts/timeCharts';
 import { latency, sampleSnapshot } from '../../results/sampleResult';
 import { measured } from '../shownRun';
 

@@ -1,0 +1,236 @@
+/** What charts over time show, in every shell: lines, how seconds become points, and the steps behind them. */
+import { countOf } from '../../base/errorClass';
+import { latencyAt, type LatencySummary } from '../latencySummary';
+import type { Snapshot } from '../snapshot';
+import type { ChartUnit } from './chartWords';
+
+/** In less time a few messages would draw a spike that nobody sent. */
+export const shortestRateS = 0.5;
+
+type Combine = 'max' | 'mean' | 'last';
+
+/** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
+export const combineOf: Readonly<Record<ChartUnit, Combine>> = {
+  latency: 'max',
+  perSecond: 'mean',
+  count: 'last',
+};
+
+/** Names of texts of the panel. */
+type SeriesText = 'offered' | 'sent' | 'received' | 'connected' | 'failed' | 'dropped' | 'errors';
+
+export interface SeriesSpec {
+  /** Also the name of its colour in style sheets, without `--line-`. */
+  readonly id: string;
+  /** Of percentiles, which have the same name everywhere, or a text of the panel. */
+  readonly label: string | { readonly key: SeriesText };
+  readonly dash: readonly number[];
+  readonly widthPx: number;
+  read(snapshot: Snapshot, before?: Snapshot): number | null;
+}
+
+export interface TimeChartSpec {
+  readonly id: 'latency' | 'rates' | 'connections';
+  readonly title: `${'latency' | 'rates' | 'connections'}Chart`;
+  readonly unit: ChartUnit;
+  readonly series: readonly SeriesSpec[];
+  /** Lines that get an axis of their own on the right when they are of another size than the first. */
+  readonly right: readonly string[];
+}
+
+type Percentile = Exclude<keyof LatencySummary, 'count'>;
+
+const latency = (
+  label: string,
+  metric: Percentile,
+  dash: readonly number[],
+  widthPx = 1.5,
+): SeriesSpec => ({
+  id: metric,
+  label,
+  dash,
+  widthPx,
+  read: ({ interval }) => atLeastOne(interval && latencyAt(interval.latencyUs, metric)),
+});
+
+/** The axis is logarithmic; null where there is nothing, or too little. */
+const atLeastOne = (us: number | undefined): number | null =>
+  us === undefined ? null : Math.max(1, us);
+
+const rate = (
+  id: 'offered' | 'sent' | 'received',
+  dash: readonly number[],
+  widthPx: number,
+  of: (interval: NonNullable<Snapshot['interval']>) => number | null,
+): SeriesSpec => ({
+  id,
+  label: { key: id },
+  dash,
+  widthPx,
+  read: (snapshot, before) => {
+    const interval = rateInterval(snapshot, before);
+    return interval ? of(interval) : null;
+  },
+});
+
+/** A part of a second is too short for a rate by itself: it is drawn together with the second before it. */
+function rateInterval({ interval, step }: Snapshot, before?: Snapshot): Snapshot['interval'] {
+  const full = before?.interval;
+  if (!interval || interval.seconds >= shortestRateS || !full) return interval;
+  if (interval.seconds === 0 || before.step?.index !== step?.index) return interval;
+  return {
+    ...interval,
+    seconds: full.seconds + interval.seconds,
+    receivingSeconds: full.receivingSeconds + interval.receivingSeconds,
+    offered: full.offered + interval.offered,
+    sent: full.sent + interval.sent,
+    received: full.received + interval.received,
+  };
+}
+
+const count = (
+  id: 'connected' | 'failed' | 'dropped' | 'errors',
+  dash: readonly number[],
+  read: (snapshot: Snapshot) => number,
+): SeriesSpec => ({ id, label: { key: id }, dash, widthPx: 1.5, read });
+
+export const timeCharts: readonly TimeChartSpec[] = [
+  {
+    id: 'latency',
+    title: 'latencyChart',
+    unit: 'latency',
+    right: [],
+    series: [
+      latency('p50', 'p50', []),
+      latency('p90', 'p90', [6, 3]),
+      latency('p99', 'p99', [], 2.5),
+      latency('p99.9', 'p999', [8, 3, 2, 3]),
+      latency('max', 'max', [1.5, 3]),
+    ],
+  },
+  {
+    id: 'rates',
+    title: 'ratesChart',
+    unit: 'perSecond',
+    // Deliveries of a fan-out.
+    right: ['received'],
+    series: [
+      rate('offered', [], 5, ({ offered, seconds }) => perSecond(offered, seconds)),
+      rate('sent', [], 1.5, ({ sent, seconds }) => perSecond(sent, seconds)),
+      // In the tick that sending ends in, the wait for the last deliveries would make another rate.
+      rate('received', [6, 3], 1.5, ({ received, seconds, receivingSeconds }) =>
+        seconds > 0 && receivingSeconds > seconds ? null : perSecond(received, receivingSeconds),
+      ),
+    ],
+  },
+  {
+    id: 'connections',
+    title: 'connectionsChart',
+    unit: 'count',
+    right: ['failed', 'dropped', 'errors'],
+    series: [
+      count('connected', [], ({ connections }) => connections.takingPart ?? connections.connected),
+      count('failed', [6, 3], ({ connections }) => connections.failed),
+      count('dropped', [8, 3, 2, 3], ({ connections }) => connections.dropped),
+      count('errors', [1.5, 3], ({ errors }) => countOf(errors)),
+    ],
+  },
+];
+
+function perSecond(amount: number, seconds: number): number | null {
+  return seconds >= shortestRateS ? amount / seconds : null;
+}
+
+export interface Columns {
+  readonly seconds: readonly number[];
+  readonly lines: readonly (readonly (number | null)[])[];
+  /** Snapshots in one point. */
+  readonly perPoint: number;
+}
+
+/** At most `most` points. A change of phase is reported between two ticks, and is no gap in what was measured. */
+export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns {
+  const snapshots = all.filter(
+    (snapshot, at) =>
+      snapshot.tick !== all[at - 1]?.tick ||
+      spec.series.some((series) => series.read(snapshot) !== null),
+  );
+  const lines = spec.series.map((series) =>
+    snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
+  );
+  const seconds = snapshots.map(({ atMs }) => atMs / 1000);
+  return thin({ seconds, lines, perPoint: 1 }, combineOf[spec.unit], most);
+}
+
+/** Points with a gap on both sides: no line goes through them, so they are drawn as dots. */
+export function islandsOf(line: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (at: number): boolean => (line[at] ?? null) === null;
+  const places = Array.from({ length: line.length }, (_, at) => at);
+  return places.filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+}
+
+/** The right axis of a chart: for lines more than twice as large as the first one, or far smaller ones. */
+export type RightAxis = 'none' | 'larger' | 'smaller';
+
+export function rightAxisOf({ series, right }: TimeChartSpec, { lines }: Columns): RightAxis {
+  const most = (line: readonly (number | null)[] | undefined): number =>
+    (line ?? []).reduce<number>((highest, value) => Math.max(highest, value ?? 0), 0);
+  const first = most(lines[0]);
+  const others = Math.max(
+    0,
+    ...lines.filter((_, at) => right.includes(series[at]?.id ?? '')).map(most),
+  );
+  if (others > 2 * first) return 'larger';
+  return others > 0 && others < first / 10 ? 'smaller' : 'none';
+}
+
+/** Fewer points by putting neighbours together; a gap stays one when all of its points are gaps. */
+export function thin(columns: Columns, combine: Combine, most: number): Columns {
+  const { seconds, lines } = columns;
+  const perPoint = Math.ceil(seconds.length / Math.max(1, most));
+  if (perPoint <= 1) return columns;
+  const starts = Array.from(
+    { length: Math.ceil(seconds.length / perPoint) },
+    (_, at) => at * perPoint,
+  );
+  return {
+    perPoint,
+    seconds: starts.map((start) => seconds[start]!),
+    lines: lines.map((line) =>
+      starts.map((start) => combined(line.slice(start, start + perPoint), combine)),
+    ),
+  };
+}
+
+/** Several values of a line as one; null when all of them are gaps. */
+export function combined(values: readonly (number | null)[], combine: Combine): number | null {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return null;
+  if (combine === 'max') return known.reduce((most, value) => Math.max(most, value));
+  if (combine === 'last') return known.at(-1)!;
+  return known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+export interface StepBand {
+  readonly index: number;
+  readonly senders: number;
+  readonly fromS: number;
+  /** The planned end while the step is going on. */
+  readonly toS: number;
+}
+
+export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
+  const bands = new Map<number, StepBand>();
+  const last = snapshots.at(-1);
+  for (const { step, atMs } of snapshots) {
+    // The last deliveries of a step may be reported when the next one already warms up.
+    if (!step || step.elapsedS === 0) continue;
+    const { index, senders, elapsedS, totalS } = step;
+    // Between ticks the time that has passed is known up to the one before: the earliest begin is right.
+    const begunS = Math.max(0, atMs / 1000 - elapsedS);
+    const fromS = Math.min(bands.get(index)?.fromS ?? begunS, begunS);
+    const goesOn = step === last?.step && last.phase === 'measuring';
+    bands.set(index, { index, senders, fromS, toS: fromS + (goesOn ? totalS : elapsedS) });
+  }
+  return [...bands.values()].sort((a, b) => a.index - b.index);
+}

@@ -1,0 +1,377 @@
+/** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
+import path from 'node:path';
+import { countOf, errorClasses, type ErrorCounts } from '../../base/errorClass';
+import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { formatCount, formatShare } from '../../base/units';
+import { countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
+import { rateWords } from '../../measure/show/chartWords';
+import {
+  columnsOf,
+  entryRows,
+  rowOfProgress,
+  rowOfStep,
+  tooFew,
+  trafficRows,
+  type StepColumn,
+  type StepRow,
+} from '../../measure/show/stepColumns';
+import { verdictSentence } from '../../measure/show/verdictSentence';
+import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import type { GeneratorHealth, StepSummary } from '../../measure/summary';
+import { panelStrings } from '../../protocol/panelStrings';
+import type { InterruptedRun } from '../../results/readResult';
+import type { Result } from '../../results/result';
+import { loadWords, marksOf, plural, recoveryWords } from '../runWords';
+import { lineSample } from './svgChart';
+import { chartsOverTime, spectrumChart, type ReportChart } from './reportCharts';
+import { markupText, scenarioName } from './plainText';
+import { reportStyle } from './reportStyle';
+
+const mostSteps = 200;
+const mostReasons = 20;
+const mostErrors = 50;
+
+/** @param snapshots oldest first; without them there are no charts over time */
+export function htmlReport(result: Result, snapshots: readonly Snapshot[]): string {
+  const { id, scenario, target, verdict, tool, machine, startedAt, steps } = result;
+  const shown = steps.slice(-mostSteps);
+  const left = steps.length - shown.length;
+  const decisive = decisiveStep(steps);
+  const charts = chartsOverTime(snapshots, scenario.slo);
+  const spectrum = spectrumChart(decisive);
+  const marks = marksOf(scenario, target);
+  const where = [loadWords(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
+  return page(scenarioName(id), [
+    header(scenarioName(id), where.join(' '), id),
+    sentence(verdictSentence(result), verdict.status),
+    list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
+    tiles(result, decisive),
+    ...(charts.length === 0 ? [`<p class="quiet">${markupText(panelStrings.noSamples)}</p>`] : []),
+    '<div class="grid">',
+    ...charts.map(figure),
+    ...(spectrum ? [figure(spectrum)] : []),
+    units(result),
+    `<div>${connectionsCard(result)}${generatorCard(decisive?.generator)}</div>`,
+    '</div>',
+    card(panelStrings.stepsTable, [
+      stepTable(shown.map(rowOfStep)),
+      ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
+      ...footOf(shown),
+    ]),
+    entriesCard(shown),
+    trafficCard(shown),
+    errorsCard(result.errors, result),
+    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${machine.workers} ${plural('worker', machine.workers)}, ${startedAt}`)}</footer>`,
+  ]);
+}
+
+/** What is left of a run that did not come to its end. */
+export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
+  const id = path.basename(path.resolve(run.path));
+  const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
+  return page(scenarioName(id), [
+    header(scenarioName(id), '', id),
+    sentence(`■ interrupted; ${panelStrings.interruptedWhy}`, 'incomplete'),
+    '<div class="grid">',
+    ...chartsOverTime(snapshots, undefined).map(figure),
+    '</div>',
+    ...(rows.length === 0 ? [] : [card(panelStrings.stepsTable, [stepTable(rows)])]),
+    entriesCard(run.steps.slice(-mostSteps)),
+    errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] }),
+  ]);
+}
+
+/** The policy lets nothing in: whatever a hostile text would load or run stays a text. */
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+function page(title: string, parts: readonly string[]): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${markupText(title)} · SignalR Benchmark</title>`,
+    `<style>${reportStyle}</style>`,
+    '</head>',
+    '<body>',
+    '<main>',
+    ...parts.filter((part) => part !== ''),
+    '</main>',
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+const header = (title: string, where: string, id: string): string =>
+  `<header><h1>${markupText(title)}</h1><p class="quiet">${markupText(where, 600)}</p><p class="quiet">${markupText(id)}</p></header>`;
+
+/** Status, then the rest; the sign is not read aloud, the words say the same. */
+function sentence(text: string, status: string): string {
+  const [, sign = '', rest = text] = /^([✓✗⚠■]) ([^]*)$/u.exec(text) ?? [];
+  return `<p class="verdict ${markupText(status)}"><span aria-hidden="true">${sign}</span> <strong>${markupText(rest, 2000)}</strong></p>`;
+}
+
+const list = (texts: readonly string[]): string =>
+  texts.length === 0
+    ? ''
+    : `<ul class="reasons">${texts.map((text) => `<li>${markupText(text, 600)}</li>`).join('')}</ul>`;
+
+const note = (text: string): string => `<p class="quiet">${markupText(text)}</p>`;
+
+const card = (title: string, parts: readonly string[]): string =>
+  `<section class="card"><h2>${markupText(title)}</h2>${parts.join('\n')}</section>`;
+
+/** The step that counts: the last one judged. */
+const decisiveStep = (steps: readonly StepSummary[]): StepSummary | undefined =>
+  steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
+
+function tiles(result: Result, step: StepSummary | undefined): string {
+  const { connections } = result;
+  const { noValue } = panelStrings;
+  const shown = step && shownLatency(step);
+  const lost = (us: number | null | undefined): string =>
+    us === null ? panelStrings.isLost : us === undefined ? noValue : latencyWords(us);
+  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): number =>
+    result.steps.reduce((total, each) => total + each[name], 0);
+  const { p99Tile, sentTile, connectionsTile, lostTile, generatorTile } = panelStrings;
+  const offered = step && step.seconds > 0 ? step.offered / step.seconds : undefined;
+  const generator = step?.generator;
+  const why = generator?.cause === 'starved' ? panelStrings.isStarved : panelStrings.isBottleneck;
+  const all: (readonly [label: string, value: string, of: string, details: string])[] = [
+    [
+      ...([p99Tile, lost(shown?.p99), ''] as const),
+      fill(panelStrings.p99Details, lost(shown?.p50), lost(shown?.p999), lost(shown?.max)),
+    ],
+    [
+      sentTile,
+      step ? rateWords(step.sentPerSecond) : noValue,
+      offered === undefined ? '' : fill(panelStrings.ofPerSecond, rateWords(offered)),
+      step ? fill(panelStrings.receivedPerSecond, rateWords(step.receivedPerSecond)) : '',
+    ],
+    [
+      connectionsTile,
+      formatCount(connections.connected),
+      fill(panelStrings.ofCount, formatCount(connections.requested)),
+      connections.failed > 0
+        ? fill(
+            panelStrings.connectionsFailed,
+            formatCount(connections.failed),
+            formatCount(connections.dropped),
+          )
+        : fill(
+            panelStrings.connectionsDetails,
+            formatCount(connections.dropped),
+            connections.connected > 0 ? latencyWords(connections.connectUs.p99) : noValue,
+          ),
+    ],
+    [
+      lostTile,
+      formatCount(sum('lost')),
+      fill(panelStrings.ofExpected, formatCount(sum('expected'))),
+      fill(
+        panelStrings.lostDetails,
+        formatCount(sum('duplicated')),
+        formatCount(sum('outOfOrder')),
+      ),
+    ],
+    [
+      generatorTile,
+      generator ? (generator.valid ? panelStrings.healthy : why) : noValue,
+      '',
+      generator
+        ? fill(
+            panelStrings.generatorDetails,
+            latencyWords(generator.slipP99Us),
+            formatShare(generator.cpuShare),
+          )
+        : '',
+    ],
+  ];
+  const tile = ([label, value, of, details]: (typeof all)[number]): string =>
+    `<div class="tile"><dt>${markupText(label)}</dt><dd><b>${markupText(value)}</b> <span class="quiet">${markupText(of)}</span></dd><dd class="quiet">${markupText(details)}</dd></div>`;
+  return `<dl class="tiles">${all.map(tile).join('')}</dl>`;
+}
+
+function figure({ id, title, svg, legend, heads, rows, notes }: ReportChart): string {
+  const items = legend.map((line) => `<li>${lineSample(line)} ${markupText(line.label)}</li>`);
+  return [
+    `<figure class="card chart-${id}"><figcaption><h2>${markupText(title)}</h2></figcaption>`,
+    `<div class="chart">${svg}</div>`,
+    `<ul class="legend">${items.join('')}</ul>`,
+    `<details><summary>${markupText(`${title}, ${panelStrings.asTable}`)}</summary>`,
+    table(heads, rows, title),
+    ...notes.map(note),
+    '</details></figure>',
+  ].join('\n');
+}
+
+/** The first cell of a row names it. A column of texts is set from the left. */
+function table(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  caption: string,
+  textColumns: readonly number[] = [],
+): string {
+  const kind = (at: number): string => (textColumns.includes(at) ? ' class="text"' : '');
+  const head = heads.map((text, at) => `<th scope="col"${kind(at)}>${markupText(text)}</th>`);
+  const lines = rows.map((cells) => {
+    const all = cells.map((text, at) =>
+      at === 0
+        ? `<th scope="row"${kind(at)}>${markupText(text)}</th>`
+        : `<td${kind(at)}>${markupText(text)}</td>`,
+    );
+    return `<tr>${all.join('')}</tr>`;
+  });
+  const top = heads.length === 0 ? '' : `<thead><tr>${head.join('')}</tr></thead>`;
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${markupText(caption)}"><table><caption>${markupText(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
+}
+
+const textColumnsOf = (columns: readonly StepColumn[], before = 0): number[] =>
+  columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at + before] : []));
+
+function stepTable(rows: readonly StepRow[]): string {
+  const columns = columnsOf('panel');
+  return table(
+    columns.map(({ head }) => head),
+    rows.map((row) => columns.map((column) => cellOf(column, row))),
+    ...([panelStrings.stepsTable, textColumnsOf(columns)] as const),
+  );
+}
+
+const verdictWords: Readonly<Record<string, string>> = {
+  pass: panelStrings.verdictPass,
+  fail: panelStrings.verdictFail,
+  invalid: panelStrings.verdictInvalid,
+  incomplete: panelStrings.verdictIncomplete,
+};
+
+function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow): string {
+  const value = valueOf(row);
+  if (value === undefined || value === tooFew) return panelStrings.noValue;
+  if (value === null) return panelStrings.isLost;
+  if (typeof value === 'string') return (unit === 'verdict' && verdictWords[value]) || value;
+  return unit === 'latency'
+    ? latencyWords(value)
+    : unit === 'perSecond'
+      ? rateWords(value)
+      : formatCount(value);
+}
+
+function footOf(steps: readonly StepSummary[]): string[] {
+  const reason = tailReason(steps.map(({ latencyUs }) => latencyUs));
+  const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
+  return [
+    ...(reason === undefined ? [] : [note(`${reason}.`)]),
+    ...(countsLost(steps) ? [note(panelStrings.lostCounted)] : []),
+    ...(inWarmup > 0 ? [note(fill(panelStrings.warmupErrors, formatCount(inWarmup)))] : []),
+  ];
+}
+
+function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
+  const rows = steps.flatMap(entryRows).slice(-mostSteps);
+  if (rows.length === 0) return '';
+  const columns = columnsOf('panel', 'entries');
+  const [index = '', ...heads] = columns.map(({ head }) => head);
+  const cells = rows.map((row) => {
+    const [place = '', ...others] = columns.map((column) => cellOf(column, row));
+    return [place, row.name ?? '', ...others];
+  });
+  const title = panelStrings.entriesTable;
+  const textColumns = [1, ...textColumnsOf(columns, 1)];
+  return card(title, [
+    table([index, panelStrings.useCaseColumn, ...heads], cells, title, textColumns),
+  ]);
+}
+
+/** `in` is client to service, `out` service to client. */
+function trafficCard(steps: readonly StepSummary[]): string {
+  const rows = trafficRows(steps);
+  const way = (name: string): string[] => [`${name}: payload`, 'on wire', 'MB/s'];
+  return rows.length === 0
+    ? ''
+    : card('Traffic', [table(['Step', ...way('in'), ...way('out')], rows, 'Traffic')]);
+}
+
+const mostRecoveries = 20;
+
+function connectionsCard({ connections, steps }: Result): string {
+  if (connections.connected === 0) return '';
+  const { connectUs, connectPhasesUs = {}, openedPerSecond, life } = connections;
+  const times = Object.entries({ [panelStrings.connectTime]: connectUs, ...connectPhasesUs });
+  const rows = times.map(([name, { p50, p99, max }]) => [
+    name,
+    ...[p50, p99, max].map(latencyWords),
+  ]);
+  const recoveries = steps.flatMap(({ index, recoveries: found = [] }) =>
+    found.map((recovery) => `Step ${index}: ${recoveryWords(recovery)}`),
+  );
+  const facts = [
+    ...(openedPerSecond === undefined
+      ? []
+      : [`${panelStrings.openedPerSecond}: ${rateWords(openedPerSecond)}`]),
+    ...(life === undefined
+      ? []
+      : [
+          `${panelStrings.lifeCounts}: ${[life.drops, life.closed, life.reconnects].map((count) => formatCount(count)).join(' / ')}`,
+        ]),
+    ...recoveries.slice(0, mostRecoveries),
+  ];
+  const title = panelStrings.connectionsTable;
+  return card(title, [table(['', 'p50', 'p99', 'max'], rows, title), list(facts)]);
+}
+
+function errorsCard(errors: ErrorCounts, { errorExamples }: Pick<Result, 'errorExamples'>): string {
+  const rows = Object.entries(errors)
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, mostErrors)
+    .map(([name, count]) => [
+      name,
+      formatCount(count),
+      (errorClasses as Readonly<Record<string, string>>)[name] ?? panelStrings.otherError,
+      errorExamples.find(({ errorClass }) => errorClass === name)?.text ?? '',
+    ]);
+  const { errorClass, count, meaning, example, errorsTable, noErrors } = panelStrings;
+  if (rows.length === 0) return card(errorsTable, [note(noErrors)]);
+  return card(errorsTable, [
+    table([errorClass, count, meaning, example], rows, errorsTable, [0, 2, 3]),
+  ]);
+}
+
+function generatorCard(health: GeneratorHealth | undefined): string {
+  if (health === undefined) return '';
+  const { noValue, yes, no } = panelStrings;
+  // Nothing measured: a worker that sends all the time sets no timer that could be late.
+  const delay = health.loopDelayP99Us > 0 ? latencyWords(health.loopDelayP99Us) : noValue;
+  const title = panelStrings.generatorHealth;
+  const rows = [
+    [panelStrings.cpuShare, formatShare(health.cpuShare)],
+    [panelStrings.cpuPerMessage, latencyWords(health.cpuUsPerMessage)],
+    [panelStrings.loopDelay, delay],
+    [panelStrings.slip, latencyWords(health.slipP99Us)],
+    [panelStrings.gcShare, formatShare(health.gcShare)],
+    [panelStrings.keptSchedule, health.valid ? yes : no],
+  ];
+  return card(title, [table([], rows, title)]);
+}
+
+function units({ recommendation, recommendationProblem, estimate }: Result): string {
+  const title = panelStrings.units;
+  if (!recommendation) {
+    const why = recommendationProblem ?? 'Nothing valid was measured.';
+    return card(title, [`<p>${markupText(`${panelStrings.noRecommendation} ${why}`, 600)}</p>`]);
+  }
+  const { headline, reasons, notes, planned } = recommendation;
+  const before = estimate
+    ? estimate.unit === null
+      ? panelStrings.estimateNone
+      : fill(panelStrings.estimatedUnit, formatCount(estimate.unit))
+    : '';
+  const said = [planned?.sentence ?? '', ...reasons, ...notes, before];
+  const unique = [...new Set(said.filter((text) => text !== ''))].slice(0, mostReasons);
+  return card(title, [`<p><strong>${markupText(headline, 600)}</strong></p>`, list(unique)]);
+}

@@ -1,0 +1,311 @@
+import path from 'node:path';
+import type { ObjectiveUnit } from '../../base/objectives/objective';
+import { latencyWords, limitWords } from '../../base/objectives/limitWords';
+import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
+import { formatCount } from '../../base/units';
+import { verdictSentence } from '../../measure/show/verdictSentence';
+import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
+import type { InterruptedRun } from '../../results/readResult';
+import type { Result } from '../../results/result';
+import { loadWords, marksOf } from '../runWords';
+import { markupText, scenarioName } from './plainText';
+
+/**
+ * A result as JUnit XML: a suite for the run and one for each step, in each a case for each objective, so that
+ * a CI service lists what was missed. A step that measured the generator has an error, and its objectives are
+ * skipped: they are neither met nor missed. A run without verdict `pass` has at least one failure or error.
+ * Valid by the schemas of Jenkins (jenkins-junit.xsd) and of the Apache Ant JUnit task (JUnit.xsd).
+ */
+export function junitReport(result: Result): string {
+  const scenario = scenarioName(result.id);
+  const steps = result.steps.slice(0, mostSteps).map((step) => stepSuite(step, result, scenario));
+  const run = runSuite(result, scenario);
+  const suites = [run, ...steps];
+  const { status } = result.verdict;
+  if (status !== 'pass' && suites.every(isGreen)) {
+    // Whatever made the verdict: a run that did not pass must not look as if it had.
+    const message = verdictSentence(result);
+    const outcome = {
+      kind: status === 'fail' ? 'failure' : 'error',
+      type: status,
+      message,
+    } as const;
+    run.cases.push({ name: 'the run passed', outcome });
+  }
+  return documentOf(suites, startOf(result.startedAt));
+}
+
+/** What is left of a run has no verdict: an error. */
+export function interruptedJunit(run: InterruptedRun): string {
+  const scenario = scenarioName(path.basename(path.resolve(run.path)));
+  const message = 'the run was broken off without a result';
+  const cases: Case[] = [
+    { name: ranToItsEnd, outcome: { kind: 'error', type: 'interrupted', message } },
+  ];
+  const [, date, time] =
+    /(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)-[^/\\]*$/.exec(path.resolve(run.path)) ?? [];
+  const suite = { name: scenario, of: scenario, seconds: 0, cases, properties: {}, out: message };
+  return documentOf([suite], startOf(`${date}T${time?.replaceAll('-', ':')}Z`));
+}
+
+const mostSteps = 1000;
+const ranToItsEnd = 'the run came to its end';
+
+interface Suite {
+  readonly name: string;
+  /** Of the cases: without the time of the run, so that services find the same case in the next one. */
+  readonly of: string;
+  readonly seconds: number;
+  readonly cases: Case[];
+  readonly properties: Readonly<Record<string, string>>;
+  readonly out: string;
+}
+
+interface Case {
+  readonly name: string;
+  readonly seconds?: number;
+  /** Absent: passed. */
+  readonly outcome?: Outcome;
+}
+
+interface Outcome {
+  readonly kind: 'failure' | 'error' | 'skipped';
+  readonly type: string;
+  readonly message: string;
+}
+
+const isGreen = ({ cases }: Suite): boolean =>
+  cases.every(({ outcome }) => outcome === undefined || outcome.kind === 'skipped');
+
+function runSuite(result: Result, scenario: string): Suite {
+  const { verdict, connections, target, tool, machine } = result;
+  const [first] = verdict.reasons;
+  const end: Case = {
+    name: ranToItsEnd,
+    ...(verdict.status === 'incomplete' && {
+      outcome: {
+        kind: 'error',
+        type: first?.code ?? 'incomplete',
+        message: first?.message ?? 'the run did not come to its end',
+      },
+    }),
+  };
+  const judged = objectiveCases('run', verdict, result.scenario.slo);
+  const said = judged.map(({ metric }) => `slo-${metric}`);
+  const more = verdict.reasons
+    .filter(({ code, message }) => !ofStep(message) && !said.includes(code))
+    .filter(({ code }) => verdict.status === 'fail' && code !== '')
+    .map(({ code, message }): Case => {
+      return { name: code, outcome: { kind: 'failure', type: code, message } };
+    });
+  const marks = marksOf(result.scenario, target);
+  return {
+    name: scenario,
+    of: scenario,
+    seconds: secondsOf(result),
+    cases: [end, ...judged, ...more],
+    properties: {
+      id: result.id,
+      target: target.url,
+      load: loadWords(result.scenario),
+      ...(marks !== '' && { how: marks }),
+      connected: `${formatCount(connections.connected)} of ${formatCount(connections.requested)}`,
+      tool: `${tool.name} ${tool.version}`,
+      machine: `${machine.cores} cores, Node ${machine.node}`,
+      ...(result.recommendation && { units: result.recommendation.headline }),
+    },
+    out: verdictSentence(result),
+  };
+}
+
+function secondsOf({ startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>): number {
+  const elapsed = (Date.parse(endedAt) - Date.parse(startedAt)) / 1000;
+  return Math.max(0, elapsed);
+}
+
+function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
+  const { index, senders, seconds, verdict } = step;
+  const [first] = verdict.reasons;
+  const invalid = verdict.status === 'invalid';
+  const schedule: Case = {
+    name: 'the load left in time',
+    seconds,
+    ...(invalid && {
+      outcome: {
+        kind: 'error',
+        type: first?.code ?? 'invalid',
+        message: first?.message ?? 'the step measured the load generator',
+      },
+    }),
+  };
+  const cases = [schedule, ...stepCases(step, result)];
+  const counts = ['offered', 'sent', 'expected', 'received', 'lost', 'duplicated'] as const;
+  return {
+    name: `${scenario}, step ${index}`,
+    of: `${scenario}.step ${index}`,
+    seconds,
+    cases: result.search === undefined ? cases : cases.map(asSought),
+    properties: Object.fromEntries([
+      ['senders', String(senders)],
+      ...counts.map((name) => [name, String(step[name])] as const),
+    ]) as Record<string, string>,
+    out: `${formatCount(senders)} senders for ${seconds} s`,
+  };
+}
+
+function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
+  const { slo } = result.scenario;
+  const isLast = index === result.steps.at(-1)?.index;
+  const judged = objectiveCases('step', verdict, sloOfStep(slo, isLast));
+  const said = [
+    ...judged.map(({ metric }) => `slo-${metric}`),
+    ...result.verdict.reasons.flatMap(({ code, message }) => (ofStep(message) ? [] : [code])),
+  ];
+  const others = verdict.status === 'fail' ? verdict.reasons : [];
+  const more = others
+    .filter(({ code }) => !said.includes(code))
+    .map(({ code, message }): Case => {
+      const rule = rulesOf(slo).find(({ metric }) => `slo-${metric}` === code);
+      const name = rule === undefined ? code : ruleName(rule);
+      return { name, outcome: { kind: 'failure', type: code, message } };
+    });
+  return [...judged, ...more];
+}
+
+/** A search looks for what is too much: to have found it is no failure. */
+const asSought = ({ outcome, ...each }: Case): Case => ({
+  ...each,
+  ...(outcome && { outcome: { ...outcome, kind: 'skipped' } }),
+});
+
+/** One for each objective that is set: passed, failed, or skipped where nothing can be said. */
+function objectiveCases(of: 'step' | 'run', verdict: Verdict, slo: Slo): JudgedCase[] {
+  const checks = verdict.checks ?? [];
+  const set = rulesOf(slo).filter(({ metric }) => placeOf(metric) === of);
+  const isOf = (rule: Rule, { metric, name, limit, step }: SloCheck): boolean =>
+    rule.metric === metric && rule.name === name && rule.limit === limit && rule.step === step;
+  const others = checks.filter((check) => !set.some((rule) => isOf(rule, check)));
+  return [...set, ...others].map((rule): JudgedCase => {
+    const outcome = outcomeOf(
+      checks.find((check) => isOf(rule, check)),
+      verdict,
+    );
+    return { metric: rule.metric, name: ruleName(rule), ...(outcome && { outcome }) };
+  });
+}
+
+interface JudgedCase extends Case {
+  readonly metric: Metric;
+}
+
+/** Where an objective is judged. */
+function placeOf(metric: Metric): 'step' | 'run' | undefined {
+  const objective = objectiveOf(metric);
+  return objective?.of === 'connections' && objective.atSteps !== true
+    ? 'run'
+    : objective && 'step';
+}
+
+/** `p99 at most 1 s`, after the name that people gave it. */
+function ruleName({ metric, limit, name, step }: Pick<Rule, 'metric' | 'limit' | 'name' | 'step'>) {
+  const objective = objectiveOf(metric);
+  const side = objective === undefined ? '' : sides[objective.limit];
+  const words = `${metric} ${side} ${unitWords[objective?.unit ?? 'count'](limit)}`;
+  const last = step === 'last' ? ', in the last step' : '';
+  return `${name === undefined ? '' : `${name}: `}${words}${last}`;
+}
+
+const sides = { most: 'at most', least: 'at least' } as const;
+
+const unitWords: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
+  duration: latencyWords,
+  share: limitWords,
+  count: formatCount,
+  rate: (limit) => `${formatCount(limit, Number.isInteger(limit) ? 0 : 2)}/s`,
+};
+
+function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | undefined {
+  const skipped = (message: string): Outcome => ({ kind: 'skipped', type: 'skipped', message });
+  if (verdict.status === 'invalid')
+    return skipped('the load was not sent in time, so nothing is judged');
+  if (check === undefined) return skipped('nothing was measured that it could judge');
+  if (check.met) return undefined;
+  const { metric } = check;
+  const type = `slo-${metric}`;
+  // Objectives of one metric are missed in the order in which they were judged.
+  const missed = (verdict.checks ?? []).filter((each) => each.metric === metric && !each.met);
+  const reasons = verdict.reasons.filter(({ code, message }) => code === type && !ofStep(message));
+  const reason = reasons[missed.indexOf(check)] ?? reasons[0];
+  return { kind: 'failure', type, message: reason?.message ?? `${metric} was missed` };
+}
+
+/** Reasons of steps are said by their suites. */
+const ofStep = (message: string): boolean => /^step \d+: /.test(message);
+
+/** The schema knows no zone: UTC. */
+function startOf(startedAt: string): string {
+  const ms = Date.parse(startedAt);
+  const text = Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+  return /^\d{4}-/.test(text) ? text.slice(0, 19) : '1970-01-01T00:00:00';
+}
+
+function documentOf(suites: readonly Suite[], timestamp: string): string {
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    ...suites.flatMap((suite, id) => suiteLines(suite, id, timestamp)),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function suiteLines(suite: Suite, id: number, timestamp: string): string[] {
+  const { name, of, seconds, cases, properties, out } = suite;
+  const count = (kind: Outcome['kind']): number =>
+    cases.filter(({ outcome }) => outcome?.kind === kind).length;
+  const head = attributes({
+    ...{ id: String(id), package: 'signalr-bench', name, timestamp, hostname: 'localhost' },
+    tests: String(cases.length),
+    failures: String(count('failure')),
+    errors: String(count('error')),
+    skipped: String(count('skipped')),
+    time: decimal(seconds),
+  });
+  return [
+    `  <testsuite${head}>`,
+    '    <properties>',
+    ...Object.entries(properties).map(
+      ([property, value]) => `      <property${attributes({ name: property, value })}/>`,
+    ),
+    '    </properties>',
+    ...cases.flatMap((each) => caseLines(each, of)),
+    `    <system-out>${markupText(out, mostText)}</system-out>`,
+    '    <system-err/>',
+    '  </testsuite>',
+  ];
+}
+
+/** Longest text of a message; a server may have written it. */
+const mostText = 1000;
+
+function caseLines({ name, seconds = 0, outcome }: Case, of: string): string[] {
+  const head = `    <testcase${attributes({ classname: of, name, time: decimal(seconds) })}`;
+  if (outcome === undefined) return [`${head}/>`];
+  const { kind, type, message } = outcome;
+  // Of those skipped, Jenkins' schema takes the words as text alone.
+  const said =
+    kind === 'skipped'
+      ? `<skipped>${markupText(message, mostText)}</skipped>`
+      : `<${kind}${attributes({ type, message })}/>`;
+  return [`${head}>`, `      ${said}`, '    </testcase>'];
+}
+
+/** Blanks are single, as the schema wants names. */
+const attributes = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => ` ${name}="${markupText(value, mostText).replace(/ {2,}/g, ' ')}"`)
+    .join('');
+
+/** Without an exponent. */
+const decimal = (seconds: number): string =>
+  Number.isFinite(seconds) && seconds >= 0 ? seconds.toFixed(3) : '0.000';
