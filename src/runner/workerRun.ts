@@ -18,14 +18,14 @@ import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
-import type { SharedMembers } from './prepare/sharedMembers';
+import type { Membership } from './prepare/membership';
 
 const tickUs = 1_000_000;
 
 export interface WorkerSurroundings extends WorkerSockets {
   readonly nap: (ms: number) => void;
   /** Joins the other workers of the run; `nowUs` is run time. */
-  readonly membership: (populations: readonly Population[], nowUs: () => number) => SharedMembers;
+  readonly membership: (populations: readonly Population[], nowUs: () => number) => Membership;
 }
 
 /** Of the step that is going on, run time. */
@@ -40,7 +40,7 @@ export class WorkerRun implements Driven {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
-  private readonly members: SharedMembers;
+  private readonly members: Membership;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;

@@ -10,7 +10,7 @@ import {
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connectFailure';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
-import type { SharedMembers } from './sharedMembers';
+import type { Membership } from './membership';
 
 const atOnce = 100;
 const answerTimeoutMs = 10_000;
@@ -35,7 +35,7 @@ export class Preparation {
   constructor(
     private readonly plan: Plan,
     private readonly populations: readonly Population[],
-    private readonly members: SharedMembers,
+    private readonly members: Membership,
     /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
     private readonly joinFor?: (
       index: number,

@@ -1,5 +1,6 @@
 import type { Population } from '../../plan/population';
 import type { WorkerStart } from '../../protocol/worker';
+import type { Membership } from './membership';
 
 /** Bytes for one connection id: its length, then the id. Those of ASP.NET Core and Azure have 22 to 40. */
 const idBytes = 256;
@@ -42,15 +43,14 @@ export function openConnections({ state }: MemberMemory): number {
 }
 
 /**
- * Which connections take part, over all workers, so that the receivers of a message are known at the moment it is due,
- * and under which id they are reached.
+ * Membership over the threads of one process, so that the receivers of a message are known at the moment it is due.
  *
  * Connections join and leave while others send, and a sender must count exactly those that will count the message as
  * meant for them: a change takes place at a whole microsecond of run time, under a lock and a version in shared memory,
  * and the send time in the stamp says on which side of it a message was counted. A sender looks at the version before
  * and after it has read clock and counts, and does it again when it has changed.
  */
-export class SharedMembers {
+export class SharedMembers implements Membership {
   private readonly state: Int32Array;
   private readonly members: Int32Array;
   private readonly open: Uint8Array;
@@ -77,7 +77,6 @@ export class SharedMembers {
     this.untilUs = [never(), never()];
   }
 
-  /** Rises with every change; what was read between two equal versions belongs together. */
   version(): number {
     for (let tries = 0; ; tries++) {
       const version = Atomics.load(this.state, versionCell);
@@ -86,23 +85,19 @@ export class SharedMembers {
     }
   }
 
-  /** Of any worker. */
   isOpen(index: number): boolean {
     return Atomics.load(this.open, index) === 1;
   }
 
-  /** Whether a message counted at `sentUs` (run time) was meant for this worker's connection; `othersMove`: where some may move. */
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean {
     const kind = othersMove ? 1 : 0;
     return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
   }
 
-  /** Counted over all entries; of everyone where the audience has no groups. */
   count(group: number): number {
     return Atomics.load(this.members, group);
   }
 
-  /** Of any connection that was ever prepared, as it is written into messages. */
   idOf(index: number): Buffer | undefined {
     const at = index * idBytes;
     const length = this.ids[at] ?? 0;
@@ -113,7 +108,6 @@ export class SharedMembers {
     return known;
   }
 
-  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
   join(index: number, id?: Buffer): boolean {
     if (id !== undefined && id.length >= idBytes) return false;
     this.change(index, 1, () => {
@@ -124,14 +118,12 @@ export class SharedMembers {
     return true;
   }
 
-  /** The same for one that moves in and out of its groups: there it is no receiver. */
   joinOutside(index: number, id?: Buffer): boolean {
     if (this.isOpen(index)) return true;
     this.outside.add(index);
     return this.join(index, id);
   }
 
-  /** Whether this worker's connection is open and a receiver everywhere. */
   isInside(index: number): boolean {
     return this.isOpen(index) && !this.outside.has(index);
   }

@@ -16,14 +16,14 @@ import {
   type DeliveryPattern,
 } from './deliveryPattern';
 import type { EntryRecorder, Recorder } from '../recorder';
-import type { SharedMembers } from '../prepare/sharedMembers';
+import type { Membership } from '../prepare/membership';
 import type { TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
 export interface ReceiverContext {
   /** Run time in microseconds. */
   readonly nowUs: () => number;
-  readonly members: Pick<SharedMembers, 'wasMember'>;
+  readonly members: Pick<Membership, 'wasMember'>;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
   /** All that came at that time is counted. */

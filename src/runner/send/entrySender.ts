@@ -4,7 +4,7 @@ import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { Recorder, StepRecorder } from '../recorder';
 import type { Preparation } from '../prepare/preparation';
-import type { SharedMembers } from '../prepare/sharedMembers';
+import type { Membership } from '../prepare/membership';
 import type { Random } from '../../base/random';
 import { randomFor } from '../../plan/draws';
 import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
@@ -22,7 +22,7 @@ export type TakeItem = (
 
 /** Connections are those of the whole run. */
 export interface SenderDependencies {
-  readonly members: Pick<SharedMembers, 'version' | 'isOpen' | 'count' | 'idOf'>;
+  readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'>;
   /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */

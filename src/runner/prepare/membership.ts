@@ -1,0 +1,23 @@
+/**
+ * Which connections take part, over all workers: who was meant to get a message, and under which id it is reached.
+ * Threads share it in memory; what leads workers elsewhere may keep it in any other way.
+ */
+export interface Membership {
+  /** Rises with every change; what was read between two equal versions belongs together. */
+  version(): number;
+  /** Of any worker. */
+  isOpen(index: number): boolean;
+  /** Members of a group now, counted over all entries; of everyone where the audience has no groups. */
+  count(group: number): number;
+  /** Whether a message counted at `sentUs` (run time) was meant for this worker's connection; `othersMove`: where some may move. */
+  wasMember(index: number, sentUs: number, othersMove: boolean): boolean;
+  /** Of any connection that was ever prepared, as it is written into messages. */
+  idOf(index: number): Buffer | undefined;
+  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
+  join(index: number, id?: Buffer): boolean;
+  /** The same for one that moves in and out of its groups: there it is no receiver. */
+  joinOutside(index: number, id?: Buffer): boolean;
+  /** Whether this worker's connection is open and a receiver everywhere. */
+  isInside(index: number): boolean;
+  leave(index: number): void;
+}
