@@ -1,13 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import type { Refusal, Terminable } from '../http/loopbackServer';
-import {
-  type Emulator,
-  bearerToken,
-  textsOf,
-  type TokenClaims,
-  type TokenOutcome,
-} from '../service/emulator';
+import { type Emulator, bearerToken, textsOf, type TokenClaims } from '../service/emulator';
 
 export interface ClientIdentity {
   readonly hub: string;
@@ -38,30 +32,23 @@ function secondsIn(claim: unknown, fallback: number, most: number): number {
   return Number.isInteger(seconds) && seconds >= 1 && seconds <= most ? seconds : fallback;
 }
 
-function identityOf(hub: string, claims: TokenClaims, request: IncomingMessage): ClientIdentity {
-  const userId = textOf(claims['asrs.s.uid']) ?? textOf(claims['nameid']) ?? textOf(claims['sub']);
-  return { hub, userId, claims, query: queryOf(request) };
-}
-
-function hubOf(query: URLSearchParams): string | Refusal {
+/** @param path its slash at the end and, of the query, the hub alone belong to the audience */
+async function admitted(
+  service: TokenHost,
+  { headers }: IncomingMessage,
+  query: URLSearchParams,
+  path: '/client/' | '/server/',
+): Promise<Pick<ClientIdentity, 'hub' | 'claims'> | Refusal> {
   const [hub, ...more] = query.getAll('hub');
   if (hub === undefined) return { status: 400, text: 'The query parameter hub is missing.' };
   if (more.length > 0) return { status: 400, text: 'There is more than one query parameter hub.' };
-  return isHubName(hub) ? hub.toLowerCase() : { status: 400, text: 'This is no name of a hub.' };
-}
-
-function checkToken(
-  service: TokenHost,
-  request: IncomingMessage,
-  query: URLSearchParams,
-  path: '/client/' | '/server/',
-): Promise<TokenOutcome> {
-  const bearer = bearerToken(request.headers.authorization, query);
-  // Of the query, only the hub belongs to the audience.
-  const urls = service.urlsOf(`${path}?hub=${encodeURIComponent(query.get('hub') ?? '')}`);
-  return path === '/server/'
+  if (!isHubName(hub)) return { status: 400, text: 'This is no name of a hub.' };
+  const bearer = bearerToken(headers.authorization, query);
+  const urls = service.urlsOf(`${path}?hub=${encodeURIComponent(hub)}`);
+  const token = await (path === '/server/'
     ? service.accessTokens.checkApplication(bearer, urls)
-    : service.accessTokens.check(bearer, urls);
+    : service.accessTokens.check(bearer, urls));
+  return 'status' in token ? token : { hub: hub.toLowerCase(), claims: token.claims };
 }
 
 export async function identify(
@@ -69,10 +56,11 @@ export async function identify(
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<ClientIdentity | Refusal> {
-  const hub = hubOf(query);
-  if (typeof hub !== 'string') return hub;
-  const token = await checkToken(service, request, query, '/client/');
-  return 'status' in token ? token : identityOf(hub, token.claims, request);
+  const client = await admitted(service, request, query, '/client/');
+  if ('status' in client) return client;
+  const { claims } = client;
+  const userId = textOf(claims['asrs.s.uid']) ?? textOf(claims['nameid']) ?? textOf(claims['sub']);
+  return { ...client, userId, query: queryOf(request) };
 }
 
 export async function identifyServer(
@@ -80,13 +68,11 @@ export async function identifyServer(
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<{ readonly hub: string; readonly serverId: string } | Refusal> {
-  const hub = hubOf(query);
-  if (typeof hub !== 'string') return hub;
-  const token = await checkToken(service, request, query, '/server/');
-  if ('status' in token) return token;
-  const header = request.headers['x-asrs-server-id'];
-  const named = typeof header === 'string' ? header : token.claims['nameid'];
-  return { hub, serverId: typeof named === 'string' ? named.slice(0, maxServerIdChars) : '' };
+  const server = await admitted(service, request, query, '/server/');
+  if ('status' in server) return server;
+  const named = request.headers['x-asrs-server-id'] ?? server.claims['nameid'];
+  const serverId = typeof named === 'string' ? named.slice(0, maxServerIdChars) : '';
+  return { hub: server.hub, serverId };
 }
 
 function queryOf({ url = '' }: IncomingMessage): string {

@@ -6,7 +6,6 @@ import {
   filledUrl,
   fitsPattern,
   headerText,
-  signature,
   UpstreamHandlers,
   type NameRefusal,
   type UpstreamAnswer,
@@ -15,73 +14,6 @@ import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import type { HubTransport } from '../http/transports';
 import { claimPairs, expiryMs, handshakeTimeoutMs, type ClientIdentity } from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
-
-/** What the webhooks hear of serverless clients, and what these get back. */
-export class ServerlessEvents {
-  readonly counts = { sent: 0, failed: 0 };
-
-  constructor(private readonly upstream: Upstream) {}
-
-  connected(client: ServerlessClient): void {
-    this.connectionEvent(client, 'connected', 10);
-  }
-
-  disconnected(client: ServerlessClient): void {
-    this.connectionEvent(client, 'disconnected', 11);
-  }
-
-  invoked(client: ServerlessClient, message: HubMessage): void {
-    const { target, invocationId, bytes, start, end } = message;
-    const { protocol } = client;
-    if (message.type === hubMessageType.streamInvocation) {
-      const error = `A service in serverless mode has no streams, such as '${target}'.`;
-      client.write(protocol.errorFrame(invocationId ?? '', error));
-      return;
-    }
-    const url = this.upstream.urlFor(client.identity.hub, 'messages', target);
-    // As Microsoft's emulator does: a message that nobody wants is dropped, its caller waits for ever.
-    if (url === undefined) return;
-    if ('failure' in url) {
-      if (invocationId !== undefined) client.write(answerFrame(protocol, invocationId, url));
-      return;
-    }
-    client.waitForUpstream();
-    const contentType = protocol.isText ? 'application/json' : 'application/x-msgpack';
-    void this.post(url, client, {
-      category: 'messages',
-      event: target,
-      contentType,
-      body: bytes.subarray(start, end),
-    }).then((answer) => {
-      if (invocationId !== undefined) client.write(answerFrame(protocol, invocationId, answer));
-      client.upstreamAnswered();
-    });
-  }
-
-  private connectionEvent(client: ServerlessClient, event: string, type: number): void {
-    const url = this.upstream.urlFor(client.identity.hub, 'connections', event);
-    if (url === undefined || 'failure' in url) return;
-    client.waitForUpstream();
-    void this.post(url, client, {
-      category: 'connections',
-      event,
-      contentType: 'application/json',
-      body: Buffer.from(JSON.stringify({ type })),
-    }).then(() => client.upstreamAnswered());
-  }
-
-  private async post(
-    url: URL,
-    { id: connectionId, identity }: ServerlessClient,
-    event: Omit<UpstreamEvent, 'connectionId' | 'identity'>,
-  ): Promise<UpstreamAnswer> {
-    this.counts.sent++;
-    const answer = await this.upstream.post(url, { connectionId, identity, ...event });
-    if ('failure' in answer || (answer.status !== 200 && answer.status !== 204))
-      this.counts.failed++;
-    return answer;
-  }
-}
 
 /** Whether all of it is completions, each whole: a client cannot read anything else. */
 function areCompletions(protocol: ServerProtocol, body: Buffer): boolean {
@@ -158,36 +90,72 @@ export class ServerlessClient extends HubConnection implements ServiceClient {
   }
 }
 
-interface UpstreamEvent {
-  readonly category: 'connections' | 'messages';
-  readonly event: string;
-  readonly connectionId: string;
-  readonly identity: ClientIdentity;
-  readonly contentType: 'application/json' | 'application/x-msgpack';
-  readonly body: Buffer;
-}
-
+/** Largest answer that is read, as in Microsoft's emulator. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 const maxHeaderChars = 8 * 1024;
 const shortHeader = (text: string): string => headerText(text.slice(0, maxHeaderChars));
 
+interface UpstreamEvent {
+  readonly category: 'connections' | 'messages';
+  readonly event: string;
+  readonly contentType: 'application/json' | 'application/x-msgpack';
+  readonly body: Buffer;
+}
+
+/** What the webhooks hear of serverless clients, and what these get back. */
 export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
+  readonly counts = { sent: 0, failed: 0 };
+
   constructor(
     templates: readonly UpstreamTemplate[],
     timeoutMs: number,
-    private readonly accessKeys: () => readonly string[],
+    accessKeys: () => readonly string[],
   ) {
-    super(templates, { timeoutMs, maxAnswerBytes });
+    super(templates, { timeoutMs, maxAnswerBytes }, accessKeys);
   }
 
-  register(hub: string, templates: readonly UpstreamTemplate[]): string | undefined {
-    const problem = this.problemOf(hub, templates.length);
-    if (problem === undefined) this.set(hub, templates);
-    return problem;
+  /** What the client sends waits until the webhook knows. */
+  connected(client: ServerlessClient): void {
+    this.connectionEvent(client, 'connected', 10);
+  }
+
+  disconnected(client: ServerlessClient): void {
+    this.connectionEvent(client, 'disconnected', 11);
+  }
+
+  invoked(client: ServerlessClient, message: HubMessage): void {
+    const { target, invocationId, bytes, start, end } = message;
+    const { protocol } = client;
+    if (message.type === hubMessageType.streamInvocation) {
+      const error = `A service in serverless mode has no streams, such as '${target}'.`;
+      client.write(protocol.errorFrame(invocationId ?? '', error));
+      return;
+    }
+    const url = this.urlFor(client.identity.hub, 'messages', target);
+    // As Microsoft's emulator does: a message that nobody wants is dropped, its caller waits for ever.
+    if (url === undefined) return;
+    const answered = (answer: UpstreamAnswer): void => {
+      if (invocationId !== undefined) client.write(answerFrame(protocol, invocationId, answer));
+    };
+    if ('failure' in url) {
+      answered(url);
+      return;
+    }
+    const contentType = protocol.isText ? 'application/json' : 'application/x-msgpack';
+    const body = bytes.subarray(start, end);
+    this.post(url, client, { category: 'messages', event: target, contentType, body }, answered);
+  }
+
+  private connectionEvent(client: ServerlessClient, event: string, type: number): void {
+    const url = this.urlFor(client.identity.hub, 'connections', event);
+    if (url === undefined || 'failure' in url) return;
+    const body = Buffer.from(JSON.stringify({ type }));
+    const contentType = 'application/json';
+    this.post(url, client, { category: 'connections', event, contentType, body });
   }
 
   /** Where an event goes; undefined when nobody wants it, or what speaks against its name. */
-  urlFor(hub: string, category: string, event: string): URL | NameRefusal | undefined {
+  private urlFor(hub: string, category: string, event: string): URL | NameRefusal | undefined {
     const template = this.handlersOf(hub).find(
       ({ hubs, categories, events }) =>
         fitsPattern(hubs, hub) && fitsPattern(categories, category) && fitsPattern(events, event),
@@ -195,23 +163,33 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     return template && filledUrl(template.url, { hub, category, event });
   }
 
-  /** Sends one event; settles with what came back, or with a sentence that can be shown to a client. */
-  post(url: URL, event: UpstreamEvent): Promise<UpstreamAnswer> {
-    const { category, connectionId, identity, contentType, body } = event;
-    const { hub, userId, claims, query } = identity;
+  private post(
+    url: URL,
+    client: ServerlessClient,
+    { category, event, contentType, body }: UpstreamEvent,
+    answered: (answer: UpstreamAnswer) => void = () => undefined,
+  ): void {
+    const { hub, userId, claims, query } = client.identity;
     const pairs = claimPairs(claims).map(([type, value]) => `${type}: ${value}`);
     const headers = {
       'Content-Type': contentType,
       'Content-Length': String(body.length),
-      'X-ASRS-Connection-Id': connectionId,
+      'X-ASRS-Connection-Id': client.id,
       'X-ASRS-Hub': hub,
       'X-ASRS-Category': category,
-      'X-ASRS-Event': shortHeader(event.event),
+      'X-ASRS-Event': shortHeader(event),
       ...(userId !== undefined && { 'X-ASRS-User-Id': shortHeader(userId) }),
       ...(pairs.length > 0 && { 'X-ASRS-User-Claims': shortHeader(pairs.join(', ')) }),
       ...(query !== '' && { 'X-ASRS-Client-Query': shortHeader(query) }),
-      'X-ASRS-Signature': signature(this.accessKeys(), connectionId),
+      'X-ASRS-Signature': this.signature(client.id),
     };
-    return this.calls.call({ method: 'POST', url, headers, body });
+    this.counts.sent++;
+    client.waitForUpstream();
+    void this.call({ method: 'POST', url, headers, body }).then((answer) => {
+      const isGood = !('failure' in answer) && (answer.status === 200 || answer.status === 204);
+      if (!isGood) this.counts.failed++;
+      answered(answer);
+      client.upstreamAnswered();
+    });
   }
 }

@@ -34,7 +34,7 @@ import {
   type ClientIdentity,
 } from './clientIdentity';
 import { signalrRest, type SignalrRestHost } from './signalrRest';
-import { ServerlessClient, ServerlessEvents, Upstream } from './serverlessEvents';
+import { ServerlessClient, Upstream } from './serverlessEvents';
 import { ServiceHub, ClientResults, serveRequest } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 
@@ -76,7 +76,6 @@ export class ServiceEmulator
   readonly upstream: Upstream;
   private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
   private readonly clientResults = new ClientResults(this.instanceId);
-  private readonly events: ServerlessEvents;
   private readonly memberships = { used: 0 };
   private readonly serverConnections = new Map<ServerConnection, ServiceHub>();
 
@@ -86,7 +85,6 @@ export class ServiceEmulator
     this.clients = new SignalrClients(this, options.connectWindowMs ?? 5000);
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
     this.upstream = new Upstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
-    this.events = new ServerlessEvents(this.upstream);
   }
 
   get allowsDefaultMode(): boolean {
@@ -103,8 +101,8 @@ export class ServiceEmulator
       clients: this.all.size - serverConnections,
       serverConnections,
       refused: this.quota.refused,
-      upstreamSent: this.events.counts.sent,
-      upstreamFailed: this.events.counts.failed,
+      upstreamSent: this.upstream.counts.sent,
+      upstreamFailed: this.upstream.counts.failed,
     };
   }
 
@@ -138,11 +136,11 @@ export class ServiceEmulator
     if (!(connection instanceof ServerlessClient)) return;
     connection.write(connection.protocol.handshakeFrame);
     this.hub(connection.identity.hub).add(connection);
-    this.events.connected(connection);
+    this.upstream.connected(connection);
   }
 
   invoked(connection: HubConnection, message: HubMessage): void {
-    if (connection instanceof ServerlessClient) this.events.invoked(connection, message);
+    if (connection instanceof ServerlessClient) this.upstream.invoked(connection, message);
   }
 
   route(client: RoutedClient): ServerConnection | undefined {
@@ -155,7 +153,7 @@ export class ServiceEmulator
   closing(client: HubConnection | RoutedClient): void {
     if (!isClient(client)) return;
     const wasOpen = this.hub(client.identity.hub).remove(client);
-    if (wasOpen && client instanceof ServerlessClient) this.events.disconnected(client);
+    if (wasOpen && client instanceof ServerlessClient) this.upstream.disconnected(client);
   }
 
   gone(client: HubConnection | RoutedClient): void {

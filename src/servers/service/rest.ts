@@ -4,6 +4,7 @@ import { isHubName } from '../../base/serviceLimits';
 import { pathAndQuery, readBody, type Terminable } from '../http/loopbackServer';
 import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
 import { isGroupName, jsonIn, partsOf, type Emulator, bearerToken } from './emulator';
+import type { UpstreamHandlers } from './upstreamCalls';
 
 export interface RestHost<Hub> extends Pick<
   Emulator<Terminable>,
@@ -286,20 +287,12 @@ export function join<Client extends HubMember>(
   if (!groups.join(client, group)) throw invalid(noMoreGroups);
 }
 
-interface HandlerRegistry<Handler> {
-  register(
-    hub: string,
-    handlers: readonly Handler[],
-  ): string | undefined | Promise<string | undefined>;
-  unregister(hub: string): boolean;
-}
-
 /** @param read one handler; undefined when it is none. @param form of one handler, for a person */
 export function handlerRoutes<Client extends HubMember, Handler>(
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
   form: string,
   registered: RestAnswer,
-): Route<HubClients<Client>, { readonly upstream: HandlerRegistry<Handler> }>[] {
+): Route<HubClients<Client>, { readonly upstream: UpstreamHandlers<Handler> }>[] {
   return [
     route('PUT', 'handler', async (call, { upstream }) => {
       const handlers = handlersIn(objectIn(call), read);

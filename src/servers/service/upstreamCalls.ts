@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import {
   Agent as HttpAgent,
   request as httpRequest,
-  type ClientRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from 'node:http';
@@ -33,17 +32,72 @@ const maxSockets = 256;
 
 type Outcome = UpstreamAnswer | { readonly isStale: true };
 
-/** The requests with which an emulator notifies the application of events, over sockets that stay open. */
-class UpstreamCalls {
+const maxHubs = 1000;
+const maxHandlers = 100;
+
+/**
+ * Handlers of the application by their hubs, the common ones where a hub has none of its own, and the requests that
+ * notify them, over sockets that stay open.
+ */
+export class UpstreamHandlers<Handler> {
+  private readonly registered = new Map<string, readonly Handler[]>();
   private readonly agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets }),
     'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
   };
 
-  constructor(private readonly limits: UpstreamLimits) {}
+  /** @param accessKeys by each of which events are signed */
+  constructor(
+    private readonly common: readonly Handler[],
+    private readonly limits: UpstreamLimits,
+    private readonly accessKeys: () => readonly string[],
+  ) {}
+
+  /**
+   * From now on, an event of the hub goes to the first of these that wants it.
+   * @returns what speaks against one of them; undefined when all were accepted
+   */
+  async register(hub: string, handlers: readonly Handler[]): Promise<string | undefined> {
+    if (handlers.length > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
+    if (!this.registered.has(hub) && this.registered.size >= maxHubs)
+      return `There are ${maxHubs} hubs with event handlers already.`;
+    for (const handler of handlers) {
+      const problem = await this.problemOf(handler, hub);
+      if (problem !== undefined) return problem;
+    }
+    this.registered.set(hub, handlers);
+    return undefined;
+  }
+
+  /** @returns false when the hub had none of its own */
+  unregister(hub: string): boolean {
+    return this.registered.delete(hub);
+  }
+
+  dispose(): void {
+    for (const agent of Object.values(this.agents)) agent.destroy();
+  }
+
+  /** What speaks against a handler; nothing where a service does not ask. */
+  protected problemOf(_handler: Handler, _hub: string): Promise<string | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  protected handlersOf(hub: string): readonly Handler[] {
+    return this.registered.get(hub) ?? this.common;
+  }
+
+  /** HMACs of the connection id with each access key, by which a handler knows who calls. */
+  protected signature(connectionId: string): string {
+    const signed = (key: string): string =>
+      createHmac('sha256', key).update(connectionId).digest('hex');
+    return this.accessKeys()
+      .map((key) => `sha256=${signed(key)}`)
+      .join(',');
+  }
 
   /** Never rejects. */
-  async call(call: UpstreamCall): Promise<UpstreamAnswer> {
+  protected async call(call: UpstreamCall): Promise<UpstreamAnswer> {
     const first = await this.attempt(call);
     if (!('isStale' in first)) return first;
     // The handler may have closed an idle connection in the moment it was taken for the next event.
@@ -51,14 +105,13 @@ class UpstreamCalls {
     return 'isStale' in second ? unreachable('ECONNRESET') : second;
   }
 
-  dispose(): void {
-    for (const agent of Object.values(this.agents)) agent.destroy();
-  }
-
-  private attempt(call: UpstreamCall): Promise<Outcome> {
+  private attempt({ url, method, headers, body }: UpstreamCall): Promise<Outcome> {
     const { timeoutMs, maxAnswerBytes } = this.limits;
     return new Promise((resolve) => {
-      const request = this.request(call);
+      const request =
+        url.protocol === 'https:'
+          ? httpsRequest(url, { agent: this.agents['https:'], method, headers })
+          : httpRequest(url, { agent: this.agents['http:'], method, headers });
       const done = (outcome: Outcome): void => {
         clearTimeout(timer);
         resolve(outcome);
@@ -71,60 +124,10 @@ class UpstreamCalls {
         done(request.reusedSocket && code === 'ECONNRESET' ? { isStale: true } : unreachable(code));
       });
       request.on('response', (answer) => readAnswer(answer, maxAnswerBytes, done));
-      request.end(call.body);
+      request.end(body);
     });
   }
-
-  private request({ url, method, headers }: UpstreamCall): ClientRequest {
-    return url.protocol === 'https:'
-      ? httpsRequest(url, { agent: this.agents['https:'], method, headers })
-      : httpRequest(url, { agent: this.agents['http:'], method, headers });
-  }
 }
-
-const maxHubs = 1000;
-const maxHandlers = 100;
-
-export class UpstreamHandlers<Handler> {
-  protected readonly calls: UpstreamCalls;
-  private readonly registered = new Map<string, readonly Handler[]>();
-
-  constructor(
-    private readonly common: readonly Handler[],
-    limits: UpstreamLimits,
-  ) {
-    this.calls = new UpstreamCalls(limits);
-  }
-
-  unregister(hub: string): boolean {
-    return this.registered.delete(hub);
-  }
-
-  dispose(): void {
-    this.calls.dispose();
-  }
-
-  protected set(hub: string, handlers: readonly Handler[]): void {
-    this.registered.set(hub, handlers);
-  }
-
-  protected problemOf(hub: string, handlers: number): string | undefined {
-    if (handlers > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
-    return this.registered.has(hub) || this.registered.size < maxHubs
-      ? undefined
-      : `There are ${maxHubs} hubs with event handlers already.`;
-  }
-
-  protected handlersOf(hub: string): readonly Handler[] {
-    return this.registered.get(hub) ?? this.common;
-  }
-}
-
-/** HMACs of the connection id with each access key, by which a handler knows who calls. */
-export const signature = (accessKeys: readonly string[], connectionId: string): string =>
-  accessKeys
-    .map((key) => `sha256=${createHmac('sha256', key).update(connectionId).digest('hex')}`)
-    .join(',');
 
 /** What can stand in a header is printable ASCII; the rest is percent-encoded. */
 export const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, encodedText);

@@ -1,24 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
-import { pathAndQuery, type Refusal, type Terminable } from '../http/loopbackServer';
+import { pathAndQuery, type Refusal } from '../http/loopbackServer';
 import { mostGroups } from '../hub/hubGroups';
 import {
   isGroupName,
   jsonIn,
   partsOf,
-  type Emulator,
   bearerToken,
   textsOf,
   type TokenClaims,
 } from '../service/emulator';
+import type { PubSubHost } from './client';
 import { goodAnswer, stateIn } from './clientRequests';
 import { systemEvent, type Upstream } from './pubSubUpstream';
-
-export interface AdmissionContext extends Pick<Emulator<Terminable>, 'accessTokens' | 'urlsOf'> {
-  readonly upstream: Upstream;
-  readonly allowAnonymous: boolean;
-}
 
 export interface ConnectRequest {
   readonly hub: string;
@@ -55,22 +50,22 @@ export function readConnect(request: IncomingMessage): ConnectRequest | Refusal 
 }
 
 export async function admit(
-  context: AdmissionContext,
+  host: PubSubHost,
   request: IncomingMessage,
   connect: ConnectRequest,
   connectionId: string,
 ): Promise<Admission | Refusal> {
   const { hub, query, offered } = connect;
   const token = bearerToken(request.headers.authorization, query);
-  const isAnonymous = token === undefined && context.allowAnonymous;
+  const isAnonymous = token === undefined && host.allowAnonymous;
   // Tokens name the path of the hub also when the connect has it in the query.
-  const urls = [...context.urlsOf(`/client/hubs/${hub}`), ...context.urlsOf(`/client/?hub=${hub}`)];
-  const checked = isAnonymous ? { claims: {} } : await context.accessTokens.check(token, urls);
+  const urls = [...host.urlsOf(`/client/hubs/${hub}`), ...host.urlsOf(`/client/?hub=${hub}`)];
+  const checked = isAnonymous ? { claims: {} } : await host.accessTokens.check(token, urls);
   if ('status' in checked) return checked;
   const { claims } = checked;
   const own = admissionOf(claims, offered);
-  if (context.upstream.wants(hub, 'sys', 'connect')) {
-    return askHandler(context.upstream, request, connect, connectionId, claims, own);
+  if (host.upstream.wants(hub, 'sys', 'connect')) {
+    return askHandler(host.upstream, request, connect, connectionId, claims, own);
   }
   if (offered.length > 1) {
     const text = 'Only an event handler can choose between several subprotocols; offer one.';

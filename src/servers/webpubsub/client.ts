@@ -25,13 +25,20 @@ import {
 import type { HubClients, HubMember } from '../hub/hubGroups';
 import { serverFrame, serverHeader } from '../hubProtocol/serverProtocol';
 import type { WebSocketTransport } from '../http/transports';
+import type { RestHost } from '../service/rest';
 import type { Permissions } from './permissions';
+import type { Upstream } from './pubSubUpstream';
 import { opcode } from '../../wire/socket/frame';
 
-export interface ClientHost {
+/** The emulator, as its parts see it. */
+export interface PubSubHost extends RestHost<PubSubHub> {
   readonly tickMs: number;
+  readonly upstream: Upstream;
+  readonly allowAnonymous: boolean;
   received(client: Client, message: ClientMessage): void;
   receivedRaw(client: Client, payload: Payload): void;
+  /** A message is on its way to so many clients. */
+  delivered(count: number): void;
   ended(client: Client, reason: string): void;
 }
 
@@ -71,7 +78,7 @@ export class Client implements HubMember {
     /** undefined is a simple client: its frames are its messages. */
     readonly subprotocol: Subprotocol | undefined,
     public permissions: Permissions,
-    private readonly host: ClientHost,
+    private readonly host: PubSubHost,
   ) {
     this.unacked = subprotocol?.isReliable === true ? new UnackedMessages() : undefined;
     this.lastSeenMs = host.tickMs;

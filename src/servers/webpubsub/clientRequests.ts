@@ -8,19 +8,8 @@ import type {
 import { noMoreGroups } from '../hub/hubGroups';
 import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls';
 import { isGroupName } from '../service/emulator';
-import { deliverTo, type Client, Delivery } from './client';
-import {
-  payloadOfBody,
-  payloadProblem,
-  userEvent,
-  type EventSource,
-  type Upstream,
-} from './pubSubUpstream';
-
-export interface ClientContext {
-  readonly upstream: Upstream;
-  delivered(count: number): void;
-}
+import { deliverTo, type Client, type PubSubHost, Delivery } from './client';
+import { payloadOfBody, payloadProblem, userEvent, type EventSource } from './pubSubUpstream';
 
 const errors = {
   forbidden: (what: string): MessageError => ({
@@ -33,7 +22,7 @@ const errors = {
   noStreams: { name: 'BadRequest', message: 'This server has no streams.' },
 };
 
-export function carryOut(context: ClientContext, client: Client, message: ClientMessage): void {
+export function carryOut(host: PubSubHost, client: Client, message: ClientMessage): void {
   switch (message.type) {
     case 'joinGroup':
     case 'leaveGroup': {
@@ -45,22 +34,22 @@ export function carryOut(context: ClientContext, client: Client, message: Client
     }
     case 'sendToGroup':
       if (!mayGoOn(client, 'sendToGroup', message)) return;
-      sendToGroup(context, client, message);
+      sendToGroup(host, client, message);
       acknowledge(client, message.ackId);
       break;
     case 'event': {
       const { event, ackId, payload } = message;
       if (ackId !== undefined && !client.isNewAck(ackId)) {
         acknowledge(client, ackId, errors.duplicate);
-      } else if (!context.upstream.wants(client.hub.name, 'user', event)) {
+      } else if (!host.upstream.wants(client.hub.name, 'user', event)) {
         acknowledge(client, ackId, errors.noHandler);
       } else {
-        raise(context, client, event, payload, ackId);
+        raise(host, client, event, payload, ackId);
       }
       break;
     }
     case 'invoke':
-      invoke(context, client, message);
+      invoke(host, client, message);
       break;
     case 'sequenceAck':
       client.acknowledge(message.sequenceId);
@@ -105,40 +94,40 @@ function acknowledge(client: Client, ackId: WireId | undefined, error?: MessageE
 }
 
 function sendToGroup(
-  context: ClientContext,
+  host: PubSubHost,
   sender: Client,
   { group, noEcho, payload }: SendToGroup,
 ): void {
   const delivery = new Delivery({ from: 'group', group, fromUserId: sender.userId, payload });
   const isWanted = noEcho ? (client: Client) => client !== sender : undefined;
-  context.delivered(deliverTo(sender.hub.groups.membersOf(group), delivery, isWanted));
+  host.delivered(deliverTo(sender.hub.groups.membersOf(group), delivery, isWanted));
 }
 
 function raise(
-  context: ClientContext,
+  host: PubSubHost,
   client: Client,
   event: string,
   payload: Payload,
   ackId?: WireId,
 ): void {
-  ask(context, client, event, payload, (reply, error) => {
+  ask(host, client, event, payload, (reply, error) => {
     acknowledge(client, ackId, error);
     if (error !== undefined) client.end(error.message);
     if (reply === undefined) return;
     client.deliver(new Delivery({ from: 'server', group: undefined, payload: reply }));
-    context.delivered(1);
+    host.delivered(1);
   });
 }
 
 /** A client without a subprotocol has said something: that is its event `message`. */
-export function raiseMessage(context: ClientContext, client: Client, payload: Payload): void {
-  if (context.upstream.wants(client.hub.name, 'user', 'message'))
-    raise(context, client, 'message', payload);
+export function raiseMessage(host: PubSubHost, client: Client, payload: Payload): void {
+  if (host.upstream.wants(client.hub.name, 'user', 'message'))
+    raise(host, client, 'message', payload);
   else client.end('The hub has no event handler, and this client can only send events.');
 }
 
 function invoke(
-  context: ClientContext,
+  host: PubSubHost,
   client: Client,
   { invocationId, event, payload }: Extract<ClientMessage, { type: 'invoke' }>,
 ): void {
@@ -150,14 +139,14 @@ function invoke(
       payload: reply,
       error,
     });
-  if (context.upstream.wants(client.hub.name, 'user', event))
-    ask(context, client, event, payload, respond);
+  if (host.upstream.wants(client.hub.name, 'user', event))
+    ask(host, client, event, payload, respond);
   else respond(undefined, errors.noHandler);
 }
 
 /** Asks the handler of the hub, once it has answered what the client has sent before. */
 function ask(
-  { upstream }: ClientContext,
+  { upstream }: PubSubHost,
   client: Client,
   event: string,
   payload: Payload,

@@ -37,7 +37,7 @@ const comparisons: Readonly<Record<string, (left: Value, right: Value) => boolea
 const areOrdered = (left: Value, right: Value): boolean =>
   left !== null && right !== null && typeof left === typeof right;
 
-/** Functions by name; they are not asked about a user id that is not there. */
+/** Functions by name, with all their arguments; they are not asked about a user id that is not there. */
 const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
   length: (text) => textIn(text).length,
   tolower: (text) => textIn(text).toLowerCase(),
@@ -53,16 +53,6 @@ const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
       Number(start),
       length === undefined ? undefined : Number(start) + Number(length),
     ),
-};
-
-/** Numbers of arguments, where they are not one. */
-const argumentCounts: Readonly<Record<string, readonly number[]>> = {
-  concat: [2],
-  contains: [2],
-  startswith: [2],
-  endswith: [2],
-  indexof: [2],
-  substring: [2, 3],
 };
 
 /** What stands for itself, without a comparison. */
@@ -98,25 +88,19 @@ class Parser {
   }
 
   private either(): Filter {
-    let left = this.both();
-    while (this.takes('word', 'or')) {
-      const [first, second] = [left, this.both()];
-      left = (client) => first(client) || second(client);
-    }
-    return left;
+    const filters = [this.both()];
+    while (this.takes('word', 'or')) filters.push(this.both());
+    return (client) => filters.some((filter) => filter(client));
+  }
+
+  private both(): Filter {
+    const filters = [this.one()];
+    while (this.takes('word', 'and')) filters.push(this.one());
+    return (client) => filters.every((filter) => filter(client));
   }
 
   private expect(kind: FilterToken['kind'], text: string): void {
     if (!this.takes(kind, text)) this.fail();
-  }
-
-  private both(): Filter {
-    let left = this.one();
-    while (this.takes('word', 'and')) {
-      const [first, second] = [left, this.one()];
-      left = (client) => first(client) && second(client);
-    }
-    return left;
   }
 
   private one(): Filter {
@@ -196,7 +180,8 @@ class Parser {
     }
     const apply = functions[text]!;
     const terms = this.list();
-    if (!(argumentCounts[text] ?? [1]).includes(terms.length)) {
+    const least = text === 'substring' ? 2 : apply.length;
+    if (terms.length < least || terms.length > apply.length) {
       this.fail(`The function '${name}' takes another number of arguments`, start);
     }
     return (client) => {

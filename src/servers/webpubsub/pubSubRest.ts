@@ -15,10 +15,9 @@ import {
   type RestAnswer,
   type RestApi,
   type RestCall,
-  type RestHost,
 } from '../service/rest';
 import { noMoreGroups } from '../hub/hubGroups';
-import { deliverTo, type Client, type PubSubHub, Delivery } from './client';
+import { deliverTo, type Client, type PubSubHost, type PubSubHub, Delivery } from './client';
 import { FilterError, parseFilter } from './filter';
 import { permissions, type Permission } from './permissions';
 import {
@@ -26,13 +25,7 @@ import {
   payloadProblem,
   systemEvents,
   type HandlerSettings,
-  type Upstream,
 } from './pubSubUpstream';
-
-export interface PubSubRestHost extends RestHost<PubSubHub> {
-  readonly upstream: Upstream;
-  delivered(count: number): void;
-}
 
 type Call = RestCall<PubSubHub>;
 type Run = (call: Call) => RestAnswer;
@@ -78,7 +71,7 @@ function handlerIn(fields: Readonly<Record<string, unknown>>): HandlerSettings |
 const permittee = (call: Call): Client =>
   connectionOf<Client, PubSubHub>(call, 'Info.Connection.NotExisted');
 
-export const webPubSubRest: RestApi<PubSubHub, PubSubRestHost> = {
+export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
   codes: {
     400: 'Error.BadRequest',
     401: 'Unauthorized',
@@ -97,7 +90,7 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubRestHost> = {
     throw new RestError(400, text, 'InvalidApiVersion');
   },
   routes: [
-    ...commonRoutes<Client, PubSubHub, PubSubRestHost>({
+    ...commonRoutes<Client, PubSubHub, PubSubHost>({
       sendTo: (receivers) => (call, host) => {
         const delivery = deliveryIn(call);
         host.delivered(deliverTo(receivers(call), delivery, wantedBy(call)));
@@ -163,7 +156,7 @@ function listMembers({ hub, names, query, url }: Call): RestAnswer {
   return { status: 200, body: { value, nextLink: `${url}?${next.toString()}` } };
 }
 
-async function generateToken({ hub, query }: Call, host: PubSubRestHost): Promise<RestAnswer> {
+async function generateToken({ hub, query }: Call, host: PubSubHost): Promise<RestAnswer> {
   const clientType = query.get('clientType') ?? 'Default';
   if (clientType.toLowerCase() !== 'default')
     throw invalid('This server has clients of type Default only.');

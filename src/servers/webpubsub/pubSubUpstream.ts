@@ -6,7 +6,6 @@ import {
   filledUrl,
   fitsPattern,
   headerText,
-  signature,
   UpstreamHandlers,
   type UpstreamAnswer,
 } from '../service/upstreamCalls';
@@ -75,41 +74,22 @@ export interface HandlerSettings {
   readonly systemEvents?: readonly SystemEvent[] | undefined;
 }
 
-interface Handler extends HandlerSettings {
-  /** Whether it has agreed to get events, asked once; undefined before. */
-  agreed: Promise<string | undefined> | undefined;
-}
-
-const unasked = (settings: HandlerSettings): Handler => ({ ...settings, agreed: undefined });
-
 const maxAnswerBytes = 1024 * 1024;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
-export class Upstream extends UpstreamHandlers<Handler> {
+export class Upstream extends UpstreamHandlers<HandlerSettings> {
   origin = '';
   private lastId = 0;
+  /** Handlers that were asked whether they take events, with their refusal. */
+  private readonly asked = new WeakMap<HandlerSettings, Promise<string | undefined>>();
 
   /** @param common handlers of hubs for which none are registered */
   constructor(
     common: readonly HandlerSettings[],
     timeoutMs: number,
-    private readonly accessKeys: () => readonly string[],
+    accessKeys: () => readonly string[],
   ) {
-    super(common.map(unasked), { timeoutMs, maxAnswerBytes });
-  }
-
-  /** @returns what speaks against one of them, undefined when all were accepted */
-  async register(hub: string, settings: readonly HandlerSettings[]): Promise<string | undefined> {
-    const urlProblem = settings.map(({ url }) => handlerProblem(url)).find((each) => each);
-    const problem = this.problemOf(hub, settings.length) ?? urlProblem;
-    if (problem !== undefined) return problem;
-    const handlers = settings.map(unasked);
-    for (const handler of handlers) {
-      const refusal = await this.askOnce(handler, hub);
-      if (refusal !== undefined) return refusal;
-    }
-    this.set(hub, handlers);
-    return undefined;
+    super(common, { timeoutMs, maxAnswerBytes }, accessKeys);
   }
 
   /** Whether a handler of the hub wants an event: of clients, or of those that happen by themselves. */
@@ -126,7 +106,7 @@ export class Upstream extends UpstreamHandlers<Handler> {
     const refusal = await this.askOnce(handler, source.hub);
     if (refusal !== undefined) return { failure: refusal };
     const headers = this.headersOf(event, source);
-    return this.calls.call({ method: 'POST', url, headers, body: event.body });
+    return this.call({ method: 'POST', url, headers, body: event.body });
   }
 
   private headersOf(event: CloudEvent, source: EventSource): Record<string, string> {
@@ -140,7 +120,7 @@ export class Upstream extends UpstreamHandlers<Handler> {
       'ce-source': `/hubs/${hub}/client/${connectionId}`,
       'ce-id': String(++this.lastId),
       'ce-time': new Date().toISOString(),
-      'ce-signature': signature(this.accessKeys(), connectionId),
+      'ce-signature': this.signature(connectionId),
       'ce-hub': hub,
       'ce-connectionId': connectionId,
       'ce-eventName': headerText(event.name),
@@ -151,27 +131,42 @@ export class Upstream extends UpstreamHandlers<Handler> {
     };
   }
 
-  private handlerOf(hub: string, kind: CloudEvent['kind'], name: string): Handler | undefined {
+  private handlerOf(
+    hub: string,
+    kind: CloudEvent['kind'],
+    name: string,
+  ): HandlerSettings | undefined {
     return this.handlersOf(hub).find(({ userEvents, systemEvents: system = systemEvents }) =>
       kind === 'user' ? fitsPattern(userEvents, name) : system.some((event) => event === name),
     );
   }
 
   /** Events go only to who wants them. A refusal is asked again: the handler may not have been up yet. */
-  private askOnce(handler: Handler, hub: string): Promise<string | undefined> {
-    handler.agreed ??= this.ask(handler, hub).then((refusal) => {
-      if (refusal !== undefined) handler.agreed = undefined;
-      return refusal;
-    });
-    return handler.agreed;
+  private askOnce(handler: HandlerSettings, hub: string): Promise<string | undefined> {
+    let answer = this.asked.get(handler);
+    if (answer === undefined) {
+      answer = this.ask(handler, hub).then((refusal) => {
+        if (refusal !== undefined) this.asked.delete(handler);
+        return refusal;
+      });
+      this.asked.set(handler, answer);
+    }
+    return answer;
+  }
+
+  protected override async problemOf(
+    handler: HandlerSettings,
+    hub: string,
+  ): Promise<string | undefined> {
+    return handlerProblem(handler.url) ?? (await this.askOnce(handler, hub));
   }
 
   /** The handshake against abuse of the CloudEvents webhook specification, section 4. */
-  private async ask({ url: template }: Handler, hub: string): Promise<string | undefined> {
+  private async ask({ url: template }: HandlerSettings, hub: string): Promise<string | undefined> {
     const url = filledUrl(template, { hub, event: 'validate' });
     if ('failure' in url) return url.failure;
     const headers = { 'WebHook-Request-Origin': this.origin, 'ce-awpsversion': '1.0' };
-    const answer = await this.calls.call({ method: 'OPTIONS', url, headers });
+    const answer = await this.call({ method: 'OPTIONS', url, headers });
     if ('failure' in answer) return answer.failure;
     if (answer.status < 200 || answer.status > 299)
       return `The event handler answered OPTIONS with ${answer.status}.`;

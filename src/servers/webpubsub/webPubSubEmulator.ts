@@ -15,18 +15,12 @@ import { HubClients } from '../hub/hubGroups';
 import { Emulator } from '../service/emulator';
 import { answerRest } from '../service/rest';
 import type { WebPubSubEmulatorOptions } from '../service/emulatorOptions';
-import {
-  admit,
-  readConnect,
-  type Admission,
-  type AdmissionContext,
-  type ConnectRequest,
-} from './admission';
-import { Client, type ClientHost, type PubSubHub } from './client';
-import { carryOut, raiseMessage, sourceOf, type ClientContext } from './clientRequests';
+import { admit, readConnect, type Admission, type ConnectRequest } from './admission';
+import { Client, type PubSubHost, type PubSubHub } from './client';
+import { carryOut, raiseMessage, sourceOf } from './clientRequests';
 import { Permissions } from './permissions';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
-import { webPubSubRest, type PubSubRestHost } from './pubSubRest';
+import { webPubSubRest } from './pubSubRest';
 
 interface WebPubSubCounts {
   readonly received: number;
@@ -40,10 +34,7 @@ export type WebPubSubEmulator = Pick<
 
 const maxMessageBytes = 1024 * 1024;
 
-class RunningEmulator
-  extends Emulator<Terminable>
-  implements AdmissionContext, ClientContext, ClientHost, PubSubRestHost
-{
+class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   readonly upstream: Upstream;
   readonly allowAnonymous: boolean;
   connectionCount = 0;
