@@ -20,6 +20,7 @@ export {
 } from './commands/serveCommand';
 export { exportCommand, importCommand, showCommand } from './commands/storedRuns';
 export { writeCounters } from '../results/counters/counterFile';
+export { openLiveOutputs } from '../session/export/liveOutputs';
 export { writeReports } from '../session/export/reportFiles';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';

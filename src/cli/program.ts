@@ -132,6 +132,12 @@ const addRun: Add = (program, carryOut) => {
     .option('--html <file>', 'write a report as a page with charts, whatever the verdict')
     .option('--md <file>', 'write a report as Markdown, such as for a pull request')
     .option('--junit <file>', 'write the objectives as JUnit test cases, for CI')
+    .option(
+      '--metrics-port <n>',
+      'serve OpenMetrics on this port of loopback during the run, 0 for any free one',
+      wholeNumber(0, 65_535),
+    )
+    .option('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run')
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));
 };

@@ -11,6 +11,7 @@ import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import { runSession, type FinishedRun, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
+import type { LiveOutputs } from '../../session/export/liveOutputs';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
 import type { SearchKind } from '../../search/searchSummary';
 import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
@@ -42,6 +43,9 @@ export interface RunFlags {
   readonly html?: string;
   readonly md?: string;
   readonly junit?: string;
+  /** Where metrics are served and pushed to while the run goes on. */
+  readonly metricsPort?: number;
+  readonly otlp?: string;
 }
 
 /** What a run is made of; tests put fakes in its place. */
@@ -83,20 +87,39 @@ export async function runCommand(
   const stop = stopOnSignal(io);
   const shown: Shown = {};
   const shell = shellOf(folder, flags, io, shown, stop, deps);
+  let outputs: LiveOutputs | undefined;
   try {
     const { createLiveView, createPlainView } = await onDemand();
+    outputs = await openOutputs(flags, shell, io);
     const prepared = await prepareRun(read.scenario, request, shell, deps);
+    outputs?.begin(prepared);
     shown.view = canRedraw(io)
       ? createLiveView(io.stderr, titleOf(prepared), canColour(io))
       : createPlainView(io.stderr, titleOf(prepared));
     const session = await runSession(prepared, shell, deps);
+    session.onSnapshot((snapshot) => outputs?.update(snapshot));
+    session.onResult((result) => outputs?.finish(result));
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
     await report(finished, session, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
   } finally {
+    await outputs?.close();
     stop.dispose();
   }
+}
+
+/** Before anything is started: a port that is taken keeps the run from starting. */
+async function openOutputs(
+  { metricsPort, otlp }: RunFlags,
+  { say }: Pick<Shell, 'say'>,
+  { stderr }: ProcessIo,
+): Promise<LiveOutputs | undefined> {
+  if (metricsPort === undefined && otlp === undefined) return undefined;
+  const { openLiveOutputs } = await onDemand();
+  const outputs = await openLiveOutputs({ metricsPort, otlp }, (text) => say('warning', text));
+  if (outputs.url !== undefined) stderr.write(`metrics   ${outputs.url}\n`);
+  return outputs;
 }
 
 /** @throws ExpectedError where it cannot be read or compared with such a run */

@@ -53,7 +53,18 @@ export function numbersOfResult(result: Result): RunNumbers {
   };
 }
 
-const infoOf = ({ id, tool, target, scenario }: Result): Record<string, string> => ({
+/** What a run is, in labels. */
+export const infoOf = ({
+  id,
+  tool,
+  target,
+  scenario,
+}: {
+  readonly id: string;
+  readonly tool: Pick<Result['tool'], 'version'>;
+  readonly target: Pick<Result['target'], 'url'>;
+  readonly scenario: Pick<Result['scenario'], 'entries'>;
+}): Record<string, string> => ({
   id,
   scenario: scenarioName(id),
   tool_version: tool.version,
@@ -61,16 +72,22 @@ const infoOf = ({ id, tool, target, scenario }: Result): Record<string, string> 
   use_case: [...new Set(scenario.entries.map(({ name }) => name))].slice(0, 10).join('+'),
 });
 
+/** Steps that are kept while a run goes on: a reader has seen the older ones. */
+const mostLiveSteps = 100;
+
 /** Adds up the snapshots of a run that goes on: steps that are over stay as they were last seen. */
 export class LiveNumbers {
   private readonly steps = new Map<number, StepProgress>();
   private latest: Snapshot | undefined;
-
-  constructor(private readonly info: Readonly<Record<string, string>>) {}
+  info: Readonly<Record<string, string>> = {};
 
   update(snapshot: Snapshot): void {
     this.latest = snapshot;
-    if (snapshot.step) this.steps.set(snapshot.step.index, snapshot.step);
+    const { step } = snapshot;
+    if (!step) return;
+    this.steps.set(step.index, step);
+    const [oldest] = this.steps.keys();
+    if (this.steps.size > mostLiveSteps) this.steps.delete(oldest!);
   }
 
   get numbers(): RunNumbers {
@@ -129,9 +146,16 @@ const bytes: readonly Count[] = [
 ];
 
 /** Metrics without a value are left out; no value is NaN. */
-export function metricsOf(run: RunNumbers): RunMetric[] {
+export const metricsOf = (run: RunNumbers): RunMetric[] =>
+  allMetrics(run).filter(({ points }) => points.length > 0);
+
+/** Every metric there is, for those who must name them before there are values. */
+export const knownMetrics = (): RunMetric[] =>
+  allMetrics({ info: {}, connections: {}, steps: [], errors: {} });
+
+function allMetrics(run: RunNumbers): RunMetric[] {
   const { info, connections, steps, errors } = run;
-  const all: RunMetric[] = [
+  return [
     {
       ...{ name: 'run', kind: 'info', help: 'What was run.' },
       points: [{ labels: texts(info), value: 1 }],
@@ -173,7 +197,6 @@ export function metricsOf(run: RunNumbers): RunMetric[] {
       steps.map((row) => [stepLabel(row), row.generator && Number(row.generator.valid)]),
     ),
   ];
-  return all.filter(({ points }) => points.length > 0);
 }
 
 const judgedHelp = 'Latency over what was expected; infinite where the rank was lost.';
