@@ -75,6 +75,7 @@ describe('the npm package', () => {
       'dist/commands.js',
       'dist/entra.js',
       'dist/licenses.txt',
+      'dist/otlp.js',
       'dist/sdk.js',
       'dist/servers.js',
       'dist/worker.js',

@@ -28,6 +28,7 @@ const files = `
   dist/extension.js
   dist/features.js
   dist/licenses.txt
+  dist/otlp.js
   dist/panel.js
   dist/run.js
   dist/sdk.js

@@ -18,12 +18,15 @@ import {
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
+import type { Comparison } from '../../measure/compare/comparison';
+import { comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../runWords';
 import { lineSample } from './svgChart';
 import { chartsOverTime, spectrumChart, type ReportChart } from './reportCharts';
+import { searchChart } from './searchReport';
 import { markupText, scenarioName } from './plainText';
 import { reportStyle } from './reportStyle';
 
@@ -39,20 +42,26 @@ export function htmlReport(result: Result, snapshots: readonly Snapshot[]): stri
   const decisive = decisiveStep(steps);
   const charts = chartsOverTime(snapshots, scenario.slo);
   const spectrum = spectrumChart(decisive);
+  const search = result.search && searchChart(result.search, scenario.slo);
   const marks = marksOf(scenario, target);
   const where = [loadWords(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
   return page(scenarioName(id), [
     header(scenarioName(id), where.join(' '), id),
     sentence(verdictSentence(result), verdict.status),
     list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
+    ...(result.baseline
+      ? [sentence(result.baseline.sentence, baselineTones[result.baseline.verdict])]
+      : []),
     tiles(result, decisive),
     ...(charts.length === 0 ? [`<p class="quiet">${markupText(panelStrings.noSamples)}</p>`] : []),
     '<div class="grid">',
+    ...(search ? [figure(search)] : []),
     ...charts.map(figure),
     ...(spectrum ? [figure(spectrum)] : []),
     units(result),
     `<div>${connectionsCard(result)}${generatorCard(decisive?.generator)}</div>`,
     '</div>',
+    ...(result.baseline ? [baselineCard(result.baseline)] : []),
     card(panelStrings.stepsTable, [
       stepTable(shown.map(rowOfStep)),
       ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
@@ -124,6 +133,32 @@ const note = (text: string): string => `<p class="quiet">${markupText(text)}</p>
 
 const card = (title: string, parts: readonly string[]): string =>
   `<section class="card"><h2>${markupText(title)}</h2>${parts.join('\n')}</section>`;
+
+const baselineTones = {
+  same: 'pass',
+  better: 'pass',
+  worse: 'fail',
+  unlike: 'incomplete',
+} as const;
+
+function baselineCard({ a, steps, differences, reasons, sentence: said }: Comparison): string {
+  const tables = steps.slice(-mostCompared).map((step) => {
+    const name = `Step ${formatCount(step.index)}`;
+    const rows = comparedRows(step).map(({ name: row, a: before, b: now, change, interval }) => [
+      ...[row, before, now, change, interval],
+    ]);
+    return table([name, 'baseline', 'now', 'change', '95 % interval'], rows, name);
+  });
+  const changed = differences.slice(0, mostReasons);
+  return card('Compared with the baseline', [
+    note(`${said} Baseline: ${a.id}, tool ${a.tool}.`),
+    list(reasons.slice(0, mostReasons)),
+    ...tables,
+    list(changed.map(({ what, a: before, b: now }) => `${what}: ${before} → ${now}`)),
+  ]);
+}
+
+const mostCompared = 20;
 
 /** The step that counts: the last one judged. */
 const decisiveStep = (steps: readonly StepSummary[]): StepSummary | undefined =>

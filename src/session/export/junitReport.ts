@@ -103,7 +103,7 @@ function runSuite(result: Result, scenario: string): Suite {
     name: scenario,
     of: scenario,
     seconds: secondsOf(result),
-    cases: [end, ...judged, ...more],
+    cases: [end, ...judged, ...more, ...baselineCases(result)],
     properties: {
       id: result.id,
       target: target.url,
@@ -116,6 +116,16 @@ function runSuite(result: Result, scenario: string): Suite {
     },
     out: verdictSentence(result),
   };
+}
+
+/** A run that is worse, or cannot be compared, ends with another exit code than 0. */
+function baselineCases({ baseline }: Result): Case[] {
+  if (baseline === undefined) return [];
+  const { sentence, verdict } = baseline;
+  const kinds = { same: undefined, better: undefined, worse: 'failure', unlike: 'error' } as const;
+  const kind = kinds[verdict];
+  const outcome = kind && { kind, type: verdict, message: sentence };
+  return [{ name: 'not worse than the baseline', ...(outcome && { outcome }) }];
 }
 
 function secondsOf({ startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>): number {

@@ -38,7 +38,7 @@ export interface ReportChart {
   readonly notes: readonly string[];
 }
 
-const size = { width: 720, height: 240 };
+export const chartSize = { width: 720, height: 240 };
 /** More would lie on each other. */
 const mostPoints = 360;
 const mostRows = 120;
@@ -90,7 +90,7 @@ function overTime(
   return {
     ...{ id: spec.id, title },
     svg: svgChart({
-      ...size,
+      ...chartSize,
       title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}`,
       x: timeAxis(endS),
       y,
@@ -149,17 +149,17 @@ function tableOf(
   };
 }
 
-function limitsOf({ latencyUs }: Slo): { at: number; label: string }[] {
+export function limitsOf({ latencyUs }: Slo): { metric: string; at: number; label: string }[] {
   const metrics = Object.keys(latencyUs).filter(isPercentile).sort(byShare);
   return metrics.flatMap((metric) => {
     const at = latencyUs[metric];
     if (at === undefined) return [];
-    return [{ at, label: fill(panelStrings.criterion, metric, latencyWords(at)) }];
+    return [{ metric, at, label: fill(panelStrings.criterion, metric, latencyWords(at)) }];
   });
 }
 
 /** Whole decades of microseconds. */
-function latencyAxis(values: readonly number[]): Axis {
+export function latencyAxis(values: readonly number[]): Axis {
   const low = Math.floor(
     Math.log10(
       Math.max(
@@ -185,7 +185,7 @@ function latencyAxis(values: readonly number[]): Axis {
 }
 
 /** About five steps of 1, 2 or 5 times a power of ten. */
-function stepOf(span: number, smallest = 1): number {
+export function stepOf(span: number, smallest = 1): number {
   const rough = Math.max(smallest, span / 5);
   const power = 10 ** Math.floor(Math.log10(rough));
   return power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
@@ -235,7 +235,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
   return {
     ...{ id: 'spectrum', title },
     svg: svgChart({
-      ...{ ...size, title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}` },
+      ...{ ...chartSize, title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}` },
       x: {
         ...{ min: 0, max },
         ticks: axisShares

@@ -29,7 +29,7 @@ section.card{margin-top:12px}.grid>section.card,.grid section.card:first-child{m
 svg text{fill:var(--quiet);font-size:11px;paint-order:stroke;stroke:var(--card);stroke-width:3px}
 svg text.limit{fill:var(--bad)}
 svg path{fill:none;stroke:var(--line);stroke-linejoin:round}
-svg circle{fill:var(--line)}
+svg circle{fill:var(--line)}svg .dot{fill:var(--good)}svg .hollow{fill:var(--card);stroke:var(--bad);stroke-width:2}
 svg .grid{stroke:var(--grid)}svg .limit{stroke:var(--bad);stroke-dasharray:5 4}svg text.limit{stroke:var(--card);stroke-dasharray:none}
 svg .band{fill:var(--band)}svg .bare{fill:none}
 .legend{display:flex;flex-wrap:wrap;gap:2px 14px;list-style:none;margin:6px 0 0;padding:0;color:var(--quiet);font-size:12px}

@@ -17,6 +17,11 @@ export interface SvgChart {
     readonly to: number;
     readonly label: string;
   }[];
+  /** By themselves, filled or hollow, above the lines. */
+  readonly dots?: readonly {
+    readonly at: readonly [x: number, y: number];
+    readonly hollow: boolean;
+  }[];
   /** Lines across, in values of y. */
   readonly limits?: readonly { readonly at: number; readonly label: string }[];
 }
@@ -43,7 +48,7 @@ const room = { left: 64, right: 54, top: 12, bottom: 28 };
 const characterPx = 6;
 
 export function svgChart(chart: SvgChart): string {
-  const { title, width, height, x, y, right, lines, bands = [], limits = [] } = chart;
+  const { title, width, height, x, y, right, lines, bands = [], limits = [], dots = [] } = chart;
   const [left, top] = [room.left, room.top];
   const [end, bottom] = [width - room.right, height - room.bottom];
   const atX = place(x, left, end);
@@ -70,6 +75,10 @@ export function svgChart(chart: SvgChart): string {
     ...x.ticks.map(({ at, label }) => text(atX(at), height - 8, 'middle', label)),
     ...limits.map(({ at }) => across(atY(at), 'limit')),
     ...lines.map((line) => lineOf(line, atX, (line.onRight && onRight?.at) || atY)),
+    ...dots.map(
+      ({ at: [x, y], hollow }) =>
+        `<circle class="${hollow ? 'hollow' : 'dot'}" cx="${px(atX(x))}" cy="${px(atY(y))}" r="4"/>`,
+    ),
     ...limits.map(({ at, label }) => text(end - 4, atY(at) - 5, 'end', label, 'limit')),
     '</svg>',
   ].join('');

@@ -13,6 +13,8 @@ import type { Result } from '../../../../src/results/result';
 import { failedResult, mixedStep, sampleResult, sampleStep } from '../../results/sampleResult';
 import { sloOf, sloOfStep } from '../../../../src/base/slo';
 import { decodeHistogram } from '../../../../src/measure/histogram';
+import { comparedRows } from '../../../../src/measure/compare/comparisonRows';
+import { compareResults } from '../../../../src/results/compare/compareResults';
 import { judgeStep } from '../../../../src/measure/judge/verdict';
 import type { StepSummary } from '../../../../src/measure/summary';
 import type { SearchSummary } from '../../../../src/search/searchSummary';
@@ -291,6 +293,22 @@ describe('JUnit', () => {
     ]);
   });
 
+  it('fails a run that is worse than its baseline, or cannot be compared', async () => {
+    const result = recordedResult();
+    const compared = compareResults(result, { ...result, steps: [] });
+    for (const [verdict, outcome] of [
+      ['same', 'passed'],
+      ['better', 'passed'],
+      ['worse', 'failure'],
+      ['unlike', 'error'],
+    ] as const) {
+      const xml = await inFormat({ ...result, baseline: { ...compared, verdict } }, 'junit');
+      await assertJunit(xml);
+      const said = casesIn(xml).find(({ name }) => name === 'not worse than the baseline');
+      assert.equal(said?.outcome, outcome);
+    }
+  });
+
   it('skips what nothing was measured for, and what an invalid step cannot judge', async () => {
     const invalid = sampleResult({ steps: [sampleStep(1, { cpuShare: 0.99 })] });
     const xml = await inFormat(invalid, 'junit');
@@ -355,6 +373,46 @@ describe('OpenMetrics', () => {
       familiesIn(text).find(({ name }) => name.endsWith('errors_total')),
     ];
     assert.equal(errorFamily?.metrics.length, 1);
+  });
+});
+
+describe('the page', () => {
+  it('draws a search: latency over the value, its interval, and each step', async () => {
+    const step = { status: 'pass', p50: 2000, p99: 40_000, lost: 0 } as const;
+    const broken = { metric: 'p99', limit: 1_000_000, value: null } as const;
+    const search: SearchSummary = {
+      ...{ of: 'senders', from: 100, to: 5000, precision: 0.05, budgetMs: 600_000 },
+      ...{ low: 700, high: 1300, unit: 5, ended: 'found', elapsedMs: 100_000, broken },
+      steps: [
+        { ...step, index: 1, value: 700 },
+        { ...step, index: 2, value: 1300, status: 'fail', p99: null, lost: 400, broken },
+        { ...step, index: 3, value: 1000, status: 'invalid', p99: 900_000 },
+      ],
+    };
+    const page = await inFormat({ ...recordedResult(), search }, 'html');
+    const [card = ''] = /<figure class="card chart-search">[^]*?<\/figure>/.exec(page) ?? [];
+    assert.equal(card.match(/class="dot"/g)?.length, 1);
+    assert.equal(card.match(/class="hollow"/g)?.length, 1);
+    assert.equal(card.match(/class="band"/g)?.length, 1);
+    assert.match(
+      card,
+      /<td>700 senders<\/td><td>2 ms<\/td><td>40 ms<\/td><td>0<\/td><td>held<\/td>/,
+    );
+    assert.match(
+      card,
+      /<td>1,300 senders<\/td><td>2 ms<\/td><td>lost<\/td><td>400<\/td><td>p99 rose above 1 s</,
+    );
+  });
+
+  it('says how the run stands to its baseline', async () => {
+    const result = recordedResult();
+    const baseline = compareResults(result, result);
+    const page = await inFormat({ ...result, baseline }, 'html');
+    assert.match(page, new RegExp(`<strong>${baseline.sentence.slice(2).slice(0, 20)}`));
+    const [card = ''] = /<h2>Compared with the baseline[^]*?<\/section>/.exec(page) ?? [];
+    assert.equal(card.match(/<table>/g)?.length, baseline.steps.length);
+    for (const { a } of baseline.steps.flatMap(comparedRows))
+      assert.ok(card.includes(`<td>${a}</td>`));
   });
 });
 

@@ -1,0 +1,73 @@
+import { fill, latencyWords } from '../../base/objectives/limitWords';
+import type { Slo } from '../../base/slo';
+import { formatCount } from '../../base/units';
+import { brokenWords, valueWords } from '../../measure/show/searchSentence';
+import { panelStrings } from '../../protocol/panelStrings';
+import type { SearchStep, SearchSummary } from '../../search/searchSummary';
+import { chartSize, latencyAxis, limitsOf, stepOf, type ReportChart } from './reportCharts';
+import { svgChart, type SvgLine } from './svgChart';
+
+const mostSteps = 500;
+
+/** Latency over what was searched: each step a dot that held or did not, and the interval as a band. */
+export function searchChart(search: SearchSummary, slo: Slo): ReportChart | undefined {
+  const steps = search.steps.slice(-mostSteps);
+  // Of a value that was tried more than once the newest.
+  const newest = [...new Map(steps.map((step) => [step.value, step])).values()];
+  const rising = newest.sort((a, b) => a.value - b.value);
+  const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
+  if (values.length === 0) return undefined;
+  const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');
+  const word = panelStrings[kindTexts[search.of]];
+  const title = fill(panelStrings.searchChartBy, word);
+  const line = (id: 'p50' | 'p99', dash: readonly number[], widthPx: number): SvgLine => ({
+    ...{ id, dash, widthPx },
+    points: rising.map((step) => [step.value, step[id] === null ? null : Math.max(1, step[id])]),
+  });
+  const lines = [line('p50', [4, 3], 1.5), line('p99', [], 2.5)];
+  const most = Math.max(1, ...rising.map(({ value }) => value)) * 1.05;
+  const every = stepOf(most);
+  const ticks = Array.from({ length: Math.floor(most / every) + 1 }, (_, at) => at * every);
+  const { low, high } = search;
+  return {
+    ...{ id: 'search', title },
+    svg: svgChart({
+      ...{
+        ...chartSize,
+        title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}`,
+        lines,
+      },
+      x: { min: 0, max: most, ticks: ticks.map((at) => ({ at, label: formatCount(at) })) },
+      y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
+      ...(low !== null && high !== null && { bands: [{ from: low, to: high, label: '' }] }),
+      limits,
+      dots: rising.flatMap(({ value, p99, status }) =>
+        p99 === null ? [] : [{ at: [value, Math.max(1, p99)] as const, hollow: status !== 'pass' }],
+      ),
+    }),
+    legend: lines.map((each) => ({ ...each, label: each.id })),
+    heads: ['#', word, 'p50', 'p99', panelStrings.lostTile, ''],
+    rows: steps.map((step) => [
+      formatCount(step.index),
+      valueWords(search, step.value),
+      ...[step.p50, step.p99].map((us) => (us === null ? panelStrings.isLost : latencyWords(us))),
+      formatCount(step.lost),
+      outcomeWords(step),
+    ]),
+    notes: [],
+  };
+}
+
+const kindTexts = {
+  senders: 'searchSenders',
+  rate: 'searchRate',
+  connections: 'searchConnections',
+  messageSize: 'searchBytes',
+} as const;
+
+function outcomeWords({ status, broken }: SearchStep): string {
+  if (status === 'pass') return panelStrings.stepHeld;
+  if (status === 'invalid') return panelStrings.stepNotOffered;
+  if (status === 'incomplete') return panelStrings.verdictIncomplete;
+  return broken === undefined ? panelStrings.stepMissed : brokenWords(broken);
+}
