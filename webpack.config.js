@@ -184,4 +184,10 @@ module.exports = [
     budget: 120,
     plugins: [chartStyles],
   }),
+  bundle({
+    name: 'comparison',
+    target: ['web', 'es2022'],
+    entry: './src/webview/comparisonMain.ts',
+    budget: 100,
+  }),
 ];

@@ -120,6 +120,11 @@ const addRun: Add = (program, carryOut) => {
     .option('--budget <duration>', 'time for a search, such as 10m')
     .option('--precision <share>', 'how narrow the interval of a search shall be, such as 5%')
     .option(
+      '--repeat <n>',
+      'run all steps so often, and say how far they lie apart',
+      wholeNumber(1, 100),
+    )
+    .option(
       '--baseline <which>',
       'compare with an earlier run: last, best, kept (made by baseline) or a result',
     )

@@ -4,6 +4,7 @@ import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
 import { RunPanels } from './panel/runPanel';
+import { CompareCommands } from './run/compareCommands';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
@@ -23,7 +24,8 @@ export function createRunFeatures(parts: RunFeatureParts) {
   const panels = new RunPanels(context.extensionUri, services.log);
   const controller = new RunController(services, panels, context);
   const results = new ResultCommands(services, controller, panels);
-  const commands = commandHandlers(parts, controller, results);
+  const compare = new CompareCommands(services, context.extensionUri);
+  const commands = commandHandlers(parts, controller, results, compare);
   return { commands, controller, panels, results, scenarioCopy: copyIn };
 }
 
@@ -32,6 +34,7 @@ function commandHandlers(
   { services, files, language, context }: RunFeatureParts,
   controller: RunController,
   results: ResultCommands,
+  compare: CompareCommands,
 ): Readonly<Record<string, CommandHandler>> {
   const { extension, extensionPath } = context;
   const running = { files, controller, services, extensionPath };
@@ -48,6 +51,8 @@ function commandHandlers(
     'signalrBenchmark.runAgain': (node) => results.runAgain(node),
     'signalrBenchmark.copySummary': (node) => results.copySummary(node),
     'signalrBenchmark.exportResult': (node) => results.export(node),
+    'signalrBenchmark.compareResults': (node, selected) => compare.compare(node, selected),
+    'signalrBenchmark.makeBaseline': (node) => compare.makeBaseline(node),
     'signalrBenchmark.deleteResult': (node) => results.delete(node),
     'signalrBenchmark.renameResult': (node) => results.rename(node),
     'signalrBenchmark.revealResult': (node) => results.reveal(node),

@@ -38,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.createTreeView('signalrBenchmark.results', {
       treeDataProvider: new ResultsTree(services.index),
       showCollapseAll: true,
+      canSelectMany: true,
     }),
     vscode.window.createTreeView('signalrBenchmark.targets', {
       treeDataProvider: services.targets,

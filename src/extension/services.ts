@@ -80,6 +80,7 @@ export const resultEditorType = 'signalrBenchmark.result';
 export const runCopyScheme = 'signalr-benchmark-run';
 /** Type of the panel of a run; the manifest waits for it to bring panels back. */
 export const runPanelViewType = 'signalrBenchmark.run';
+export const comparisonViewType = 'signalrBenchmark.comparison';
 
 /** What features are made from. */
 export interface FeatureParts {

@@ -1,6 +1,6 @@
 import { services } from '../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
-import { silentRounds, stepsOf } from '../scenario/steps';
+import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
 import type { Parameters } from '../usecases/parameters';
 import { payloadOf } from '../usecases/payloadSizes';
 import { findUseCase } from '../usecases/registry';
@@ -37,7 +37,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const life = lifeOf(scenario);
   const rounds = silentRounds(scenario);
   const { speaksHub } = services[scenario.service];
-  const steps = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
+  const cycle = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
     index,
     ...(perEntry.length > 1 ? { senders: sumOf(perEntry), perEntry } : { senders }),
     ...(rounds !== undefined && {
@@ -48,6 +48,11 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     measureMs: scenario.singleStepDurationMs,
     drainMs: scenario.drainMs,
   }));
+  const repeats = repeatsIn(scenario);
+  const steps = Array.from({ length: repeats }, () => cycle)
+    .flat()
+    .slice(0, maximumSteps)
+    .map((step, at) => ({ ...step, index: at + 1 }));
   return {
     runId: options.runId >>> 0,
     seed: options.seed,
@@ -64,6 +69,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     dialect: scenario.dialect,
     entries: scenario.entries.map(planEntryOf),
     steps,
+    ...(repeats > 1 && { cycle: cycle.length }),
     slo: scenario.slo,
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
       worker,

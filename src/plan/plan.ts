@@ -95,6 +95,8 @@ export interface Plan extends Pick<
   /** What runs side by side; never empty. Who sends for which: {@link import('./population').Population}. */
   readonly entries: readonly PlanEntry[];
   readonly steps: readonly PlanStep[];
+  /** Steps of the scenario, where they are run more than once: so many of `steps` are one round. */
+  readonly cycle?: number;
   /** Steps are decided on while the run goes on; `steps` has the largest one that may come. */
   readonly search?: SearchSpec;
   readonly slo: Slo;

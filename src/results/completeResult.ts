@@ -15,9 +15,11 @@ import { withVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
 import type { EstimateOptions } from '../capacity/model';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
+import { repeatsOf } from '../measure/compare/repeats';
 import { judgeRun } from '../measure/judge/verdict';
 import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import type { Scenario } from '../scenario/scenario';
+import { repeatsIn, stepCount } from '../scenario/steps';
 import { scenarioAt } from '../scenario/searched';
 import { withTexts } from '../scenario/target/targetKinds';
 import { redactHeader, redactSecret, redactTarget, redactText, redactUrl } from './redact';
@@ -48,6 +50,7 @@ export function completeResult(
     id: options.id,
     tool: { name: 'signalr-bench', version: options.toolVersion },
     ...clean,
+    ...(repeatsIn(scenario) > 1 && { repeats: repeatsOf(clean.steps, stepCount(scenario)) }),
     ...(clean.search && { search: { ...clean.search, unit } }),
     verdict,
     scenario: redactScenario(scenario),

@@ -1,4 +1,5 @@
 import type { Comparison } from '../measure/compare/comparison';
+import type { RepeatedStep } from '../measure/compare/repeats';
 import type { RunSummary, Verdict } from '../measure/summary';
 import { isAzure, type Service } from '../base/serviceTraits';
 import type { CalibratedUnit } from '../capacity/judge/calibrate';
@@ -20,6 +21,8 @@ export interface Result extends RunSummary {
   readonly tool: { readonly name: 'signalr-bench'; readonly version: string };
   readonly verdict: Verdict;
   readonly scenario: Scenario;
+  /** Where its steps were run more than once: how far the rounds lie apart. */
+  readonly repeats?: readonly RepeatedStep[];
   /** How it stands to the earlier run it was to be compared with. */
   readonly baseline?: Comparison;
   /** Null with the reason in `estimateProblem` when the scenario has no published table. */

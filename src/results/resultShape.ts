@@ -11,6 +11,7 @@ import {
   type ComparedStep,
   type Comparison,
 } from '../measure/compare/comparison';
+import type { OutlyingRepeat, RepeatedStep } from '../measure/compare/repeats';
 import type { LatencySummary } from '../measure/latencySummary';
 import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
 import type {
@@ -312,6 +313,23 @@ const comparison = of<Comparison>()('tolerance confidence', {
   reasons: list(text, 1000),
 });
 
+const repeatedPercentile = named({
+  ...{ values: list(nullable(number), 1000), median: nullable(number) },
+  interval: nullable(list(number, 2)),
+});
+const repeatedStep = of<RepeatedStep>()('step senders', {
+  of: list(number, 1000),
+  latency: named(
+    Object.fromEntries(comparedKeys.map((key) => [key, optional(repeatedPercentile)])),
+  ),
+  outliers: optional(
+    list(
+      of<OutlyingRepeat>()('step median', { metric: oneOf(comparedKeys), value: nullable(number) }),
+      1000,
+    ),
+  ),
+});
+
 /** What the readers of a `result.json` rely on. */
 export const resultShape = of<Result>()('plannedSteps?', {
   ...{ schema: text, id: text, tool: named({ name: text, version: text }) },
@@ -327,6 +345,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
   errorExamples: list(named({ errorClass: text, text }), 10_000),
   search: optional(search),
   baseline: optional(comparison),
+  repeats: optional(list(repeatedStep, 10_000)),
   estimate: nullable(named(estimate)),
   recommendation: nullable(
     of<NonNullable<Result['recommendation']>>()('step', {

@@ -31,6 +31,12 @@ export function stepCount(keys: StepKeys): number {
   return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
 }
 
+/** How often the steps are run. */
+export const repeatsIn = (scenario: Pick<Scenario, 'repeat' | 'search' | 'entries'>): number =>
+  scenario.search !== undefined || silentRounds(scenario) !== undefined
+    ? 1
+    : (scenario.repeat ?? 1);
+
 export function lastSenders(scenario: StepKeys): number {
   const { connections, baseSending, step } = scenario;
   if (silentRounds(scenario) !== undefined) return 0;

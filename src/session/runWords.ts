@@ -5,7 +5,7 @@ import type { RunSummary, Recovery } from '../measure/summary';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { scenarioAt } from '../scenario/searched';
-import { maximumSteps, stepCount, stepsOf } from '../scenario/steps';
+import { maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario/steps';
 import { largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/payloadSizes';
@@ -92,7 +92,9 @@ export function loadNumbers(given: Scenario): LoadNumbers {
     inPerSecond,
     outPerSecond,
     bytesPerSecond,
-    durationS: search ? search.budgetMs / 1000 : rampS + (steps.length * stepMs) / 1000,
+    durationS: search
+      ? search.budgetMs / 1000
+      : rampS + (repeatsIn(given) * steps.length * stepMs) / 1000,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { FromPanel, ToPanel } from '../protocol/panel';
 import { createPage } from './page';
 import { initialState, reduce } from './panelState';
+import { onThemeChange } from './themeChange';
 
 /** What the editor gives a panel to speak with it. */
 interface PanelHost {
@@ -34,13 +35,3 @@ window.addEventListener('message', ({ data }: MessageEvent<ToPanel>) => {
 onThemeChange(() => page.redraw());
 draw();
 host.postMessage({ type: 'ready' });
-
-function onThemeChange(changed: () => void): void {
-  const observer = new MutationObserver(changed);
-  const attributes = {
-    attributes: true,
-    attributeFilter: ['class', 'style', 'data-vscode-theme-id'],
-  };
-  observer.observe(document.body, attributes);
-  observer.observe(document.documentElement, attributes);
-}

@@ -30,6 +30,7 @@ export function measuredStep(
       sentPerSecond: perSecond,
       receivedPerSecond: perSecond,
     },
+    histogram: all.encode(),
     ...(latencyBlocks && { latencyBlocks }),
     ...(lost > 0 && {
       judgedUs: judgedLatency({
@@ -77,5 +78,5 @@ export function wanderingSeconds(
 }
 
 /** Box and Muller. */
-const normal = (random: Random): number =>
+export const normal = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());

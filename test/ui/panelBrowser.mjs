@@ -15,6 +15,7 @@ const { panelStrings } = require(path.resolve('out/src/protocol/panelStrings.js'
 
 const files = {
   '/panel.js': ['dist/panel.js', 'text/javascript'],
+  '/comparison.js': ['dist/comparison.js', 'text/javascript'],
   '/panel.css': ['media/panel.css', 'text/css'],
   '/uPlot.css': ['media/uPlot.css', 'text/css'],
 };
@@ -30,7 +31,7 @@ function servePanel() {
     const html = panelHtml({
       title: 'panel',
       language: 'en',
-      scriptUri: `${origin}/panel.js`,
+      scriptUri: `${origin}${request.url === '/comparison' ? '/comparison.js' : '/panel.js'}`,
       styleUris: [`${origin}/uPlot.css`, `${origin}/panel.css`],
       cspSource: origin,
       nonce: 'picture',
@@ -77,7 +78,13 @@ function beEditor({ bodyClass, colours }) {
 export async function openPanelBrowser() {
   const server = await servePanel();
   const browser = await launchChromium();
-  const open = async ({ theme = 'dark', width = 1400, zoom = 1, reducedMotion = false } = {}) => {
+  const open = async ({
+    theme = 'dark',
+    width = 1400,
+    zoom = 1,
+    reducedMotion = false,
+    of = '',
+  } = {}) => {
     const problems = [];
     const page = await browser.newPage({
       viewport: { width: Math.round(width / zoom), height: Math.round(900 / zoom) },
@@ -89,7 +96,7 @@ export async function openPanelBrowser() {
       if (message.type() === 'error') problems.push(message.text());
     });
     await page.addInitScript(beEditor, themes[theme]);
-    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    await page.goto(`http://127.0.0.1:${server.address().port}/${of}`);
     await page.waitForFunction(() => globalThis.sent.some(({ type }) => type === 'ready'));
     return { page, problems };
   };
@@ -106,6 +113,15 @@ export async function fill(page, recording) {
   await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
   await page.waitForSelector('.tile');
   // The charts take their width one frame after their place has one.
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+}
+
+/** Sends the page of comparisons what it shows and waits until it is drawn. */
+export async function fillComparison(page, message) {
+  await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
+  await page.waitForSelector('.verdict');
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );

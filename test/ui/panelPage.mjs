@@ -4,7 +4,8 @@
 // With a word, only pictures with it in their name: `node test/ui/panelPage.mjs light`.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { fill, misfits, openPanelBrowser } from './panelBrowser.mjs';
+import { comparisons } from './comparisonData.mjs';
+import { fill, fillComparison, misfits, openPanelBrowser } from './panelBrowser.mjs';
 import { recordings } from './panelData.mjs';
 
 const screens = path.resolve('out/screens');
@@ -41,15 +42,25 @@ const pictures = [
   { theme: 'hc', state: 'live', width: 800, zoom: 2 },
 ];
 
+const comparisonPictures = [
+  ...themeNames.map((theme) => ({ theme, state: 'worse', width: 1400 })),
+  ...['same', 'unlike', 'several'].map((state) => ({ theme: 'light', state, width: 800 })),
+  ...['worse', 'several'].map((state) => ({ theme: 'dark', state, width: 360 })),
+  { theme: 'hc', state: 'worse', width: 800, zoom: 2 },
+].map((picture) => ({ ...picture, of: 'comparison' }));
+
 const browser = await openPanelBrowser();
 mkdirSync(screens, { recursive: true });
 try {
-  for (const picture of pictures) {
-    const { theme, state, width, zoom = 1 } = picture;
-    const name = ['panel', theme, state, width, ...(zoom === 1 ? [] : [`zoom${zoom}`])].join('-');
+  for (const picture of [...pictures, ...comparisonPictures]) {
+    const { theme, state, width, zoom = 1, of } = picture;
+    const name = [of ?? 'panel', theme, state, width, ...(zoom === 1 ? [] : [`zoom${zoom}`])].join(
+      '-',
+    );
     if (!name.includes(process.argv[2] ?? '')) continue;
     const { page, problems } = await browser.open(picture);
-    await fill(page, recordings[state]);
+    if (of === 'comparison') await fillComparison(page, comparisons[state]);
+    else await fill(page, recordings[state]);
     await page.screenshot({ path: path.join(screens, `${name}.png`), fullPage: true });
     problems.push(...(await page.evaluate(() => globalThis.refused)), ...(await misfits(page)));
     await page.close();

@@ -24,6 +24,7 @@ const files = `
   changelog.md
   dist/cli.js
   dist/commands.js
+  dist/comparison.js
   dist/entra.js
   dist/extension.js
   dist/features.js

@@ -29,6 +29,8 @@ export interface RunFlags {
   readonly json?: boolean;
   readonly seed?: number;
   readonly workers?: number;
+  /** How often the steps are run. */
+  readonly repeat?: number;
   /** A step that fails does not end the run. */
   readonly keepGoing?: boolean;
   readonly yes?: boolean;
@@ -144,9 +146,10 @@ async function baselineOf(
 
 /** Flags that stand for a key come after `--set`, so that they win. */
 function overridesOf(flags: RunFlags): SetKey[] {
-  const { set = [], target, seed, workers, search, budget, precision } = flags;
+  const { set = [], target, seed, workers, repeat, search, budget, precision } = flags;
   const named = {
     ...{ 'config.target': target, 'config.seed': seed, 'config.workers': workers },
+    'config.repeat': repeat,
     ...(search === true && { search: '' }),
     ...(search === false && { search: 'false' }),
     ...(typeof search === 'string' && { 'search.of': search }),

@@ -5,6 +5,7 @@ import { formatCount, formatLatencyUs, formatDurationMs } from '../../base/units
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
+import { outlierWords, repeatRows, type RepeatRow } from '../../measure/compare/repeatWords';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { StepProgress } from '../../measure/snapshot';
@@ -54,12 +55,29 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...entriesOf(result.steps, width),
     ...spaced(trafficLines(result.steps.slice(-mostRows))),
     ...spectrumOf(result, columns),
+    ...spaced(repeatLines(result, columns)),
     ...verdictLines(result, columns),
     blank,
     ...spaced(errorLines(result.errors, result.errorExamples, columns)),
     ...recommendationLines(result, columns),
     ...baselineLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
+  ];
+}
+
+/** How far the repeats of each step lie apart. */
+function repeatLines({ repeats = [] }: Result, columns: number): Line[] {
+  if (repeats.length === 0) return [];
+  const cells = (row: RepeatRow): string =>
+    `${row.step.padStart(5)} ${row.name.padEnd(6)}${row.median.padStart(10)}${row.lowest.padStart(10)}${row.highest.padStart(10)}  ${row.interval}`;
+  const rows = repeatRows(repeats).slice(-mostRows);
+  const head = ` step ${'of'.padEnd(6)}${'median'.padStart(10)}${'lowest'.padStart(10)}${'highest'.padStart(10)}  95 % interval`;
+  const outliers = repeats.flatMap((each) => each.outliers ?? []).slice(0, mostRows);
+  return [
+    { text: `${formatCount(repeats[0]!.of.length)} repeats`, tone: 'bold' },
+    { text: head, tone: 'dim' },
+    ...rows.map((row) => ({ text: cells(row) })),
+    ...outliers.flatMap((outlier) => wrapped(`⚠ ${outlierWords(outlier)}`, columns, '  ', 'warn')),
   ];
 }
 

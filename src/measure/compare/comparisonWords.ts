@@ -37,6 +37,13 @@ export function intervalWords([low, high]: readonly [number, number]): string {
 export const comparedLatency = (us: number | null): string =>
   us === null ? 'lost' : latencyWords(us);
 
+/** The last step with the verdict of the whole, else the last one. */
+export const decidingStep = ({
+  steps,
+  verdict,
+}: Pick<Comparison, 'steps' | 'verdict'>): ComparedStep | undefined =>
+  steps.filter((step) => step.verdict === verdict).at(-1) ?? steps.at(-1);
+
 /** What decided: of the last step with the verdict the 99th percentile, else the one that changed most. */
 interface Decisive {
   readonly step: ComparedStep;

@@ -76,6 +76,24 @@ function atRank(table: BlockTable, times: Float64Array, rank: number, near: numb
   return { log: Math.log(Math.max(1, us)), at: first };
 }
 
+/**
+ * The 99th percentile (µs) of what arrived in each block of time; blocks in which nothing did are left out.
+ *
+ * @throws ExpectedError `blocks-damaged`
+ */
+export function timesOf(stored: StoredBlocks): { readonly atS: number; readonly p99Us: number }[] {
+  const table = blockTable(stored);
+  const times = new Float64Array(table.blocks);
+  return stored.counts.flatMap((_counts, block) => {
+    times.fill(0);
+    times[block] = 1;
+    const count = table.places.length === 0 ? 0 : below(table, times, table.places.length - 1);
+    if (count === 0) return [];
+    const { log } = atRank(table, times, 0.99 * count, table.places.length >> 1);
+    return [{ atS: block * stored.seconds, p99Us: Math.round(Math.exp(log)) }];
+  });
+}
+
 /** A percentile of one run, and what chance may do to it. */
 export interface Drawn {
   /** Logarithm of the latency in the blocks; natural, µs. */

@@ -17,6 +17,7 @@ import { comparisonSentence } from '../../measure/compare/comparisonWords';
 import type { StepSummary } from '../../measure/summary';
 import type { Result } from '../result';
 import { differencesOf } from './differences';
+import { pooledSteps } from './pooledSteps';
 
 export interface ComparingOptions {
   /** 0…; change of a percentile up to which nothing is called better or worse. */
@@ -40,7 +41,9 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
   const unlike = (reasons: readonly string[], steps: readonly ComparedStep[] = []): Comparison =>
     withSentence({ ...of, verdict: 'unlike', steps, reasons });
   if (refused.length > 0) return unlike(refused);
-  const { pairs: all, alone } = pairsOf(a, b);
+  const pooled = poolsOf(a, b);
+  if (typeof pooled === 'string') return unlike([pooled]);
+  const { pairs: all, alone } = pairsOf(...pooled);
   const pairs = all.slice(-mostPairs);
   if (pairs.length === 0) return unlike([...alone, 'no step was measured to its end in both runs']);
   let steps: ComparedStep[];
@@ -111,9 +114,24 @@ export const loadWords = ({ what, a, b }: Difference): string =>
 const isMeasured = ({ verdict: { status } }: StepSummary): boolean =>
   status === 'pass' || status === 'fail';
 
+type Steps = Pick<Result, 'id' | 'steps'>;
+
+/** In a sentence why their repeats cannot be put together. */
+function poolsOf(a: Result, b: Result): readonly [Steps, Steps] | string {
+  try {
+    return [
+      { id: a.id, steps: pooledSteps(a) },
+      { id: b.id, steps: pooledSteps(b) },
+    ];
+  } catch (error) {
+    if (error instanceof ExpectedError) return error.message;
+    throw error;
+  }
+}
+
 function pairsOf(
-  a: Result,
-  b: Result,
+  a: Steps,
+  b: Steps,
 ): { readonly pairs: StepPair[]; readonly alone: readonly string[] } {
   const [before, after] = [a.steps.filter(isMeasured), b.steps.filter(isMeasured)];
   const pairs = after.flatMap((step): StepPair[] => {

@@ -243,7 +243,7 @@ export class Conductor implements Run {
       index: step.index,
       senders: step.senders,
       // Each of a search may turn out to be the last.
-      isLast: isSearch || step.index === plan.steps.length,
+      isLast: isSearch || step.index % (plan.cycle ?? plan.steps.length) === 0,
       byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
       ...(names.length > 1 && {
         entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),

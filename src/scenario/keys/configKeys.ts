@@ -393,6 +393,11 @@ export const configSpecs = {
     defaultText: 'one less than the cores, at least 1',
     summary: 'Threads that produce the load.',
   }),
+  repeat: count(1, 100, {
+    defaultText: '1',
+    summary:
+      'How often all steps are run, one round after the other: the result says how far the rounds lie apart. A capacity search and rounds of connecting are not repeated.',
+  }),
   seed: count(0, 4_294_967_295, {
     default: 1,
     summary: 'Start of the random numbers: the same seed gives the same run.',

@@ -12,6 +12,7 @@ import { comparedRows, type ComparedRow } from '../../measure/compare/comparison
 import {
   changeWords,
   comparedLatency,
+  decidingStep,
   decisiveOf,
   intervalWords,
   percentileName,
@@ -53,10 +54,6 @@ export function comparisonMarkdown(comparison: Comparison, options: CommentOptio
   ];
   return `${lines.join('\n')}\n`;
 }
-
-/** The last step with the verdict of the whole, else the last one. */
-const decidingStep = ({ steps, verdict }: Comparison): ComparedStep | undefined =>
-  steps.filter((step) => step.verdict === verdict).at(-1) ?? steps.at(-1);
 
 /** `chat-room is slower: p99 57 ms, was 41 ms (+39 %)`. */
 function headline(comparison: Comparison): string {

@@ -16,6 +16,7 @@ import {
   type StepRow,
 } from '../../measure/show/stepColumns';
 import type { StepSummary } from '../../measure/summary';
+import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
 import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
 import type { SearchSummary } from '../../search/searchSummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
@@ -63,6 +64,7 @@ export function summaryMarkdown(result: Result): string {
     ...tableOf(shown.map(rowOfStep)),
     ...entryTable(shown),
     ...footOf(shown),
+    ...repeatTable(result),
     ...trafficTable(shown),
     ...(shown.length < steps.length
       ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
@@ -118,6 +120,22 @@ function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
   ]);
   const heads = ['use case', ...columns.map(smallHead)];
   return rows.length === 0 ? [] : ['', ...tableWith(heads, cells)];
+}
+
+/** How far the repeats of each step lie apart. */
+function repeatTable({ repeats = [] }: Result): string[] {
+  if (repeats.length === 0) return [];
+  const rows = repeatRows(repeats).slice(-mostSteps);
+  const heads = ['repeats of step', '', 'median', 'lowest', 'highest', '95 % interval'];
+  const cells = rows.map((row) => [
+    ...[row.step, row.name, row.median, row.lowest, row.highest, row.interval],
+  ]);
+  const outliers = repeats.flatMap((each) => each.outliers ?? []).slice(0, mostSteps);
+  return [
+    '',
+    ...tableWith(heads, cells),
+    ...(outliers.length > 0 ? ['', ...outliers.map((each) => `- ${outlierWords(each)}`)] : []),
+  ];
 }
 
 /** Bytes of each step; `in` is client to service, `out` service to client. */

@@ -7,6 +7,7 @@ import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { sentenceTemplates } from '../../../src/extension/translateSentences';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { targetKinds } from '../../../src/scenario/target/targetKinds';
+import { comparisonStrings } from '../../../src/protocol/comparisonStrings';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { exporters } from '../../../src/session/export/exporters';
 
@@ -197,6 +198,7 @@ describe('texts of the extension', () => {
     // Those of the panel, of verdicts, of states and of export formats are translated from tables.
     const tables = [
       ...Object.values<string>(panelStrings),
+      ...Object.values(comparisonStrings),
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
       ...Object.values(statusIcons).map(({ word }) => word),

@@ -42,6 +42,26 @@ describe('buildPlan', () => {
     assert.deepEqual(structuredClone(plan), plan);
   });
 
+  it('runs all steps as often as asked, in rounds whose numbers go on', () => {
+    const once = buildPlan(scenario, options);
+    const plan = buildPlan({ ...scenario, repeat: 3 }, options);
+    const { length } = once.steps;
+    assert.deepEqual([once.cycle, plan.cycle, plan.steps.length], [undefined, length, 3 * length]);
+    assert.deepEqual(
+      plan.steps.map(({ index }) => index),
+      plan.steps.map((_, at) => at + 1),
+    );
+    for (const [at, step] of plan.steps.entries())
+      assert.deepEqual({ ...step, index: 0 }, { ...once.steps[at % length]!, index: 0 });
+    assert.deepEqual(buildPlan({ ...scenario, repeat: 1 }, options), once);
+    const rounds = scenarioWith({
+      connections: 10,
+      repeat: 3,
+      entries: [{ name: 'connectOnly', parameters: { rounds: 2 } }],
+    });
+    assert.equal(buildPlan(rounds, options).steps.length, 2);
+  });
+
   it('takes steps and times from the scenario and keeps 32 bits of the run id', () => {
     const plan = buildPlan(scenario, options);
     assert.deepEqual(

@@ -154,6 +154,33 @@ describe('comparing two results', () => {
     assert.match(found.reasons.join(), /^step 2: in .* alone$/);
   });
 
+  it('puts the repeats of each step together', () => {
+    const scenario = { ...sampleScenario, baseSending: 1900, repeat: 3 };
+    const repeated = (seed: number, factor: number): Result =>
+      sampleResult(
+        {
+          steps: [0, 1, 2].map((at) => measuredStep(minute(seed + at, factor), { index: at + 1 })),
+        },
+        scenario,
+      );
+    const a = repeated(20, 1);
+    assert.deepEqual(a.repeats![0]!.of, [1, 2, 3]);
+    const found = compareResults(a, repeated(30, 1.3));
+    assert.equal(found.verdict, 'worse');
+    assert.equal(found.steps.length, 1);
+    assert.equal(found.steps[0]!.seconds.b, 180);
+    assert.equal(compareResults(a, repeated(40, 1)).verdict, 'same');
+    // Three times as many blocks say more.
+    const single = compareResults(before, run([measuredStep(minute(30, 1.3))]));
+    const width = ({ steps }: Comparison): number => {
+      const [low, high] = steps[0]!.latency.p50!.interval!;
+      return Math.log(high / low);
+    };
+    assert.ok(width(found) < width(single));
+    const damaged = { ...a, steps: a.steps.map((step) => ({ ...step, histogram: 'x' })) };
+    assert.match(compareResults(damaged, a).sentence, /histogram in the result cannot be read/);
+  });
+
   it('of several lets the worst decide', () => {
     const others = [3, 2].map((seed) => run([measuredStep(minute(seed, seed === 2 ? 1.4 : 1))]));
     const found = compareAll(before, others);

@@ -1,0 +1,139 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
+import { keepBaseline, readBaselines } from '../../results/compare/baseline';
+import { readResult } from '../../results/readResult';
+import type { Result } from '../../results/result';
+import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
+import { t } from '../log';
+import { comparedRuns } from '../panel/comparedRuns';
+import { showComparison } from '../panel/comparisonPanels';
+import type { EntryStatus, ResultEntry } from '../results/resultEntry';
+import { entryDescription, groupsOf } from '../results/resultsModel';
+import { labelsOf } from '../results/resultsTree';
+import type { Services } from '../services';
+import { copyMarkdown } from './runController';
+
+const comparable: readonly EntryStatus[] = ['pass', 'fail', 'incomplete', 'invalid'];
+
+/** _Compare Results_ and _Make Baseline_. */
+export class CompareCommands {
+  constructor(
+    private readonly services: Services,
+    private readonly extensionUri: vscode.Uri,
+  ) {}
+
+  /** Compares what is selected in the tree, else what people pick; the oldest result is the one the others stand beside. */
+  async compare(node: unknown, selected: unknown): Promise<void> {
+    const entries = await this.chosen(node, selected);
+    if (entries === undefined) return;
+    const oldestFirst = [...entries].sort((a, b) => a.startedMs - b.startedMs);
+    const baseline = await this.keptAmong(oldestFirst);
+    const ordered = baseline
+      ? [baseline, ...oldestFirst.filter((entry) => entry !== baseline)]
+      : oldestFirst;
+    const results = await Promise.all(ordered.map(resultOf));
+    const names = labelsOf(ordered);
+    const shown = comparedRuns(results, names);
+    const last = ordered.at(-1)!;
+    const title = t('{0}: {1} and {2}', last.scenario, names[0]!, names.at(-1)!);
+    showComparison(this.extensionUri, title, shown, {
+      copyComment: (at) => {
+        const { comparison } = shown[at]!;
+        void copyMarkdown(comparisonMarkdown(comparison));
+      },
+      makeBaseline: (at) => void this.keep(ordered[at + 1]!.folder),
+    });
+  }
+
+  async makeBaseline(node: unknown): Promise<void> {
+    const entry = entryOf(node) ?? (await this.pickOne(t('Make Baseline')));
+    if (entry !== undefined) await this.keep(entry.folder);
+  }
+
+  private async keep(folder: string): Promise<void> {
+    try {
+      const scenario = await keepBaseline(folder);
+      const text = t('{0} is the baseline of {1} now.', path.basename(folder), scenario);
+      void vscode.window.showInformationMessage(text);
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error;
+      void vscode.window.showErrorMessage(error.message);
+    }
+  }
+
+  /** The one that was made the baseline, where it is among them. */
+  private async keptAmong(entries: readonly ResultEntry[]): Promise<ResultEntry | undefined> {
+    for (const entry of entries) {
+      const kept = await readBaselines(path.dirname(entry.folder));
+      if (Object.values(kept).includes(entry.name)) return entry;
+    }
+    return undefined;
+  }
+
+  private async chosen(
+    node: unknown,
+    selected: unknown,
+  ): Promise<readonly ResultEntry[] | undefined> {
+    const several = (Array.isArray(selected) ? selected : []).flatMap(
+      (each) => entryOf(each) ?? [],
+    );
+    if (several.length > 1) return several;
+    const first = entryOf(node) ?? several[0];
+    const all = (await this.entries()).filter((entry) => entry.folder !== first?.folder);
+    const own = all.filter(({ scenario }) => scenario === first?.scenario);
+    const offered = first === undefined ? all : own.length > 0 ? own : all;
+    if (offered.length < (first === undefined ? 2 : 1)) {
+      void vscode.window.showInformationMessage(t('There are not two results to compare yet.'));
+      return undefined;
+    }
+    const picked = await vscode.window.showQuickPick(itemsOf(offered), {
+      title:
+        first === undefined
+          ? t('Compare Results: pick two or more')
+          : t('Compare With: pick one or more'),
+      canPickMany: true,
+      matchOnDescription: true,
+    });
+    const entries = [...(first ? [first] : []), ...(picked ?? []).map(({ entry }) => entry)];
+    return entries.length > 1 ? entries : undefined;
+  }
+
+  private async pickOne(title: string): Promise<ResultEntry | undefined> {
+    const answer = await vscode.window.showQuickPick(itemsOf(await this.entries()), {
+      title,
+      matchOnDescription: true,
+    });
+    return answer?.entry;
+  }
+
+  /** Newest first, those of a scenario together. */
+  private async entries(): Promise<ResultEntry[]> {
+    const groups = groupsOf(await this.services.index.load());
+    return groups
+      .flatMap((group) => group.entries)
+      .filter(({ status }) => comparable.includes(status));
+  }
+}
+
+function itemsOf(entries: readonly ResultEntry[]) {
+  const labels = labelsOf(entries);
+  return entries.map((entry, at) => ({
+    label: entry.scenario,
+    description: labels[at]!,
+    detail: entryDescription(entry, t),
+    entry,
+  }));
+}
+
+const entryOf = (node: unknown): ResultEntry | undefined =>
+  (node as { readonly entry?: ResultEntry } | null | undefined)?.entry;
+
+async function resultOf({ folder, name }: ResultEntry): Promise<Result> {
+  const run = await readResult(folder);
+  if (run.kind === 'result') return run.result;
+  throw new ExpectedError(
+    'result-missing',
+    t('The run {0} was interrupted before it came to a result.', name),
+  );
+}

@@ -1,0 +1,178 @@
+import type uPlot from 'uplot';
+import { fill } from '../../base/objectives/limitWords';
+import type { ComparisonStrings } from '../../protocol/comparisonStrings';
+import { element, setText } from '../element';
+import { createCard, createTwin, type Card } from '../tables/card';
+import { latencyOrDash } from '../wording';
+import {
+  axis,
+  belowAxis,
+  createChart,
+  createLegend,
+  decadeRange,
+  latencyAxis,
+  logarithmic,
+  themeColour,
+  type ChartOptions,
+} from './chartFrame';
+
+/** Latency of two runs over the same axis; what lies between them is filled. */
+export interface PairView {
+  readonly title: string;
+  /** Names of both runs. */
+  readonly names: readonly [a: string, b: string];
+  /** Rising places on the axis, and microseconds there; undefined where a run has no point. */
+  readonly places: readonly number[];
+  readonly a: readonly (number | undefined)[];
+  readonly b: readonly (number | undefined)[];
+  /** Which of the places are marked on the axis; absent: as the library does. */
+  readonly marks?: readonly number[];
+  /** Words for a place. */
+  readonly label: (place: number) => string;
+  /** Head of the column of places. */
+  readonly head: string;
+}
+
+export interface PairCard {
+  readonly card: Card;
+  update(view: PairView | undefined): void;
+  redraw(): void;
+}
+
+export function createPairCard(strings: ComparisonStrings, name: string): PairCard {
+  const card = createCard('', name);
+  const chart = createChart();
+  const { place } = chart;
+  const legend = createLegend([
+    { label: '', colour: 'p50', dash: [6, 4], widthPx: 2 },
+    { label: '', colour: 'p99', dash: [], widthPx: 2.5 },
+  ]);
+  const at = element('span.at');
+  const twin = createTwin(strings.asTable, '');
+  card.body.append(place, element('div.below', legend.root, at), twin.root);
+  place.tabIndex = 0;
+  let shown: PairView | undefined;
+  let pointed: number | undefined;
+  const point = (to: number | undefined): void => {
+    pointed = to;
+    if (shown === undefined) return;
+    const { label, places, a, b } = shown;
+    const found = to === undefined ? undefined : places[to];
+    setText(at, found === undefined ? '' : label(found));
+    const value = (values: PairView['a']): string =>
+      to === undefined ? '' : latencyOrDash(values[to], strings.noValue);
+    legend.setValues([value(a), value(b)]);
+  };
+  place.addEventListener('keydown', (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step === undefined || shown === undefined) return;
+    event.preventDefault();
+    const last = shown.places.length - 1;
+    point(Math.max(0, Math.min(last, (pointed ?? (step > 0 ? -1 : last + 1)) + step)));
+  });
+  return {
+    card,
+    update(view) {
+      shown = view;
+      card.show(view !== undefined);
+      if (view === undefined) return;
+      card.setTitle(view.title);
+      twin.name(view.title);
+      for (const [line, each] of view.names.entries()) legend.setLabel(line, each);
+      const rows = view.places.map((each, row) => [
+        view.label(each),
+        latencyOrDash(view.a[row], strings.noValue),
+        latencyOrDash(view.b[row], strings.noValue),
+      ]);
+      const said = rows.slice(0, 20).map((cells) => cells.join(' '));
+      place.setAttribute('aria-label', fill(strings.chartSummary, view.title, said.join(', ')));
+      const data = [view.places, view.a, view.b].map((each) => [...each]);
+      chart.show(data as uPlot.AlignedData, name, () => options(() => shown, point));
+      point(undefined);
+      const heads = [view.head, ...view.names];
+      twin.update(() => ({ heads, rows, textColumns: [0] }), true);
+    },
+    redraw: () => chart.redraw(),
+  };
+}
+
+function options(
+  viewNow: () => PairView | undefined,
+  pointed: (at: number | undefined) => void,
+): ChartOptions {
+  const line = (colour: string, width: number, dash?: number[]): uPlot.Series => ({
+    stroke: () => themeColour(`--line-${colour}`),
+    ...{ width, spanGaps: true, points: { show: false }, ...(dash && { dash }) },
+  });
+  return {
+    height: 230,
+    padding: [14, 18, 0, 0],
+    series: [{}, line('p50', 2, [6, 4]), line('p99', 2.5)],
+    scales: {
+      x: { time: false, range: (_plot, min, max) => [Math.min(0, min), Math.max(1, max)] },
+      y: { distr: logarithmic, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
+    },
+    axes: [
+      axis({
+        splits: (_plot, _axis, min, max) =>
+          (viewNow()?.marks ?? evenly(min, max)).filter((each) => each <= max + 1e-9),
+        values: (plot, splits) => labelsIn(plot, splits, viewNow()?.label),
+        ...belowAxis,
+        grid: false,
+      }),
+      latencyAxis(),
+    ],
+    hooks: {
+      drawClear: [(plot) => fillBetween(plot)],
+      setCursor: [(plot) => pointed(plot.cursor.idx ?? undefined)],
+    },
+  };
+}
+
+/** About six whole numbers. */
+function evenly(min: number, max: number): number[] {
+  const rough = Math.max(1, (max - min) / 6);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? power;
+  const first = Math.ceil(min / step);
+  return Array.from({ length: Math.floor(max / step) - first + 1 }, (_, at) => (first + at) * step);
+}
+
+/** Leaves out a label that would touch the one before it. */
+function labelsIn(
+  plot: uPlot,
+  splits: readonly number[],
+  label: PairView['label'] = String,
+): string[] {
+  let free = -Infinity;
+  return splits.map((split) => {
+    const text = label(split);
+    const [at, half] = [plot.valToPos(split, 'x'), text.length * 3.3];
+    if (at - half < free) return '';
+    free = at + half + 6;
+    return text;
+  });
+}
+
+function fillBetween(plot: uPlot): void {
+  const { ctx, data } = plot;
+  const [places, a, b] = data;
+  if (a === undefined || b === undefined) return;
+  const pointsOf = (values: typeof a): [x: number, y: number][] =>
+    Array.from(places).flatMap((place, at): [x: number, y: number][] => {
+      const us = values[at];
+      if (us === null || us === undefined) return [];
+      return [[plot.valToPos(place, 'x', true), plot.valToPos(us, 'y', true)]];
+    });
+  const around = [...pointsOf(a), ...pointsOf(b).reverse()];
+  ctx.save();
+  ctx.globalAlpha = 0.18;
+  ctx.fillStyle = themeColour('--line-p99');
+  ctx.beginPath();
+  for (const [at, [x, y]] of around.entries()) {
+    if (at === 0) ctx.moveTo(x, y);
+    else ctx.lineTo(x, y);
+  }
+  ctx.fill();
+  ctx.restore();
+}

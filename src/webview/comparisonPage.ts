@@ -1,0 +1,234 @@
+import { fill } from '../base/objectives/limitWords';
+import { formatCount } from '../base/units';
+import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
+import { comparedRows } from '../measure/compare/comparisonRows';
+import { decidingStep } from '../measure/compare/comparisonWords';
+import type {
+  ComparedCurves,
+  FromComparisonPanel,
+  ShownComparison,
+  TimePoints,
+} from '../protocol/comparisonPanel';
+import { comparisonStrings, type ComparisonStrings } from '../protocol/comparisonStrings';
+import { createPairCard, type PairView } from './charts/pairChart';
+import { axisShares, percentilePlace } from './charts/spectrum';
+import { comparisonSentenceOf } from './comparisonSentence';
+import { element, setText } from './element';
+import { createCard, tableOf, tablePlace } from './tables/card';
+import { percentWords, timeLabel } from './wording';
+
+type Send = (message: FromComparisonPanel) => void;
+
+export interface ComparisonPage {
+  show(shown: readonly ShownComparison[], strings: ComparisonStrings): void;
+  redraw(): void;
+}
+
+export function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
+  const spoken = element('p.unseen', { role: 'status', 'aria-live': 'polite' });
+  const main = element('main', element('p', comparisonStrings.waiting));
+  root.replaceChildren(main, spoken);
+  let redraw: () => void = () => undefined;
+  return {
+    show(shown, strings) {
+      if (shown.length === 0) return;
+      const header = createHeader(shown, strings, send);
+      const cards = createCards(strings);
+      main.replaceChildren(header.root, cards.root);
+      redraw = () => cards.redraw();
+      header.onChosen((at, step) => {
+        const sentence = header.update(at, step);
+        setText(spoken, sentence);
+        cards.update(shown[at]!, stepOf(shown[at]!, step));
+      });
+    },
+    redraw: () => redraw(),
+  };
+}
+
+/** The step that is asked for, else the one that decided. */
+const stepOf = ({ comparison }: ShownComparison, wanted?: number): ComparedStep | undefined =>
+  comparison.steps.find(({ index }) => index === wanted) ?? decidingStep(comparison);
+
+function createHeader(all: readonly ShownComparison[], strings: ComparisonStrings, send: Send) {
+  // The newest run is what people ask about.
+  let at = all.length - 1;
+  let chosen: (at: number, step?: number) => void = () => undefined;
+  const order = (kind: 'main' | 'quiet', type: 'copyComment' | 'makeBaseline') => {
+    const made = element(`button.${kind}`, { type: 'button' });
+    made.addEventListener('click', () => send({ type, at }));
+    return made;
+  };
+  const copy = order('quiet', 'copyComment');
+  const keep = order('main', 'makeBaseline');
+  const [title, where] = [element('h1'), element('p.where')];
+  const runs = chooser(strings.comparedRun, (to) => chosen((at = to)));
+  const steps = chooser(strings.comparedStep, (to) => chosen(at, to));
+  const sign = element('span.sign', { 'aria-hidden': 'true' });
+  const [lead, rest] = [element('strong'), element('span')];
+  const verdict = element('p.verdict', sign, element('span', lead, ' ', rest));
+  const orders = element('div.orders', copy, keep);
+  const head = element('div.title', title, where, runs.root, steps.root, orders);
+  return {
+    root: element('header', head, verdict),
+    /** Calls back with what is to be shown: now, and when people choose something else. */
+    onChosen(listener: typeof chosen): void {
+      chosen = listener;
+      chosen(at);
+    },
+    /** Returns what is said of it. */
+    update(shown: number, step?: number): string {
+      const { comparison, names } = all[shown]!;
+      const sentence = comparisonSentenceOf(comparison, strings);
+      setText(title, comparison.b.name);
+      setText(where, fill(strings.against, ...names));
+      setText(copy, strings.copyComment);
+      setText(keep, fill(strings.makeBaseline, names[1]));
+      const choices = all.map((each, place) => [place, each.names[1]] as const);
+      runs.show(choices, shown);
+      const indexes = comparison.steps.map(({ index }) => [index, formatCount(index)] as const);
+      steps.show(indexes, stepOf(all[shown]!, step)?.index);
+      verdict.className = `verdict ${sentence.tone}`;
+      setText(sign, sentence.sign);
+      setText(lead, sentence.lead);
+      setText(rest, sentence.rest);
+      return `${sentence.lead} ${sentence.rest}`;
+    },
+  };
+}
+
+function createCards(strings: ComparisonStrings) {
+  const spectra = createPairCard(strings, 'spectra');
+  const overTime = createPairCard(strings, 'over-time');
+  const table = createCard('', 'compared-step');
+  const differs = createCard(strings.differs, 'differs');
+  const reasons = createCard(strings.reasons, 'reasons');
+  const charts = element('div', spectra.card.root, overTime.card.root);
+  const tables = element('div', table.root, reasons.root, differs.root);
+  return {
+    root: element('div.grid', charts, tables),
+    update({ comparison, curves, names }: ShownComparison, step?: ComparedStep): void {
+      const drawn = curves.find((each) => each.step === step?.index);
+      spectra.update(drawn && spectraView(drawn, names, strings));
+      overTime.update(drawn && timeView(drawn, names, strings));
+      table.show(step !== undefined);
+      if (step !== undefined) {
+        const name = fill(strings.stepTable, formatCount(step.index), formatCount(step.senders));
+        table.setTitle(name);
+        table.body.replaceChildren(stepTable(step, name, names, strings));
+      }
+      const { reasons: all, differences, verdict } = comparison;
+      // The sentence has the first one already.
+      const left = verdict === 'unlike' ? all.slice(1) : all;
+      reasons.show(left.length > 0);
+      reasons.body.replaceChildren(element('ul', ...left.map((each) => element('li', each))));
+      differs.body.replaceChildren(
+        differences.length === 0
+          ? element('p.quiet', strings.allSame)
+          : differencesTable(differences, names, strings),
+      );
+    },
+    redraw(): void {
+      spectra.redraw();
+      overTime.redraw();
+    },
+  };
+}
+
+function stepTable(
+  step: ComparedStep,
+  name: string,
+  names: Names,
+  strings: ComparisonStrings,
+): HTMLElement {
+  const place = tablePlace(name);
+  const rows = comparedRows(step).map(({ name: measure, a, b, change, interval, verdict }) => {
+    const changed = verdict === undefined ? change : markedChange(change, verdict);
+    return [measure, a, b, changed, interval];
+  });
+  const heads = [strings.measure, strings.baseline, names[1], strings.change, strings.interval];
+  place.append(tableOf({ heads, rows, textColumns: [0] }, name));
+  return place;
+}
+
+function differencesTable(
+  differences: Comparison['differences'],
+  names: Names,
+  strings: ComparisonStrings,
+): HTMLElement {
+  const place = tablePlace(strings.differs);
+  const heads = [strings.what, strings.baseline, names[1]];
+  const rows = differences.map(({ what, a, b }) => [what, a, b]);
+  place.append(tableOf({ heads, rows, textColumns: [0, 1, 2] }, strings.differs));
+  return place;
+}
+
+/** A choice of numbers by words; hidden where there is nothing to choose. */
+function chooser(label: string, chosen: (value: number) => void) {
+  const choice = element('select');
+  const root = element('label.chooser', `${label} `, choice);
+  choice.addEventListener('change', () => chosen(Number(choice.value)));
+  return {
+    root,
+    show(options: readonly (readonly [value: number, words: string])[], value?: number): void {
+      root.hidden = options.length < 2;
+      const made = options.map(([each, words]) =>
+        element('option', { value: String(each) }, words),
+      );
+      choice.replaceChildren(...made);
+      choice.value = String(value);
+    },
+  };
+}
+
+/** With a sign, so that colours are not needed to see it. */
+function markedChange(change: string, verdict: Change): string | readonly (string | Node)[] {
+  if (verdict === 'same') return change;
+  const [mark, tone] = verdict === 'worse' ? ['▲', 'bad'] : ['▼', 'good'];
+  const sign = element('span.sign', { 'aria-hidden': 'true' }, `${mark} `);
+  return [element(`span.${tone as 'bad'}`, sign, change)];
+}
+
+type Names = readonly [string, string];
+
+function spectraView(
+  { step, spectra }: ComparedCurves,
+  names: Names,
+  strings: ComparisonStrings,
+): PairView | undefined {
+  if (spectra.every((points) => points.length === 0)) return undefined;
+  const [a, b] = spectra.map(
+    (points) => new Map(points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs])),
+  );
+  const shares = new Map(
+    spectra.flat().map(({ share }) => [percentilePlace(share), share] as const),
+  );
+  const places = [...shares.keys()].sort((one, other) => one - other);
+  const marks = axisShares.map(percentilePlace);
+  return {
+    title: fill(strings.spectra, formatCount(step)),
+    ...{ names, places, marks, head: strings.share },
+    a: places.map((place) => a?.get(place)),
+    b: places.map((place) => b?.get(place)),
+    label: (place) => percentWords(shares.get(place) ?? shareAt(place)),
+  };
+}
+
+/** The other way round than {@link percentilePlace}. */
+const shareAt = (place: number): number => Number((1 - 10 ** -place).toFixed(8));
+
+function timeView(
+  { step, times }: ComparedCurves,
+  names: Names,
+  strings: ComparisonStrings,
+): PairView | undefined {
+  if (times.every((points) => points.length === 0)) return undefined;
+  const [a, b] = times.map((points: TimePoints) => new Map(points.map((p) => [p.atS, p.p99Us])));
+  const places = [...new Set(times.flat().map(({ atS }) => atS))].sort((one, other) => one - other);
+  return {
+    title: fill(strings.overTime, formatCount(step)),
+    ...{ names, places, head: strings.time, label: timeLabel },
+    a: places.map((place) => a?.get(place)),
+    b: places.map((place) => b?.get(place)),
+  };
+}
