@@ -3,6 +3,8 @@ import { formatCount } from '../base/units';
 import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
 import { comparedRows } from '../measure/compare/comparisonRows';
 import { decidingStep } from '../measure/compare/comparisonWords';
+import { percentWords, timeLabel } from '../measure/show/chartWords';
+import { axisShares, percentilePlace } from '../measure/show/percentileAxis';
 import type {
   ComparedCurves,
   FromComparisonPanel,
@@ -11,11 +13,9 @@ import type {
 } from '../protocol/comparisonPanel';
 import { comparisonStrings, type ComparisonStrings } from '../protocol/comparisonStrings';
 import { createPairCard, type PairView } from './charts/pairChart';
-import { axisShares, percentilePlace } from './charts/spectrum';
 import { comparisonSentenceOf } from './comparisonSentence';
 import { element, setText } from './element';
 import { createCard, tableOf, tablePlace } from './tables/card';
-import { percentWords, timeLabel } from './wording';
 
 type Send = (message: FromComparisonPanel) => void;
 
