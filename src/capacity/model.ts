@@ -217,12 +217,12 @@ export interface PublishedTable {
   readonly sendersAtMost?: number;
 }
 
+/** A misprint that is not computed with. */
 interface Erratum {
   /** Item of docs/capacity.md. */
   readonly item: string;
-  /** What it is about: a table's name where it concerns one table's limits. */
-  readonly limit: string;
-  readonly unit: string;
+  readonly table: TableName;
+  readonly unit: number;
   readonly printed: string;
   readonly used: string;
 }

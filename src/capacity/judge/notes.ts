@@ -195,14 +195,14 @@ function sizesCompared({ demand, atUnit }: Found): number[] {
 function erratumNotes(demand: Demand, units: readonly number[]): string[] {
   if (demand.loads.every((load) => load.inMessages === 0 && load.outMessages === 0)) return [];
   return units.flatMap((unit) => {
-    const tables = new Set<string>(demand.loads.map((load) => load.table));
+    const tables = new Set(demand.loads.map((load) => load.table));
     const { uses } = fillAt(demand, unit);
     if (uses.length > 0) tables.add(peakUse(uses).table);
     return demand.edition.errata
-      .filter((erratum) => tables.has(erratum.limit) && erratum.unit === String(unit))
+      .filter((erratum) => tables.has(erratum.table) && erratum.unit === unit)
       .map(
-        ({ item, limit, printed, used }) =>
-          `The guide prints ${printed} for ${unitWords(unit)}, ${tableWords[limit as keyof typeof tableWords]}; ${used} is used (misprint ${item}).`,
+        ({ item, table, printed, used }) =>
+          `The guide prints ${printed} for ${unitWords(unit)}, ${tableWords[table]}; ${used} is used (misprint ${item}).`,
       );
   });
 }

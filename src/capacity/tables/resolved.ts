@@ -65,31 +65,24 @@ export const sr2023: PublishedEdition = {
   errata: [
     {
       item: 'I-08',
-      limit: 'small_group',
-      unit: '10',
+      table: 'small_group',
+      unit: 10,
       printed: '2,500 in, 25,000 out',
       used: '2,000 in, 20,000 out',
     },
     {
       item: 'I-02',
-      limit: 'big_group',
-      unit: '1',
+      table: 'big_group',
+      unit: 1,
       printed: '8 MBps out',
       used: '2,000 msg/s = 4 MBps out',
     },
     {
       item: 'I-04',
-      limit: 'rest_send_to_user',
-      unit: '50',
+      table: 'rest_send_to_user',
+      unit: 50,
       printed: '10 MBps',
       used: '10,000 msg/s = 20 MBps',
-    },
-    {
-      item: 'I-09',
-      limit: 'broadcast and big_group and rest_broadcast inbound',
-      unit: 'all',
-      printed: '4 to 80 KBps',
-      used: 'inbound rows of other use cases',
     },
   ],
 };
@@ -153,29 +146,7 @@ export const later: PublishedEdition = {
       out: { values: [200, 400, 2000, 10000, 20000, 40000, 100000, 200000], line: 429 },
     },
   },
-  errata: [
-    {
-      item: 'L-01',
-      limit: 'send_to_connection app servers',
-      unit: '20',
-      printed: 'none (the row lists unit 10)',
-      used: '5 as at unit 50',
-    },
-    {
-      item: 'L-02',
-      limit: 'big_group members',
-      unit: '10 to 1000',
-      printed: '500 / 1,000 / 2,000 / 5,000 / 10,000 / 20,000',
-      used: '1,000 / 5,000 / 10,000 / 20,000 / 50,000 / 100,000',
-    },
-    {
-      item: 'I-09',
-      limit: 'broadcast and big_group and rest_broadcast inbound',
-      unit: 'all',
-      printed: '4 and 40 KBps',
-      used: 'inbound rows of other use cases',
-    },
-  ],
+  errata: [],
 };
 
 export const wps: PublishedEdition = {
@@ -212,22 +183,7 @@ export const wps: PublishedEdition = {
       out: { values: [3000, 6000, 30000, 150000, 300000, 600000, 1500000, 3000000], line: 183 },
     },
   },
-  errata: [
-    {
-      item: 'I-06',
-      limit: 'big_group members',
-      unit: '200 to 1000',
-      printed: '5,000 / 10,000 / 20,000',
-      used: '20,000 / 50,000 / 100,000',
-    },
-    {
-      item: 'I-09',
-      limit: 'big_group and rest_broadcast inbound',
-      unit: 'all',
-      printed: '6 and 60 KBps',
-      used: 'inbound rows of other use cases',
-    },
-  ],
+  errata: [],
 };
 
 export const offers: Readonly<Record<Product, Offer>> = {
