@@ -127,14 +127,20 @@ async function printBroadcast(url) {
   ]) {
     const runs = [];
     const reads = [];
+    const toAll = [];
     for (let round = 0; round < 3; round++) {
       runs.push((await measure(client, 'WebSockets', url, receivers, seconds)).cpuUs);
       const reader = await output('reader', ['bench/reader.mjs', protocol.toLowerCase()]);
       reads.push(JSON.parse(reader).us);
+      const reaching = await output('reader', [
+        ...['bench/reader.mjs', protocol.toLowerCase(), 'to-all'],
+      ]);
+      toAll.push(JSON.parse(reaching).us);
     }
     console.log(
       `Broadcast of 2 KB to ${receivers} receivers, ${protocol}: ${median(runs).toFixed(2)} us of CPU per delivery, ` +
-        `${median(reads).toFixed(3)} us of them to read and count it.`,
+        `${median(reads).toFixed(3)} us of them to read and count it, ` +
+        `${median(toAll).toFixed(3)} us with the time to all.`,
     );
   }
 }

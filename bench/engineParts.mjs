@@ -15,7 +15,8 @@ export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 
  *
  * @param other hears of hub messages that are no deliveries
  */
-export function counting(plan, other = () => {}) {
+/** `reach`: absent where nobody asks when messages have reached all their receivers. */
+export function counting(plan, other = () => {}, reach = undefined) {
   const recorder = new Recorder();
   const step = recorder.beginStep(1);
   let nowUs = 100;
@@ -24,6 +25,7 @@ export function counting(plan, other = () => {}) {
     nowUs: () => nowUs,
     members: { wasMember: () => true },
     other,
+    reach,
   });
   return {
     step,

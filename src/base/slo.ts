@@ -12,6 +12,7 @@ import {
 } from './objectives/percentile';
 import { rate } from './objectives/rate';
 import { delivered, dropped, duplicated } from './objectives/shares';
+import { timesToAll, type TimeToAllMetric } from './objectives/timeToAll';
 
 /** Every objective with a name of its own, by its key under `slo`; a new one is a file beside these and a name here. */
 export const otherObjectives = { dropped, delivered, duplicated, rate, errors };
@@ -21,9 +22,10 @@ export const objectiveFamilies: readonly ObjectiveFamily[] = [
   latencies,
   errorsOfClass,
   connectTimes,
+  timesToAll,
 ];
 
-type OtherMetric = keyof typeof otherObjectives | ErrorMetric | ConnectMetric;
+type OtherMetric = keyof typeof otherObjectives | ErrorMetric | ConnectMetric | TimeToAllMetric;
 export type Metric = Percentile | OtherMetric;
 
 /** The objective of that name; undefined where there is none. */

@@ -61,6 +61,9 @@ export class MessageCounts extends Tally<MessageCounts> {
   payloadBytesOut = 0;
   wireBytesIn = 0;
   wireBytesOut = 0;
+  /** Messages whose last receiver is waited for, where that is measured; and how long those took that reached it. */
+  toReach = 0;
+  readonly timeToAll = new LatencyHistogram();
   readonly latency = new LatencyHistogram();
   readonly sendLatency = new LatencyHistogram();
 

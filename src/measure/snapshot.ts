@@ -24,7 +24,7 @@ export type Phase =
 export interface MessageProgress extends Pick<
   MessageSummary,
   | ('senders' | 'offered' | 'sent' | 'expected' | 'received')
-  | ('sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs')
+  | ('sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs' | 'timeToAllUs')
 > {
   /** Expected and not yet received; part of it may still be on its way. */
   readonly outstanding: number;
@@ -34,13 +34,13 @@ export interface EntryProgress extends MessageProgress {
   readonly name: string;
 }
 
-/** Going on, or just ended. */
 /** An objective that is missed so far, and what fills its words in the panel. */
 export interface MissedSoFar<Metric extends string = string> {
   readonly metric: Metric;
   readonly values: readonly string[];
 }
 
+/** Going on, or just ended. */
 export interface StepProgress extends MessageProgress {
   readonly index: number;
   /** Drained and judged: what is outstanding is lost. */

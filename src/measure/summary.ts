@@ -81,6 +81,10 @@ export interface MessageSummary {
   readonly judgedUs?: JudgedLatency;
   /** From the real send. */
   readonly sendLatencyUs: LatencySummary;
+  /** From the intended time until a message had reached the last of its receivers; absent: not measured. */
+  readonly timeToAllUs?: LatencySummary;
+  /** Messages that never reached all of them, and are in no time above. */
+  readonly timeToAllMissed?: number;
   /** HdrHistogram V2, deflated, base64, of `latencyUs`. */
   readonly histogram: string;
 }

@@ -1,4 +1,6 @@
+import { isTimeToAll } from '../base/objectives/timeToAll';
 import { services } from '../base/serviceTraits';
+import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
 import type { Parameters } from '../usecases/parameters';
@@ -70,6 +72,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     entries: scenario.entries.map(planEntryOf),
     steps,
     ...(repeats > 1 && { cycle: cycle.length }),
+    ...(asksTimeToAll(scenario) && { timeToAll: true as const }),
     slo: scenario.slo,
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
       worker,
@@ -89,6 +92,10 @@ export function connectInFlightOf({
   const batches = arrivingBatchMode === 'HighPress' || arrivingBatchMode === 'LowPress';
   return batches ? Math.max(connectInFlight, Math.min(arrivingRate, connections)) : connectInFlight;
 }
+
+/** By its key, or by an objective that needs it. */
+const asksTimeToAll = ({ timeToAll, slo }: Scenario): boolean =>
+  timeToAll === true || rulesOf(slo).some(({ metric }) => isTimeToAll(metric));
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
 

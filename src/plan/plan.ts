@@ -99,6 +99,8 @@ export interface Plan extends Pick<
   readonly cycle?: number;
   /** Steps are decided on while the run goes on; `steps` has the largest one that may come. */
   readonly search?: SearchSpec;
+  /** Whether it is measured when messages have reached all their receivers; absent: it is not. */
+  readonly timeToAll?: true;
   readonly slo: Slo;
   readonly workers: readonly WorkerPlan[];
 }

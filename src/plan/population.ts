@@ -38,6 +38,10 @@ export interface Population {
 type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
   Partial<Pick<Population, 'groupCount' | 'groupsPerConnection' | 'sourcesPerSender' | 'groupOf'>>;
 
+/** Whether its messages have several receivers, of which one is the last. */
+export const reachesMany = ({ audience }: Pick<Population, 'audience'>): boolean =>
+  audience === 'everyone' || audience === 'group';
+
 /** One for each entry; every worker gets the same. */
 export function populationsOf(plan: Plan): Population[] {
   const random = randomFor(plan, 'population');

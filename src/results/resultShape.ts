@@ -183,6 +183,7 @@ const verdict = named({
 const messages = {
   ...{ wireBytesIn: nullable(number), wireBytesOut: nullable(number) },
   ...{ latencyUs: latency, sendLatencyUs: latency, judgedUs: optional(judged) },
+  ...{ timeToAllUs: optional(latency), timeToAllMissed: optional(number) },
   histogram: text,
 };
 const messageNumbers =

@@ -3,6 +3,7 @@ import type { Population } from '../plan/population';
 import type { FromWorker, ToWorker } from '../protocol/worker';
 import { machineClock } from './machineClock';
 import { SharedMembers, type ThreadStart } from './prepare/sharedMembers';
+import { SharedReach } from './prepare/sharedReach';
 import { WorkerRun } from './workerRun';
 
 // Entry of the worker bundle: a thread around a WorkerRun, nothing else.
@@ -16,6 +17,7 @@ const surroundings = {
   nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
   membership: (populations: readonly Population[], nowUs: () => number) =>
     new SharedMembers(start.memory, populations, nowUs),
+  reach: start.reach && new SharedReach(start.reach),
 };
 
 const run = new WorkerRun(start, surroundings, (fact: FromWorker) => {

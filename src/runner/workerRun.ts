@@ -19,6 +19,7 @@ import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
 import type { Membership } from './prepare/membership';
+import type { Reach } from './prepare/reach';
 
 const tickUs = 1_000_000;
 
@@ -26,6 +27,8 @@ export interface WorkerSurroundings extends WorkerSockets {
   readonly nap: (ms: number) => void;
   /** Joins the other workers of the run; `nowUs` is run time. */
   readonly membership: (populations: readonly Population[], nowUs: () => number) => Membership;
+  /** Where it is measured when messages have reached all their receivers. */
+  readonly reach?: Reach | undefined;
 }
 
 /** Of the step that is going on, run time. */
@@ -69,7 +72,7 @@ export class WorkerRun implements Driven {
     const recorder = (this.recorder = new Recorder(targets, target, plan.entries.length));
     const populations = (this.populations = populationsOf(plan));
     const members = (this.members = surroundings.membership(populations, nowUs));
-    const { nap } = surroundings;
+    const { nap, reach } = surroundings;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, watch: this.selfCheck }));
     const service = (this.service = accessOf(start, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
@@ -85,10 +88,11 @@ export class WorkerRun implements Driven {
       invoke: (...call) => preparation.invoke(...call),
       nowUs,
       recorder,
+      reach,
     });
     const { senders: streams, handleOther: other } = this;
     const handled = (atUs: number): void => loop.inputHandled(atUs);
-    const receiving = { nowUs, members, streams, other, handled };
+    const receiving = { nowUs, members, reach, streams, other, handled };
     const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
     this.connections = new Connections(start, surroundings, recorder, service?.clientTokens, {
       received: receiver.received,

@@ -17,6 +17,7 @@ export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
     payloadBytesOut: 0,
     wireBytesIn: 0,
     wireBytesOut: 0,
+    toReach: 0,
     errors: {},
     ...changes,
   };

@@ -4,6 +4,7 @@ import type { Plan } from '../../src/plan/plan';
 import { populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker } from '../../src/protocol/worker';
 import { memberMemory, SharedMembers } from '../../src/runner/prepare/sharedMembers';
+import { reachMemory, SharedReach } from '../../src/runner/prepare/sharedReach';
 import { WorkerRun } from '../../src/runner/workerRun';
 import { endpointOf } from './endpoint';
 import { HubSide } from './hubSide';
@@ -24,6 +25,7 @@ export class WorkerBench {
     const populations = populationsOf(plan);
     const groups = populations.reduce((sum, { groupCount }) => sum + groupCount, 0);
     const memory = memberMemory(plan.connections, groups, true);
+    const shared = plan.timeToAll === true ? reachMemory() : undefined;
     const surroundings = {
       clock: this.time,
       nap: (ms: number) => this.time.pass(ms),
@@ -33,7 +35,8 @@ export class WorkerBench {
       const start = { plan, worker, endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 0 };
       const membership: ConstructorParameters<typeof WorkerRun>[1]['membership'] = (...given) =>
         (this.members[worker] = new SharedMembers(memory, ...given));
-      return new WorkerRun(start, { ...surroundings, membership }, (fact) => {
+      const reach = shared && new SharedReach(shared);
+      return new WorkerRun(start, { ...surroundings, membership, reach }, (fact) => {
         if (fact.type !== 'sampled') this.facts.push(`${worker} ${fact.type}`);
         else {
           this.samples.push(fact);

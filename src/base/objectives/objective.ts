@@ -14,6 +14,16 @@ export interface JudgedDeliveries {
   readonly duplicated: number;
   /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
   latencyAtShareUs(share: number): number;
+  /** Where the time until messages have reached all their receivers is measured. */
+  readonly timeToAll?: JudgedReach;
+}
+
+/** Messages that had receivers, and how long those took that reached all of them. */
+export interface JudgedReach {
+  readonly messages: number;
+  readonly reached: number;
+  /** Microseconds that at most this share (0…1] of the *reached* ones took. */
+  readonly atShareUs: (share: number) => number;
 }
 
 /** Each connection is in one of them at most. */

@@ -206,8 +206,8 @@ export function liveLines(
   width = 80,
 ): Line[] {
   const { latest } = progress;
-  const table = stepTable(width);
   const rows = rowsOf(progress);
+  const table = stepTable(width, rows);
   const entryLines = mixLines(latest?.step, width);
   const [heading = '', ...loadLines] = titleLines(title);
   const notes = noteLines(rows);
@@ -234,7 +234,7 @@ export function liveLines(
 
 function mixLines(step: StepProgress | undefined, width: number): Line[] {
   const rows = step ? entryRows(step).slice(0, mostEntries) : [];
-  const table = entryTable(width);
+  const table = entryTable(width, rows);
   return rows.length === 0 ? [] : [{ text: '' }, table.head, ...rows.map(table.line)];
 }
 
@@ -257,10 +257,10 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
       const step = progress.steps[said++];
       // A run may be stopped in a warm-up.
       if (!step?.elapsedS) continue;
-      say(`${stamp} step ${row.index} done: ${wordsOf(columnsOf('log'), row)}`);
+      say(`${stamp} step ${row.index} done: ${wordsOf(columnsOf('log', 'steps', [row]), row)}`);
       for (const entry of entryRows({ ...step, over: true }))
         say(
-          `${stamp} step ${entry.index}, ${entry.name}: ${wordsOf(columnsOf('log', 'entries'), entry)}`,
+          `${stamp} step ${entry.index}, ${entry.name}: ${wordsOf(columnsOf('log', 'entries', [entry]), entry)}`,
         );
     }
   };
@@ -291,7 +291,9 @@ function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): st
   const row = rowsOf(progress).at(-1);
   const status = statusText(snapshot, progress);
   if (changed || !row?.current || row.latencyUs === undefined) return status;
-  const rates = columnsOf('log').filter(({ unit }) => unit === 'perSecond' || unit === 'latency');
+  const rates = columnsOf('log', 'steps', [row]).filter(
+    ({ unit }) => unit === 'perSecond' || unit === 'latency',
+  );
   return `${status}; ${wordsOf(rates, row)}`;
 }
 

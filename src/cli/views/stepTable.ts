@@ -19,14 +19,22 @@ const defaultWidth = 8;
 
 const widthOf = ({ terminal }: StepColumn): number => terminal?.width ?? defaultWidth;
 
-/** The columns that have room, with one character before them for the mark of the step that is going on. */
-function fitting(of: 'steps' | 'entries', width: number): StepColumn[] {
+/** The columns that have room, usual ones first, with one character before them for the mark of the step that is going on. */
+function fitting(of: 'steps' | 'entries', width: number, rows: readonly StepRow[]): StepColumn[] {
   let used = 1;
-  return columnsOf('terminal', of).filter((column) => (used += widthOf(column)) < width);
+  const fits = (column: StepColumn): boolean => (used += widthOf(column)) < width;
+  const all = columnsOf('terminal', of, rows);
+  const isUsual = ({ whereMeasured }: StepColumn): boolean => whereMeasured !== true;
+  const shown = [
+    ...all.filter(isUsual).filter(fits),
+    ...all.filter((column) => !isUsual(column)).filter(fits),
+  ];
+  return all.filter((column) => shown.includes(column));
 }
 
-export function stepTable(width = 80): StepTable {
-  const columns = fitting('steps', Math.max(80, width));
+/** `rows`: what is known of them, where that is known before. */
+export function stepTable(width = 80, rows: readonly StepRow[] = []): StepTable {
+  const columns = fitting('steps', Math.max(80, width), rows);
   return {
     head: { text: headOf(columns).trimEnd(), tone: 'dim' },
     line: (row) => {
@@ -39,8 +47,8 @@ export function stepTable(width = 80): StepTable {
 const longestName = 22;
 const nameRoom = 20;
 
-export function entryTable(width = 80): StepTable {
-  const columns = fitting('entries', Math.max(80, width) - nameRoom);
+export function entryTable(width = 80, rows: readonly StepRow[] = []): StepTable {
+  const columns = fitting('entries', Math.max(80, width) - nameRoom, rows);
   return {
     head: { text: `${headOf(columns)} use case`, tone: 'dim' },
     line: ({ name = '', ...row }) => ({

@@ -1,6 +1,7 @@
 /** Objectives that end a step while it goes on. */
 import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
 import { isPercentile } from '../../base/objectives/percentile';
+import { isTimeToAll } from '../../base/objectives/timeToAll';
 import { rulesOf, type Rule, type Slo } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { judgeConnectionsBy, judgeDeliveries } from './verdict';
@@ -8,10 +9,11 @@ import { judgeConnectionsBy, judgeDeliveries } from './verdict';
 /** Four hours of them at one a second. */
 const mostMarks = 16_384;
 
-/** Deliveries that were due by a moment of run time, at least. */
+/** Deliveries, and messages to reach all, that were due by a moment of run time, at least. */
 interface Mark {
   readonly atUs: number;
   readonly expected: number;
+  readonly toReach: number;
 }
 
 /** What a step has measured so far, up to a moment of run time. */
@@ -40,10 +42,10 @@ export class AbortWatch {
     this.rules = rulesOf(slo).filter(({ abort }) => abort === true);
   }
 
-  /** Nothing in `expected` was due after `atUs`. */
-  note(atUs: number, expected: number): void {
+  /** Nothing in `expected` and `toReach` was due after `atUs`. */
+  note(atUs: number, expected: number, toReach = 0): void {
     if (this.rules.length === 0 || this.marks.at(-1)?.expected === expected) return;
-    this.marks.push({ atUs, expected });
+    this.marks.push({ atUs, expected, toReach });
     // The oldest half is further back than any limit that is judged so.
     if (this.marks.length > mostMarks) this.marks = this.marks.slice(mostMarks / 2);
   }
@@ -63,8 +65,15 @@ export class AbortWatch {
 
   /** The deliveries without those that are not missing yet. */
   private overdue({ metric, limit }: Rule, { deliveries, knownUs }: SoFar): JudgedDeliveries {
-    const sinceUs = knownUs - (isPercentile(metric) ? limit : this.drainMs * 1000);
-    const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1)?.expected ?? 0;
-    return { ...deliveries, expected: Math.max(deliveries.received, due) };
+    const isTime = isPercentile(metric) || isTimeToAll(metric);
+    const sinceUs = knownUs - (isTime ? limit : this.drainMs * 1000);
+    const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
+    const { timeToAll, received } = deliveries;
+    const messages = Math.max(timeToAll?.reached ?? 0, due?.toReach ?? 0);
+    return {
+      ...deliveries,
+      expected: Math.max(received, due?.expected ?? 0),
+      ...(timeToAll && { timeToAll: { ...timeToAll, messages } }),
+    };
   }
 }

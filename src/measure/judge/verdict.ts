@@ -6,6 +6,8 @@ import type {
   Objective,
 } from '../../base/objectives/objective';
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
+import { isPercentile } from '../../base/objectives/percentile';
+import { isTimeToAll } from '../../base/objectives/timeToAll';
 import { objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
@@ -289,7 +291,9 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
       message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
     });
   }
-  const limits = Object.values(slo.latencyUs).filter((limit) => limit !== undefined);
+  const limits = rulesOf(slo)
+    .filter(({ metric }) => isPercentile(metric) || isTimeToAll(metric))
+    .map(({ limit }) => limit);
   const strictest = Math.min(...limits);
   if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest) {
     problems.push({

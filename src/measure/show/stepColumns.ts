@@ -1,5 +1,6 @@
 /** How measured steps are shown: columns and sentences that every shell shares. */
 import { countOf } from '../../base/errorClass';
+import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare, formatBytes } from '../../base/units';
 import { shownLatency, latencyAt, type ShownPercentiles } from '../latencySummary';
 import type { StepProgress } from '../snapshot';
@@ -31,6 +32,8 @@ export interface StepColumn {
   };
   /** In the log, where the value before its head does not say enough; undefined says nothing. */
   readonly say?: (row: StepRow) => string | undefined;
+  /** Not in tables of which no row has a value; CSV has it always. */
+  readonly whereMeasured?: true;
   /** Of a step as a whole: tables of its use cases are without it, in CSV it is empty there. */
   readonly stepOnly?: true;
 }
@@ -99,6 +102,17 @@ export const stepColumns: readonly StepColumn[] = [
   percentile('p99.9', 'p999', 7),
   percentile('max', 'max', 8),
   {
+    ...{ id: 'toAllP99', head: 'To all p99', unit: 'latency', views: tables, place: 8.1 },
+    ...{ whereMeasured: true, terminal: { width: 8, head: 'to all' } },
+    value: ({ timeToAllUs }) => timeToAllUs && latencyAt(timeToAllUs, 'p99'),
+    say: ({ timeToAllUs }) => timeToAllUs && `p99 to all ${latencyWords(timeToAllUs.p99)}`,
+  },
+  {
+    ...{ id: 'timeToAllMissed', head: 'Not to all', unit: 'count', place: 8.2 },
+    ...{ views: ['markdown', 'csv', 'panel'], whereMeasured: true },
+    value: ({ timeToAllMissed }) => timeToAllMissed,
+  },
+  {
     ...{ id: 'errors', head: 'Errors', unit: 'count', stepOnly: true, place: 10 },
     views: ['terminal', 'log', 'csv'],
     terminal: { width: 5, head: 'err' },
@@ -125,11 +139,22 @@ export const stepColumns: readonly StepColumn[] = [
     value: ({ verdict, current }) => verdict ?? (current ? 'running' : undefined),
   },
   csv('warmupErrors', ({ warmupErrors }) => warmupErrors, true),
+  ...(['p50', 'p99', 'max'] as const).map((name) =>
+    csv(`timeToAllUs.${name}`, ({ timeToAllUs }) => timeToAllUs && latencyAt(timeToAllUs, name)),
+  ),
 ];
 
-/** Columns of a view: CSV in the order of the list, tables by their places. */
-export function columnsOf(view: StepView, of: 'steps' | 'entries' = 'steps'): StepColumn[] {
-  const shown = stepColumns.filter(({ views }) => views.includes(view));
+/** Columns of a view, of a table with those rows: CSV in the order of the list, tables by their places. */
+export function columnsOf(
+  view: StepView,
+  of: 'steps' | 'entries' = 'steps',
+  rows?: readonly StepRow[],
+): StepColumn[] {
+  const isMeasured = ({ whereMeasured, value }: StepColumn): boolean =>
+    whereMeasured !== true ||
+    view === 'csv' ||
+    (rows ?? []).some((row) => value(row) !== undefined);
+  const shown = stepColumns.filter((column) => column.views.includes(view) && isMeasured(column));
   if (view === 'csv') return shown;
   const last = stepColumns.length;
   return shown
@@ -144,7 +169,11 @@ export const columnText = (id: string): `column.${string}` => `column.${id}`;
 
 /** By {@link columnText}, in English. */
 export const columnTexts = (): Record<`column.${string}`, string> =>
-  Object.fromEntries(columnsOf('panel').map(({ id, head }) => [columnText(id), head]));
+  Object.fromEntries(
+    stepColumns
+      .filter(({ views }) => views.includes('panel'))
+      .map(({ id, head }) => [columnText(id), head]),
+  );
 
 /** `ok 21 %`: share of a core the busiest worker uses; `slow` when the generator is the bottleneck. */
 export function generatorCell({

@@ -59,6 +59,7 @@ class MessageTotals extends MessageCounts {
       receivedPerSecond: perSecond(received),
       latencyUs: this.latency.summary(),
       ...(this.judgedUs && { judgedUs: this.judgedUs }),
+      ...(this.toReach > 0 && { timeToAllUs: this.timeToAll.summary() }),
     };
   }
 
@@ -78,6 +79,10 @@ class MessageTotals extends MessageCounts {
       latencyUs: latency.summary(),
       ...(this.judgedUs && { judgedUs: this.judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),
+      ...(this.toReach > 0 && {
+        timeToAllUs: this.timeToAll.summary(),
+        timeToAllMissed: this.toReach - this.timeToAll.count,
+      }),
       histogram: latency.encode(),
     };
   }
@@ -180,7 +185,7 @@ export class StepTotals extends MessageTotals {
   /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
   watch(fromUs: number, toUs: number): void {
     this.waitingWatch.note(fromUs, toUs, this.expected, this.delivered().received);
-    this.abortWatch?.note(toUs, this.expected);
+    this.abortWatch?.note(toUs, this.expected, this.toReach);
     this.knownUs = fromUs;
   }
 
@@ -251,6 +256,13 @@ export class StepTotals extends MessageTotals {
       received: Math.max(0, this.delivered().received - this.late),
       duplicated: this.duplicated,
       ...this.latencies,
+      ...(this.toReach > 0 && {
+        timeToAll: {
+          messages: this.toReach,
+          reached: this.timeToAll.count,
+          atShareUs: (share: number) => this.timeToAll.valueAtShare(share),
+        },
+      }),
     };
   }
 

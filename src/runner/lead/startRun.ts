@@ -13,12 +13,8 @@ import type {
 import type { OpenTarget } from '../../targets/target';
 import { shownUrl } from '../../wire/connectFailure';
 import { machineClock } from '../machineClock';
-import {
-  memberMemory,
-  openConnections,
-  type MemberMemory,
-  type ThreadStart,
-} from '../prepare/sharedMembers';
+import { memberMemory, openConnections, type ThreadStart } from '../prepare/sharedMembers';
+import { reachMemory } from '../prepare/sharedReach';
 import { countedTargets } from '../recorder';
 import { Conductor, type Run } from './conductor';
 import type { StepSource } from './stepSource';
@@ -47,6 +43,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
       return preparation === 'connectionId' || needsId;
     }),
   );
+  const reach = plan.timeToAll === true ? reachMemory() : undefined;
   const starts = plan.workers.map(({ worker }): WorkerStart => ({
     plan,
     worker,
@@ -55,7 +52,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   }));
   return new Conductor(plan, {
     startWorkers: (listener) =>
-      new WorkerThreads(dependencies.workerScript, starts, memory, listener),
+      new WorkerThreads(dependencies.workerScript, starts, { memory, reach }, listener),
     keepGoing: dependencies.keepGoing === true,
     ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
     askedMs: dependencies.askedMs ?? 0,
@@ -95,13 +92,13 @@ export class WorkerThreads implements WorkerHost {
   constructor(
     workerScript: string,
     starts: readonly WorkerStart[],
-    private readonly memory: MemberMemory,
+    private readonly shared: Pick<ThreadStart, 'memory' | 'reach'>,
     listener: WorkerListener,
   ) {
     this.threads = starts.map((start, index) => {
       this.alive.add(index);
       const thread = new Worker(workerScript, {
-        workerData: { ...start, memory } satisfies ThreadStart,
+        workerData: { ...start, ...this.shared } satisfies ThreadStart,
         name: `signalr-bench ${index}`,
       });
       thread.on('message', (fact: FromWorker) => {
@@ -123,7 +120,7 @@ export class WorkerThreads implements WorkerHost {
   }
 
   takingPart(): number {
-    return openConnections(this.memory);
+    return openConnections(this.shared.memory);
   }
 
   order(order: ToWorker): void {

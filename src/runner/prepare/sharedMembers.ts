@@ -25,6 +25,8 @@ export interface MemberMemory {
 
 export interface ThreadStart extends WorkerStart {
   readonly memory: MemberMemory;
+  /** Of {@link import('./sharedReach').SharedReach}, where the plan asks for it. */
+  readonly reach?: SharedArrayBuffer | undefined;
 }
 
 /** An entry without groups counts as one group; `ids`: messages are addressed by connection ids. */

@@ -1,7 +1,7 @@
 /** Deliveries: recognised without parsing where they look as usual, matched to their stamp, counted. */
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan } from '../../plan/plan';
-import { entryOfSource, type Population } from '../../plan/population';
+import { entryOfSource, reachesMany, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
@@ -17,6 +17,7 @@ import {
 } from './deliveryPattern';
 import type { EntryRecorder, Recorder } from '../recorder';
 import type { Membership } from '../prepare/membership';
+import type { Reach } from '../prepare/reach';
 import type { TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
@@ -24,6 +25,8 @@ export interface ReceiverContext {
   /** Run time in microseconds. */
   readonly nowUs: () => number;
   readonly members: Pick<Membership, 'wasMember'>;
+  /** Where it is measured when messages have reached all their receivers. */
+  readonly reach?: Reach | undefined;
   /** Any hub message that is no delivery of this run. */
   readonly other: (connection: HubConnection, message: HubMessage) => void;
   /** All that came at that time is counted. */
@@ -196,6 +199,11 @@ export class Receiver implements Listening {
       counted.payloadBytesOut += step.messageBytes ?? this.payloadOf(entry, index);
       if (arrival === 'outOfOrder') counted.outOfOrder += 1;
       recorder.delivered(stamp.step, counted, index, stamp.intendedUs, stamp.sentUs, nowUs);
+      const { reach } = this.context;
+      if (reach !== undefined && reachesMany(population)) {
+        const tookUs = reach.arrived(stamp, nowUs - stamp.intendedUs);
+        if (tookUs >= 0) counted.timeToAll.record(tookUs);
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import type { RestCalls } from '../../wire/rest/restCalls';
 import type { Recorder, StepRecorder } from '../recorder';
 import type { Preparation } from '../prepare/preparation';
 import type { Membership } from '../prepare/membership';
+import type { Reach } from '../prepare/reach';
 import type { Random } from '../../base/random';
 import { randomFor } from '../../plan/draws';
 import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
@@ -22,6 +23,8 @@ export type TakeItem = (
 
 /** Connections are those of the whole run. */
 export interface SenderDependencies {
+  /** Where it is measured when messages have reached all their receivers. */
+  readonly reach?: Reach | undefined;
   readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'>;
   /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;

@@ -17,6 +17,8 @@ import type { PersistentSends, SendAudience } from '../../wire/service/persisten
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/message/messageLayout';
 import type { EntryRecorder, StepRecorder } from '../recorder';
+import { reachesMany } from '../../plan/population';
+import type { Reach } from '../prepare/reach';
 import { EntrySender } from './entrySender';
 
 /** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
@@ -64,6 +66,7 @@ export class MessageSender extends EntrySender {
   private readonly namesSender: boolean;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
+  private readonly reach: Reach | undefined;
 
   constructor(...given: ConstructorParameters<typeof EntrySender>) {
     super(...given);
@@ -73,6 +76,7 @@ export class MessageSender extends EntrySender {
     this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)
       throw new Error(`${entry.useCase} needs a service to call`);
+    this.reach = reachesMany(this.population) ? dependencies.reach : undefined;
     this.payload = payloadPicker(entry, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;
@@ -159,6 +163,9 @@ export class MessageSender extends EntrySender {
     stamp.sentUs = nowUs;
     const slot = this.sequences.slot(this.source, this.stream);
     stamp.sequence = this.sequences.values[slot]!++;
+    const reach = stamp.warmup || this.receivers === 0 ? undefined : this.reach;
+    // Before it leaves: its first delivery may come at once.
+    reach?.sent(stamp, this.receivers);
     const size = this.payload.pick(this.source, this.stream, stamp.sequence);
     const origin = this.originOf(sender);
     const asks = this.asks(sender);
@@ -172,6 +179,7 @@ export class MessageSender extends EntrySender {
     recorder.offered += 1;
     recorder.sent += 1;
     recorder.expected += this.receivers;
+    if (reach !== undefined) recorder.toReach += 1;
     recorder.payloadBytesIn += this.messageBytes ?? this.payload.sizes[size]!;
     recorder.wireBytesIn += template.wireBytes;
     // With closed pacing, too, a call that has waited for a socket of ours is late.

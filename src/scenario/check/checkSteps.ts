@@ -14,6 +14,7 @@ import {
   shareOf,
   type Percentile,
 } from '../../base/objectives/percentile';
+import { isTimeToAll } from '../../base/objectives/timeToAll';
 import { rulesOf } from '../../base/slo';
 import {
   formatCount,
@@ -183,6 +184,21 @@ export function checkSlo(file: ScenarioFile): void {
   checkTails(file);
   checkAborting(file);
   checkRate(file);
+  checkToAll(file);
+}
+
+/** Only messages with several receivers have a last one. */
+function checkToAll({ warning, config, slo, entries, scenario }: ScenarioFile): void {
+  const hasMany = entries.some(({ useCase, entry }) =>
+    ['everyone', 'group'].includes(hubRunOf(useCase, entry.parameters).audience),
+  );
+  if (hasMany) return;
+  const asked = rulesOf(scenario.slo).find(({ metric }) => isTimeToAll(metric));
+  const place =
+    scenario.timeToAll === true ? config.at('timeToAll') : asked && slo.at(asked.metric);
+  const message =
+    'Nothing here goes to everyone or to a group, so there is no last receiver whose time could be measured. Remove it.';
+  if (place !== undefined) warning('no-effect', place, message);
 }
 
 /** Whoever may end a step must get the time to. */
@@ -196,6 +212,8 @@ function checkAborting({ warning, slo, scenario }: ScenarioFile): void {
 
 /** A rate that no step can reach, or only later ones: the schedule decides that before anything is sent. */
 function checkRate({ warning, slo, scenario }: ScenarioFile): void {
+  // Which steps a search takes, nobody knows before.
+  if (scenario.search !== undefined) return;
   const perSecond = (expected: number): number => (expected * 1000) / scenario.singleStepDurationMs;
   const steps = stepsOf(scenario);
   for (const { metric, limit, step } of rulesOf(scenario.slo)) {

@@ -380,6 +380,11 @@ export const configSpecs = {
     summary:
       '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
   }),
+  timeToAll: flag({
+    optional: true,
+    summary:
+      'Measures how long each message to everyone or to a group takes until the last of its receivers has it, as a series of its own. An objective such as `timeToAll.p99` does so too.',
+  }),
   driver: choice(['native', 'sdk'], {
     default: 'native',
     summary:

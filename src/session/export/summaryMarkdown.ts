@@ -113,7 +113,7 @@ function otherReasons({ verdict }: Result): string[] {
 
 function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
   const rows = steps.flatMap(entryRows).slice(-mostEntries);
-  const columns = columnsOf('markdown', 'entries');
+  const columns = columnsOf('markdown', 'entries', rows);
   const cells = rows.map((row): Cells => [
     plain(row.name ?? '').slice(0, 60),
     ...columns.map((column) => cellOf(column, row)),
@@ -184,7 +184,7 @@ function searchTable(search: SearchSummary): string[] {
 }
 
 function tableOf(rows: readonly StepRow[]): string[] {
-  const columns = columnsOf('markdown');
+  const columns = columnsOf('markdown', 'steps', rows);
   const cells = rows.map((row) => columns.map((column) => cellOf(column, row)));
   return tableWith(columns.map(smallHead), cells);
 }

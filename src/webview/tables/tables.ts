@@ -47,8 +47,8 @@ function stepRows(state: ShownRun): StepRow[] {
 
 export function stepsTable(state: ShownRun): TableView {
   const { strings } = state;
-  const columns = columnsOf('panel');
   const rows = stepRows(state);
+  const columns = columnsOf('panel', 'steps', rows);
   return {
     heads: columns.map((column) => headOf(column, strings)),
     rows: rows.map((row) => columns.map((column) => cellOf(column, row, strings))),
@@ -90,9 +90,9 @@ const mostEntryRows = 200;
 /** One row per use case of a mix and step: of the result, or as last seen. Without rows for one use case. */
 export function entriesTable(state: ShownRun): TableView {
   const { strings } = state;
-  const columns = columnsOf('panel', 'entries');
   const steps = state.result?.steps ?? lastSeen(state);
   const rows = steps.flatMap(entryRows);
+  const columns = columnsOf('panel', 'entries', rows);
   const [index = '', ...heads] = columns.map((column) => headOf(column, strings));
   return {
     heads: [index, strings.useCaseColumn, ...heads],

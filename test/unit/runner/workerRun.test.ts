@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ConnectFailure } from '../../../src/wire/connectFailure';
+import { defaultSlo } from '../../../src/base/slo';
 import { planOf, shortStep } from '../../fakes/plan';
 import { WorkerBench } from '../../fakes/workerBench';
 
@@ -57,6 +58,42 @@ describe('WorkerRun', () => {
       '1 stepSent',
       '2 stepSent',
     ]);
+  });
+
+  it('measures when a message has reached the last of its receivers, whose ever they are', async () => {
+    const broadcast = { useCase: 'broadcast', parameters: { sendingInterval: 100 } };
+    await start({ ...broadcast, timeToAll: true }, 3);
+    let [sent, lost] = [0, 0];
+    bench.hub.onMessage = (_from, message) => {
+      if (message.type !== 1 || message.target !== 'Broadcast') return;
+      const delivery = { type: 1, target: 'RecordLatency', arguments: message.arguments } as const;
+      sent += 1;
+      for (const to of bench.hub.connections) {
+        // One in fifty never reaches the slowest; the 20 of the warm-up are the first ones.
+        if (to.index === 9 && sent > 20 && sent % 50 === 0) lost += 1;
+        else setTimeout(() => to.gets(delivery), 2 * to.index);
+      }
+    };
+    const totals = await bench.step(1, overMs + 40);
+    await bench.flush();
+    assert.deepEqual([sent, lost], [120, 2]);
+    const { timeToAllUs, timeToAllMissed, received } = totals.summary(defaultSlo, {
+      ...{ status: 'incomplete', reasons: [] },
+    });
+    assert.deepEqual([timeToAllUs?.count, timeToAllMissed, received], [98, 2, 998]);
+    // Answers that wait for the same timer come in one go, so the last one takes the 18 ms it waits.
+    const { min, max } = timeToAllUs!;
+    assert.ok(min >= 18_000 && max <= 18_200, `${min} to ${max} us`);
+    const deliveries = totals.latency.summary();
+    assert.ok(deliveries.p50 < 11_000 && deliveries.max === max);
+  });
+
+  it('does not where nobody has asked for it', async () => {
+    await start({ useCase: 'broadcast', parameters: { sendingInterval: 100 } });
+    const totals = await bench.step(1, overMs + 40);
+    await bench.flush();
+    const summary = totals.summary(defaultSlo, { status: 'incomplete', reasons: [] });
+    assert.ok(!('timeToAllUs' in summary) && !('timeToAllMissed' in summary));
   });
 
   it('samples once a second, and at the borders of the measured time', async () => {

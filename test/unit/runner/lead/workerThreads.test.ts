@@ -39,10 +39,15 @@ describe('WorkerThreads', () => {
         reported.push(text);
         if (enough(reported)) resolve();
       };
-      pool = new WorkerThreads(path, starts, memberMemory(10, 1), {
-        fact: (worker, fact: FromWorker) => report(`${worker} ${fact.type}`),
-        lost: (worker, error) => report(`${worker} lost: ${error.message}`),
-      });
+      pool = new WorkerThreads(
+        path,
+        starts,
+        { memory: memberMemory(10, 1) },
+        {
+          fact: (worker, fact: FromWorker) => report(`${worker} ${fact.type}`),
+          lost: (worker, error) => report(`${worker} lost: ${error.message}`),
+        },
+      );
       pool.order({ type: 'flush', flush: 1 });
     });
     return reported;

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { startHub, type LoadHub } from '../fakes/loadHub';
+import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
+
+describe('the time until the last receiver has a message', function () {
+  this.timeout(60_000);
+  let hub: LoadHub;
+
+  before(async () => {
+    hub = await startHub();
+  });
+  after(() => hub.dispose());
+
+  it('is measured for each message, over all workers, and judged', async () => {
+    const run = await loadRun({
+      target: hub.url,
+      workers: 3,
+      slo: { p99: '10s', 'timeToAll.max': '10s' },
+      entries: [
+        { name: 'echo', senders: 2 },
+        { name: 'broadcast', senders: 2, parameters: { sendingInterval: '100ms' } },
+        { name: 'sendToGroup', senders: 8, parameters: { groupCount: 4 } },
+      ],
+    });
+    const step = onlyStep(run);
+    const [echo, broadcast, group] = step.entries!;
+    assertExact(broadcast!, 10, 200);
+    assertExact(group!, 80, 400);
+    assert.equal(echo!.timeToAllUs, undefined);
+    for (const [entry, messages] of [
+      [broadcast!, 10],
+      [group!, 80],
+      [step, 90],
+    ] as const) {
+      const { timeToAllUs, timeToAllMissed, latencyUs } = entry;
+      assert.deepEqual([timeToAllUs?.count, timeToAllMissed], [messages, 0]);
+      // The slowest delivery is the last one of its message; no message is faster than its fastest.
+      if (entry !== step) assert.equal(timeToAllUs!.max, latencyUs.max);
+      assert.ok(timeToAllUs!.min >= latencyUs.min && timeToAllUs!.p50 >= latencyUs.p50);
+    }
+    const check = step.verdict.checks?.find(({ metric }) => metric === 'timeToAll.max');
+    assert.deepEqual([check?.value, check?.met], [step.timeToAllUs!.max, true]);
+    assertConsistent(run);
+  });
+
+  it('counts messages that never reached all of them', async () => {
+    const lossy = await startHub('--drop-every 40');
+    const run = await loadRun({
+      target: lossy.url,
+      workers: 2,
+      useCase: 'broadcast',
+      parameters: { sendingInterval: '100ms' },
+      config: { timeToAll: true, baseSending: 4, drain: '1s' },
+      slo: { p99: '10s', delivered: 0.5 },
+    });
+    await lossy.dispose();
+    const { expected, lost, timeToAllUs, timeToAllMissed, sent } = onlyStep(run);
+    assert.deepEqual([sent, expected], [20, 400]);
+    assert.ok(lost >= 9 && lost <= 11, `${lost} lost`);
+    assert.equal(timeToAllUs!.count + timeToAllMissed!, 20);
+    assert.ok(timeToAllMissed! >= 1 && timeToAllMissed! <= lost);
+  });
+});
