@@ -41,62 +41,6 @@ export const availableTransports = [
   { transport: 'LongPolling', transferFormats: ['Text', 'Binary'] },
 ];
 
-class ConnectionTokens {
-  // Insertion order is the order of expiry.
-  private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
-  private readonly used = new Set<string>();
-
-  constructor(private readonly lifetimeMs: number) {}
-
-  refusal(): Refusal | undefined {
-    this.sweep();
-    return this.pending.size >= maxPending ? full : undefined;
-  }
-
-  negotiate(query: URLSearchParams, transports: typeof availableTransports): object {
-    const asked = query.get('negotiateVersion') ?? '0';
-    if (!/^-?[0-9]{1,9}$/.test(asked)) {
-      return { error: 'The client requested a non-integer protocol version.' };
-    }
-    const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
-    const connectionId = newId();
-    // In version 0 both ids are the same.
-    const connectionToken = negotiateVersion === 0 ? connectionId : newId();
-    this.pending.set(connectionToken, { connectionId, dueMs: performance.now() + this.lifetimeMs });
-    return {
-      negotiateVersion,
-      connectionId,
-      ...(negotiateVersion === 1 && { connectionToken }),
-      availableTransports: transports,
-    };
-  }
-
-  take(token: string): string | Refusal {
-    if (this.used.has(token)) return takenId;
-    const waiting = this.pending.get(token);
-    this.pending.delete(token);
-    if (waiting === undefined || waiting.dueMs <= performance.now()) return noConnection;
-    this.used.add(token);
-    return waiting.connectionId;
-  }
-
-  isUsed(token: string): boolean {
-    return this.used.has(token);
-  }
-
-  release(token: string): void {
-    this.used.delete(token);
-  }
-
-  sweep(): void {
-    const nowMs = performance.now();
-    for (const [token, { dueMs }] of this.pending) {
-      if (dueMs > nowMs) return;
-      this.pending.delete(token);
-    }
-  }
-}
-
 export interface ClientsHost {
   readonly sockets: WebSocketServer;
   readonly maxPostBytes: number;
@@ -109,24 +53,28 @@ const otherTransport = { status: 400, text: 'Cannot change transports mid-connec
 
 /** What one hub's endpoint answers; who asks may come in already when it gets here. */
 export class SignalrClients {
-  private readonly tokens: ConnectionTokens;
+  /** Negotiated connections by their tokens, in the order of expiry. */
+  private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
+  private readonly used = new Set<string>();
   /** Of server-sent events and long polling, by their tokens. */
   private readonly transports = new Map<string, HttpTransport>();
 
   /** @param tokenLifetimeMs time between negotiate and connect */
   constructor(
     private readonly host: ClientsHost,
-    tokenLifetimeMs: number,
-  ) {
-    this.tokens = new ConnectionTokens(tokenLifetimeMs);
-  }
+    private readonly tokenLifetimeMs: number,
+  ) {}
 
   isConnected(token: string): boolean {
-    return this.tokens.isUsed(token);
+    return this.used.has(token);
   }
 
   sweep(): void {
-    this.tokens.sweep();
+    const nowMs = performance.now();
+    for (const [token, { dueMs }] of this.pending) {
+      if (dueMs > nowMs) return;
+      this.pending.delete(token);
+    }
   }
 
   /** @param refusal called for a POST only: what speaks against one more connection */
@@ -137,8 +85,10 @@ export class SignalrClients {
     refusal: () => Refusal | undefined,
     transports = availableTransports,
   ): void {
-    const refused = method === 'POST' ? (refusal() ?? this.tokens.refusal()) : postOnly;
-    if (refused === undefined) answerJson(response, this.tokens.negotiate(query, transports));
+    this.sweep();
+    const isFull = this.pending.size >= maxPending;
+    const refused = method === 'POST' ? (refusal() ?? (isFull ? full : undefined)) : postOnly;
+    if (refused === undefined) answerJson(response, this.negotiated(query, transports));
     else refuse(response, refused);
   }
 
@@ -150,12 +100,12 @@ export class SignalrClients {
     token: string | null,
     refusal: Refusal | undefined,
   ): void {
-    const id = refusal ?? (token === null ? newId() : this.tokens.take(token));
+    const id = refusal ?? (token === null ? newId() : this.take(token));
     if (typeof id !== 'string') {
       refuseUpgrade(socket, id);
       return;
     }
-    if (token !== null) socket.once('close', () => this.tokens.release(token));
+    if (token !== null) socket.once('close', () => this.used.delete(token));
     this.host.sockets.handleUpgrade(request, socket, head, (accepted) =>
       this.host.connected(id, new WebSocketTransport(accepted, socket), request),
     );
@@ -178,8 +128,36 @@ export class SignalrClients {
     }
   }
 
+  private negotiated(query: URLSearchParams, transports: typeof availableTransports): object {
+    const asked = query.get('negotiateVersion') ?? '0';
+    if (!/^-?[0-9]{1,9}$/.test(asked))
+      return { error: 'The client requested a non-integer protocol version.' };
+    const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
+    const connectionId = newId();
+    // In version 0 both ids are the same.
+    const connectionToken = negotiateVersion === 0 ? connectionId : newId();
+    const dueMs = performance.now() + this.tokenLifetimeMs;
+    this.pending.set(connectionToken, { connectionId, dueMs });
+    return {
+      negotiateVersion,
+      connectionId,
+      ...(negotiateVersion === 1 && { connectionToken }),
+      availableTransports: transports,
+    };
+  }
+
+  /** The connection id of a token, which is in use from now on, or what refuses it. */
+  private take(token: string): string | Refusal {
+    if (this.used.has(token)) return takenId;
+    const waiting = this.pending.get(token);
+    this.pending.delete(token);
+    if (waiting === undefined || waiting.dueMs <= performance.now()) return noConnection;
+    this.used.add(token);
+    return waiting.connectionId;
+  }
+
   private get(request: IncomingMessage, response: ServerResponse, token: string): void {
-    const { host, tokens, transports } = this;
+    const { host, transports } = this;
     const wantsEvents = asksForEvents(request);
     const known = transports.get(token);
     if (known !== undefined) {
@@ -188,14 +166,14 @@ export class SignalrClients {
       else refuse(response, takenId);
       return;
     }
-    const taken = tokens.take(token);
+    const taken = this.take(token);
     if (typeof taken !== 'string') {
       refuse(response, taken === takenId ? otherTransport : taken);
       return;
     }
     const onGone = (): void => {
       transports.delete(token);
-      tokens.release(token);
+      this.used.delete(token);
     };
     const transport = wantsEvents
       ? new EventStreamTransport(response, onGone)
@@ -216,7 +194,7 @@ export class SignalrClients {
   }
 
   private refuseOther(response: ServerResponse, token: string, method: string): void {
-    if (!this.tokens.isUsed(token)) refuse(response, noConnection);
+    if (!this.used.has(token)) refuse(response, noConnection);
     else if (method === 'DELETE') refuse(response, onlyPolling);
     else refuse(response, { status: 405, text: 'A WebSocket takes no POST requests.' });
   }

@@ -141,16 +141,7 @@ const algorithms = ['HS256', 'HS512'];
 const toleranceMs = 30_000;
 const lentKeys = 2;
 
-const texts = {
-  missing: 'An access token is required.',
-  long: `An access token has at most ${maxTokenChars} characters.`,
-  malformed: 'The access token is no signed JSON web token.',
-  signature: 'The signature of the access token does not fit the access key.',
-  noExpiry: 'The access token has no expiry.',
-  expired: 'The access token has expired.',
-  signIn: 'The token of Microsoft Entra ID is not valid here.',
-  role: 'The identity has no role for this.',
-};
+const malformed = 'The access token is no signed JSON web token.';
 
 function refused(text: string, status: 401 | 403 | 413 = 401): TokenOutcome {
   return { status, text };
@@ -196,19 +187,21 @@ export class TokenCheck {
       case 'accepted':
         return { claims: {}, expiresMs: Infinity };
       case 'forbidden':
-        return refused(texts.role, 403);
+        return refused('The identity has no role for this.', 403);
       case 'unauthorized':
-        return refused(texts.signIn);
+        return refused('The token of Microsoft Entra ID is not valid here.');
     }
   }
 
   /** @param urls what the token may be for: the URL of the request under each name of this server */
   async check(token: string | undefined, urls: readonly string[]): Promise<TokenOutcome> {
-    if (token === undefined || token === '') return refused(texts.missing);
-    if (token.length > maxTokenChars) return refused(texts.long, 413);
+    if (token === undefined || token === '') return refused('An access token is required.');
+    if (token.length > maxTokenChars)
+      return refused(`An access token has at most ${maxTokenChars} characters.`, 413);
     const known = this.remembered.get(token) ?? (await this.verified(token));
     if ('status' in known) return known;
-    if (known.expiresMs + toleranceMs <= this.nowMs()) return refused(texts.expired);
+    if (known.expiresMs + toleranceMs <= this.nowMs())
+      return refused('The access token has expired.');
     if (urls[0] !== undefined && this.lastUrls.get(known) === urls[0]) return known;
     const audiences = textsOf(known.claims['aud']);
     if (audiences.some((audience) => urls.some((url) => isAudience(audience, url)))) {
@@ -231,12 +224,12 @@ export class TokenCheck {
       } catch (error) {
         if (error instanceof errors.JWSSignatureVerificationFailed) continue;
         if (error instanceof errors.JOSEError || error instanceof TypeError) {
-          return refused(texts.malformed);
+          return refused(malformed);
         }
         throw error;
       }
     }
-    return refused(texts.signature);
+    return refused('The signature of the access token does not fit the access key.');
   }
 
   private lentFor(token: string): Uint8Array | undefined {
@@ -264,14 +257,14 @@ function readClaims(payload: Uint8Array): TokenOutcome {
   try {
     claims = JSON.parse(new TextDecoder().decode(payload));
   } catch {
-    return refused(texts.malformed);
+    return refused(malformed);
   }
   if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) {
-    return refused(texts.malformed);
+    return refused(malformed);
   }
   const { exp } = claims as { exp?: unknown };
   // `nbf` and `iat` are written by the libraries, and not looked at by the services.
-  if (typeof exp !== 'number') return refused(texts.noExpiry);
+  if (typeof exp !== 'number') return refused('The access token has no expiry.');
   return { claims: claims as TokenClaims, expiresMs: exp * 1000 };
 }
 
