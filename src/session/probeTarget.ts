@@ -2,7 +2,7 @@ import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { Service } from '../base/serviceTraits';
 import { hideSecrets } from '../base/text';
-import { probeAgreed, type ServiceProbe, type TargetContext } from '../targets/target';
+import type { ServiceProbe, TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
 import type { Scenario } from '../scenario/scenario';
 import type { RunParts } from './prepareRun';
@@ -53,10 +53,15 @@ export async function probeTarget(
   const own = await probeByKind(scenario, context);
   if (own !== undefined) return { of: 'service', probe: own };
   const target = await openTarget(scenario, context);
-  const { url, secrets } = target;
+  const { url, secrets, endpoint } = target;
   try {
-    const probe = await probeAgreed(target, probeHub, agree && ((host) => agree(host, url)));
-    if (probe === undefined) return undefined;
+    // A hub on this machine may redirect to another one.
+    const asks = target.hostsBeyond.length === 0 ? agree : undefined;
+    let probe = await probeHub(asks ? { ...endpoint, staysOnLoopback: true } : endpoint);
+    if (asks !== undefined && !probe.reachable && probe.redirectsTo !== undefined) {
+      if (!(await asks(probe.redirectsTo, url))) return undefined;
+      probe = await probeHub(endpoint);
+    }
     if (probe.reachable) return { of: 'hub', probe: { url, ...probe } };
     // A server may repeat what it was sent.
     const message = hideSecrets(probe.message, secrets);

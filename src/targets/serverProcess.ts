@@ -94,20 +94,16 @@ export async function startServerProcess(
   }
 }
 
-function servedFor(service: Service): ServedThing {
-  if (!isAzure(service))
-    return { args: ['hub', '--port', '0'], name: 'embedded hub', prints: 'url' };
-  const { emulator, name } = services[service];
-  const args = [emulator, '--port', '0'];
-  return { args, name: `emulator of ${name}`, prints: 'connectionString' };
-}
-
 export function startLocalServer(
   service: Service,
   serverScript: string,
   onProblem?: ProblemListener,
 ): Promise<ServerProcess> {
-  return startServerProcess(serverScript, servedFor(service), { onProblem });
+  const args = [isAzure(service) ? services[service].emulator : 'hub', '--port', '0'];
+  const served: ServedThing = isAzure(service)
+    ? { args, name: `emulator of ${services[service].name}`, prints: 'connectionString' }
+    : { args, name: 'embedded hub', prints: 'url' };
+  return startServerProcess(serverScript, served, { onProblem });
 }
 
 /** The line that says why, of what a program wrote at its end: a stack stands around it. */

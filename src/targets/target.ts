@@ -2,7 +2,6 @@ import type { Endpoint, SignedInPass } from '../base/endpoint';
 import type { ErrorClass } from '../base/errorClass';
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
-import type { HubProbe } from '../wire/connect/probeHub';
 
 export interface RemoteLoad {
   readonly hosts: readonly string[];
@@ -98,21 +97,6 @@ export type ServiceProbe = { readonly url: string } & (
     }
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
 );
-
-/**
- * Where a hub on this machine redirects to another one, somebody has to agree first; undefined when nobody does.
- * @param agree absent when nobody needs to be asked
- */
-export async function probeAgreed(
-  { endpoint, hostsBeyond }: Pick<OpenTarget, 'endpoint' | 'hostsBeyond'>,
-  probe: (endpoint: Endpoint) => Promise<HubProbe>,
-  agree: ((host: string) => Promise<boolean>) | undefined,
-): Promise<HubProbe | undefined> {
-  if (agree === undefined || hostsBeyond.length > 0) return probe(endpoint);
-  const found = await probe({ ...endpoint, staysOnLoopback: true });
-  if (found.reachable || found.redirectsTo === undefined) return found;
-  return (await agree(found.redirectsTo)) ? probe(endpoint) : undefined;
-}
 
 export function secretVariable(name: string): string {
   return `SIGNALR_BENCH_SECRET_${name.toUpperCase().replaceAll('-', '_')}`;
