@@ -124,7 +124,8 @@ function differencesOf({ differences }: Comparison): string[] {
 
 /** `` Report: `chat-room.html` · baseline of 2026-11-21, tool 0.2.0 ``. */
 function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): string {
-  const file = report === undefined ? '' : `Report: ${plain(path.basename(report))} · `;
+  const file =
+    report === undefined ? '' : `Report: \`${path.basename(report).replace(/[`\r\n]/g, '')}\` · `;
   const tools = a.tool === b.tool ? a.tool : `${a.tool}, now ${b.tool}`;
   return `${file}baseline ${plain(a.id)} of ${plain(a.startedAt.slice(0, 10))}, tool ${plain(tools)}`;
 }

@@ -9,7 +9,8 @@ import {
   type StoredRun,
 } from '../../results/readResult';
 
-export type FinishedRun = Extract<StoredRun, { kind: 'result' }>;
+/** `page` is the report as a page that is written with it, for texts that name it. */
+export type FinishedRun = Extract<StoredRun, { kind: 'result' }> & { readonly page?: string };
 
 /** A format a stored run can be written in, for `export` and for _Export Result…_ in the editor. */
 export interface Exporter {
@@ -27,7 +28,7 @@ export interface Exporter {
 /** The snapshots of the run, oldest first: those at hand, or what its folder holds of them. */
 export type Samples = () => Promise<readonly Snapshot[]>;
 
-const markdown = async (run: StoredRun): Promise<string> =>
+const markdown = async (run: FinishedRun | InterruptedRun): Promise<string> =>
   (await import(/* webpackChunkName: "run" */ './summaryMarkdown.js')).storedMarkdown(run);
 const counters = async (run: StoredRun): Promise<string> =>
   (await import(/* webpackChunkName: "run" */ '../../results/counters/counterFile.js')).counterFile(

@@ -29,10 +29,12 @@ export async function writeReports(
   files: ReportFiles,
   warn: (message: string) => void,
 ): Promise<string[]> {
+  const { html: page } = files;
+  const named = { ...run, ...(page !== undefined && { page }) };
   const written: string[] = [];
   for (const [format, file] of Object.entries(files)) {
     if (file === undefined) continue;
-    const problem = await writeReport(file, await exported(run, format, samples));
+    const problem = await writeReport(file, await exported(named, format, samples));
     if (problem === undefined) written.push(file);
     else warn(problem);
   }

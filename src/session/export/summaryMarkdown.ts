@@ -31,14 +31,16 @@ const mostEntries = 100;
 const mostRecoveries = 5;
 
 /** English in every language: it leaves the editor. Texts are escaped: a hostile one cannot put links or images there. */
-export function summaryMarkdown(result: Result): string {
+export function summaryMarkdown(result: Result, page?: string): string {
   const { connections, recommendation, steps } = result;
   const shown = steps.slice(-mostSteps);
   const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
   const how = marksOf(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const lines = [
-    ...(result.baseline ? [comparisonMarkdown(result.baseline)] : []),
+    ...(result.baseline
+      ? [comparisonMarkdown(result.baseline, page === undefined ? {} : { report: page })]
+      : []),
     `### SignalR Benchmark: ${plain(result.id)}`,
     '',
     `**${plain(verdictSentence(result))}**`,
@@ -146,9 +148,9 @@ function trafficTable(steps: readonly StepSummary[]): string[] {
 }
 
 /** A stored run as Markdown; without a result, what is left of it. */
-export const storedMarkdown = (run: StoredRun): string =>
+export const storedMarkdown = (run: StoredRun & { readonly page?: string }): string =>
   run.kind === 'result'
-    ? summaryMarkdown(run.result)
+    ? summaryMarkdown(run.result, run.page)
     : interruptedMarkdown(path.basename(path.resolve(run.path)), run);
 
 export function interruptedMarkdown(name: string, run: InterruptedRun): string {

@@ -54,9 +54,19 @@ describe('run --baseline', () => {
 
   it('fails a run whose p99 rose by 30 %, keeps why, and says it in the comment', async () => {
     await stored(usual, [step(1)]);
-    const { code, out } = await run(step(2, 1.3), '--baseline', 'last');
+    const reports = ['--md', 'comment.md', '--html', 'out/chat.html'];
+    const { code, out } = await run(step(2, 1.3), '--baseline', 'last', ...reports);
     assert.equal(code, 1);
     assert.match(out, /✓ passed/);
+    const comment = await readFile(path.join(at.folder, 'comment.md'), 'utf8');
+    assert.match(
+      comment,
+      /^### ❌ chat is slower: p99 .*\n\nStep 1, 700 senders: p99 \+\d+ … \+\d+ %/,
+    );
+    assert.match(
+      comment,
+      /^Report: `chat\.html` · baseline 2026-11-19T09-00-00-chat of 2026-11-21/m,
+    );
     assert.match(out, /baseline {2}✗ worse; step 1: p99 rose from [\d.]+ ms to [\d.]+ ms/);
     assert.ok(out.includes(`compared with ${usual}`));
     assert.ok(out.split('\n').every((line) => line.length <= 80));
