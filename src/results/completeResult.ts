@@ -174,8 +174,10 @@ export function recommendRun(
   }
   const recommendStep = (step: JudgedStep, carried?: Carried | null): Recommended => {
     const counts = measuredStep(step, run, carried);
-    // Of a search the scenario has the one step that is asked about.
-    const measured = run.search === undefined ? counts : { ...counts, planned: 1 };
+    // Of a search the scenario has the one step that is asked about, of repeats those of one round.
+    const cycle = run.search === undefined ? stepCount(scenario) : 1;
+    const isPlanned = run.search === undefined && repeatsIn(scenario) === 1;
+    const measured = isPlanned ? counts : { ...counts, planned: ((step.index - 1) % cycle) + 1 };
     const found = model.measuredLoadOf(scenario, measured);
     if ('problem' in found) return found;
     const { load } = found;

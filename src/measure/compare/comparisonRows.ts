@@ -74,6 +74,7 @@ function lostRow({ lost, lostShare }: ComparedStep): ComparedRow {
 
 /** `+1 pt`: percentage points. */
 function pointsWords({ a, b }: ComparedNumber): string {
-  const points = Math.round(b * 100) - Math.round(a * 100);
-  return points === 0 ? '0' : `${points > 0 ? '+' : '−'}${formatCount(Math.abs(points))} pt`;
+  const points = 100 * (b - a);
+  const size = Number(Math.abs(points).toFixed(Math.abs(points) < 10 ? 1 : 0));
+  return size === 0 ? '0' : `${points > 0 ? '+' : '−'}${size} pt`;
 }

@@ -31,6 +31,31 @@ function measuredFor(change: Parameters<typeof sampleSummary>[0]) {
   return { result, measured };
 }
 
+describe('completeResult of repeats', () => {
+  it('recommends by the last round as by a run of one, and says how far the rounds lie apart', () => {
+    const once = completeResult(sampleSummary(), sampleScenario, options);
+    const steps = [1, 2, 3, 1, 2, 3].map((step, at) => ({ ...sampleStep(step), index: at + 1 }));
+    const twice = completeResult(
+      sampleSummary({ steps }),
+      { ...sampleScenario, repeat: 2 },
+      options,
+    );
+    assert.equal(twice.recommendationProblem, undefined);
+    assert.equal(twice.recommendation?.unit, once.recommendation?.unit);
+    assert.equal(twice.recommendation?.step, 6);
+    assert.deepEqual(
+      twice.repeats?.map(({ step, of }) => [step, of]),
+      [
+        [1, [1, 4]],
+        [2, [2, 5]],
+        [3, [3, 6]],
+      ],
+    );
+    assert.equal(shapeProblem(JSON.parse(JSON.stringify(twice)), resultShape), undefined);
+    assert.equal(once.repeats, undefined);
+  });
+});
+
 describe('completeResult of a search', () => {
   const searched = {
     ...sampleScenario,
