@@ -68,7 +68,12 @@ export function openAll({ url, connections, protocol, batch }, received) {
   let next = 0;
   return batch(connections, () => {
     const { signal } = new AbortController();
-    return WebSocketConnection.open(next++, where, endpointAt(url), onward, options, signal);
+    return WebSocketConnection.open(
+      next++,
+      where,
+      { endpoint: endpointAt(url), listener: onward, options },
+      signal,
+    );
   });
 }
 

@@ -1,7 +1,7 @@
 /** The way to a hub: negotiate, tokens and redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
-import type { HubConnection, HubConnectionOptions, HubListener } from '../hub/clientConnection';
+import type { ConnectionContext, HubConnection } from '../hub/clientConnection';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
@@ -21,11 +21,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Cookies } from '../socket/cookies';
 import { isLoopback } from '../socket/isLoopback';
 
-export interface ConnectContext {
-  readonly endpoint: Endpoint;
+export interface ConnectContext extends ConnectionContext {
   readonly agents: SocketAgents;
-  readonly listener: HubListener;
-  readonly options: HubConnectionOptions;
   /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
   readonly targetOf?: (index: number) => number;
   readonly open?: OpenConnection;
@@ -87,7 +84,7 @@ async function opened(
   const OverWebSocket =
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
   const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
-  return Transport.open(index, where, endpoint, listener, options, signal, stopwatch);
+  return Transport.open(index, where, { endpoint, listener, options }, signal, stopwatch);
 }
 
 /** The endpoint as connection `index` asks for it: with its number in the headers and the query that have one. */

@@ -1,11 +1,7 @@
 /** Hub connections over server-sent events and long polling: one way in, one way out. */
 import type { IncomingMessage } from 'node:http';
 import type { HttpTransport, Endpoint } from '../../base/endpoint';
-import {
-  ClientConnection,
-  type HubConnectionOptions,
-  type HubListener,
-} from '../hub/clientConnection';
+import { ClientConnection, type ConnectionContext } from '../hub/clientConnection';
 import { ConnectFailure, failureOfAnswer, failureOfClosing } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
@@ -31,11 +27,10 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     index: number,
     private readonly transport: HttpTransport,
     where: Negotiated,
-    endpoint: Endpoint,
-    listener: HubListener,
-    options: HubConnectionOptions,
+    context: ConnectionContext,
   ) {
-    super(index, listener, options);
+    super(index, context);
+    const { endpoint, options } = context;
     this.connectionId = where.connectionId;
     const requests = new HttpRequests(where, this.codec);
     const Input = transport === 'LongPolling' ? PollInput : EventStreamInput;
@@ -47,15 +42,13 @@ export class HttpConnection extends ClientConnection implements InputOwner {
   static open(
     index: number,
     where: Negotiated,
-    endpoint: Endpoint,
-    listener: HubListener,
-    options: HubConnectionOptions,
+    context: ConnectionContext,
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<HttpConnection> {
-    const { transport } = endpoint;
+    const { transport } = context.endpoint;
     if (transport === undefined) throw new Error('an HTTP connection needs its transport');
-    const connection = new HttpConnection(index, transport, where, endpoint, listener, options);
+    const connection = new HttpConnection(index, transport, where, context);
     return connection.opening(where.url.href, signal, stopwatch, () => {
       connection.input.open(stopwatch);
     });

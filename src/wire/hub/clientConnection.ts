@@ -1,4 +1,5 @@
 /** Open connections to a hub over WebSockets, what every connection has in common, and the choice of codec. */
+import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
@@ -45,6 +46,13 @@ export interface HubConnectionOptions {
   readonly codec?: HubCodec;
 }
 
+/** What connections of a worker have in common. */
+export interface ConnectionContext {
+  readonly endpoint: Endpoint;
+  readonly listener: HubListener;
+  readonly options: HubConnectionOptions;
+}
+
 export interface HubConnection {
   readonly index: number;
   /** What the hub knows it by, as far as negotiating showed. */
@@ -83,6 +91,8 @@ export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
   readonly codec: HubCodec;
+  protected readonly listener: HubListener;
+  protected readonly options: HubConnectionOptions;
   protected state: 'connecting' | 'upgrading' | 'handshaking' | 'open' | 'recovering' | 'closed' =
     'connecting';
   protected stopwatch: ConnectStopwatch | undefined;
@@ -90,9 +100,10 @@ export abstract class ClientConnection implements HubConnection {
 
   protected constructor(
     readonly index: number,
-    protected readonly listener: HubListener,
-    protected readonly options: HubConnectionOptions,
+    { listener, options }: Pick<ConnectionContext, 'listener' | 'options'>,
   ) {
+    this.listener = listener;
+    this.options = options;
     this.codec = options.codec ?? jsonCodec;
   }
 

@@ -1,8 +1,8 @@
 import type { ErrorClass } from '../../base/errorClass';
 import {
   ClientConnection,
+  type ConnectionContext,
   type HubConnection,
-  type HubConnectionOptions,
   type HubListener,
 } from './clientConnection';
 import { ConnectFailure } from '../connectFailure';
@@ -37,6 +37,7 @@ const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
  * JSON WebSocket subprotocol" and "Create reliable WebSocket clients".
  */
 export class ReliableConnection extends ClientConnection implements HubListener {
+  private readonly endpoint: Endpoint;
   private readonly form: RecoveryForm;
   readonly hasOwnKeepAlive = false;
   connectionId: string | undefined;
@@ -55,11 +56,10 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   private constructor(
     index: number,
     private readonly where: Negotiated,
-    private readonly endpoint: Endpoint,
-    listener: HubListener,
-    options: HubConnectionOptions,
+    context: ConnectionContext,
   ) {
-    super(index, listener, options);
+    super(index, context);
+    this.endpoint = context.endpoint;
     const { recovery } = this.codec;
     if (recovery === undefined) throw new Error('nobody comes back in that protocol');
     this.form = recovery;
@@ -68,13 +68,11 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   static open(
     index: number,
     where: Negotiated,
-    endpoint: Endpoint,
-    listener: HubListener,
-    options: HubConnectionOptions,
+    context: ConnectionContext,
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<ReliableConnection> {
-    const connection = new ReliableConnection(index, where, endpoint, listener, options);
+    const connection = new ReliableConnection(index, where, context);
     return connection.opening(where.url.href, signal, stopwatch, () => {
       void connection.openSocket(where, signal, stopwatch);
     });
@@ -163,9 +161,8 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   ): Promise<void> {
     try {
       const { index, endpoint, options } = this;
-      const socket = await WebSocketConnection.open(
-        ...[index, where, endpoint, this, options, signal, stopwatch],
-      );
+      const context = { endpoint, listener: this, options };
+      const socket = await WebSocketConnection.open(index, where, context, signal, stopwatch);
       if (this.stopped) socket.destroy();
       else if (socket.isOpen) this.opened(socket);
     } catch (error) {

@@ -1,8 +1,7 @@
 import type * as net from 'node:net';
 import { ConnectFailure, failureOfClosing, failureOfSocket, shownText } from '../connectFailure';
-import { ClientConnection, type HubConnectionOptions, type HubListener } from './clientConnection';
+import { ClientConnection, type ConnectionContext } from './clientConnection';
 import { connectSocket, type ConnectStopwatch, type SocketOwner } from '../socket/socket';
-import type { Endpoint } from '../../base/endpoint';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
 import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
 import {
@@ -37,30 +36,27 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   private constructor(
     index: number,
     readonly connectionId: string | undefined,
-    listener: HubListener,
-    options: HubConnectionOptions,
+    context: ConnectionContext,
   ) {
-    super(index, listener, options);
-    this.reader = new FrameReader(options.maximumMessageBytes);
+    super(index, context);
+    this.reader = new FrameReader(context.options.maximumMessageBytes);
     this.state = 'upgrading';
   }
 
   static open(
     index: number,
     where: Negotiated,
-    endpoint: Endpoint,
-    listener: HubListener,
-    options: HubConnectionOptions,
+    context: ConnectionContext,
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<WebSocketConnection> {
     const { url, connectionId } = where;
-    const connection = new WebSocketConnection(index, connectionId, listener, options);
+    const connection = new WebSocketConnection(index, connectionId, context);
     return connection.opening(url.href, signal, stopwatch, () => {
       const { accept, bytes } = upgradeRequest(where, connection.codec.subprotocol);
       const greet = (): boolean => connection.socket.write(bytes, 'latin1');
       connection.upgrading = { url, accept, head: Buffer.alloc(0) };
-      connection.socket = connectSocket(url, endpoint, connection, greet, stopwatch);
+      connection.socket = connectSocket(url, context.endpoint, connection, greet, stopwatch);
     });
   }
 

@@ -37,7 +37,7 @@ type Frame = Parameters<WebPubSubClientProtocol['writeMessage']>[0];
 
 export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
   return (index, url, context, signal, stopwatch) =>
-    PubSubSdkConnection.open(index, url, context, keepAlive, signal, stopwatch);
+    PubSubSdkConnection.open(index, url, { ...context, keepAlive }, signal, stopwatch);
 }
 
 /**
@@ -48,6 +48,7 @@ export class PubSubSdkConnection extends OfficialConnection {
   connectionId: string | undefined;
   private readonly client: WebPubSubClient;
   private readonly url: string;
+  private readonly keepAlive: PubSubKeepAlive;
   private heardMs = performance.now();
   private writtenBytes = 0;
   private unsentBytes = 0;
@@ -58,10 +59,11 @@ export class PubSubSdkConnection extends OfficialConnection {
   private constructor(
     index: number,
     url: string,
-    { endpoint, listener, options }: ConnectContext,
-    private readonly keepAlive: PubSubKeepAlive,
+    context: ConnectContext & { readonly keepAlive: PubSubKeepAlive },
   ) {
-    super(index, listener, options);
+    super(index, context);
+    const { endpoint, keepAlive } = context;
+    this.keepAlive = keepAlive;
     this.url = url;
     const where = withQuery(url.replace(/^http/, 'ws'), endpoint.query);
     if (endpoint.accessToken !== undefined)
@@ -88,8 +90,7 @@ export class PubSubSdkConnection extends OfficialConnection {
   static async open(
     index: number,
     url: string,
-    context: ConnectContext,
-    keepAlive: PubSubKeepAlive,
+    context: ConnectContext & { readonly keepAlive: PubSubKeepAlive },
     signal: AbortSignal,
     stopwatch?: ConnectStopwatch,
   ): Promise<PubSubSdkConnection> {
@@ -98,7 +99,7 @@ export class PubSubSdkConnection extends OfficialConnection {
       const text = `the official client of Azure Web PubSub has no way to take ${unknown}: leave driver: sdk out`;
       throw new ConnectFailure('other', text);
     }
-    const connection = new PubSubSdkConnection(index, url, context, keepAlive);
+    const connection = new PubSubSdkConnection(index, url, context);
     return connection.opening(url, signal, stopwatch, () => {
       connection.client.start().then(
         () => connection.started(stopwatch),

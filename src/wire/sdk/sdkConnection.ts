@@ -82,7 +82,7 @@ class SdkConnection extends OfficialConnection implements SdkWay {
     context: ConnectContext,
   ) {
     const { endpoint, agents, listener, options } = context;
-    super(index, listener, options);
+    super(index, { listener, options });
     this.framed = endpoint.transport === undefined;
     this.ping = this.codec.encode({ type: hubMessageType.ping }).toString('latin1');
     this.endpoint = endpoint;

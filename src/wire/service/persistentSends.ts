@@ -188,7 +188,8 @@ export class PersistentSends implements HubListener {
     };
     const options = { maximumMessageBytes, maximumUnsentBytes, codec: weakCodec };
     this.frames = this.newFrames();
-    return WebSocketConnection.open(0, where, this.endpoint, this, options, signal);
+    const context = { endpoint: this.endpoint, listener: this, options };
+    return WebSocketConnection.open(0, where, context, signal);
   }
 
   private opened(connection: WebSocketConnection): void {

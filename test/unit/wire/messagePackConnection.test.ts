@@ -60,9 +60,15 @@ describe('HubConnection in MessagePack', () => {
     const connection = await WebSocketConnection.open(
       0,
       { url: new URL(hub.url), headers: {} },
-      endpointOf(hub.url),
-      listener,
-      { maximumMessageBytes: 200_000, maximumUnsentBytes: 1_000_000, codec: messagePackCodec },
+      {
+        endpoint: endpointOf(hub.url),
+        listener,
+        options: {
+          maximumMessageBytes: 200_000,
+          maximumUnsentBytes: 1_000_000,
+          codec: messagePackCodec,
+        },
+      },
       AbortSignal.timeout(5000),
     );
     disposals.push(hub.dispose, async () => connection.destroy());

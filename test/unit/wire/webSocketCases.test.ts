@@ -31,9 +31,7 @@ describe('WebSocket cases', () => {
     await WebSocketConnection.open(
       0,
       where,
-      endpointOf(hub.url),
-      listener,
-      limits,
+      { endpoint: endpointOf(hub.url), listener, options: limits },
       AbortSignal.timeout(5000),
     );
     return { peer: await hub.nextPeer(), messages, lost };

@@ -53,7 +53,13 @@ describe('HttpConnection', () => {
       renew: () => renew(),
     };
     const endpoint = endpointOf(hub.url.href, { transport, ca: certificate });
-    const opening = HttpConnection.open(7, where, endpoint, listener, noTime, signal, stopwatch);
+    const opening = HttpConnection.open(
+      7,
+      where,
+      { endpoint, listener, options: noTime },
+      signal,
+      stopwatch,
+    );
     opening.then(
       (connection) => connections.push(connection),
       () => undefined,
@@ -286,9 +292,7 @@ describe('HttpConnection', () => {
     const opening = HttpConnection.open(
       0,
       { url, headers: {} },
-      endpoint,
-      listener,
-      noTime,
+      { endpoint, listener, options: noTime },
       signal,
     );
     assert.equal((await failureOf(opening)).errorClass, 'refused');
@@ -342,7 +346,7 @@ describe('HttpConnection', () => {
     const endpoint = endpointOf(hub.url.href, { transport: 'LongPolling' });
     const { signal } = new AbortController();
     const failure = await failureOf(
-      HttpConnection.open(0, where, endpoint, listener, noTime, signal),
+      HttpConnection.open(0, where, { endpoint, listener, options: noTime }, signal),
     );
     assert.match(failure.message, /line break/);
   });

@@ -126,9 +126,11 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       connection = await ReliableConnection.open(
         3,
         { url, headers: {}, accessToken: 'secret' },
-        endpointOf(url.href),
-        listener,
-        { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+        {
+          endpoint: endpointOf(url.href),
+          listener,
+          options: { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+        },
         AbortSignal.timeout(5000),
       );
       return connection;
@@ -230,9 +232,11 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
             url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
             headers: {},
           },
-          endpointOf('http://127.0.0.1'),
-          listener,
-          { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+          {
+            endpoint: endpointOf('http://127.0.0.1'),
+            listener,
+            options: { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+          },
           AbortSignal.timeout(50),
         ),
         { errorClass: 'timeout' },

@@ -36,9 +36,7 @@ describe('WebSocketConnection', () => {
     const connection = await WebSocketConnection.open(
       3,
       where,
-      endpointOf(hub.url),
-      listener,
-      limits,
+      { endpoint: endpointOf(hub.url), listener, options: limits },
       signal,
     );
     disposals.push(async () => connection.destroy());
