@@ -3,7 +3,7 @@ import { ExpectedError } from '../base/expectedError';
 import type { CommandHandler } from './commands';
 import type { Features } from './features';
 import type { LanguageProviders } from './language/languageProviders';
-import { errorText, type Log } from './log';
+import { errorText, t, type Log } from './log';
 import { ResultsTree } from './results/resultsTree';
 import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
 import {
@@ -35,11 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.registerTextDocumentContentProvider(runCopyScheme, {
       provideTextDocumentContent: async ({ query }) => (await runs()).scenarioCopy(query),
     }),
-    vscode.window.createTreeView('signalrBenchmark.results', {
-      treeDataProvider: new ResultsTree(services.index),
-      showCollapseAll: true,
-      canSelectMany: true,
-    }),
+    resultsView(services),
     vscode.window.createTreeView('signalrBenchmark.targets', {
       treeDataProvider: services.targets,
     }),
@@ -61,6 +57,23 @@ export function activate(context: vscode.ExtensionContext): void {
   void runs()
     .then(({ results }) => results.offerInterrupted())
     .then(undefined, (error: unknown) => services.log.error(error));
+}
+
+/** The list of results; a filter is named above it, since what it hides is easily missed. */
+function resultsView({ index, selected }: Services): vscode.Disposable {
+  const view = vscode.window.createTreeView('signalrBenchmark.results', {
+    treeDataProvider: new ResultsTree(index),
+    showCollapseAll: true,
+    canSelectMany: true,
+  });
+  selected.results = () => view.selection;
+  const sayFilter = (): void => {
+    const { filter } = index;
+    if (filter === '') delete view.message;
+    else view.message = t('Shown: {0}', filter);
+    void vscode.commands.executeCommand('setContext', 'signalrBenchmark.filtered', filter !== '');
+  };
+  return vscode.Disposable.from(view, index.onDidChange(sayFilter));
 }
 
 async function loadFeatures(parts: FeatureParts): Promise<Features> {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { EditorState } from './editorState';
 import { Log } from './log';
-import { ResultPlaces, ResultsIndex } from './results/resultsTree';
+import { ResultPlaces, ResultsIndex, type ResultNode } from './results/resultsTree';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import { SecretStore, TargetsTree } from './targets/targetsTree';
 
@@ -17,6 +17,8 @@ export function createServices(context: vscode.ExtensionContext) {
   const index = new ResultsIndex(places, state);
   const targets = new TargetsTree(state, secrets);
   const running = new RunningScenario();
+  /** What is selected in the list of results; set with the view. */
+  const selected: { results: () => readonly ResultNode[] } = { results: () => [] };
   const all = vscode.Disposable.from(log, index, running);
   return {
     log,
@@ -26,6 +28,7 @@ export function createServices(context: vscode.ExtensionContext) {
     index,
     targets,
     running,
+    selected,
     /** Runs `serve hub`, for the embedded hub. */
     serverScript: context.asAbsolutePath(path.join('dist', 'cli.js')),
     dispose: (): void => void all.dispose(),

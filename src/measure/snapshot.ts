@@ -111,6 +111,22 @@ export interface Snapshot {
   readonly complete: boolean;
 }
 
+/**
+ * Warm-ups and measured times that are still to come, seconds; undefined before the first step. What connecting and draining
+ * take is not known before.
+ */
+export function runLeftS(
+  { step, stepCount }: Pick<Snapshot, 'step' | 'stepCount'>,
+  {
+    warmupMs,
+    singleStepDurationMs,
+  }: { readonly warmupMs: number; readonly singleStepDurationMs: number },
+): number | undefined {
+  if (!step) return undefined;
+  const later = Math.max(0, stepCount - step.index) * (warmupMs + singleStepDurationMs);
+  return Math.max(0, step.totalS - step.elapsedS) + later / 1000;
+}
+
 /** Two hours at one a second. */
 export const mostSnapshots = 7200;
 

@@ -148,7 +148,7 @@ export function howWords(
 }
 
 /** `0:12`, `9:59`, `12 m`, `3 h`: the measuring time a step has left. */
-export function timeLeft({ elapsedS, totalS }: StepProgress): string {
+export function timeLeft({ elapsedS, totalS }: Pick<StepProgress, 'elapsedS' | 'totalS'>): string {
   const seconds = Math.max(0, Math.round(totalS - elapsedS));
   if (seconds >= 100 * 60) return `${Math.round(seconds / 3600)} h`;
   if (seconds >= 600) return `${Math.round(seconds / 60)} m`;

@@ -4,6 +4,7 @@ import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
 import { createTimeChartCard } from './charts/timeChart';
+import { createTimeView } from './charts/timeView';
 import { element, setText } from './element';
 import {
   isOver,
@@ -59,17 +60,18 @@ export function createPage(root: HTMLElement, send: Send): Page {
 }
 
 function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement {
-  const { strings } = state;
-  if (state.kind === 'waiting') return element('p', strings.waiting);
-  const text = element('span', element('strong', strings.unreadable), ' ', state.message);
+  // The words come with the run: nothing is said for the blink before.
+  if (state.kind === 'waiting') return element('p');
+  const text = element('span', element('strong', state.strings.unreadable), ' ', state.message);
   return element('p.verdict bad', { role: 'alert' }, text);
 }
 
 function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const header = createHeader(state, send);
   const search = createSearchCard(state);
-  const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state));
-  const heat = createHeatMapCard(state);
+  const view = createTimeView();
+  const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state, view));
+  const heat = createHeatMapCard(state, view);
   const { steps, entries, connections, errors, generator } = tableCards(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), generator];
   const below = [steps, entries, connections, errors];

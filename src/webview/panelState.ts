@@ -7,7 +7,7 @@ import {
 import { stepBands } from '../measure/show/timeSeries';
 import type { StepSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
-import { panelStrings, type PanelStrings } from '../protocol/panelStrings';
+import type { PanelStrings } from '../protocol/panelStrings';
 
 export interface ShownRun {
   readonly kind: 'run';
@@ -23,11 +23,11 @@ export interface ShownRun {
 
 /** Everything the panel shows follows from this. */
 export type PanelState =
-  | { readonly kind: 'waiting'; readonly strings: PanelStrings }
+  | { readonly kind: 'waiting' }
   | { readonly kind: 'unreadable'; readonly strings: PanelStrings; readonly message: string }
   | ShownRun;
 
-export const initialState: PanelState = { kind: 'waiting', strings: panelStrings };
+export const initialState: PanelState = { kind: 'waiting' };
 
 /** The state after a message; messages of a kind this panel does not know change nothing. */
 export function reduce(state: PanelState, message: ToPanel): PanelState {
@@ -36,7 +36,7 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
       const { strings, run, load, snapshots, result, spectra, interrupted } = message;
       return {
         kind: 'run',
-        strings: { ...panelStrings, ...strings },
+        strings: strings as PanelStrings,
         run,
         load,
         snapshots,
@@ -52,8 +52,8 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
         ? { ...state, result: message.result, spectra: message.spectra }
         : state;
     case 'unreadable': {
-      const strings = { ...panelStrings, ...message.strings };
-      return { kind: 'unreadable', strings, message: message.message };
+      const { strings, message: text } = message;
+      return { kind: 'unreadable', strings: strings as PanelStrings, message: text };
     }
     default:
       return state;

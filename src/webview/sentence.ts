@@ -1,7 +1,7 @@
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
-import type { Snapshot } from '../measure/snapshot';
+import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
 import { timeLeftWords } from './wording';
@@ -46,7 +46,7 @@ function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
 
-function liveSentence(latest: Snapshot, { snapshots, strings }: ShownRun): Sentence {
+function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): Sentence {
   const { phase, step, stepCount, connections, search } = latest;
   const [requested, connected] = [connections.requested, connections.connected].map((count) =>
     formatCount(count),
@@ -65,7 +65,14 @@ function liveSentence(latest: Snapshot, { snapshots, strings }: ShownRun): Sente
       )
     : fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
   if (phase === 'warmup') return make('neutral', lead, strings.warmingUp);
-  const left = fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
+  const left =
+    step.index < stepCount
+      ? fill(
+          strings.timeLeftOfAll,
+          timeLeftWords(step.totalS - step.elapsedS),
+          timeLeftWords(runLeftS(latest, run.scenario) ?? 0),
+        )
+      : fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
   const when = phase === 'draining' ? strings.draining : left;
   if (!step.generator.valid) {
     const { cause, cpuShare, slipP99Us } = step.generator;

@@ -104,6 +104,95 @@ describe('the page of the panel', () => {
     });
   }
 
+  it('marks the same moment in every chart, and names what it is beside the pointer', async () => {
+    const { page } = await shown('done');
+    const plot = page.locator('.chart-latency .u-over');
+    const { width = 0 } = (await plot.boundingBox()) ?? {};
+    await plot.hover({ position: { x: width * 0.3, y: 20 } });
+    const visible = page.locator('.cursor:visible');
+    // Three charts over time and the heat map; the spectrum has another axis.
+    assert.equal(await visible.count(), 4);
+    const moments = await page.locator('.grid .at span').allTextContents();
+    assert.deepEqual(new Set(moments.slice(0, 3)).size, 1);
+    const tip = page.locator('.tip:visible');
+    assert.equal(await tip.count(), 1);
+    assert.match((await tip.textContent()) ?? '', /^\d+:\d\dp50.*ms.*p99.*ms/);
+    await page.mouse.move(2, 2);
+    assert.deepEqual([await visible.count(), await tip.count()], [0, 0]);
+    await page.close();
+  });
+
+  it('shows a part of the run in every chart by dragging, and all of it by a double click', async () => {
+    const { page } = await shown('done');
+    const box = await page.locator('.chart-latency .u-over').boundingBox();
+    assert.ok(box);
+    const rests = (): Promise<string[]> => page.locator('.grid .at span').allTextContents();
+    const whole = await rests();
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 50, { steps: 4 });
+    await page.mouse.up();
+    const backs = page.locator('.at button:visible');
+    assert.equal(await backs.count(), 4);
+    await page.mouse.move(2, 2);
+    assert.match((await rests())[0] ?? '', /^highest, \d+:\d\d to \d+:\d\d$/);
+    await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
+    await page.mouse.move(2, 2);
+    assert.deepEqual([await backs.count(), await rests()], [0, whole]);
+    await page.close();
+  });
+
+  it('is read and zoomed by keys', async () => {
+    const { page } = await shown('done');
+    const chart = page.locator('.chart-latency .chart');
+    await chart.focus();
+    await page.keyboard.press('End');
+    const last = await chart.getAttribute('aria-valuetext');
+    assert.match(last ?? '', /^\d+:\d\d: p50 .*, p99 \d/);
+    await page.keyboard.press('ArrowLeft');
+    assert.notEqual(await chart.getAttribute('aria-valuetext'), last);
+    assert.equal(await page.locator('.cursor:visible').count(), 4);
+    const backs = page.locator('.at button:visible');
+    await page.keyboard.press('+');
+    assert.equal(await backs.count(), 4);
+    await page.keyboard.press('0');
+    assert.equal(await backs.count(), 0);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.cursor:visible').count(), 0);
+    await page.close();
+  });
+
+  it('leaves a line alone by a click in the legend, and shows all by another', async () => {
+    const { page } = await shown('done');
+    const lines = page.locator('.chart-latency .legend button');
+    const count = await lines.count();
+    await lines.nth(2).click();
+    assert.equal(await lines.nth(2).getAttribute('aria-pressed'), 'true');
+    assert.equal(await page.locator('.chart-latency .legend .away').count(), count - 1);
+    await page.locator('.chart-latency .u-over').hover({ position: { x: 200, y: 20 } });
+    assert.equal(await page.locator('.chart-latency .tip p').count(), 1);
+    await lines.nth(2).click();
+    assert.equal(await page.locator('.chart-latency .legend .away').count(), 0);
+    await page.close();
+  });
+
+  it('shows the result of an hour at once, and says how long that takes', async () => {
+    const { page, problems } = await browser.open({ width: 1400 });
+    const { snapshots } = modules.recordings['hour']!;
+    assert.ok(snapshots.length >= 3600);
+    const start = performance.now();
+    await modules.fill(page, modules.recordings['hour']);
+    const words = `${(performance.now() - start).toFixed(0)} ms with what the test waits for`;
+    const frames = (await modules.toldEditor(page)).frameMs.filter((ms) => ms > 0.5);
+    const drawn = frames.map((ms) => ms.toFixed(1)).join(', ');
+    process.stdout.write(`      ${snapshots.length} samples: frames of ${drawn} ms, ${words}\n`);
+    // One frame for what came first, one for what the layout changed about the widths.
+    assert.ok(frames.length <= 3, `${frames.length} frames`);
+    assert.equal(await page.locator('.chart:visible canvas').count(), 5);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
   it('shows what went wrong, not empty charts, where no connection was opened', async () => {
     const { page } = await shown('unreachable');
     assert.match((await page.locator('.verdict').textContent()) ?? '', /No connection could be/);

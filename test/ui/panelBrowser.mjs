@@ -204,7 +204,7 @@ export function squeezeTiles(page) {
 
 /** Goes through the controls by the tab key; the colour of each one's ring, or what had none. */
 export async function focusRings(page) {
-  const controls = 'button, select, summary, .scroll[tabindex]';
+  const controls = 'button, select, summary, [tabindex]';
   const count = await page
     .locator(controls)
     .evaluateAll((all) => all.filter((each) => each.checkVisibility()).length);

@@ -15,11 +15,11 @@ export interface HoverText {
   readonly estimated: boolean;
 }
 
-/** Explains the key at an offset; on the keys that make up the load the estimate comes first. */
+/** Explains the key at an offset; on the keys that make up the load the estimate follows, or comes first where it was asked for. */
 export function hoverAt(
   analysis: Analysis,
   offset: number,
-  options: { readonly estimate: boolean },
+  options: { readonly estimate: boolean | 'first' },
 ): HoverText | undefined {
   const node = analysis.outline.nodes
     .filter(
@@ -33,11 +33,13 @@ export function hoverAt(
     offset >= place.offset &&
     offset <= place.offset + place.length;
   const withEstimate =
-    options.estimate && ((node !== undefined && showsEstimate(node)) || begins)
+    options.estimate !== false && ((node !== undefined && showsEstimate(node)) || begins)
       ? estimateParts(analysis)
       : [];
   const known = node !== undefined && spec !== undefined ? [keyMarkdown(spec, node)] : [];
-  const parts = [...withEstimate, ...known];
+  // What the key means is short, and what people point at it for; the estimate is long.
+  const parts =
+    options.estimate === 'first' ? [...withEstimate, ...known] : [...known, ...withEstimate];
   if (parts.length === 0) return undefined;
   const range = node === undefined ? place : { ...node, length: reach(node) - node.offset };
   const estimated = withEstimate.length > 0 && analysis.estimate !== undefined;

@@ -60,7 +60,7 @@ export class LanguageProviders implements vscode.Disposable {
     if (analysis === undefined) return undefined;
     const asked = this.asked === document.uri.toString();
     if (asked) this.asked = undefined;
-    const options = { estimate: asked || setting('hoverEstimate') };
+    const options = { estimate: asked ? ('first' as const) : setting('hoverEstimate') };
     const hover = hoverAt(analysis, document.offsetAt(position), options);
     if (hover === undefined) return undefined;
     if (hover.estimated) this.tickEstimate();

@@ -14,27 +14,151 @@ export interface ResultGroup {
 
 /** Groups by scenario, newest first. Scenarios of one name differ by their files, and by where their results lie. */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
+  const originOf = originsIn(entries);
   const groups = new Map<string, ResultEntry[]>();
   for (const entry of [...entries].sort(newestFirst)) {
-    const key = JSON.stringify([entry.scenario, originIn(entries, entry) ?? placeOf(entry)]);
+    const key = JSON.stringify([entry.scenario, originOf(entry) ?? placeOf(entry)]);
     const group = groups.get(key);
     if (group) group.push(entry);
     else groups.set(key, [entry]);
   }
   return [...groups].map(([key, inside]) => {
     const [{ scenario }] = inside as [ResultEntry];
-    const origin = originIn(entries, inside[0]!);
+    const origin = originOf(inside[0]!);
     return { key, scenario, ...(origin !== undefined && { origin }), entries: inside };
   });
 }
 
-/** A result of the command line belongs to the only file of that name that ran beside it. */
-function originIn(entries: readonly ResultEntry[], entry: ResultEntry): string | undefined {
-  if (entry.origin !== undefined) return entry.origin;
-  const origins = entries
-    .filter((each) => each.scenario === entry.scenario && placeOf(each) === placeOf(entry))
-    .flatMap(({ origin }) => origin ?? []);
-  return new Set(origins).size === 1 ? origins[0] : undefined;
+/** The file of each; a result of the command line belongs to the only file of that name that ran beside it. */
+function originsIn(entries: readonly ResultEntry[]): (entry: ResultEntry) => string | undefined {
+  const beside = new Map<string, Set<string>>();
+  const place = (entry: ResultEntry): string => JSON.stringify([entry.scenario, placeOf(entry)]);
+  for (const entry of entries) {
+    if (entry.origin === undefined) continue;
+    const key = place(entry);
+    beside.set(key, (beside.get(key) ?? new Set()).add(entry.origin));
+  }
+  return (entry) => {
+    if (entry.origin !== undefined) return entry.origin;
+    const origins = [...(beside.get(place(entry)) ?? [])];
+    return origins.length === 1 ? origins[0] : undefined;
+  };
+}
+
+/** How many of them did not meet their objectives, or proved nothing. */
+const failed: readonly EntryStatus[] = ['fail', 'invalid'];
+export const failedCount = (entries: readonly ResultEntry[]): number =>
+  entries.filter(({ status }) => failed.includes(status)).length;
+
+/** Runs that a sparkline shows at most. */
+const mostBars = 8;
+const bars = '▁▂▃▄▅▆▇█';
+
+/** The p99 of the newest runs that have one, oldest first. */
+export const recentP99Us = (entries: readonly ResultEntry[]): number[] =>
+  [...entries]
+    .sort(newestFirst)
+    .flatMap(({ p99Us }) => p99Us ?? [])
+    .slice(0, mostBars)
+    .reverse();
+
+/** One block for each value, from zero on, so that runs that differ little look alike: `▂▂▃█`. Empty for a single one. */
+export function sparkline(values: readonly number[]): string {
+  const most = Math.max(...values);
+  if (values.length < 2 || most <= 0) return '';
+  return values
+    .map((value) => bars[Math.min(bars.length - 1, Math.floor((value / most) * bars.length))])
+    .join('');
+}
+
+/** `12 · 2 failed`. */
+export function countWords(entries: readonly ResultEntry[], t: Translate): string {
+  const missed = failedCount(entries);
+  return `${entries.length}${missed === 0 ? '' : ` · ${t('{0} failed', missed)}`}`;
+}
+
+/** `▂▂▃█ · 12 · 2 failed`. */
+export function groupDescription(entries: readonly ResultEntry[], t: Translate): string {
+  const line = sparkline(recentP99Us(entries));
+  return `${line}${line === '' ? '' : ' · '}${countWords(entries, t)}`;
+}
+
+/** The same for a screen reader, which cannot read blocks. */
+export function groupWords(
+  { scenario, entries }: Pick<ResultGroup, 'scenario' | 'entries'>,
+  t: Translate,
+): string {
+  const missed = failedCount(entries);
+  const recent = recentP99Us(entries);
+  return [
+    scenario,
+    entries.length === 1 ? t('1 result') : t('{0} results', entries.length),
+    ...(missed === 0 ? [] : [t('{0} failed', missed)]),
+    ...(recent.length < 2
+      ? []
+      : [
+          t(
+            'p99 of the last {0} runs, oldest first: {1}',
+            recent.length,
+            recent.map(latencyWords).join(', '),
+          ),
+        ]),
+  ].join(', ');
+}
+
+export interface AgeGroup {
+  readonly label: string;
+  readonly entries: readonly ResultEntry[];
+}
+
+/** So many stand below their scenario without groups between. */
+const mostFlat = 10;
+
+const dayMs = 86_400_000;
+
+/** `Today`, `Yesterday`, `Last 7 days` …: by days of the local calendar. */
+export function ageLabel({ startedMs }: ResultEntry, now: Date, t: Translate): string {
+  const midnight = (time: Date): number =>
+    new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
+  // Days of 23 and 25 hours are days.
+  const days = Math.round((midnight(now) - midnight(new Date(startedMs))) / dayMs);
+  if (days <= 0) return t('Today');
+  if (days <= 1) return t('Yesterday');
+  if (days <= 7) return t('Last 7 days');
+  return days <= 30 ? t('Last 30 days') : t('Older');
+}
+
+/** Many results by age, newest first; undefined where they are few, or all of one age. */
+export function ageGroups(
+  entries: readonly ResultEntry[],
+  now: Date,
+  t: Translate,
+): AgeGroup[] | undefined {
+  if (entries.length <= mostFlat) return undefined;
+  const groups = new Map<string, ResultEntry[]>();
+  for (const entry of entries) {
+    const label = ageLabel(entry, now, t);
+    groups.set(label, [...(groups.get(label) ?? []), entry]);
+  }
+  if (groups.size < 2) return undefined;
+  return [...groups].map(([label, inside]) => ({ label, entries: inside }));
+}
+
+/** The results that have every word in what the list says of them, in any case: `failed chat`. */
+export function filtered(
+  entries: readonly ResultEntry[],
+  filter: string,
+  now: Date,
+  t: Translate,
+): readonly ResultEntry[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return entries;
+  return entries.filter((entry) => {
+    const { scenario, name } = entry;
+    const said = [scenario, name, entryDescription(entry, t), ageLabel(entry, now, t)];
+    const text = said.join(' ').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }
 
 const placeOf = ({ folder }: ResultEntry): string => path.dirname(folder);
@@ -76,11 +200,13 @@ export function entryDescription(entry: ResultEntry, t: Translate): string {
     .join(' · ');
 }
 
-/** For the line above a scenario: `p99 41 ms, passed, 2 h ago`. */
+/** For the line above a scenario: `p99 41 ms, Unit 10, passed, 2 h ago`. */
 export function lastRunText(entry: ResultEntry, now: Date, t: Translate): string {
-  const p99 = entry.p99Us === undefined ? [] : [`p99 ${latencyWords(entry.p99Us)}`];
+  const { p99Us, unit, status, startedMs } = entry;
   const held = [heldText(entry, t)].filter((text) => text !== '');
-  return [...held, ...p99, statusWord(entry.status, t), ago(entry.startedMs, now, t)].join(', ');
+  const p99 = p99Us === undefined ? [] : [`p99 ${latencyWords(p99Us)}`];
+  const units = typeof unit === 'number' ? [t('Unit {0}', unit)] : [];
+  return [...held, ...p99, ...units, statusWord(status, t), ago(startedMs, now, t)].join(', ');
 }
 
 /** `up to 681 senders`: what a search has found to hold. */

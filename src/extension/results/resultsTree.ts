@@ -6,12 +6,18 @@ import { offer, t } from '../log';
 import type { EditorState } from '../editorState';
 import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
 import {
+  ageGroups,
+  countWords,
   entryDescription,
+  filtered,
+  groupDescription,
   groupsOf,
+  groupWords,
   hasOwnName,
   shortTimes,
   statusIcons,
   statusWord,
+  type AgeGroup,
   type ResultGroup,
 } from './resultsModel';
 
@@ -22,6 +28,7 @@ export type ResultNode =
       readonly newest: boolean;
       readonly alike: boolean;
     }
+  | { readonly kind: 'age'; readonly key: string; readonly age: AgeGroup; readonly open: boolean }
   | { readonly kind: 'result'; readonly entry: ResultEntry; readonly label: string }
   | { readonly kind: 'unread'; readonly count: number };
 
@@ -33,13 +40,21 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   }
 
   async getChildren(node?: ResultNode): Promise<ResultNode[]> {
-    if (node?.kind === 'group') {
-      const { entries } = node.group;
-      const labels = labelsOf(entries);
-      return entries.map((entry, at) => ({ kind: 'result', entry, label: labels[at]! }));
+    switch (node?.kind) {
+      case undefined:
+        return this.groups();
+      case 'group':
+        return this.inGroup(node.group);
+      case 'age':
+        return resultNodes(node.age.entries);
+      default:
+        return [];
     }
-    if (node) return [];
-    const groups = groupsOf(await this.index.load());
+  }
+
+  private async groups(): Promise<ResultNode[]> {
+    const all = await this.index.load();
+    const groups = groupsOf(filtered(all, this.index.filter, new Date(), t));
     const { unread } = this.index.results;
     return [
       ...groups.map((group, at): ResultNode => {
@@ -50,10 +65,19 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
     ];
   }
 
+  private inGroup({ key, entries }: ResultGroup): ResultNode[] {
+    const ages = ageGroups(entries, new Date(), t);
+    if (!ages) return resultNodes(entries);
+    const open = (at: number): boolean => at === 0 || this.index.filter !== '';
+    return ages.map((age, at) => ({ kind: 'age', key, age, open: open(at) }));
+  }
+
   getTreeItem(node: ResultNode): vscode.TreeItem {
     switch (node.kind) {
       case 'group':
-        return groupItem(node);
+        return groupItem(node, this.index.filter !== '');
+      case 'age':
+        return ageItem(node);
       case 'result':
         return resultItem(node);
       case 'unread':
@@ -77,31 +101,57 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   }
 }
 
-function groupItem({
-  group,
-  newest,
-  alike,
-}: ResultNode & { readonly kind: 'group' }): vscode.TreeItem {
+function resultNodes(entries: readonly ResultEntry[]): ResultNode[] {
+  const labels = labelsOf(entries);
+  return entries.map((entry, at) => ({ kind: 'result', entry, label: labels[at]! }));
+}
+
+const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+
+function groupItem(
+  { group, newest, alike }: ResultNode & { readonly kind: 'group' },
+  isFiltered: boolean,
+): vscode.TreeItem {
   const { key, scenario, origin, entries } = group;
-  const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   // What was run last is what people look for.
-  const item = new vscode.TreeItem(scenario, newest ? Expanded : Collapsed);
-  item.id = `group:${key}`;
+  const item = new vscode.TreeItem(scenario, newest || isFiltered ? Expanded : Collapsed);
+  // What was folded by hand stays so, with a filter and without.
+  item.id = `group:${isFiltered ? 'filtered:' : ''}${key}`;
   item.contextValue = 'group';
+  item.iconPath = statusIcon(entries[0]!);
   const where = origin === undefined ? entries[0]!.folder : vscode.Uri.parse(origin);
   const file = alike ? `${vscode.workspace.asRelativePath(where)} · ` : '';
-  item.description = `${file}${entries.length}`;
+  item.description = `${file}${groupDescription(entries, t)}`;
+  item.tooltip = groupWords(group, t);
+  item.accessibilityInformation = { label: `${file}${groupWords(group, t)}` };
   return item;
+}
+
+function ageItem({
+  key,
+  age: { label, entries },
+  open,
+}: ResultNode & { readonly kind: 'age' }): vscode.TreeItem {
+  const item = new vscode.TreeItem(label, open ? Expanded : Collapsed);
+  item.id = `age:${open}:${label}:${key}`;
+  item.contextValue = 'age';
+  item.description = countWords(entries, t);
+  item.accessibilityInformation = { label: groupWords({ scenario: label, entries }, t) };
+  return item;
+}
+
+function statusIcon({ status }: ResultEntry): vscode.ThemeIcon {
+  const { icon, color } = statusIcons[status];
+  return new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
 }
 
 function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.TreeItem {
   const { entry, label } = node;
   const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.None);
-  const { icon, color } = statusIcons[entry.status];
   item.id = `result:${entry.folder}`;
   item.contextValue = `result.${entry.status}`;
   item.description = entryDescription(entry, t);
-  item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
+  item.iconPath = statusIcon(entry);
   item.accessibilityInformation = {
     label: `${entry.scenario}, ${label}, ${entryDescription(entry, t)}`,
   };
@@ -141,6 +191,7 @@ export class ResultsIndex implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private reading: Promise<void> | undefined;
   private found: FoundResults = { entries: [], unread: 0 };
+  private shownFilter = '';
 
   constructor(
     private readonly places: ResultPlaces,
@@ -150,6 +201,17 @@ export class ResultsIndex implements vscode.Disposable {
   get results(): FoundResults {
     if (!this.watchers) this.follow();
     return this.found;
+  }
+
+  /** Words that the list shows the results of; empty shows all. */
+  get filter(): string {
+    return this.shownFilter;
+  }
+
+  set filter(words: string) {
+    if (words === this.shownFilter) return;
+    this.shownFilter = words;
+    this.emitter.fire();
   }
 
   async load(): Promise<readonly ResultEntry[]> {

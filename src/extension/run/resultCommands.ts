@@ -27,11 +27,14 @@ import {
   runState,
   type ResultEntry,
 } from '../results/resultEntry';
-import { entryDescription, groupsOf } from '../results/resultsModel';
-import { labelsOf } from '../results/resultsTree';
+import { entryDescription, groupsOf, statusWord } from '../results/resultsModel';
+import { labelsOf, type ResultNode } from '../results/resultsTree';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import { resultEditorType, type Services } from '../services';
-import { copyMarkdown, openScenarioAsRun, type RunController } from './runController';
+import { copyMarkdown, copyUri, openScenarioAsRun, type RunController } from './runController';
+
+/** What a key gives a command that is for what is selected in the list of results; no folder has this name. */
+const selectionArgument = 'selection:';
 
 export class ResultCommands {
   constructor(
@@ -178,22 +181,122 @@ export class ResultCommands {
     });
   }
 
-  /** Puts the folder aside first: it is gone for good when the way back was not taken. */
-  async delete(argument: unknown): Promise<void> {
-    const folder = await this.writtenFolder(argument);
-    if (folder === undefined) return;
-    const name = path.basename(folder);
-    const aside = path.join(path.dirname(folder), `${deletedPrefix}${name}`);
-    await moved(folder, aside);
-    const columns = await this.closeTabs(folder);
+  /** Puts the folders aside first: they are gone for good when the way back was not taken. */
+  async delete(argument: unknown, chosen?: unknown): Promise<void> {
+    const several = this.foldersOf(argument, chosen);
+    const folders: string[] = [];
+    for (const each of several.length > 1 ? several : [several[0] ?? argument]) {
+      const folder = await this.writtenFolder(each);
+      if (folder !== undefined) folders.push(folder);
+    }
+    const [first] = folders;
+    if (first === undefined || !(await agreed(folders.length))) return;
+    const deleted: { folder: string; aside: string; columns: ResultColumns }[] = [];
+    for (const folder of folders) {
+      const aside = path.join(path.dirname(folder), `${deletedPrefix}${path.basename(folder)}`);
+      await moved(folder, aside);
+      deleted.push({ folder, aside, columns: await this.closeTabs(folder) });
+    }
     this.services.index.refresh(0);
     const undo = t('Undo');
-    const answer = await vscode.window.showInformationMessage(t('Result {0} deleted.', name), undo);
-    if (answer === undo) {
-      await moved(aside, folder);
-      await openResultTabs(folder, columns);
-    } else await rm(aside, { recursive: true, force: true });
+    const text =
+      folders.length === 1
+        ? t('Result {0} deleted.', path.basename(first))
+        : t('{0} results deleted.', folders.length);
+    const answer = await vscode.window.showInformationMessage(text, undo);
+    for (const { folder, aside, columns } of deleted) {
+      if (answer === undo) {
+        await moved(aside, folder);
+        await openResultTabs(folder, columns);
+      } else await rm(aside, { recursive: true, force: true });
+    }
     this.services.index.refresh(0);
+  }
+
+  /** What is selected in the list, where a key or a menu means that. */
+  private foldersOf(argument: unknown, chosen: unknown): string[] {
+    const nodes =
+      argument === selectionArgument
+        ? this.services.selected.results()
+        : Array.isArray(chosen)
+          ? (chosen as readonly ResultNode[])
+          : [];
+    const entries = nodes.flatMap((node) => {
+      if (node.kind === 'result') return [node.entry];
+      // A scenario or an age stands for all that is shown below it.
+      return node.kind === 'group'
+        ? node.group.entries
+        : node.kind === 'age'
+          ? node.age.entries
+          : [];
+    });
+    return [...new Set(entries.map(({ folder }) => folder))];
+  }
+
+  /** Compares the scenarios of two results, the older one on the left. */
+  async diffScenarios(argument: unknown, chosen?: unknown): Promise<void> {
+    const picked = this.foldersOf(argument, chosen);
+    const first = picked[0] ?? (await this.folderOf(argument));
+    if (first === undefined) return;
+    const second = picked[1] ?? (await this.choose(({ folder }) => folder !== first));
+    if (second === undefined) return;
+    const now = new Date();
+    const entries = await Promise.all([first, second].map((folder) => resultEntry(folder, now)));
+    const both = entries
+      .filter((entry) => entry !== undefined)
+      .sort((a, b) => a.startedMs - b.startedMs);
+    const [left, right] = both;
+    if (!left || !right) return;
+    const [from, to] = labelsOf(both);
+    const title = `${left.scenario}: ${from!} ↔ ${left.scenario === right.scenario ? '' : `${right.scenario}: `}${to!}`;
+    await vscode.commands.executeCommand(
+      'vscode.diff',
+      copyUri(left.folder),
+      copyUri(right.folder),
+      title,
+      { preview: true },
+    );
+  }
+
+  /** Asks for words, and shows while they are written what has all of them. */
+  filter(): void {
+    const { index } = this.services;
+    const before = index.filter;
+    const words = [
+      ...(['fail', 'invalid', 'pass'] as const).map((status) => statusWord(status, t)),
+      ...[t('Today'), t('Yesterday'), t('Last 7 days')],
+    ];
+    const all = { label: t('All results'), words: '' };
+    const presets = [all, ...words.map((each) => ({ label: each, words: each }))];
+    const pick = vscode.window.createQuickPick<(typeof presets)[number]>();
+    pick.title = t('Filter Results');
+    pick.placeholder = t('Words such as: failed chat');
+    const offerTyped = (): void => {
+      const typed = pick.value.trim();
+      const shown = { label: t('Results with: {0}', typed), words: typed, alwaysShow: true };
+      pick.items = typed === '' ? presets : [shown, ...presets];
+    };
+    pick.value = before;
+    offerTyped();
+    let accepted = false;
+    pick.onDidChangeValue((value) => {
+      offerTyped();
+      index.filter = value.trim();
+    });
+    pick.onDidAccept(() => {
+      accepted = true;
+      index.filter = pick.activeItems[0]?.words ?? pick.value.trim();
+      pick.hide();
+    });
+    pick.onDidHide(() => {
+      if (!accepted) index.filter = before;
+      pick.dispose();
+    });
+    pick.show();
+  }
+
+  clearFilter(): void {
+    this.services.index.filter = '';
   }
 
   async rename(argument: unknown): Promise<void> {
@@ -252,6 +355,7 @@ export class ResultCommands {
     argument: unknown,
     offered: (entry: ResultEntry) => boolean = () => true,
   ): Promise<string | undefined> {
+    if (argument === selectionArgument) return this.foldersOf(argument, undefined)[0];
     if (typeof argument === 'string') return argument;
     if (argument instanceof vscode.Uri) return folderAt(argument.fsPath);
     const { entry } = (argument ?? {}) as { entry?: ResultEntry };
@@ -281,6 +385,14 @@ export class ResultCommands {
     });
     return answer?.folder;
   }
+}
+
+/** One result comes back by a click; of several, which a folded scenario may stand for, the number is asked first. */
+async function agreed(count: number): Promise<boolean> {
+  if (count === 1) return true;
+  const answer = t('Delete');
+  const question = t('Delete {0} results?', count);
+  return (await vscode.window.showWarningMessage(question, { modal: true }, answer)) === answer;
 }
 
 function openResult(): vscode.Uri | undefined {

@@ -348,7 +348,7 @@ function sayGone(origin: vscode.Uri): void {
 }
 
 /** A name for the tab; the folder is what the copy is found by. */
-function copyUri(folder: string): vscode.Uri {
+export function copyUri(folder: string): vscode.Uri {
   const { scenario } = fromName(path.basename(folder));
   const name = t('{0} (as it was run).yaml', scenario);
   return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });

@@ -49,10 +49,10 @@ export function showStatus(
 
 function fill(
   item: vscode.StatusBarItem,
-  { run: { title, targetUrl } }: EditorRun,
+  { run: { title, targetUrl, scenario } }: EditorRun,
   snapshot: Snapshot | undefined,
 ): string {
-  const text = statusText(snapshot, t);
+  const text = statusText(snapshot, scenario, t);
   item.text = `$(pulse) ${text}`;
   item.tooltip = [`${title} → ${targetUrl}`]
     .concat(statusDetails(snapshot, t), t('Click for the live panel.'))

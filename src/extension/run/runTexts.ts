@@ -2,7 +2,7 @@ import { countOf } from '../../base/errorClass';
 import type { Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
-import type { Snapshot } from '../../measure/snapshot';
+import { runLeftS, type Snapshot } from '../../measure/snapshot';
 import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
@@ -68,8 +68,12 @@ export function workersOverride(text: string, workers: number): SetKey[] {
   return [{ path: 'config.workers', value: String(workers) }];
 }
 
-/** For status bar and notification: step, p99 and the time the step has left. */
-export function statusText(snapshot: Snapshot | undefined, t: Translate): string {
+/** For status bar and notification: step, p99, and the time that the step and the whole run have left. */
+export function statusText(
+  snapshot: Snapshot | undefined,
+  scenario: Pick<Scenario, 'warmupMs' | 'singleStepDurationMs'>,
+  t: Translate,
+): string {
   if (!snapshot) return t('starting');
   const { connections, phase, step, stepCount, search } = snapshot;
   if (phase === 'connecting') {
@@ -86,7 +90,13 @@ export function statusText(snapshot: Snapshot | undefined, t: Translate): string
     : t('step {0}/{1}', step.index, stepCount);
   if (phase === 'preparing' || phase === 'warmup') return `${place} · ${t('warm-up')}`;
   const p99 = step.latencyUs.count > 0 ? [`p99 ${latencyWords(step.latencyUs.p99)}`] : [];
-  const left = phase === 'draining' ? t('draining') : t('{0} left', timeLeft(step));
+  const whole = runLeftS(snapshot, scenario) ?? 0;
+  const left =
+    phase === 'draining'
+      ? t('draining')
+      : step.index < stepCount
+        ? t('{0} left, {1} in all', timeLeft(step), timeLeft({ elapsedS: 0, totalS: whole }))
+        : t('{0} left', timeLeft(step));
   return [place, ...p99, left].join(' · ');
 }
 

@@ -2,6 +2,7 @@ import uPlot from 'uplot';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { timeLabel } from '../../measure/show/chartWords';
 import { element, setText } from '../element';
+import type { TimeView } from './timeView';
 
 // The library declares these names for compilers that put numbers in their place; ours may not.
 /* eslint-disable typescript/no-unsafe-enum-assignment */
@@ -15,11 +16,37 @@ export const sideRoom = { left: 62, right: 54 };
 /** An axis below a chart: low enough that its first label keeps away from the lowest one at the side. */
 export const belowAxis = { size: 32, gap: 10 };
 
+const nothing = { left: 0, top: 0, width: 0, height: 0 };
+
 const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
   legend: { show: false },
-  select: { show: false, left: 0, top: 0, width: 0, height: 0 },
-  cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+  select: { show: false, ...nothing },
+  cursor: { show: false },
 };
+
+/** Options of a chart over time in which a part of the run is chosen by dragging. */
+export function choosesRange(
+  view: Pick<TimeView, 'zoom' | 'point'>,
+): Pick<ChartOptions, 'cursor' | 'select'> & { readonly setSelect: (plot: uPlot) => void } {
+  return {
+    cursor: {
+      ...{ x: false, y: false, points: { show: false } },
+      drag: { x: true, y: false, setScale: false, dist: 5 },
+      // The library would show what it takes for the whole.
+      bind: { dblclick: () => null },
+    },
+    select: { show: true, ...nothing },
+    setSelect: (plot) => {
+      const { left, width } = plot.select;
+      if (width === 0) return;
+      plot.setSelect(nothing, false);
+      const range = [left, left + width].map((x) => plot.posToVal(x, 'x')) as [number, number];
+      // What was pointed at moves away under the mouse.
+      view.point(undefined);
+      view.zoom(range);
+    },
+  };
+}
 
 export function axis(
   parts: Pick<
@@ -80,16 +107,33 @@ export function decadeRange(min: number | null, max: number | null): [number, nu
 
 export type ChartOptions = Omit<uPlot.Options, 'width'>;
 
+export type Chart = ReturnType<typeof createChart>;
+
 export function createChart() {
-  const place = element('div.chart', { role: 'img' });
+  const place = element('div.chart');
   let plot: uPlot | undefined;
   let drawn: unknown;
+  let hidden: ReadonlySet<number> = new Set();
+  const showLines = (): void => {
+    // The first series is the axis.
+    for (const [at, { show }] of plot?.series.slice(1).entries() ?? []) {
+      if (show === hidden.has(at)) plot!.setSeries(at + 1, { show: !hidden.has(at) });
+    }
+  };
   new ResizeObserver(() => {
     const width = place.clientWidth;
     if (plot && width > 0 && width !== plot.width) plot.setSize({ width, height: plot.height });
   }).observe(place);
   return {
     place,
+    /** The chart as it is drawn now; undefined before the first time. */
+    plot: (): uPlot | undefined => plot,
+    /** Leaves out lines by their numbers. */
+    hideLines(lines: ReadonlySet<number>): void {
+      hidden = lines;
+      showLines();
+    },
+    isShown: (line: number): boolean => !hidden.has(line),
     /** Draws the data; a chart of another `kind` is made anew with the options. */
     show(data: uPlot.AlignedData, kind: unknown, options: () => ChartOptions): void {
       if (plot && kind === drawn) {
@@ -100,7 +144,10 @@ export function createChart() {
       drawn = kind;
       const width = Math.max(200, place.clientWidth);
       plot = new uPlot({ ...quietChart, width, ...options() }, data, place);
+      showLines();
     },
+    /** Calls back when the chart has taken over what it was given, so that its places are right. */
+    settled: (then: () => void): void => queueMicrotask(then),
     redraw: () => plot?.redraw(false, true),
   };
 }
@@ -124,10 +171,34 @@ interface LegendLine {
   readonly widthPx: number;
 }
 
-export function createLegend(lines: readonly LegendLine[]) {
+/**
+ * A legend; with `chosen`, each line is a button that leaves it alone in the chart, and again shows all. With Ctrl or Shift it
+ * comes and goes beside the others. `chosen` gets the lines to hide.
+ */
+export function createLegend(
+  lines: readonly LegendLine[],
+  chosen?: (hidden: ReadonlySet<number>) => void,
+) {
   const values = lines.map(() => element('span.value'));
   const labels = lines.map(({ label }) => element('span', label));
-  const items = lines.map((line, at) => element('li', sample(line), labels[at]!, values[at]!));
+  let shown: ReadonlySet<number> = new Set();
+  const parts = lines.map((line, at) => {
+    const content = [sample(line), labels[at]!, values[at]!];
+    if (!chosen) return content;
+    const button = element('button.plain', { type: 'button', 'aria-pressed': 'false' }, ...content);
+    button.addEventListener('click', ({ ctrlKey, metaKey, shiftKey }) => {
+      shown = afterClick(shown, at, ctrlKey || metaKey || shiftKey, lines.length);
+      for (const [each, item] of items.entries()) {
+        const only = shown.has(each);
+        item.classList.toggle('away', shown.size > 0 && !only);
+        item.firstElementChild!.setAttribute('aria-pressed', String(only));
+      }
+      const all = lines.map((_, each) => each);
+      chosen(new Set(shown.size === 0 ? [] : all.filter((each) => !shown.has(each))));
+    });
+    return [button];
+  });
+  const items = parts.map((content) => element('li', ...content));
   return {
     root: element('ul.legend', ...items),
     setValues(texts: readonly string[]): void {
@@ -140,6 +211,19 @@ export function createLegend(lines: readonly LegendLine[]) {
       if (labels[at]) setText(labels[at], label);
     },
   };
+}
+
+/** The lines that are shown alone after a click on one; none of them chosen means all are shown. */
+export function afterClick(
+  shown: ReadonlySet<number>,
+  at: number,
+  beside: boolean,
+  count: number,
+): ReadonlySet<number> {
+  if (!beside) return shown.size === 1 && shown.has(at) ? new Set() : new Set([at]);
+  const all = shown.size === 0 ? Array.from({ length: count }, (_, each) => each) : [...shown];
+  const next = all.includes(at) ? all.filter((each) => each !== at) : [...all, at];
+  return new Set(next.length === count ? [] : next);
 }
 
 function sample({ colour, dash, widthPx }: LegendLine): SVGSVGElement {

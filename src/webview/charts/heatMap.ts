@@ -3,10 +3,13 @@ import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { tailUs, type LatencySummary } from '../../measure/latencySummary';
 import { timeCharts } from '../../measure/show/timeSeries';
 import type { Snapshot } from '../../measure/snapshot';
+import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { createCard, createTwin, type StateCard } from '../tables/card';
+import type { PanelStrings } from '../../protocol/panelStrings';
 import {
+  choosesRange,
   createChart,
   latencyAxis,
   logarithmic,
@@ -15,58 +18,117 @@ import {
   timeAxis,
   type ChartOptions,
 } from './chartFrame';
+import { createPointer, type Reading } from './pointer';
+import { createCorner, timePointer } from './timeChart';
 import { chartTable } from './timeCharts';
+import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
-export function createHeatMapCard({ strings }: ShownRun): StateCard {
+export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateCard {
   const card = createCard(strings.heatMap, 'heat');
   const chart = createChart();
   const { place } = chart;
+  const corner = createCorner(strings, view);
   const twin = createTwin(strings.asTable, strings.heatMap);
-  card.body.append(place, element('p.quiet', strings.heatMapMore), twin.root);
-  let made: { readonly of: ShownRun['snapshots']; readonly map: HeatMap | undefined } | undefined;
-  return {
-    card,
-    update(state) {
-      const over = isOver(state);
-      if (over && made?.of !== state.snapshots) {
-        made = { of: state.snapshots, map: heatMapOf(state.snapshots) };
-      }
-      const map = over ? made?.map : undefined;
-      card.show(map !== undefined);
-      if (!map) return;
-      chart.show([[0], [null]], map, () => options(map, axisEndS(state)));
-      const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
-      const range = fill(strings.heatMapRange, ...ends);
-      place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap, range));
-      twin.update(() => chartTable(timeCharts[0]!, state), true);
+  const below = element('div.below', element('p', strings.heatMapMore), corner.root);
+  card.body.append(place, below, twin.root);
+  let made: Made | undefined;
+  let shown: ShownRun | undefined;
+  const pointer = createPointer(chart, {
+    ...timePointer(strings, view, () => (shown ? axisEndS(shown) : 0)),
+    places: () => made?.middles ?? [],
+    read: (index, heightShare) => {
+      const { map, middles } = made!;
+      return {
+        title: timeLabel(middles[index]!),
+        rows: map ? [cellReading(map, index, heightShare, strings)] : [],
+      };
     },
-    redraw: () => chart.redraw(),
+  });
+  const update = (state: ShownRun): void => {
+    shown = state;
+    const over = isOver(state);
+    const { range } = view;
+    if (over && (made?.of !== state.snapshots || made.range !== range)) {
+      made = makeMap(state.snapshots, range);
+    }
+    const map = over ? made?.map : undefined;
+    card.show(map !== undefined);
+    if (!map) return;
+    chart.show([[0], [null]], map, () =>
+      options(map, range ?? [0, Math.max(1, axisEndS(state))], view),
+    );
+    const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
+    const words = fill(strings.heatMapRange, ...ends);
+    place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap, words));
+    corner.update();
+    chart.settled(() => pointer.show(view.moment));
+    const snapshots = snapshotsIn(state.snapshots, range);
+    twin.update(() => chartTable(timeCharts[0]!, { ...state, snapshots }), true);
   };
+  view.follow({
+    pointed: () => pointer.show(view.moment),
+    zoomed: () => shown && update(shown),
+  });
+  return { card, update, redraw: () => chart.redraw() };
+}
+
+interface Made {
+  readonly of: ShownRun['snapshots'];
+  readonly range: TimeRange | undefined;
+  readonly map: HeatMap | undefined;
+  /** Middles of the columns, seconds since the run began. */
+  readonly middles: readonly number[];
+}
+
+function makeMap(of: ShownRun['snapshots'], range: TimeRange | undefined): Made {
+  const map = heatMapOf(snapshotsIn(of, range));
+  const middles = map?.seconds.slice(1).map((end, at) => (map.seconds[at]! + end) / 2) ?? [];
+  return { of, range, map, middles };
+}
+
+/** The deliveries of a cell: that under the pointer, by keyboard the strongest of the column. */
+function cellReading(
+  { latenciesUs, cells }: HeatMap,
+  column: number,
+  heightShare: number | undefined,
+  strings: PanelStrings,
+): Reading['rows'][number] {
+  const rows = cells[column] ?? [];
+  const row =
+    heightShare === undefined
+      ? rows.indexOf(Math.max(...rows))
+      : Math.min(rows.length - 1, Math.floor(heightShare * rows.length));
+  const ends = [latenciesUs[row] ?? 0, latenciesUs[row + 1] ?? 0].map(latencyWords);
+  return { label: ends.join(' – '), value: fill(strings.perSecond, rateWords(rows[row] ?? 0)) };
 }
 
 /** The stronger the more deliveries. */
-function options(map: HeatMap, endS: number): ChartOptions {
+function options(map: HeatMap, range: TimeRange, view: TimeView): ChartOptions {
   const { latenciesUs } = map;
+  const { setSelect, ...dragging } = choosesRange(view);
   return {
-    cursor: { show: false },
+    ...dragging,
     height: 200,
     padding: [8, sideRoom.right, 0, 0],
     series: [{}, {}],
     scales: {
-      x: { time: false, range: () => [0, Math.max(1, endS)] },
+      x: { time: false, range: () => [...range] },
       y: { distr: logarithmic, log: 10, range: () => [latenciesUs[0]!, latenciesUs.at(-1)!] },
     },
     axes: [timeAxis(), latencyAxis()],
-    hooks: { draw: [(plot) => drawCells(plot, map)] },
+    hooks: { draw: [(plot) => drawCells(plot, map)], setSelect: [setSelect] },
   };
 }
 
 function drawCells(plot: uPlot, { seconds, latenciesUs, cells, most }: HeatMap): void {
-  const { ctx } = plot;
+  const { ctx, bbox } = plot;
   const lefts = seconds.map((second) => Math.round(plot.valToPos(second, 'x', true)));
   const tops = latenciesUs.map((us) => Math.round(plot.valToPos(us, 'y', true)));
   ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
   ctx.fillStyle = themeColour('--heat');
   for (const [column, rows] of cells.entries()) {
     for (const [row, deliveries] of rows.entries()) {

@@ -19,6 +19,7 @@ import {
   wholeSteps,
   type ChartOptions,
 } from './chartFrame';
+import { createPointer } from './pointer';
 
 /** Each step in the order they were run. */
 export function searchTable(search: ShownSearch, state: ShownRun): TableView {
@@ -61,34 +62,48 @@ export function createSearchCard(first: ShownRun): StateCard {
   const card = createCard(strings.searchChart, 'chart-search');
   const chart = createChart();
   const { place } = chart;
-  const legend = createLegend([
+  const lines = [
     { label: 'p50', colour: 'p50', dash: [4, 3], widthPx: 1.5 },
     { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
-  ]);
+  ];
   const at = element('span.at');
   const twin = createTwin(strings.asTable, strings.searchChart);
+  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
   card.body.append(place, element('div.below', legend.root, at), twin.root);
-  place.tabIndex = 0;
   let shown = first;
+  let columns: uPlot.AlignedData = [[]];
   let pointed: number | undefined;
-  const point = (to: number | undefined): void => {
-    pointed = to;
+  const textsAt = (index: number): string[] =>
+    lines.map((_, line) => latencyOrLost(columns[line + 1]?.[index], strings));
+  const pointer = createPointer(chart, {
+    hint: strings.chartHint,
+    roleName: strings.chartRole,
+    places: () => columns[0] as number[],
+    moved: (value) => {
+      pointed = value;
+      showValues();
+    },
+    read: (index) => {
+      const search = searchOf(shown);
+      const value = columns[0][index]!;
+      const texts = textsAt(index);
+      const rows = lines.map(({ label, colour }, line) => ({ label, colour, value: texts[line]! }));
+      const step = search?.steps.filter((each) => each.value === value).at(-1);
+      const outcome = step ? [{ label: outcomeText(step, strings), value: '' }] : [];
+      const title = search ? searchValue(search.of, value, strings) : '';
+      return { title, rows: [...rows.filter((_, line) => chart.isShown(line)), ...outcome] };
+    },
+  });
+  const showValues = (): void => {
     const search = searchOf(shown);
     if (search === undefined) return;
-    const columns = searchColumns(search);
     const values = [...columns[0]];
-    const index = to ?? (search.low === null ? values.length - 1 : values.indexOf(search.low));
+    const index =
+      pointer.index ?? (search.low === null ? values.length - 1 : values.indexOf(search.low));
     const value = values[index];
     setText(at, value === undefined ? '' : searchValue(search.of, value, strings));
-    legend.setValues([1, 2].map((line) => latencyOrLost(columns[line]![index], strings)));
+    legend.setValues(textsAt(index));
   };
-  place.addEventListener('keydown', ({ key }) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
-    const search = searchOf(shown);
-    if (step === undefined || search === undefined) return;
-    const last = searchColumns(search)[0].length - 1;
-    point(Math.max(0, Math.min(last, (pointed ?? (step > 0 ? -1 : last + 1)) + step)));
-  });
   return {
     card,
     update(state) {
@@ -99,22 +114,23 @@ export function createSearchCard(first: ShownRun): StateCard {
       const title = fill(strings.searchChartBy, kindWord(search.of, strings));
       card.setTitle(title);
       twin.name(title);
-      chart.show(searchColumns(search), search.of, () => options(() => shown, point));
+      columns = searchColumns(search);
+      chart.show(columns, search.of, () => options(() => shown));
       const said = search.steps.map(
         (step) => `${searchValue(search.of, step.value, strings)} ${outcomeText(step, strings)}`,
       );
       place.setAttribute('aria-label', fill(strings.chartSummary, title, said.join('; ')));
-      point(pointed);
+      chart.settled(() => {
+        pointer.show(pointed);
+        showValues();
+      });
       twin.update(() => searchTable(search, state), state.result !== undefined);
     },
     redraw: () => chart.redraw(),
   };
 }
 
-function options(
-  stateNow: () => ShownRun,
-  pointed: (at: number | undefined) => void,
-): ChartOptions {
+function options(stateNow: () => ShownRun): ChartOptions {
   const line = (colour: string, width: number, dash?: number[]): uPlot.Series => ({
     stroke: () => themeColour(`--line-${colour}`),
     ...{ width, spanGaps: true, points: { show: false }, ...(dash && { dash }) },
@@ -147,7 +163,6 @@ function options(
         (plot) => drawLimit(plot, limitUs()),
         (plot) => drawSteps(plot, searchOf(stateNow())?.steps ?? []),
       ],
-      setCursor: [(plot) => pointed(plot.cursor.idx ?? undefined)],
     },
   };
 }

@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 import { showsShare } from '../../base/measuringLimits';
 import { latencyShare, summaryKeys } from '../../base/objectives/latency';
 import { latencyMetrics } from '../../base/objectives/percentile';
-import { fill } from '../../base/objectives/limitWords';
+import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { latencyAt } from '../../measure/latencySummary';
 import { percentWords } from '../../measure/show/chartWords';
@@ -16,6 +16,7 @@ import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
 import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
 import { latencyOrDash } from '../wording';
+import { createPointer } from './pointer';
 import {
   axis,
   belowAxis,
@@ -38,6 +39,9 @@ export interface SpectrumView {
   readonly sent: readonly SpectrumPoint[];
   readonly table: TableView;
 }
+
+/** The share of a place: the way back from {@link percentilePlace}. */
+const shareAt = (place: number): number => 1 - 10 ** -place;
 
 /** The spectrum of the step asked for, else of the one that counts; its percentiles joined until the histogram is known. */
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
@@ -84,12 +88,31 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
   const { place } = chart;
   const choice = element('select');
   const chooser = element('label.chooser', `${strings.spectrumStep} `, choice);
-  const legend = createLegend([
+  const lines = [
     { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
-  ]);
+  ];
+  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
   const twin = createTwin(strings.asTable, '');
   card.body.append(place, element('div.below', legend.root, chooser), twin.root);
+  let points: uPlot.AlignedData = [[]];
+  let pointed: number | undefined;
+  const pointer = createPointer(chart, {
+    hint: strings.chartHint,
+    roleName: strings.chartRole,
+    places: () => points[0] as number[],
+    moved: (place) => {
+      pointed = place;
+    },
+    read: (index) => ({
+      title: percentWords(shareAt(points[0][index] ?? 0)),
+      rows: lines.flatMap(({ label, colour }, at) => {
+        const us = points[at + 1]?.[index] ?? undefined;
+        const shown = us !== undefined && chart.isShown(at);
+        return shown ? [{ label, value: latencyWords(us), colour }] : [];
+      }),
+    }),
+  });
   let wanted: number | undefined;
   let shown: ShownRun | undefined;
   const update = (state: ShownRun): void => {
@@ -108,7 +131,9 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     }
     choice.value = String(view.step);
     legend.showLine(1, view.sent.length > 0);
-    chart.show(aligned(view), 'spectrum', chartOptions);
+    points = aligned(view);
+    chart.show(points, 'spectrum', chartOptions);
+    chart.settled(() => pointer.show(pointed));
     twin.update(() => view.table, state.result !== undefined);
   };
   choice.addEventListener('change', () => {
@@ -137,7 +162,6 @@ function chartOptions(): ChartOptions {
   });
   const named = axisShares.map(percentilePlace);
   return {
-    cursor: { show: false },
     height: 200,
     padding: [8, 18, 0, 0],
     series: [{}, line('p99', 2.5), line('sent', 1.5, [6, 3])],

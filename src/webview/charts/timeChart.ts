@@ -21,6 +21,7 @@ import { createCard, createTwin, type StateCard } from '../tables/card';
 import {
   axis,
   axisFont,
+  choosesRange,
   createChart,
   createLegend,
   decadeRange,
@@ -33,81 +34,134 @@ import {
   wholeSteps,
   type ChartOptions,
 } from './chartFrame';
-import { atRest, chartTable, seriesLabel } from './timeCharts';
+import { createPointer, wholeKey, type PointerParts } from './pointer';
+import { atRest, chartTable, inRange, seriesLabel } from './timeCharts';
+import { snapshotsIn, zoomedBy, type TimeRange, type TimeView } from './timeView';
 
 /** Lines with a point at every pixel would hide each other. */
 const mostPoints = 400;
 
-/** A chart over time with legend and table; the legend shows the values at the pointer, else those {@link atRest}. */
-export function createTimeChartCard(spec: TimeChartSpec, { strings }: ShownRun): StateCard {
+/**
+ * A chart over time with legend and table; the legend shows the values at the moment that is pointed at in any of them, else
+ * those {@link atRest}.
+ */
+export function createTimeChartCard(
+  spec: TimeChartSpec,
+  { strings }: ShownRun,
+  view: TimeView,
+): StateCard {
   const title = strings[spec.title];
   const card = createCard(title, `chart-${spec.id}`);
   const chart = createChart();
   const { place } = chart;
+  const names = spec.series.map((line) => seriesLabel(line, strings));
   const legend = createLegend(
-    spec.series.map((line) => ({ ...line, colour: line.id, label: seriesLabel(line, strings) })),
+    spec.series.map((line, at) => ({ ...line, colour: line.id, label: names[at]! })),
+    (hidden) => chart.hideLines(hidden),
   );
-  const at = element('span.at');
+  const corner = createCorner(strings, view);
   const twin = createTwin(strings.asTable, title);
-  card.body.append(place, element('div.below', legend.root, at), twin.root);
+  card.body.append(place, element('div.below', legend.root, corner.root), twin.root);
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
+  let state: ShownRun | undefined;
   let over = false;
-  let pointedAt: number | undefined;
   const words = (value: number | null | undefined): string =>
     value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
+  const momentAt = (index: number): string => timeLabel(columns.seconds[index] ?? 0);
+  const pointer = createPointer(chart, {
+    ...timePointer(strings, view, () => (state ? axisEndS(state) : 0)),
+    places: () => columns.seconds,
+    read: (index) => {
+      const rows = names.map((label, at) => ({
+        ...{ label, value: words(columns.lines[at]?.[index]), colour: spec.series[at]!.id },
+      }));
+      return { title: momentAt(index), rows: rows.filter((_, at) => chart.isShown(at)) };
+    },
+  });
+  const rest = (): { label: string; values: readonly (number | null)[] } =>
+    atRest(spec, inRange(columns, view.range), over, strings, view.range);
   const showValues = (): void => {
-    const index = pointedAt;
+    const { index } = pointer;
     const { label, values } =
       index === undefined
-        ? atRest(spec, columns, over, strings)
-        : {
-            label: timeLabel(columns.seconds[index] ?? 0),
-            values: columns.lines.map((line) => line[index]),
-          };
-    setText(at, label);
+        ? rest()
+        : { label: momentAt(index), values: columns.lines.map((line) => line[index]) };
+    corner.say(label);
     legend.setValues(values.map(words));
   };
-  const describe = (): void => {
-    const { label, values } = atRest(spec, columns, over, strings);
-    const shown = spec.series.map(
-      (series, index) => `${seriesLabel(series, strings)} ${words(values[index])}`,
-    );
-    const text = fill(strings.chartSummary, `${title}, ${label}`, shown.join(', '));
-    place.setAttribute('aria-label', text);
+  const point = (): void => {
+    pointer.show(view.moment);
+    showValues();
   };
-  let backdrop: TimeBackdrop = { bands: [], limits: [], endS: 1 };
+  const describe = (): void => {
+    const { label, values } = rest();
+    const shown = names.map((name, at) => `${name} ${words(values[at])}`).join(', ');
+    place.setAttribute('aria-label', fill(strings.chartSummary, `${title}, ${label}`, shown));
+  };
+  let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
+  const update = (next: ShownRun): void => {
+    state = next;
+    const { range } = view;
+    const shown = { ...next, snapshots: snapshotsIn(next.snapshots, range) };
+    columns = columnsOf(spec, shown.snapshots, mostPoints);
+    over = isOver(next);
+    backdrop = backdropOf(next, range);
+    const whole = range ? columnsOf(spec, next.snapshots, mostPoints) : columns;
+    const right = rightAxisOf(spec, whole);
+    chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
+      options(spec, right, () => backdrop, strings, view),
+    );
+    for (const [index, { id }] of spec.series.entries()) {
+      const onRight = right !== 'none' && spec.right.includes(id);
+      legend.setLabel(index, onRight ? fill(strings.onRight, names[index]!) : names[index]!);
+    }
+    corner.update();
+    showValues();
+    chart.settled(point);
+    describe();
+    twin.update(() => chartTable(spec, shown), over || range !== undefined);
+  };
+  view.follow({ pointed: point, zoomed: () => state && update(state) });
+  return { card, update, redraw: () => chart.redraw() };
+}
+
+/** What is said at the upper right of a chart over time, and the way back to the whole run. */
+export function createCorner({ wholeRun }: PanelStrings, view: TimeView) {
+  const at = element('span');
+  const back = element('button.plain', { type: 'button' }, wholeRun);
+  back.addEventListener('click', () => view.zoom(undefined));
+  const root = element('div.at', at, back);
+  back.hidden = true;
   return {
-    card,
-    update(state) {
-      const { snapshots } = state;
-      columns = columnsOf(spec, snapshots, mostPoints);
-      over = isOver(state);
-      const [bands, limits, endS] = [stepBands(snapshots), limitsOf(state), axisEndS(state)];
-      backdrop = { bands, limits, endS };
-      const right = rightAxisOf(spec, columns);
-      chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
-        options(
-          spec,
-          right,
-          () => backdrop,
-          strings,
-          (index) => {
-            pointedAt = index;
-            showValues();
-          },
-        ),
-      );
-      const twoSides = right !== 'none';
-      for (const [index, series] of spec.series.entries()) {
-        const label = seriesLabel(series, strings);
-        const onRight = twoSides && spec.right.includes(series.id);
-        legend.setLabel(index, onRight ? fill(strings.onRight, label) : label);
-      }
-      showValues();
-      describe();
-      twin.update(() => chartTable(spec, state), over);
+    root,
+    say: (text: string): void => setText(at, text),
+    update: (): void => {
+      back.hidden = view.range === undefined;
     },
-    redraw: () => chart.redraw(),
+  };
+}
+
+/** Keys and pointer of a chart over time. */
+export function timePointer(
+  { chartHint, zoomHint, chartRole }: PanelStrings,
+  view: TimeView,
+  endS: () => number,
+): Pick<PointerParts, 'hint' | 'roleName' | 'moved' | 'key'> {
+  return {
+    hint: `${chartHint} ${zoomHint}`,
+    roleName: chartRole,
+    moved: (place) => view.point(place),
+    key: (key) => {
+      const whole: TimeRange = [0, endS()];
+      const range = view.range ?? whole;
+      const factor = key === '+' ? 0.5 : key === '-' ? 2 : undefined;
+      if (factor !== undefined) {
+        const aroundS = view.moment ?? (range[0] + range[1]) / 2;
+        view.zoom(zoomedBy(factor, aroundS, range, whole[1]));
+      } else if (key === wholeKey) view.zoom(undefined);
+      else return false;
+      return true;
+    },
   };
 }
 
@@ -124,10 +178,18 @@ interface LimitLine {
   readonly us: number;
 }
 
+function backdropOf(state: ShownRun, range: TimeRange | undefined): TimeBackdrop {
+  return {
+    bands: stepBands(state.snapshots),
+    limits: limitsOf(state),
+    range: range ?? [0, Math.max(1, axisEndS(state))],
+  };
+}
+
 interface TimeBackdrop {
   readonly bands: readonly StepBand[];
   readonly limits: readonly LimitLine[];
-  readonly endS: number;
+  readonly range: TimeRange;
 }
 
 function options(
@@ -135,8 +197,9 @@ function options(
   right: RightAxis,
   backdrop: () => TimeBackdrop,
   strings: PanelStrings,
-  pointed: (at: number | undefined) => void,
+  view: TimeView,
 ): ChartOptions {
+  const { setSelect, ...dragging } = choosesRange(view);
   const isLatency = spec.unit === 'latency';
   const twoSides = right !== 'none';
   const values = (_plot: uPlot, splits: number[]): string[] =>
@@ -145,6 +208,7 @@ function options(
     (room: number): uPlot.Range.Function =>
     (_plot, _min, max) => [0, Math.max(10, max) * room];
   return {
+    ...dragging,
     height: isLatency ? 270 : 180,
     padding: [8, twoSides ? 0 : sideRoom.right, 0, 0],
     series: [
@@ -152,7 +216,7 @@ function options(
       ...spec.series.map((series) => lineOf(series, twoSides && spec.right.includes(series.id))),
     ],
     scales: {
-      x: { time: false, range: () => [0, Math.max(1, backdrop().endS)] },
+      x: { time: false, range: () => [...backdrop().range] },
       y: isLatency
         ? {
             distr: logarithmic,
@@ -191,7 +255,7 @@ function options(
             (plot) => drawLimitNames(plot, backdrop().limits, strings),
           ]
         : [],
-      setCursor: [(plot) => pointed(plot.cursor.idx ?? undefined)],
+      setSelect: [setSelect],
     },
   };
 }
@@ -245,8 +309,9 @@ function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStri
     const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
     const text = fill(strings.senders, formatCount(senders));
     // Where it does not fit it is left out; the table of steps has it.
-    const room = right - left - 10 * devicePixelRatio;
-    const place = { left: left + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
+    const shownLeft = Math.max(left, bbox.left);
+    const room = Math.min(right, bbox.left + bbox.width) - shownLeft - 10 * devicePixelRatio;
+    const place = { left: shownLeft + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
     drawOnPlate(ctx, text, '--quiet', (width) => (width <= room ? place : undefined));
   }
 }

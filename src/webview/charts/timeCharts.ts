@@ -14,20 +14,40 @@ import {
 import type { PanelStrings } from '../../protocol/panelStrings';
 import type { ShownRun } from '../panelState';
 import { noted, type TableView } from '../tables/card';
+import type { TimeRange } from './timeView';
 
-/** Of a run that goes on its latest values; of one that is over the worst latencies, mean rates and last states. */
+/** The points of a part of the run alone. */
+export function inRange(columns: Columns, range: TimeRange | undefined): Columns {
+  if (range === undefined) return columns;
+  const { seconds, lines, perPoint } = columns;
+  const inside = (_: unknown, at: number): boolean =>
+    seconds[at]! >= range[0] && seconds[at]! <= range[1];
+  return {
+    seconds: seconds.filter(inside),
+    lines: lines.map((line) => line.filter(inside)),
+    perPoint,
+  };
+}
+
+/**
+ * Of a run that goes on its latest values; of one that is over, or of a part of it, the worst latencies, mean rates and last
+ * states.
+ */
 export function atRest(
   { unit }: TimeChartSpec,
   { lines }: Columns,
   over: boolean,
-  { highestOfRun, meanOfRun, endOfRun, latest }: PanelStrings,
+  { highestOfRun, meanOfRun, endOfRun, latest, highestOf, meanOf, endOf }: PanelStrings,
+  range?: TimeRange,
 ) {
+  const combine = over || range ? combineOf[unit] : 'last';
+  const values = lines.map((line) => combined(line, combine));
+  if (range) {
+    const parts = { max: highestOf, mean: meanOf, last: endOf };
+    return { label: fill(parts[combine], ...range.map(timeLabel)), values };
+  }
   const labels = { max: highestOfRun, mean: meanOfRun, last: endOfRun };
-  const combine = over ? combineOf[unit] : 'last';
-  return {
-    label: over ? labels[combine] : latest,
-    values: lines.map((line) => combined(line, combine)),
-  };
+  return { label: over ? labels[combine] : latest, values };
 }
 
 /** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { mostSnapshots } from '../../../src/measure/snapshot';
 import type { ToPanel } from '../../../src/protocol/panel';
+import { panelStrings } from '../../../src/protocol/panelStrings';
 import { initialState, reduce, type PanelState } from '../../../src/webview/panelState';
 import { sampleResult } from '../results/sampleResult';
 import { hydrate, measured, shownRun } from './shownRun';
@@ -34,9 +35,12 @@ describe('state of the panel', () => {
     assert.equal(reduce(initialState, unknown), initialState);
   });
 
-  it('keeps English texts where a translation is missing', () => {
-    const state = reduce(initialState, hydrate({ strings: { stop: 'Anhalten' } }));
-    assert.deepEqual([state.strings.stop, state.strings.runAgain], ['Anhalten', 'Run again']);
+  it('takes its words from the editor', () => {
+    const words = { ...panelStrings, stop: 'Anhalten' };
+    assert.deepEqual(shown(reduce(initialState, hydrate({ strings: words })))?.strings, words);
+    const message = 'It is gone.';
+    const gone = reduce(initialState, { type: 'unreadable', message, strings: words });
+    assert.deepEqual(gone, { kind: 'unreadable', message, strings: words });
   });
 
   it('stays bounded over days', () => {

@@ -30,8 +30,10 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.equal(textOf(shownRun([sampleSnapshot(7)])), 'Opening connections: 700 of 1,900.');
     assert.equal(
       textOf(shownRun([measured(40, 1), measured(95, 2)])),
-      'Step 2 of 3, 12 s left. 99 % within 41 ms; nothing lost so far; the generator keeps its schedule.',
+      'Step 2 of 3, 12 s left, 1:07 of the whole run. 99 % within 41 ms; nothing lost so far; the generator keeps its schedule.',
     );
+    const last = { ...measured(95, 2), stepCount: 2 };
+    assert.match(textOf(shownRun([last])), /^Step 2 of 2, 12 s left\. 99 %/);
     const draining = shownRun([sampleSnapshot(99, 2, { phase: 'draining' })]);
     assert.match(textOf(draining), /^Step 2 of 3, waits for outstanding deliveries\. 99 % within/);
   });
@@ -51,7 +53,7 @@ describe('sentence, tiles and Units of the panel', () => {
       tone: 'bad',
       sign: '✗',
       lead: 'Step 1 of 3,',
-      rest: '12 s left. 99 % within 2.5 s, above the limit of 1 s; nothing lost so far; the generator keeps its schedule.',
+      rest: '12 s left, 2:02 of the whole run. 99 % within 2.5 s, above the limit of 1 s; nothing lost so far; the generator keeps its schedule.',
     });
     const atLimit = shownRun([withLatency(defaultSlo, 5000, 40_000, 1_000_000, 3_000_000)], {
       strings,
@@ -74,7 +76,10 @@ describe('sentence, tiles and Units of the panel', () => {
     const missed = { ...snapshot, step: { ...slow, missed: missedSoFar(slow, defaultSlo)! } };
     assert.match(textOf(shownRun([missed], { strings })), /99 % 在 2\.5 s 以内，超过 1 s 的上限；/);
     const silent = { ...snapshot, step: { ...snapshot.step!, latencyUs: latency(0, 0, 0, 0) } };
-    assert.match(textOf(shownRun([silent], { strings })), /剩余 12 s。 尚未收到任何消息；/);
+    assert.match(
+      textOf(shownRun([silent], { strings })),
+      /剩余 12 s，整个运行剩余 2:02。 尚未收到任何消息；/,
+    );
   });
 
   it('call nothing good before anything was received', () => {
@@ -85,14 +90,17 @@ describe('sentence, tiles and Units of the panel', () => {
       tone: 'neutral',
       sign: '●',
       lead: 'Step 1 of 3,',
-      rest: '12 s left. Nothing received yet; the generator keeps its schedule.',
+      rest: '12 s left, 2:02 of the whole run. Nothing received yet; the generator keeps its schedule.',
     });
     const lossy = measured(40, 1);
     const before = { ...lossy, step: { ...lossy.step!, outstanding: 12 } };
     const after = { ...silent, step: { ...silent.step, index: 2 } };
     const losing = sentenceOf(shownRun([before, after]));
     assert.equal(losing.tone, 'warn');
-    assert.match(losing.rest, /^12 s left\. Nothing received yet; 12 lost so far; the generator/);
+    assert.match(
+      losing.rest,
+      /^12 s left, 1:07 of the whole run\. Nothing received yet; 12 lost so far; the generator/,
+    );
   });
 
   it('say how long nothing has arrived, and call nothing good meanwhile', () => {
@@ -110,7 +118,7 @@ describe('sentence, tiles and Units of the panel', () => {
       tone: 'warn',
       sign: '⚠',
       lead: 'Step 1 of 3,',
-      rest: '12 s left. No delivery for 2.1 s, 400 waiting; 99 % of deliveries within 41 ms; the generator keeps its schedule.',
+      rest: '12 s left, 2:02 of the whole run. No delivery for 2.1 s, 400 waiting; 99 % of deliveries within 41 ms; the generator keeps its schedule.',
     });
     assert.match(
       stalled(6.5, 0).rest,
@@ -118,7 +126,10 @@ describe('sentence, tiles and Units of the panel', () => {
     );
     const nothing = stalled(3, 3, { latencyUs: latency(0, 0, 0, 0) });
     assert.equal(nothing.tone, 'warn');
-    assert.match(nothing.rest, /left\. No delivery for 3\.0 s, 400 waiting; the generator keeps/);
+    assert.match(
+      nothing.rest,
+      /whole run\. No delivery for 3\.0 s, 400 waiting; the generator keeps/,
+    );
     assert.equal(stalled(3, 3, { over: true }).tone, 'good');
   });
 
@@ -193,7 +204,7 @@ describe('sentence, tiles and Units of the panel', () => {
     const live = shownRun([{ ...snapshot, step: { ...snapshot.step!, generator } }]);
     assert.equal(
       textOf(live),
-      'Something else takes the processor: a worker uses only 3 % of a core, and messages leave 310 ms late; these numbers say nothing about the target. Step 1 of 3, 12 s left.',
+      'Something else takes the processor: a worker uses only 3 % of a core, and messages leave 310 ms late; these numbers say nothing about the target. Step 1 of 3, 12 s left, 2:02 of the whole run.',
     );
     assert.equal(tilesOf(live).at(-1)?.value, 'held up');
   });

@@ -7,7 +7,7 @@ import { crlf, example, examples } from './atCursor';
 function shown(text: string): { at: string; markdown: string } {
   const analysis = analyseScenario(text);
   const { offset, length } = estimatePlace(analysis);
-  const markdown = hoverAt(analysis, offset, { estimate: true })?.markdown ?? '';
+  const markdown = hoverAt(analysis, offset, { estimate: 'first' })?.markdown ?? '';
   return { at: text.slice(offset, offset + length), markdown };
 }
 

@@ -60,7 +60,9 @@ describe('hoverAt', () => {
 ⚠ Above the 70 % mark (traffic 95 %): Unit 20 leaves room. 3 app servers with 15 server connections each.
 `;
     for (const piece of ['connections: 1900', 'unit: 10', 'name: sendTo', 'messageSize', '1s']) {
-      assert.ok(hover(on(piece))?.startsWith(expected), piece);
+      const [meaning, estimate] = hover(on(piece))!.split('\n\n---\n\n');
+      assert.match(meaning!, /^\*\*\w+\*\* · /, 'what the key means comes first');
+      assert.ok(estimate?.startsWith(expected), piece);
     }
     assert.ok(
       hover(on('connections: 1900'))?.includes(
@@ -76,7 +78,7 @@ describe('hoverAt', () => {
     )!;
     assert.match(
       text,
-      /^\*\*No size of this guide fits\*\* · send to connection, outbound 900,000 of 20,000 msg\/s \(4500 %\)\n\n⚠ Too much for Unit 10 /,
+      /---\n\n\*\*No size of this guide fits\*\* · send to connection, outbound 900,000 of 20,000 msg\/s \(4500 %\)\n\n⚠ Too much for Unit 10 /,
     );
     assert.match(text, /\n\n⚠ 900,000 connections are more than the 100,000 of Unit 100/);
   });
@@ -86,7 +88,7 @@ describe('hoverAt', () => {
     assert.doesNotMatch(hover(on('connections: 1900'), false)!, /Unit/);
     assert.match(
       hover('config:\n  connection|s: many')!,
-      /^No estimate: 1 error to solve first\.\n\n---\n\n\*\*connections\*\*/,
+      /^\*\*connections\*\*[^]*\n\n---\n\nNo estimate: 1 error to solve first\.$/,
     );
   });
 

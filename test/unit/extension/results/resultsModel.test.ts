@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import type { SearchKind } from '../../../../src/search/searchSummary';
 import type { EntryStatus, ResultEntry } from '../../../../src/extension/results/resultEntry';
 import {
+  ageGroups,
   entryDescription,
+  filtered,
+  groupDescription,
   groupsOf,
+  groupWords,
   lastRunText,
   newestOf,
+  recentP99Us,
+  sparkline,
   statusIcons,
   statusWord,
 } from '../../../../src/extension/results/resultsModel';
@@ -113,6 +119,106 @@ describe('entryDescription', () => {
   });
 });
 
+describe('the line of a scenario in the list', () => {
+  const runs = (...p99s: readonly (number | undefined)[]): ResultEntry[] =>
+    p99s.map((p99Us, at) => entry('echo', at + 1, p99Us === undefined ? {} : { p99Us }));
+
+  it('draws the p99 of its newest runs from zero on, oldest first', () => {
+    assert.equal(sparkline([10, 20, 40, 80]), '▂▃▅█');
+    assert.equal(sparkline([41, 42, 41]), '███', 'what differs little looks alike');
+    assert.deepEqual([sparkline([7]), sparkline([]), sparkline([0, 0])], ['', '', '']);
+    const many = runs(...Array.from({ length: 20 }, (_, at) => at + 1), undefined);
+    assert.deepEqual(recentP99Us(many), [13, 14, 15, 16, 17, 18, 19, 20]);
+  });
+
+  it('counts its results, and those that failed', () => {
+    assert.equal(groupDescription(runs(10, 80), english), '▂█ · 2');
+    assert.equal(groupDescription(runs(10), english), '1');
+    const failed = [...runs(10), entry('echo', 9, { status: 'fail' })];
+    assert.equal(groupDescription(failed, english), '2 · 1 failed');
+  });
+
+  it('has the values of the blocks in words', () => {
+    const entries = [...runs(41_000, 57_000), entry('echo', 9, { status: 'invalid' })];
+    assert.equal(
+      groupWords({ scenario: 'echo', entries }, english),
+      'echo, 3 results, 1 failed, p99 of the last 2 runs, oldest first: 41 ms, 57 ms',
+    );
+    assert.equal(groupWords({ scenario: 'echo', entries: runs(1) }, english), 'echo, 1 result');
+  });
+});
+
+describe('many results of a scenario', () => {
+  const now = new Date(2026, 10, 21, 10, 0);
+  const daysAgo = (days: number, hour = 12): ResultEntry =>
+    entry('echo', new Date(2026, 10, 21 - days, hour).getTime());
+
+  it('stand by age, by days of the calendar', () => {
+    const entries = [
+      ...[daysAgo(0, 9), daysAgo(0, 0)],
+      ...[daysAgo(1, 23), daysAgo(1, 0)],
+      ...[daysAgo(2, 23), daysAgo(7)],
+      ...[daysAgo(8), daysAgo(30)],
+      ...[daysAgo(31), daysAgo(400), entry('echo', 0)],
+    ];
+    const groups = ageGroups(entries, now, english) ?? [];
+    assert.deepEqual(
+      groups.map(({ label, entries: inside }) => [label, inside.length]),
+      [
+        ['Today', 2],
+        ['Yesterday', 2],
+        ['Last 7 days', 2],
+        ['Last 30 days', 2],
+        ['Older', 3],
+      ],
+    );
+    assert.deepEqual(
+      groups.flatMap((group) => group.entries),
+      entries,
+    );
+  });
+
+  it('stand without groups where they are few, or of one age', () => {
+    assert.equal(ageGroups([daysAgo(0), daysAgo(40)], now, english), undefined);
+    const today = Array.from({ length: 40 }, () => daysAgo(0, 9));
+    assert.equal(ageGroups(today, now, english), undefined);
+  });
+
+  it('are found by words of what the list says, all of them, in any case', () => {
+    const entries = [
+      entry('chat-room', now.getTime(), { status: 'fail', p99Us: 41_000 }),
+      entry('chat-room', now.getTime(), { p99Us: 41_000, unit: 10 }),
+      entry('echo', daysAgo(3).startedMs, { status: 'fail' }),
+    ];
+    const places = (filter: string): number[] =>
+      filtered(entries, filter, now, english).map((each) => entries.indexOf(each));
+    assert.deepEqual(places(''), [0, 1, 2]);
+    assert.deepEqual(places('  '), [0, 1, 2]);
+    assert.deepEqual(places('failed'), [0, 2]);
+    assert.deepEqual(places('Failed CHAT'), [0]);
+    assert.deepEqual(places('unit 10'), [1]);
+    assert.deepEqual(places('last 7 days'), [2]);
+    assert.deepEqual(places('nobody'), []);
+  });
+
+  it('take a moment to list, and how long is said', () => {
+    const many = Array.from({ length: 100 }, (_, at) =>
+      entry(`scenario-${at % 5}`, daysAgo(at % 60).startedMs + at, { p99Us: 1000 * at }),
+    );
+    const began = performance.now();
+    const groups = groupsOf(filtered(many, '', now, english));
+    const lines = groups.flatMap((group) => [
+      groupDescription(group.entries, english),
+      ...(ageGroups(group.entries, now, english) ?? []).flatMap((age) =>
+        age.entries.map((each) => entryDescription(each, english)),
+      ),
+    ]);
+    const ms = performance.now() - began;
+    process.stdout.write(`      100 results in ${groups.length} scenarios: ${ms.toFixed(1)} ms\n`);
+    assert.equal(lines.length, 100 + groups.length);
+  });
+});
+
 describe('the last run', () => {
   const now = new Date(10 * 3_600_000);
 
@@ -150,8 +256,11 @@ describe('the last run', () => {
   });
 
   it('is reported with its age', () => {
-    const run = entry('echo', now.getTime() - 2 * 3_600_000, { p99Us: 41_000 });
-    assert.equal(lastRunText(run, now, english), 'p99 41 ms, passed, 2 h ago');
+    const more = { p99Us: 84_000, unit: 5 };
+    const run = entry('echo', now.getTime() - 2 * 3_600_000, more);
+    assert.equal(lastRunText(run, now, english), 'p99 84 ms, Unit 5, passed, 2 h ago');
+    const missed = { ...run, status: 'fail', unit: null } as const;
+    assert.equal(lastRunText(missed, now, english), 'p99 84 ms, failed, 2 h ago');
     // A clock that was set back is no reason for a negative age.
     assert.equal(lastRunText(entry('echo', now.getTime() + 1e7), now, english), 'passed, just now');
   });

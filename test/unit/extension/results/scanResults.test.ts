@@ -5,6 +5,14 @@ import path from 'node:path';
 import type { ResultEntry } from '../../../../src/extension/results/resultEntry';
 import type { KnownEntry } from '../../../../src/extension/results/resultEntry';
 import { mostResults, scanResults } from '../../../../src/extension/results/resultEntry';
+import {
+  ageGroups,
+  entryDescription,
+  filtered,
+  groupDescription,
+  groupsOf,
+} from '../../../../src/extension/results/resultsModel';
+import { english } from '../../../../src/base/text';
 import { sampleResult, sampleSnapshot } from '../../results/sampleResult';
 
 describe('scanResults', () => {
@@ -72,6 +80,35 @@ describe('scanResults', () => {
     assert.equal(entries.length, mostResults);
     assert.equal(unread, 3);
     assert.ok(entries.every(({ name }) => !name.endsWith('r0000')));
+  });
+
+  it('lists a hundred results, and reads none of them a second time', async () => {
+    for (let number = 0; number < 100; number++) {
+      const id = `2026-11-21T10-00-${String(number % 60).padStart(2, '0')}-${number < 50 ? 'echo' : 'chat'}-${number}`;
+      folder(id, { 'result.json': JSON.stringify({ ...sampleResult(), id }) });
+    }
+    const known = new Map<string, KnownEntry>();
+    const timed = async (): Promise<readonly [ms: number, entries: readonly ResultEntry[]]> => {
+      const start = performance.now();
+      const { entries } = await scan(known);
+      const groups = groupsOf(filtered(entries, '', now, english));
+      for (const group of groups) {
+        groupDescription(group.entries, english);
+        ageGroups(group.entries, now, english);
+        for (const entry of group.entries) entryDescription(entry, english);
+      }
+      return [performance.now() - start, entries];
+    };
+    const [firstMs, first] = await timed();
+    const [againMs, again] = await timed();
+    process.stdout.write(
+      `      100 results in the list: ${firstMs.toFixed(0)} ms, again ${againMs.toFixed(0)} ms\n`,
+    );
+    assert.equal(first.length, 100);
+    assert.ok(
+      again.every((entry, at) => entry === first[at]),
+      'the entries are those that were read before',
+    );
   });
 
   it('reads what is left of an interrupted run once, however often it looks', async () => {

@@ -1,28 +1,30 @@
 import assert from 'node:assert/strict';
 import { statusDetails, statusText } from '../../../../src/extension/run/runTexts';
-import { sampleSnapshot } from '../../results/sampleResult';
+import { sampleScenario, sampleSnapshot } from '../../results/sampleResult';
 import { english } from '../../../../src/base/text';
+
+const textOf = (snapshot: Parameters<typeof statusText>[0]): string =>
+  statusText(snapshot, sampleScenario, english);
 
 describe('statusText', () => {
   it('says step, p99 and time left while measuring', () => {
-    const text = statusText(sampleSnapshot(60, 2), english);
-    assert.match(text, /^step \d\/\d · p99 [\d.,]+ (ms|s|us) · .* left$/);
+    const text = textOf(sampleSnapshot(60, 2));
+    assert.match(text, /^step 2\/3 · p99 [\d.,]+ (ms|s|us) · \d+:\d\d left, \d+:\d\d in all$/);
+    const last = { ...sampleSnapshot(60, 2), stepCount: 2 };
+    assert.match(textOf(last), /· \d+:\d\d left$/);
   });
 
   it('says what happens before and after', () => {
     const snapshot = sampleSnapshot(60, 2);
-    assert.equal(statusText(undefined, english), 'starting');
-    assert.match(
-      statusText({ ...snapshot, phase: 'connecting' }, english),
-      /^[\d,]+ of [\d,]+ connected$/,
-    );
-    assert.match(statusText({ ...snapshot, phase: 'warmup' }, english), /warm-up$/);
-    assert.equal(statusText({ ...snapshot, phase: 'done' }, english), 'closing');
+    assert.equal(textOf(undefined), 'starting');
+    assert.match(textOf({ ...snapshot, phase: 'connecting' }), /^[\d,]+ of [\d,]+ connected$/);
+    assert.match(textOf({ ...snapshot, phase: 'warmup' }), /warm-up$/);
+    assert.equal(textOf({ ...snapshot, phase: 'done' }), 'closing');
   });
 
   it('says in a search which value is tried', () => {
     const search = { of: 'senders', value: 1300, low: null, high: null } as const;
-    const text = statusText({ ...sampleSnapshot(60, 2), search }, english);
+    const text = textOf({ ...sampleSnapshot(60, 2), search });
     assert.match(text, /^step 2: 1,300 · p99 /);
   });
 
