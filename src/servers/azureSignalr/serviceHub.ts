@@ -1,3 +1,4 @@
+/** One hub of the service: who is on it, and what app servers ask of it. */
 import { performance } from 'node:perf_hooks';
 import { HubClients, SetsByKey, type HubMember, noMoreGroups } from '../hub/hubGroups';
 import { type FrameSource, encodedOnce } from '../hubProtocol/protocols';

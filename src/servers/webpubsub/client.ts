@@ -1,3 +1,4 @@
+/** Clients of Web PubSub, and what is on its way to them. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import {
