@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ProblemLines, type ProblemLine } from '../../../src/servers/problemLines';
+import { ProblemLines, type ProblemLine } from '../../../../src/cli/commands/serveCommand';
 
 describe('problem lines', () => {
   it('report the same sentence once with its count, and of a flood of others only the first twenty', () => {
