@@ -142,10 +142,10 @@ export function payloadBytes(
     return Buffer.from(`${parts.join(' ')} `, 'latin1');
   }
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-  return Buffer.from(
-    Array.from({ length }, () => alphabet[random.below(alphabet.length)]).join(''),
-    'latin1',
-  );
+  const letters = Buffer.allocUnsafe(length);
+  for (let at = 0; at < length; at++)
+    letters[at] = alphabet.charCodeAt(random.below(alphabet.length));
+  return letters;
 }
 
 function repeated(content: Buffer, length: number): Buffer {
