@@ -1,5 +1,5 @@
-// Loaded before a server that a run starts (`node --require`), which then ends as if it had crashed, once
-// the file is there that the environment names. Other processes are let be.
+// Loaded before a server that a run starts, which then ends as if it had crashed, once the file is there
+// that the environment names. Other servers are let be.
 import { existsSync } from 'node:fs';
 
 const { LOAD_SERVER_DIES: what = '', LOAD_SERVER_DIES_WITH: file = '' } = process.env;

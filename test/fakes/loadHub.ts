@@ -2,13 +2,18 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { startHere } from './loadCli';
 
-/** The embedded hub in a process of its own, so that it shares no thread with the load. */
-export interface LoadHub {
+/** An embedded hub. */
+export interface HubHere {
   readonly url: string;
+  dispose(): Promise<unknown>;
+}
+
+/** One in a process of its own, for whatever judges times and for what dies. */
+export interface LoadHub extends HubHere {
   /** Ends the process without a word, as a crash would. */
   crash(): Promise<void>;
-  dispose(): Promise<void>;
 }
 
 const startMs = 20_000;
@@ -39,6 +44,33 @@ export async function startHub(knobs = ''): Promise<LoadHub> {
       await ended(child);
     },
   };
+}
+
+/** Starts the hub in this process: enough where counts are judged, since the load has threads of its own. */
+export async function startHubHere(knobs = ''): Promise<HubHere> {
+  const args = ['serve', 'hub', '--port', '0', ...(knobs === '' ? [] : knobs.split(' '))];
+  const serving = startHere(args, { cwd: process.cwd() });
+  const { url } = JSON.parse(await serving.said(/^\{.*\}$/m)) as { url: string };
+  return {
+    url,
+    dispose: () => {
+      serving.signal('SIGTERM');
+      return serving.finished;
+    },
+  };
+}
+
+/** Runs the body with a hub in this process and stops it whatever happens. */
+export async function withHubHere<T>(
+  knobs: string,
+  body: (hub: HubHere) => Promise<T>,
+): Promise<T> {
+  const hub = await startHubHere(knobs);
+  try {
+    return await body(hub);
+  } finally {
+    await hub.dispose();
+  }
 }
 
 /** Runs the body with a hub and stops the hub whatever happens. */

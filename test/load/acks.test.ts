@@ -38,8 +38,6 @@ describe('acknowledgements of Azure Web PubSub, on its emulator', function () {
   for (const config of [
     { subprotocol: 'json' },
     { subprotocol: 'reliableProtobuf' },
-    { subprotocol: 'json', acks: 'all' },
-    { subprotocol: 'reliableJson', acks: 'all' },
     { subprotocol: 'protobuf', acks: 'all' },
     { subprotocol: 'reliableJson', acks: 'all', driver: 'sdk' },
   ])

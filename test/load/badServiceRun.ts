@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import type { StepSummary } from '../../src/measure/summary';
 import type { Result } from '../../src/results/result';
 import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
-import type { CliResult } from '../fakes/loadCli';
+import { cliScript, type CliResult } from '../fakes/loadCli';
 import { CliFolder } from './cliFolder';
 import type { LoadTest } from './loadRun';
 
@@ -46,30 +45,27 @@ export async function runBad({
   try {
     const file = folder.scenario('bad.yaml', {
       ...test,
+      parameters: { ...seldom, ...test.parameters },
       target: connectionString === 'local' ? connectionString : '${env:SERVICE}',
       config: { service, connections: 10, skipNegotiation: false, ...test.config },
     });
     const args = ['run', file, '--out', 'out', '--keep-going'];
-    const deadly = path.join(folder.path, 'dead');
-    const process = folder.start(args, {
-      SERVICE: connectionString,
-      ...(dies !== undefined && {
-        NODE_OPTIONS: `--require=${JSON.stringify(path.resolve('out/test/fakes/loadDyingServer.js'))}`,
-        LOAD_SERVER_DIES: dies,
-        LOAD_SERVER_DIES_WITH: deadly,
-      }),
-    });
+    const going = folder.startHere(
+      args,
+      { SERVICE: connectionString },
+      dies && dyingScript(folder, dies),
+    );
     if (fault !== undefined || dies !== undefined) {
-      await sampled(folder, /"received":[1-9]/, process.finished);
+      await folder.sampled('out', /"received":[1-9]/, going.finished);
       await fault?.();
       if (dies !== undefined) folder.write('dead', '');
     }
     if (until !== undefined) {
-      await process.said(until[0]);
-      await sampled(folder, until[1], process.finished);
-      process.child.kill('SIGINT');
+      await going.said(until[0]);
+      await folder.sampled('out', until[1], going.finished);
+      going.signal('SIGINT');
     }
-    const done = await process.finished;
+    const done = await going.finished;
     const out = path.join(folder.path, 'out');
     const files = readdirSync(folder.path).includes('out')
       ? readdirSync(out, { recursive: true, withFileTypes: true })
@@ -87,26 +83,16 @@ export async function runBad({
   }
 }
 
-/** Settles when the samples that come each second hold the pattern; fails when the run is over. */
-async function sampled(
-  folder: CliFolder,
-  pattern: RegExp,
-  finished: Promise<CliResult>,
-): Promise<void> {
-  let over: CliResult | undefined;
-  void finished.then((result) => (over = result));
-  for (;;) {
-    const out = path.join(folder.path, 'out');
-    const samples = existsSync(out)
-      ? readdirSync(out)
-          .map((name) => path.join(out, name, 'samples.jsonl'))
-          .filter((file) => existsSync(file))
-          .map((file) => readFileSync(file, 'utf8'))
-      : [];
-    if (samples.some((text) => pattern.test(text))) return;
-    if (over !== undefined) throw new Error(`no sample holds ${String(pattern)}: ${over.stderr}`);
-    await setTimeout(50);
-  }
+/** What servers of a run are started with, of which that one dies as soon as there is the file `dead`. */
+function dyingScript(folder: CliFolder, dies: string): string {
+  const deadly = path.join(folder.path, 'dead');
+  const scripts = [require.resolve('../fakes/loadDyingServer'), cliScript];
+  folder.write(
+    'server.cjs',
+    `Object.assign(process.env, ${JSON.stringify({ LOAD_SERVER_DIES: dies, LOAD_SERVER_DIES_WITH: deadly })});\n` +
+      scripts.map((script) => `require(${JSON.stringify(script)});\n`).join(''),
+  );
+  return path.join(folder.path, 'server.cjs');
 }
 
 export const withKey = (connectionString: string, wanted: string): string =>
@@ -164,7 +150,10 @@ export function assertOver({ done, result }: Outcome, says: RegExp): Result {
 
 export const services = { signalr: startAzureSignalr, webpubsub: startWebPubSubEmulator };
 /** So long that a fault falls into the step on a busy machine too. */
-export const longer = { singleStepDuration: '5s', drain: '500ms' };
+export const longer = { singleStepDuration: '4s', drain: '500ms' };
+/** Messages of ten senders in that time, at {@link seldom}. */
+export const longerSent = 200;
+const seldom = { sendingInterval: '200ms' };
 /** Ended by its fault. */
 export const untilOver = { singleStepDuration: '20s', drain: '500ms' };
 export const big = { messageSize: '1100KB', sendingInterval: '250ms' };

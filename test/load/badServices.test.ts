@@ -22,6 +22,7 @@ import {
   big,
   key,
   longer,
+  longerSent,
   oneSender,
   otherKey,
   runBad,
@@ -85,7 +86,7 @@ describe('services that refuse', function () {
       const step = assertLost(outcome, { unauthorized: /^REST: POST answered 401/ });
       assert.equal(step.expected, step.sent);
       // A machine too busy to send them all says so.
-      if (outcome.done.code === 1) assert.equal(step.sent, 1000);
+      if (outcome.done.code === 1) assert.equal(step.sent, longerSent);
     });
 
     against('messages that are too large', async ({ connectionString }) => {
@@ -95,6 +96,8 @@ describe('services that refuse', function () {
       assert.deepEqual([sent, lost, outcome.result?.errors.request], [4, 4, 4]);
     });
 
+    // With server connections further down.
+    if (service === 'signalr') continue;
     against(
       'more connections than its Units have',
       async ({ connectionString }) => {
@@ -133,7 +136,7 @@ describe('services that refuse', function () {
 
   test('signalr: a REST API so far away that our sockets do not suffice', async () => {
     const emulator = await startAzureSignalr({ accessKeys: [key], mode: 'serverless' });
-    const awayMs = 400;
+    const awayMs = 1000;
     const rest = createServer((call, response) => {
       const { method = '', url = '', headers } = call;
       const { hostname, port } = new URL(new EmulatorPeer(emulator.connectionString).url);
@@ -149,10 +152,10 @@ describe('services that refuse', function () {
     await once(rest, 'listening');
     const { port } = rest.address() as AddressInfo;
     const config = { ...oneSender, baseSending: 10, drain: '20s' };
-    // 256 sockets carry 640 calls a second to there, and 2,000 are due.
+    // 256 sockets carry as many calls a second to there, and 1,000 are due.
     const { done, result } = await runBad({
       ...{ service: 'signalr', useCase: 'restSendToUser', config },
-      parameters: { sendingInterval: '5ms' },
+      parameters: { sendingInterval: '10ms' },
       slo: { p99: '2s' },
       connectionString: `${emulator.connectionString}ServerEndpoint=http://127.0.0.1:${port}`,
     });
@@ -163,9 +166,9 @@ describe('services that refuse', function () {
     const step = result!.steps[0]!;
     const { latencyUs, sendLatencyUs } = step;
     assert.deepEqual([result!.errors, step.lost], [{}, 0]);
-    assert.deepEqual([step.offered, step.expected], [2000, step.sent]);
-    // Within the step and its grace of a second each socket is used six times at most.
-    assert.ok(step.sent <= 6 * 256, `${step.sent} sent`);
+    assert.deepEqual([step.offered, step.expected], [1000, step.sent]);
+    // Within the step and its grace of a second each socket is used three times at most.
+    assert.ok(step.sent <= 3 * 256, `${step.sent} sent`);
     assert.ok(sendLatencyUs.p50 >= awayMs * 1000 && sendLatencyUs.p50 <= latencyUs.p50);
   });
 

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Result } from '../../src/results/result';
-import { runCli, startCli, type CliProcess, type CliResult } from '../fakes/loadCli';
+import {
+  cliScript,
+  startCli,
+  startHere,
+  type CliHere,
+  type CliProcess,
+  type CliResult,
+} from '../fakes/loadCli';
 import { scenarioText, type LoadTest } from './loadRun';
+
+type Environment = Readonly<Record<string, string>>;
 
 /** A folder of its own to run command lines in, far from the repository. */
 export class CliFolder {
@@ -24,11 +34,21 @@ export class CliFolder {
     return name;
   }
 
-  run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliResult> {
-    return runCli(args, { cwd: this.path, env });
+  /** In this process: what comes of the arguments and the files. */
+  run(args: readonly string[], env: Environment = {}): Promise<CliResult> {
+    return this.startHere(args, env).finished;
   }
 
-  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): CliProcess {
+  /** @param script of the servers that it starts */
+  startHere(args: readonly string[], env: Environment = {}, script = cliScript): CliHere {
+    // A process reads files where it runs.
+    const inFolder = args.map((word) => path.join(this.path, word));
+    const found = args.map((word, at) => (existsSync(inFolder[at]!) ? inFolder[at]! : word));
+    return startHere(found, { cwd: this.path, env, script });
+  }
+
+  /** In a process of its own: exit codes, signals, streams, and what is bundled. */
+  start(args: readonly string[], env: Environment = {}): CliProcess {
     return startCli(args, { cwd: this.path, env });
   }
 
@@ -41,6 +61,22 @@ export class CliFolder {
 
   read(...parts: string[]): string {
     return readFileSync(path.join(this.path, ...parts), 'utf8');
+  }
+
+  /** Settles when the samples below `out`, which come each second, hold the pattern; fails when the run is over. */
+  async sampled(out: string, pattern: RegExp, finished: Promise<CliResult>): Promise<void> {
+    let over: CliResult | undefined;
+    void finished.then((result) => (over = result));
+    const folder = path.join(this.path, out);
+    for (;;) {
+      const samples = (existsSync(folder) ? readdirSync(folder) : [])
+        .map((name) => path.join(folder, name, 'samples.jsonl'))
+        .filter((file) => existsSync(file))
+        .map((file) => readFileSync(file, 'utf8'));
+      if (samples.some((text) => pattern.test(text))) return;
+      if (over !== undefined) throw new Error(`no sample holds ${String(pattern)}: ${over.stderr}`);
+      await setTimeout(50);
+    }
   }
 
   /** The stored result of the only run below `out`. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { connectPhases } from '../../src/base/endpoint';
 import { verdictSentence } from '../../src/measure/show/verdictSentence';
-import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
 import { assertConsistent, loadRun, onlyStep, scenarioOf, scenarioText } from './loadRun';
 
 describe('connections that only stand', function () {
   this.timeout(60_000);
-  let hub: LoadHub;
+  let hub: HubHere;
 
   before(async () => {
-    hub = await startHub();
+    hub = await startHubHere();
   });
   after(() => hub.dispose());
 

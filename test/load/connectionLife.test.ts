@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { StepSummary } from '../../src/measure/summary';
-import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
-import { assertConsistent, loadRun, onlyStep, type LoadTest } from './loadRun';
+import { startHub, startHubHere, withHubHere, type HubHere, type LoadHub } from '../fakes/loadHub';
+import { assertConsistent, loadRun, onlyStep } from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';
 
 /** Every message went where it was meant to go: nothing lost, nothing twice, however many came and went. */
@@ -16,32 +16,35 @@ function assertNothingLost(step: StepSummary): void {
   if (step.latencyUs.max < 900_000) assert.equal(lost, 0);
 }
 
-const useCases: readonly Pick<LoadTest, 'useCase' | 'parameters'>[] = [
-  { useCase: 'echo' },
-  { useCase: 'broadcast', parameters: { sendingInterval: '200ms' } },
-  { useCase: 'sendToClient', parameters: { targets: 'random' } },
-  { useCase: 'sendToGroup', parameters: { groupCount: 3 } },
-];
-
 describe('connections that come and go', function () {
   this.timeout(120_000);
-  let hub: LoadHub;
+  let hub: HubHere;
 
   before(async () => {
-    hub = await startHub();
+    hub = await startHubHere();
   });
   after(() => hub.dispose());
 
   // A delivery that takes more than a second misses a connection that leaves: few at once.
   const test = sideBySide(2);
 
-  for (const { useCase, parameters = {} } of useCases) {
-    test(`loses no count of ${useCase} ${Object.values(parameters).join()} when lives are short`, async () => {
+  for (const [transport, protocol] of [
+    ['Websockets', 'json'],
+    ['ServerSentEvents', 'json'],
+    ['LongPolling', 'messagepack'],
+  ]) {
+    test(`loses no count over ${transport} in ${protocol} when lives are short`, async () => {
       const run = await loadRun({
         target: hub.url,
-        useCase: useCase!,
-        parameters: { sendingInterval: '40ms', ...parameters },
-        config: { lifetime: '1s', singleStepDuration: '4s' },
+        entries: [
+          { name: 'broadcast', senders: 2, parameters: { sendingInterval: '200ms' } },
+          { name: 'sendToClient', senders: 9, parameters: { targets: 'random' } },
+          { name: 'sendToGroup', senders: 9, parameters: { groupCount: 3 } },
+        ],
+        config: {
+          ...{ transport, protocol, skipNegotiation: transport === 'Websockets' },
+          ...{ lifetime: '1s', singleStepDuration: '2s', arrivingRate: 100 },
+        },
         workers: 2,
       });
       assert.equal(run.ending, 'completed');
@@ -49,7 +52,7 @@ describe('connections that come and go', function () {
       const { dropped, notBack, life, reconnected } = run.connections;
       // Some are on their way back when the step ends, as always.
       assert.deepEqual([dropped, notBack], [0, undefined]);
-      assert.ok(reconnected >= 10, `${reconnected} reconnected`);
+      assert.ok(reconnected >= 5, `${reconnected} reconnected`);
       assert.equal(life?.drops, 0);
       assert.ok(life.closed >= reconnected, `${life.closed} closed, ${reconnected} reconnected`);
       assert.ok(life.sla.mean > 0.3 && life.sla.mean <= 1, `${life.sla.mean}`);
@@ -60,34 +63,13 @@ describe('connections that come and go', function () {
     });
   }
 
-  for (const [transport, protocol] of [
-    ['ServerSentEvents', 'json'],
-    ['LongPolling', 'messagepack'],
-  ]) {
-    test(`loses no count over ${transport} in ${protocol} when lives are short`, async () => {
-      const over = { transport, protocol, skipNegotiation: false };
-      const run = await loadRun({
-        target: hub.url,
-        useCase: 'sendToClient',
-        parameters: { sendingInterval: '50ms', targets: 'random' },
-        config: { ...over, lifetime: '1s', singleStepDuration: '4s' },
-        workers: 2,
-      });
-      assert.equal(run.ending, 'completed');
-      assert.deepEqual(run.errors, {});
-      assert.ok(run.connections.reconnected >= 5, `${run.connections.reconnected} reconnected`);
-      assertNothingLost(onlyStep(run));
-      assertConsistent(run);
-    });
-  }
-
-  it('loses no count in a storm, and reports how long the recovery took', async () => {
+  it('loses no count in a storm, and tells how long the recovery took', async () => {
     const run = await loadRun({
       target: hub.url,
       useCase: 'sendToGroup',
-      parameters: { groupCount: 20, sendingInterval: '100ms' },
+      parameters: { groupCount: 10, sendingInterval: '500ms' },
       config: {
-        connections: 100,
+        connections: 40,
         dropAllAfter: '2s',
         reconnectPolicy: 'atOnce',
         // Enough for a busy machine to let all of them in again.
@@ -97,82 +79,35 @@ describe('connections that come and go', function () {
     });
     assert.equal(run.ending, 'completed');
     const { connected, dropped, reconnected, life } = run.connections;
-    assert.deepEqual([connected, dropped, reconnected, life?.closed], [100, 0, 100, 100]);
+    assert.deepEqual([connected, dropped, reconnected, life?.closed], [40, 0, 40, 40]);
     const step = onlyStep(run);
     assertNothingLost(step);
     assertConsistent(run);
     const [recovery, ...more] = step.recoveries ?? [];
     assert.deepEqual(more, []);
     assert.ok(recovery);
-    assert.equal(recovery.missing, 100);
+    assert.equal(recovery.missing, 40);
     assert.ok(Math.abs(recovery.atS - 2) < 0.01, `${recovery.atS} s`);
     assert.ok(
       recovery.connectionsS! > 0 && recovery.connectionsS! < 7,
       `${recovery.connectionsS} s`,
     );
     assert.ok(recovery.latencyS! > recovery.connectionsS! && recovery.latencyS! <= 7.5);
-    assert.deepEqual(step.connections, { requested: 100, open: 100 });
-  });
-
-  test('does not take latency for back after a storm while every second delivery is lost', () =>
-    withHub('--drop-every 2', async ({ url }) => {
-      const run = await loadRun({
-        target: url,
-        config: {
-          ...{ dropAllAfter: '2s', reconnectPolicy: 'atOnce' },
-          ...{ singleStepDuration: '6s', drain: '500ms' },
-        },
-        workers: 2,
-      });
-      assert.equal(run.ending, 'completed');
-      const step = onlyStep(run);
-      assert.ok(step.lost > 100, `${step.lost} lost`);
-      const [recovery] = step.recoveries ?? [];
-      assert.ok(recovery!.connectionsS! > 0);
-      assert.equal(recovery!.latencyS, null);
-      assertConsistent(run);
-    }));
-
-  test('fails when those it has dropped do not come back', async () => {
-    const dying = await startHub();
-    let timer: NodeJS.Timeout | undefined;
-    const run = await loadRun({
-      target: dying.url,
-      useCase: 'connectOnly',
-      parameters: { messageSize: undefined, sendingInterval: undefined },
-      config: {
-        ...{ dropAllAfter: '2s', reconnectPolicy: 'fixed', reconnectDelay: '2s' },
-        singleStepDuration: '5s',
-      },
-      workers: 2,
-      during: (going) => {
-        going.onSnapshot(({ phase }) => {
-          // Between the drop and the first try to come back.
-          if (phase === 'measuring') timer ??= setTimeout(() => void dying.crash(), 3000);
-        });
-      },
-    });
-    assert.equal(run.ending, 'completed');
-    const { connected, failed, dropped, notBack, life } = run.connections;
-    assert.deepEqual([connected, failed, dropped, notBack, life?.closed], [20, 0, 0, 20, 20]);
-    assert.deepEqual(onlyStep(run).connections, { requested: 20, open: 0 });
-    assert.deepEqual(run.verdict.reasons, [
-      {
-        code: 'slo-dropped',
-        message:
-          '0 of 20 connections failed, 0 were dropped and 20 did not come back (100 %), above the limit of 1 %',
-      },
-    ]);
-    assertConsistent(run);
+    assert.deepEqual(step.connections, { requested: 40, open: 40 });
   });
 
   test('repairs what the server closes, with groups, and counts it as dropped', () =>
-    withHub('--close-after 40', async ({ url }) => {
+    withHubHere('--close-after 10', async ({ url }) => {
       const run = await loadRun({
         target: url,
         useCase: 'sendToGroup',
         parameters: { groupCount: 4 },
-        config: { repair: true, reconnectDelay: '100ms', singleStepDuration: '4s', drain: '1s' },
+        config: {
+          repair: true,
+          reconnectDelay: '100ms',
+          singleStepDuration: '1500ms',
+          drain: '1s',
+        },
         workers: 2,
       });
       assert.equal(run.ending, 'completed');
@@ -184,7 +119,7 @@ describe('connections that come and go', function () {
       assert.ok(life.downMs.p50 >= 100, `${life.downMs.p50} ms`);
       assertConsistent(run);
       const step = onlyStep(run);
-      assert.ok(step.received > 20 * 40, `${step.received} received`);
+      assert.ok(step.received > 20 * 10, `${step.received} received`);
       assert.equal(step.duplicated + step.outOfOrder, 0);
       // A busy machine may make the step invalid on top.
       assert.notEqual(run.verdict.status, 'pass');
@@ -192,28 +127,28 @@ describe('connections that come and go', function () {
     }));
 
   test('repairs what could not be opened, and counts it as connected then', () =>
-    withHub('--refuse 50', async ({ url }) => {
-      // Each has three tries: at least ten connections fail, and at most 16.
+    withHubHere('--refuse 15', async ({ url }) => {
+      // Each has three tries: at least three connections fail, and at most five.
       const run = await loadRun({
         target: url,
-        config: { repair: true, reconnectDelay: '100ms', singleStepDuration: '2s' },
+        config: { connections: 6, repair: true, reconnectDelay: '100ms', singleStepDuration: '2s' },
       });
       assert.equal(run.ending, 'completed');
-      assert.deepEqual(run.errors, { upgrade: 50 });
+      assert.deepEqual(run.errors, { upgrade: 15 });
       const { connected, failed, dropped, reconnected } = run.connections;
-      assert.deepEqual([connected, failed, dropped, reconnected], [20, 0, 0, 0]);
+      assert.deepEqual([connected, failed, dropped, reconnected], [6, 0, 0, 0]);
       assertNothingLost(onlyStep(run));
       assertConsistent(run);
     }));
 
   test('leaves those in their last moment alone when a step begins, and lets no life grow by it', () =>
-    withHub('--delay 300ms', async ({ url }) => {
+    withHubHere('--delay 300ms', async ({ url }) => {
       const run = await loadRun({
         target: url,
         useCase: 'frequentJoinLeaveGroup',
         parameters: { sendingInterval: '50ms', groupCount: 5, joinLeaveInterval: '2s' },
         config: {
-          ...{ connections: 40, baseSending: 4, step: 4, sendingSteps: 4, lifetime: '2s' },
+          ...{ connections: 40, baseSending: 2, step: 2, sendingSteps: 3, lifetime: '2s' },
           ...{ singleStepDuration: '1s', warmup: 0, drain: '2s' },
         },
         workers: 2,
@@ -222,9 +157,9 @@ describe('connections that come and go', function () {
       assert.equal(run.ending, 'completed');
       assert.deepEqual(run.errors, {});
       for (const step of run.steps) if (step.latencyUs.max < 900_000) assert.equal(step.lost, 0);
-      // With a mean of 2 s each of 40 ends once or twice in the 4 s.
+      // With a mean of 2 s most of 40 end in the 3 s.
       const { closed } = run.connections.life!;
-      assert.ok(closed >= 50, `${closed} closed`);
+      assert.ok(closed >= 30, `${closed} closed`);
       assertConsistent(run);
     }));
 
@@ -235,9 +170,11 @@ describe('connections that come and go', function () {
     let second: Promise<LoadHub> | undefined;
     const run = await loadRun({
       target: first.url,
+      parameters: { sendingInterval: '250ms' },
       config: {
         repair: true,
         reconnectDelay: '200ms',
+        connections: 10,
         singleStepDuration: '6s',
         // What was on its way when the server died never comes.
         drain: '500ms',
@@ -257,31 +194,12 @@ describe('connections that come and go', function () {
     });
     await (await second)?.dispose();
     assert.equal(run.ending, 'completed');
-    assert.deepEqual([run.connections.connected, run.connections.dropped], [20, 20]);
-    assert.equal(run.connections.reconnected, 20);
+    assert.deepEqual([run.connections.connected, run.connections.dropped], [10, 10]);
+    assert.equal(run.connections.reconnected, 10);
     assert.ok((run.errors.refused ?? 0) > 0, 'the server was away');
     const [recovery] = onlyStep(run).recoveries ?? [];
-    assert.equal(recovery?.missing, 20);
+    assert.equal(recovery?.missing, 10);
     assert.ok(recovery.connectionsS! > 0.1 && recovery.latencyS! > recovery.connectionsS!);
     assertConsistent(run);
   });
-
-  for (const mode of ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress']) {
-    test(`opens all connections with arrivingBatchMode ${mode}`, async () => {
-      const run = await loadRun({
-        target: hub.url,
-        config: {
-          connections: 20,
-          arrivingRate: 20,
-          arrivingBatchMode: mode,
-          arrivingBatchWait: '100ms',
-          skipNegotiation: false,
-        },
-        workers: 2,
-      });
-      assert.equal(run.connections.connected, 20);
-      assert.deepEqual(run.errors, {});
-      assert.equal(onlyStep(run).received, 200);
-    });
-  }
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withHub } from '../fakes/loadHub';
+import { withHubHere } from '../fakes/loadHub';
 import { echoPeer } from '../fakes/loadPeers';
 import { assertConsistent, loadRun, onlyStep } from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';
@@ -12,7 +12,7 @@ describe('what a target does wrong is counted exactly', function () {
   const test = sideBySide();
 
   test('losses', () =>
-    withHub('--drop-every 7', async ({ url }) => {
+    withHubHere('--drop-every 7', async ({ url }) => {
       const config = { ...noWarmup, drain: '1s' };
       const run = await loadRun({ target: url, workers: 2, config });
       const step = onlyStep(run);
@@ -26,19 +26,9 @@ describe('what a target does wrong is counted exactly', function () {
       assert.deepEqual(codes, ['slo-p99', 'slo-delivered']);
     }));
 
-  test('losses of a broadcast', () =>
-    withHub('--drop-every 9', async ({ url }) => {
-      const config = { ...noWarmup, drain: '1s' };
-      const run = await loadRun({ target: url, useCase: 'broadcast', workers: 2, config });
-      const step = onlyStep(run);
-      assert.equal(step.expected, 4000);
-      assert.equal(step.lost, Math.floor(4000 / 9));
-      assertConsistent(run);
-    }));
-
   test('duplicates, which are no deliveries of their own', () =>
-    withHub('--dup-every 7', async ({ url }) => {
-      const run = await loadRun({ target: url, workers: 2, config: noWarmup });
+    withHubHere('--dup-every 7', async ({ url }) => {
+      const run = await loadRun({ target: url, config: noWarmup });
       const step = onlyStep(run);
       assert.equal(step.expected, 200);
       assert.equal(step.received, 200);
@@ -102,7 +92,7 @@ describe('what a target does wrong is counted exactly', function () {
   });
 
   test('deliveries that come after the drain, in the step they were sent in', () =>
-    withHub('--delay 1500ms', async ({ url }) => {
+    withHubHere('--delay 1500ms', async ({ url }) => {
       const config = {
         ...noWarmup,
         baseSending: 10,
@@ -128,11 +118,10 @@ describe('what a target does wrong is counted exactly', function () {
     }));
 
   test('connections that the server closes', () =>
-    withHub('--close-after 5', (closing) =>
-      withHub('', async (good) => {
+    withHubHere('--close-after 5', (closing) =>
+      withHubHere('', async (good) => {
         const run = await loadRun({
           target: [good.url, closing.url],
-          workers: 2,
           config: { ...noWarmup, drain: '1s' },
         });
         assert.equal(run.ending, 'completed');
@@ -152,8 +141,8 @@ describe('what a target does wrong is counted exactly', function () {
     ));
 
   test('connects that are throttled: waits as long as asked, and counts them', () =>
-    withHub('--throttle 20@2s', async ({ url }) => {
-      const run = await loadRun({ target: url, workers: 2, config: { skipNegotiation: false } });
+    withHubHere('--throttle 20@2s', async ({ url }) => {
+      const run = await loadRun({ target: url, config: { skipNegotiation: false } });
       assert.equal(run.connections.connected, 20);
       assert.equal(run.connections.failed, 0);
       assert.ok(run.connections.connectUs.p50 >= 2_000_000, `${run.connections.connectUs.p50} us`);
@@ -163,7 +152,7 @@ describe('what a target does wrong is counted exactly', function () {
     }));
 
   test('connects that are refused for a while are tried again', () =>
-    withHub('--refuse 5', async ({ url }) => {
+    withHubHere('--refuse 5', async ({ url }) => {
       const run = await loadRun({ target: url });
       assert.equal(run.connections.connected, 20);
       assert.equal(run.connections.failed, 0);

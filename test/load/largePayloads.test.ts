@@ -8,7 +8,6 @@ describe('the largest payloads a file may have', function () {
   this.timeout(90_000);
 
   for (const [messageSize, config] of [
-    ['16MB', {}],
     ['16MB', { protocol: 'messagepack' }],
     ['16MB', { transport: 'ServerSentEvents' }],
     ['16MB', { transport: 'LongPolling' }],

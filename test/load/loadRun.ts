@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { stringify } from 'yaml';
 import type {
   EntrySummary,
@@ -16,7 +15,7 @@ import { startRun } from '../../src/runner/lead/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
 import { openTarget } from '../../src/targets/openTarget';
-import { cliScript } from '../fakes/loadCli';
+import { cliScript, workerScript } from '../fakes/loadCli';
 
 /** A use case of a mix. */
 interface LoadEntry {
@@ -33,7 +32,7 @@ export interface LoadTest {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** A mix instead of one use case. */
   readonly entries?: readonly LoadEntry[];
-  /** Keys of `config`; the defaults are 20 connections that all send, one step of half a second. */
+  /** Keys of `config`; the defaults are 20 connections that all send ten messages, in one step of 0.2 s. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly slo?: Readonly<Record<string, unknown>>;
   readonly workers?: number;
@@ -50,13 +49,23 @@ export interface LoadResult extends RunSummary {
   readonly tookMs: number;
 }
 
-export const workerScript = path.resolve('dist', 'worker.js');
+/** Ten messages of each sender; who names any of the times gets the others of the slow way. */
+const quick = { singleStepDuration: '200ms', warmup: '100ms', sendingInterval: '20ms' };
+const slow = { singleStepDuration: '500ms', warmup: '200ms', sendingInterval: '50ms' };
 
-const message = { messageSize: 200, sendingInterval: '50ms' };
+function paceOf({ config, parameters, entries = [] }: LoadTest): typeof quick {
+  const named = [parameters, ...entries.map((entry) => entry.parameters)].flatMap((each) =>
+    Object.entries(each ?? {}).filter(([, value]) => value !== undefined),
+  );
+  const timed = named.some(([name]) => /Interval$|Delay$/.test(name));
+  return timed || config?.['singleStepDuration'] !== undefined ? slow : quick;
+}
 
 /** Scenario text of a load test. */
 export function scenarioText(test: LoadTest): string {
   const connections = Number(test.config?.['connections'] ?? 20);
+  const { sendingInterval, ...step } = paceOf(test);
+  const message = { messageSize: 200, sendingInterval };
   return stringify({
     config: {
       target: test.target,
@@ -64,8 +73,7 @@ export function scenarioText(test: LoadTest): string {
       arrivingRate: 1000,
       baseSending: connections,
       step: 0,
-      singleStepDuration: '500ms',
-      warmup: '200ms',
+      ...step,
       // Ends when all has come, however slow the machine is just now.
       drain: '20s',
       skipNegotiation: true,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { startHub, type LoadHub } from '../fakes/loadHub';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun } from './loadRun';
 
 describe('connections that move in and out of groups', function () {
   this.timeout(60_000);
-  let hub: LoadHub;
+  let hub: HubHere;
 
   before(async () => {
-    hub = await startHub();
+    hub = await startHubHere();
   });
   after(() => hub.dispose());
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startHub, withHub, type LoadHub } from '../fakes/loadHub';
+import { startHubHere, withHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import {
   assertConsistent,
@@ -24,7 +24,6 @@ function streamRun(
   return loadRun({
     target,
     useCase: 'invoke',
-    workers: 2,
     ...more,
     config: { warmup: '100ms', ...more.config },
     parameters: {
@@ -51,36 +50,38 @@ const upload = { method: 'StreamingUpload', streamingItems };
 
 describe('streams of the own methods of a hub', function () {
   this.timeout(60_000);
-  let hub: LoadHub;
+  let hub: HubHere;
 
   before(async () => {
-    hub = await startHub();
+    hub = await startHubHere();
   });
   after(() => hub.dispose());
   const test = sideBySide();
 
   for (const [protocol, transport, driver] of [
-    ['json', 'Websockets', 'native'],
     ['messagepack', 'Websockets', 'native'],
     ['json', 'ServerSentEvents', 'native'],
     ['messagepack', 'LongPolling', 'native'],
     ['json', 'Websockets', 'sdk'],
-    ['messagepack', 'Websockets', 'sdk'],
   ] as const) {
-    test(`that come down, go up, or both: exact counts, ${protocol} over ${transport}, ${driver}`, async () => {
+    test(`that come down, go up, or both, beside ours: exact counts, ${protocol} over ${transport}, ${driver}`, async () => {
       const skipNegotiation = transport === 'Websockets';
-      const config = { protocol, transport, driver, skipNegotiation };
-      const down = await streamRun(hub.url, download(each), { config });
-      assertUndisturbed(down);
-      assertExact(onlyStep(down), streams, items);
-
-      const upAndDown = await streamRun(hub.url, both, { config });
-      assertUndisturbed(upAndDown);
-      assertExact(onlyStep(upAndDown), items, items);
-
-      const up = await streamRun(hub.url, upload, { config });
-      assertUndisturbed(up);
-      assertExact(onlyStep(up), items, streams);
+      const shared = { sendingInterval: '100ms', streamingItemCount: each };
+      const own = [download(each), both, upload].map((parameters) => ({
+        ...{ name: 'invoke', senders: 5 },
+        parameters: { ...shared, messageSize: undefined, ...parameters },
+      }));
+      const run = await loadRun({
+        target: hub.url,
+        entries: [...own, { name: 'streamingEcho', senders: 5, parameters: shared }],
+        config: { protocol, transport, driver, skipNegotiation, warmup: '100ms' },
+      });
+      assertUndisturbed(run);
+      const [down, upAndDown, up, ours] = onlyStep(run).entries!;
+      assertExact(down!, 25, 75);
+      assertExact(upAndDown!, 75, 75);
+      assertExact(up!, 75, 25);
+      assertExact(ours!, 75, 75);
     });
   }
 
@@ -98,8 +99,6 @@ describe('streams of the own methods of a hub', function () {
     assert.ok(step.expected < streams * 6 && step.expected > streams * 4, `${step.expected} items`);
     assert.equal(step.received, step.expected);
     assert.equal(step.extra, 0);
-    // Far below the 250 ms after which the last one comes.
-    assert.ok(step.latencyUs.p50 < 100_000, `${step.latencyUs.p50} us`);
   });
 
   it('may never end: they are cancelled', async () => {
@@ -112,7 +111,7 @@ describe('streams of the own methods of a hub', function () {
     const run = await streamRun(
       hub.url,
       { ...parameters, streamingCancelAfter: 2, sendingInterval: '300ms' },
-      { config, workers: 1 },
+      { config },
     );
     assertUndisturbed(run);
     const step = onlyStep(run);
@@ -123,7 +122,7 @@ describe('streams of the own methods of a hub', function () {
 
   test('may be faster than was said', async () => {
     const parameters = { ...download(each), streamingItemSendDelay: '100ms' };
-    const run = await streamRun(hub.url, parameters, { config: { warmup: 0 }, workers: 1 });
+    const run = await streamRun(hub.url, parameters, { config: { warmup: 0 } });
     assertConsistent(run);
     assert.deepEqual(run.errors, { other: 1 });
     const [reported] = run.errorExamples;
@@ -135,61 +134,11 @@ describe('streams of the own methods of a hub', function () {
 
   test('that have fewer items than was said are errors, and the others are lost', async () => {
     const config = { warmup: 0, drain: '300ms' };
-    for (const { parameters, sent } of [
-      { parameters: download(each - 1), sent: streams },
-      // What cannot be cancelled ends where its items end.
-      { parameters: { ...both, method: 'StreamingUpload' }, sent: items },
-    ]) {
-      const run = await streamRun(hub.url, parameters, { config });
-      const step = onlyStep(run);
-      assert.equal(step.sent, sent);
-      assert.equal(step.expected, items);
-      assert.equal(run.errors.invocation, streams);
-      assert.equal(step.lost, parameters.method === 'StreamingUpload' ? items : streams);
-      assertConsistent(run);
-    }
-  });
-
-  test('that have more items than was said have extra ones', async () => {
-    const run = await streamRun(hub.url, download(each + 1), { config: { warmup: 0 } });
+    const run = await streamRun(hub.url, download(each - 1), { config });
     const step = onlyStep(run);
-    assert.deepEqual(run.errors, {});
+    assert.deepEqual([step.sent, step.expected, step.lost], [streams, items, streams]);
+    assert.equal(run.errors.invocation, streams);
     assertConsistent(run);
-    assert.deepEqual([step.received, step.lost, step.extra], [items, 0, streams]);
-  });
-
-  test('that fail are errors in the words of the server', async () => {
-    const config = { warmup: 0, drain: '300ms' };
-    const parameters = { ...download(each), method: 'Absent' };
-    const run = await streamRun(hub.url, parameters, { config });
-    assert.deepEqual(run.errors, { invocation: streams });
-    assert.match(run.errorExamples[0]!.text, /'Absent'.*Method does not exist/);
-    assert.equal(onlyStep(run).lost, items);
-  });
-
-  test('run beside others in a mix', async () => {
-    const more = { sendingInterval: '100ms', messageSize: undefined, streamingItemCount: each };
-    const run = await loadRun({
-      target: hub.url,
-      workers: 2,
-      entries: [
-        { name: 'invoke', senders: 5, parameters: { ...more, ...download(each) } },
-        { name: 'invoke', senders: 5, parameters: { ...more, ...both } },
-        { name: 'streamingEcho', senders: 5, parameters: { ...more, messageSize: 100 } },
-        { name: 'echo', senders: 5, parameters: { sendingInterval: '100ms' } },
-      ],
-    });
-    assertUndisturbed(run);
-    const { entries = [] } = onlyStep(run);
-    assert.deepEqual(
-      entries.map(({ sent, received, extra }) => [sent, received, extra]),
-      [
-        [25, 75, 0],
-        [75, 75, 0],
-        [75, 75, 0],
-        [25, 25, 0],
-      ],
-    );
   });
 });
 
@@ -199,7 +148,7 @@ describe('what a target does wrong with streams of the own methods', function ()
   const config = { warmup: 0, drain: '700ms' };
 
   test('is lost where items are', () =>
-    withHub('--drop-every 7', async ({ url }) => {
+    withHubHere('--drop-every 7', async ({ url }) => {
       const run = await streamRun(url, download(each), { config });
       const { expected, lost, extra } = onlyStep(run);
       assert.deepEqual({ expected, lost, extra }, { expected: items, lost: 42, extra: 0 });
@@ -209,17 +158,8 @@ describe('what a target does wrong with streams of the own methods', function ()
       assert.match(run.errorExamples[0]!.text, /^StreamingDownload: completed after 2 of 3 items$/);
     }));
 
-  test('is extra where items come twice', () =>
-    withHub('--dup-every 7', async ({ url }) => {
-      const run = await streamRun(url, download(each), { config });
-      const { received, lost, extra } = onlyStep(run);
-      assert.deepEqual([received, lost], [items, 0]);
-      assert.ok(extra > 0);
-      assertConsistent(run);
-    }));
-
   test('ends with connections that are closed in the middle of their streams', () =>
-    withHub('--close-after 3', async ({ url }) => {
+    withHubHere('--close-after 3', async ({ url }) => {
       const pauses = { streamingItemSendDelay: '20ms' };
       const run = await streamRun(url, { ...download(each, 20), ...pauses }, { config });
       assert.equal(run.connections.dropped, 20);

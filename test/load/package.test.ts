@@ -103,8 +103,9 @@ describe('the npm package', () => {
   });
 
   it('gives a command that judges the packed example', () => {
-    const example = path.join('node_modules', 'signalr-benchmark', 'examples', 'echo.yaml');
-    const judge = ['exec', '--no', '--', 'signalr-bench', 'validate', example];
-    assert.equal(runNpm(folder, ...judge).status, 0);
+    const installed = path.join('node_modules', 'signalr-benchmark');
+    const judge = [path.join(installed, 'dist', 'cli.js'), 'validate'];
+    const example = path.join(installed, 'examples', 'echo.yaml');
+    assert.equal(spawnSync(process.execPath, [...judge, example], { cwd: folder }).status, 0);
   });
 });

@@ -1,116 +1,133 @@
 import assert from 'node:assert/strict';
-import type { StepSummary } from '../../src/measure/summary';
+import type { MessageSummary } from '../../src/measure/summary';
 import { useCases } from '../../src/usecases/registry';
-import { startHub, type LoadHub } from '../fakes/loadHub';
-import { isRun, tableColumns, tableRows, type TableRow } from '../fakes/scenarioTable';
-import { assertConsistent, assertExact, loadRun, onlyStep, type LoadResult } from './loadRun';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
+import {
+  isRun,
+  mixedRows,
+  perSender,
+  tableColumns,
+  tableRows,
+  type TableColumn,
+  type TableRow,
+} from '../fakes/scenarioTable';
+import {
+  assertConsistent,
+  assertExact,
+  loadRun,
+  onlyStep,
+  type LoadResult,
+  type LoadTest,
+} from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';
 
-/** A way over which the official client runs, and the column in which ours runs over the same. */
-interface Pair {
-  readonly sdk: string;
-  readonly native: string;
-  readonly config: Readonly<Record<string, unknown>>;
-  /** Use cases that run over it; without, all. */
-  readonly of?: readonly string[];
-}
-
-const driver = 'sdk';
-const pairs: readonly Pair[] = [
-  { sdk: 'official client', native: 'WebSockets', config: { driver } },
-  {
-    sdk: 'official client, MessagePack',
-    native: 'WebSockets, MessagePack',
-    config: { driver, protocol: 'messagepack' },
-  },
-  {
-    sdk: 'official client, dialect measure',
-    native: 'dialect measure',
-    config: { driver, dialect: 'measure' },
-    of: ['echo', 'sendToGroup'],
-  },
-  {
-    sdk: 'official client, server-sent events',
-    native: 'server-sent events',
-    config: { driver, transport: 'ServerSentEvents' },
-    of: ['echo'],
-  },
-  {
-    sdk: 'official client, long polling',
-    native: 'long polling',
-    config: { driver, transport: 'LongPolling' },
-    of: ['echo'],
-  },
+const [webSockets] = tableColumns as readonly [TableColumn];
+/** Ways over which the official client runs besides that of its column, each beside ours over the same. */
+const official = (title: string): TableColumn => {
+  const { config } = tableColumns.find((column) => column.title === title)!;
+  return { title: `official client, ${title}`, config: { ...config, driver: 'sdk' } };
+};
+const ours = [
+  'WebSockets, MessagePack',
+  'server-sent events',
+  'long polling',
+  'dialect measure',
+] as const;
+const pairs: readonly (readonly [native: TableColumn, sdk: TableColumn])[] = [
+  [webSockets, tableColumns.find(({ config }) => config['driver'] === 'sdk')!],
+  ...ours.map(
+    (title) => [tableColumns.find((each) => each.title === title)!, official(title)] as const,
+  ),
 ];
 
-const pairsOf = ({ test }: TableRow): readonly Pair[] =>
-  pairs.filter(({ of }) => of?.includes(test.useCase ?? '') ?? true);
-
 /** Everything that does not depend on time. */
-function countsOf(step: StepSummary) {
+function countsOf(step: MessageSummary) {
   const { offered, sent, expected, received, lost, duplicated, outOfOrder } = step;
-  const { payloadBytesIn, payloadBytesOut, errors } = step;
+  const { payloadBytesIn, payloadBytesOut } = step;
   return {
     ...{ offered, sent, expected, received, lost, duplicated, outOfOrder },
-    ...{ payloadBytesIn, payloadBytesOut, errors },
+    ...{ payloadBytesIn, payloadBytesOut },
   };
 }
 
-/** The ticks in the table of docs/scenarios.md: each is a run here. */
+/** The ticks in the table of docs/scenarios.md: each is a run here, or an entry of the mix that runs over each way. */
 describe('every scenario over every way', function () {
   this.timeout(60_000);
-  let hub: LoadHub;
+  let hub: HubHere;
 
   before(async () => {
-    hub = await startHub();
+    hub = await startHubHere();
   });
   after(() => hub.dispose());
 
   const beside = sideBySide();
-  const done = new Map<string, LoadResult>();
-  const nameOf = (row: TableRow, column: string): string => `${row.title} over ${column}`;
+  const connections = 20;
+  /** Of each use case in a mix. */
+  const senders = 2;
 
-  for (const row of tableRows) {
-    const ways = new Map(
-      [
-        ...tableColumns.filter((column) => isRun(row, column)),
-        ...pairsOf(row).map(({ sdk, config }) => ({ title: sdk, config })),
-      ].map(({ title, config }) => [title, config]),
-    );
-    for (const [title, columnConfig] of ways)
-      beside(`${nameOf(row, title)} counts exactly`, async () => {
-        const config = { skipNegotiation: false, ...row.test.config, ...columnConfig };
-        // How counts of several workers add up does not depend on the way.
-        const workers = title === 'WebSockets' ? 2 : 1;
-        const run = await loadRun({ ...row.test, target: hub.url, workers, config });
-        assert.equal(run.ending, 'completed');
-        assert.deepEqual(run.errors, {});
-        const { requested, connected, failed, dropped } = run.connections;
-        assert.deepEqual([requested, connected, failed, dropped], [20, 20, 0, 0]);
-        const step = onlyStep(run);
+  async function flawless(
+    test: Omit<LoadTest, 'target'>,
+    { title, config }: TableColumn,
+  ): Promise<LoadResult> {
+    // How counts of several workers add up depends neither on the way nor on the use case.
+    const workers = title === 'WebSockets' && test.entries !== undefined ? 2 : 1;
+    const way = { skipNegotiation: false, ...test.config, ...config };
+    const run = await loadRun({ ...test, target: hub.url, workers, config: way });
+    assert.equal(run.ending, 'completed');
+    assert.deepEqual(run.errors, {});
+    const { requested, connected, failed, dropped } = run.connections;
+    assert.deepEqual([requested, connected, failed, dropped], [connections, connections, 0, 0]);
+    assertConsistent(run);
+    return run;
+  }
+
+  const mixes = new Map<string, LoadResult>();
+  for (const column of [...tableColumns, ...pairs.slice(1).map(([, sdk]) => sdk)])
+    beside(`a mix over ${column.title} counts exactly`, async () => {
+      const rows = mixedRows(column);
+      const entries = rows.map(({ test: { useCase, parameters }, inMix }) => ({
+        ...{ name: useCase!, senders, parameters: { ...(inMix?.parameters ?? parameters) } },
+      }));
+      const run = await flawless({ entries }, column);
+      const counts = onlyStep(run).entries!;
+      for (const [position, { inMix, expected, sent }] of rows.entries()) {
+        const messages = senders * perSender;
+        const receivers = inMix?.receivers ?? expected / sent;
+        assertExact(counts[position]!, messages, messages * receivers);
+      }
+      mixes.set(column.title, run);
+    });
+
+  // Over one way, each by itself; over the others, what cannot be mixed.
+  for (const row of tableRows)
+    for (const column of tableColumns) {
+      const mixed = mixedRows(column).includes(row);
+      if (!isRun(row, column) || (mixed && column !== webSockets)) continue;
+      beside(`${row.title} over ${column.title} counts exactly`, async () => {
+        const step = onlyStep(await flawless(row.test, column));
         const { extra } = step;
         assertExact(row.moves === true ? { ...step, extra: 0 } : step, row.sent, row.expected);
         assert.equal(extra > 0, row.moves === true);
-        assertConsistent(run);
-        done.set(nameOf(row, title), run);
       });
-  }
+    }
 
-  for (const row of tableRows)
-    for (const { sdk, native } of pairsOf(row))
-      it(`${nameOf(row, native)} counts the same by either driver`, () => {
-        const runs = [native, sdk].map((column) => done.get(nameOf(row, column)));
-        const [ours, theirs] = runs.map((run) => onlyStep(run!));
-        assert.deepEqual(countsOf(theirs!), countsOf(ours!));
-        // Each driver has ids of its own for invocations; bytes of moving members depend on the moment.
-        const ownIds = /^(invoke|streamingEcho)$/.test(row.test.useCase ?? '');
-        if (!ownIds && row.moves !== true) assert.equal(theirs!.wireBytesOut, ours!.wireBytesOut);
-      });
+  for (const [native, sdk] of pairs)
+    it(`a mix over ${native.title} counts the same by either driver`, () => {
+      const [own, theirs] = [native, sdk].map(({ title }) => onlyStep(mixes.get(title)!).entries!);
+      const rows: readonly TableRow[] = mixedRows(native);
+      assert.equal(own!.length, rows.length);
+      for (const [position, { test }] of rows.entries()) {
+        const [one, other] = [own![position]!, theirs![position]!];
+        assert.deepEqual(countsOf(other), countsOf(one));
+        // Each driver has ids of its own for invocations.
+        const ownIds = /^(invoke|streamingEcho)$/.test(test.useCase ?? '');
+        if (!ownIds) assert.equal(other.wireBytesOut, one.wireBytesOut);
+      }
+    });
 
-  it('covers every use case of hubs, and a mix', () => {
+  it('covers every use case of hubs', () => {
     const names = tableRows.map(({ test }) => test.useCase);
     for (const { name, services } of useCases)
       assert.equal(names.includes(name), services.includes('hub'), name);
-    assert.ok(tableRows.some(({ test }) => test.entries !== undefined));
   });
 });

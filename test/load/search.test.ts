@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Result } from '../../src/results/result';
 import type { CliResult } from '../fakes/loadCli';
-import { withHub } from '../fakes/loadHub';
+import { withHubHere } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
 
 /** What the hub delivers in a second; what would wait longer than 300 ms is dropped. */
@@ -25,7 +25,7 @@ describe('signalr-bench run --search', function () {
   };
 
   it('finds the rate that the hub delivers', () =>
-    withHub(limited, async ({ url }) => {
+    withHubHere(limited, async ({ url }) => {
       const done = await search(
         url,
         ...['--search', 'rate', '--precision', '30%', '--budget', '90s'],
@@ -49,7 +49,7 @@ describe('signalr-bench run --search', function () {
     }));
 
   it('opens and closes connections between steps', () =>
-    withHub('', async ({ url }) => {
+    withHubHere('', async ({ url }) => {
       const done = await search(
         url,
         ...['--search', 'connections', '--budget', '60s'],
@@ -70,7 +70,7 @@ describe('signalr-bench run --search', function () {
     }));
 
   it('sends messages of the size that is searched', () =>
-    withHub('', async ({ url }) => {
+    withHubHere('', async ({ url }) => {
       const done = await search(
         url,
         ...['--search', 'messageSize', '--budget', '60s'],
@@ -94,7 +94,7 @@ describe('signalr-bench run --search', function () {
     }));
 
   it('says that not even the lowest value holds', () =>
-    withHub('--drop-every 2', async ({ url }) => {
+    withHubHere('--drop-every 2', async ({ url }) => {
       const done = await search(url, '--search', '--set', 'config.singleStepDuration=500ms');
       assert.equal(done.code, 1, done.stderr);
       const { search: found, recommendation } = JSON.parse(done.stdout) as Result;

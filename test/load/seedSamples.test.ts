@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import { configSpecs } from '../../src/scenario/keys/configKeys';
 import { useCases } from '../../src/usecases/registry';
-import { startHub, type LoadHub } from '../fakes/loadHub';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { withFolder } from './cliFolder';
 import { sideBySide } from '../fakes/sideBySide';
 import { runSample, runSampleByCommand, sampleScenario } from './smallSample';
@@ -21,8 +21,8 @@ const local = { path: 'config.target', value: 'local' };
 const byCommand = ['examples/echo.yaml', 'test/fixtures/pipelines/mix.yaml'];
 
 describe('samples of the Azure SignalR benchmark', () => {
-  let hub: LoadHub;
-  before(async () => (hub = await startHub()));
+  let hub: HubHere;
+  before(async () => (hub = await startHubHere()));
   after(() => hub.dispose());
   const test = sideBySide();
 

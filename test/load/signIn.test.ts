@@ -16,6 +16,17 @@ const services = {
 } as const;
 type ServiceName = keyof typeof services;
 
+/** Does something in this process as if its environment had this: what @azure/identity finds there is not handed on. */
+async function inEnvironment<T>(env: NodeJS.ProcessEnv, act: () => Promise<T>): Promise<T> {
+  const before = process.env;
+  process.env = { ...before, ...env };
+  try {
+    return await act();
+  } finally {
+    process.env = before;
+  }
+}
+
 /** Connections come and go, so that tokens are needed all the time. */
 const comeAndGo = { lifetime: '300ms', repair: true, arrivingRate: 50 };
 const life = { singleStepDuration: '4500ms', connections: 4, workers: 1, skipNegotiation: false };
@@ -54,7 +65,8 @@ describe('a sign-in to Microsoft Entra ID', function () {
         config: { service, ...life, ...config },
       });
       const args = ['run', file, '--out', out];
-      return { ...(await folder.run(args, { SERVICE: endpoint, ...env })), out };
+      const done = await inEnvironment(env, () => folder.run(args, { SERVICE: endpoint }));
+      return { ...done, out };
     } finally {
       await emulator.dispose();
     }
@@ -148,7 +160,6 @@ describe('a sign-in to Microsoft Entra ID', function () {
 
   it('that cannot be renewed is reported in the result, which is kept', async () => {
     const failing = { singleStepDuration: '3500ms', baseSending: 1, drain: '100ms' };
-    const identity = entra.identity;
     const emulator = await startAzureSignalr({ signIns: (token) => entra.signIns(token) });
     try {
       const file = folder.scenario('lost.yaml', {
@@ -156,10 +167,12 @@ describe('a sign-in to Microsoft Entra ID', function () {
         useCase: 'restBroadcast',
         config: { service: 'signalr', ...life, ...failing },
       });
-      const going = folder.start(['run', file, '--out', 'lost'], identity);
-      await going.said(/measuring|connected|sent/i);
-      entra.role = 'forbidden';
-      const { stderr } = await going.finished;
+      const { stderr } = await inEnvironment(entra.identity, async () => {
+        const going = folder.startHere(['run', file, '--out', 'lost']);
+        await going.said(/measuring|connected|sent/i);
+        entra.role = 'forbidden';
+        return going.finished;
+      });
       const { errors, errorExamples } = folder.result('lost');
       assert.ok((errors.unauthorized ?? 0) > 0, stderr);
       assert.ok(
@@ -188,7 +201,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
       const said = stderr.trimEnd().split('\n');
       // The file itself is judged first.
       assert.equal(
-        said.filter((line) => !/^run\d+\.yaml:.* (info|warning) /.test(line)).length,
+        said.filter((line) => !/run\d+\.yaml:.* (info|warning) /.test(line)).length,
         1,
         stderr,
       );
@@ -240,28 +253,32 @@ describe('a sign-in to Microsoft Entra ID', function () {
       LOADED: path.join(folder.path, 'loaded.txt'),
       NODE_OPTIONS: `-r ${required}`,
     };
-    const doctor = (SERVICE: string, env = {}): Promise<CliResult> =>
-      folder.run(['doctor', '--target', '${env:SERVICE}'], { SERVICE, ...entra.identity, ...env });
-    for (const service of ['signalr', 'webpubsub'] as const) {
-      const emulator = await services[service](entra.signIns);
-      const { connectionString } = emulator;
-      const signsIn = connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi');
-      try {
-        const taken = await doctor(signsIn, tracing);
-        assert.equal(taken.code, 0, taken.stderr);
-        assert.match(taken.stdout, /answers within .* and takes the\s+sign-in/);
-        assert.match(folder.read('loaded.txt'), /entra\.js/);
-        entra.role = 'forbidden';
-        const refused = await doctor(signsIn);
-        assert.equal(refused.code, 3, refused.stderr);
-        assert.match(refused.stderr, /assign the role/);
-        entra.role = 'accepted';
-        if (service === 'webpubsub') continue;
-        assert.equal((await doctor(connectionString, tracing)).code, 0);
-        assert.doesNotMatch(folder.read('loaded.txt'), /entra\.js/);
-      } finally {
-        await emulator.dispose();
-      }
+    const args = ['doctor', '--target', '${env:SERVICE}'];
+    const emulators = [
+      await services.signalr(entra.signIns),
+      await services.webpubsub(entra.signIns),
+    ] as const;
+    try {
+      const [signalr, webPubSub] = emulators.map(({ connectionString }) =>
+        connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi'),
+      ) as [string, string];
+      const environment = { ...entra.identity, ...tracing };
+      const taken = await folder.start(args, { ...environment, SERVICE: signalr }).finished;
+      assert.equal(taken.code, 0, taken.stderr);
+      assert.match(taken.stdout, /answers within .* and takes the\s+sign-in/);
+      assert.match(folder.read('loaded.txt'), /entra\.js/);
+      const SERVICE = emulators[0].connectionString;
+      const byKey = await folder.start(args, { ...environment, SERVICE }).finished;
+      assert.equal(byKey.code, 0, byKey.stderr);
+      assert.doesNotMatch(folder.read('loaded.txt'), /entra\.js/);
+      entra.role = 'forbidden';
+      const refused = await inEnvironment(entra.identity, () =>
+        folder.run(args, { SERVICE: webPubSub }),
+      );
+      assert.equal(refused.code, 3, refused.stderr);
+      assert.match(refused.stderr, /assign the role/);
+    } finally {
+      for (const emulator of emulators) await emulator.dispose();
     }
   });
 });

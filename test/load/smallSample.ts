@@ -11,7 +11,7 @@ import { runScenario } from './loadRun';
 
 /** The shortest there is. */
 const storm = { 'config.dropAllAfter': '2s', 'config.singleStepDuration': '3s' } as const;
-const small = { 'config.connections': '20', 'config.singleStepDuration': '500ms' } as const;
+const small = { 'config.connections': '10', 'config.singleStepDuration': '200ms' } as const;
 
 /** The scenario of a sample, with the key set if given; undefined when it cannot run. */
 export function sampleScenario(file: string, ...overrides: SetKey[]): Scenario | undefined {
@@ -61,7 +61,7 @@ function assertCounts(
 ): void {
   const sends = scenario.entries[0]!.name !== 'connectOnly';
   const said = JSON.stringify(errorExamples);
-  assert.deepEqual([connections.connected, connections.dropped], [20, 0], said);
+  assert.deepEqual([connections.connected, connections.dropped], [10, 0], said);
   assert.equal(steps.length, 1);
   for (const { sent, expected, received, duplicated, extra, entries } of steps) {
     assert.equal(entries?.length ?? 1, scenario.entries.length);
@@ -87,7 +87,7 @@ const moves = ({
 function smallKeys(scenario: Scenario): SetKey[] {
   const changes = {
     ...small,
-    'config.warmup': '200ms',
+    'config.warmup': '100ms',
     'config.arrivingRate': '200',
     'config.sendingSteps': '1',
     ...entryChanges(scenario.entries),
@@ -103,7 +103,7 @@ function entryChanges(entries: Scenario['entries']): Record<string, string> {
     const at = mixed ? `scenarios.${position}` : 'scenario';
     return [
       ...(mixed ? [[`${at}.senders`, `${Math.floor(100 / entries.length)}%`]] : []),
-      ...('sendingInterval' in parameters ? [[`${at}.parameters.sendingInterval`, '50ms']] : []),
+      ...('sendingInterval' in parameters ? [[`${at}.parameters.sendingInterval`, '20ms']] : []),
       ...('groupCount' in parameters ? [[`${at}.parameters.groupCount`, '5']] : []),
       ...('rounds' in parameters ? [[`${at}.parameters.rounds`, '1']] : []),
     ] as [string, string][];

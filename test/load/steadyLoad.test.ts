@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withHub } from '../fakes/loadHub';
+import { withHubHere } from '../fakes/loadHub';
 import { testBadTargets } from './badTargets';
 import { testEndings } from './endings';
 import { assertConsistent, loadRun, onlyStep, type LoadResult } from './loadRun';
@@ -12,10 +12,10 @@ describe('a thousand connections, and other runs beside them', function () {
   let steady: Promise<LoadResult>;
 
   before('the load begins', () => {
-    steady = withHub('', ({ url }) =>
+    steady = withHubHere('', ({ url }) =>
       loadRun({
         target: url,
-        config: { connections: 1000, arrivingRate: 500, singleStepDuration: '15s', warmup: '1s' },
+        config: { connections: 1000, arrivingRate: 500, singleStepDuration: '3s', warmup: '1s' },
         parameters: { sendingInterval: '1s', messageSize: 2048 },
       }),
     );
@@ -31,9 +31,9 @@ describe('a thousand connections, and other runs beside them', function () {
       const run = await steady;
       const step = onlyStep(run);
       assert.equal(run.connections.connected, 1000);
-      assert.equal(step.seconds, 15);
-      assert.ok(Math.abs(step.offered - 15_000) <= 15, `${step.offered} offered`);
-      assert.ok(Math.abs(step.sent - step.offered) <= step.offered / 1000, `${step.sent} sent`);
+      assert.equal(step.seconds, 3);
+      assert.ok(Math.abs(step.offered - 3000) <= 3, `${step.offered} offered`);
+      assert.ok(step.sent <= step.offered && step.sent >= step.offered - 3, `${step.sent} sent`);
       assert.equal(step.received, step.sent);
       assert.equal(step.payloadBytesIn, step.sent * 2048);
       assert.equal(step.payloadBytesOut, step.received * 2048);

@@ -1,0 +1,43 @@
+import { buildPlan } from '../plan/buildPlan';
+import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
+import { notRunnable } from '../scenario/check/notRunnable';
+import { parseScenario } from '../scenario/parseScenario';
+import { contractMethods } from '../usecases/registry';
+import { stdinEnded } from './io';
+import { onDemand } from './loadOnDemand';
+import type { CommandDeps } from './program';
+
+const servers = () => import(/* webpackChunkName: "servers" */ './servers.js');
+
+/** What the shipped command line works with. */
+export function shippedDeps(
+  scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>,
+): CommandDeps {
+  return {
+    ...scripts,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    parseScenario,
+    notRunnable,
+    capacity: onDemand,
+    buildPlan,
+    machineLimits,
+    missingForRun,
+    openTarget: async (...target) => (await onDemand()).openTarget(...target),
+    startRun: async (...run) => (await onDemand()).startRun(...run),
+    completeResult: async (...run) => (await onDemand()).completeResult(...run),
+    writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
+    calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
+    probeConnection: async (...target) => (await onDemand()).probeConnection(...target),
+    probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
+    askHub: async (...question) => (await onDemand()).askHub(...question),
+    redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),
+    startBenchHub: async (...options) => (await servers()).startBenchHub(...options),
+    startWebPubSubEmulator: async (...options) =>
+      (await servers()).startWebPubSubEmulator(...options),
+    startAzureSignalr: async (...options) => (await servers()).startAzureSignalr(...options),
+    startAppServer: async (...options) => (await servers()).startAppServer(...options),
+    startUpstreamHandler: async (...options) => (await servers()).upstreamHandler(...options),
+    stdinEnded,
+  };
+}
