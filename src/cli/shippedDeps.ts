@@ -28,7 +28,7 @@ export function shippedDeps(
     completeResult: async (...run) => (await onDemand()).completeResult(...run),
     writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
     calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
-    probeConnection: async (...target) => (await onDemand()).probeConnection(...target),
+    probeByKind: async (...target) => (await onDemand()).probeByKind(...target),
     probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
     askHub: async (...question) => (await onDemand()).askHub(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),

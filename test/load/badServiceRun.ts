@@ -150,10 +150,10 @@ export function assertOver({ done, result }: Outcome, says: RegExp): Result {
 
 export const services = { signalr: startAzureSignalr, webpubsub: startWebPubSubEmulator };
 /** So long that a fault falls into the step on a busy machine too. */
-export const longer = { singleStepDuration: '4s', drain: '500ms' };
+export const longer = { singleStepDuration: '5s', drain: '500ms' };
 /** Messages of ten senders in that time, at {@link seldom}. */
 export const longerSent = 200;
-const seldom = { sendingInterval: '200ms' };
+const seldom = { sendingInterval: '250ms' };
 /** Ended by its fault. */
 export const untilOver = { singleStepDuration: '20s', drain: '500ms' };
 export const big = { messageSize: '1100KB', sendingInterval: '250ms' };

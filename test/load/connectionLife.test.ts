@@ -63,7 +63,7 @@ describe('connections that come and go', function () {
     });
   }
 
-  it('loses no count in a storm, and tells how long the recovery took', async () => {
+  it('loses no count in a storm, and reports how long the recovery took', async () => {
     const run = await loadRun({
       target: hub.url,
       useCase: 'sendToGroup',

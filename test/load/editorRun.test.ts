@@ -110,7 +110,7 @@ describe('a run from the editor', () => {
     assert.deepEqual([existsSync(results()), warnings], [false, []]);
   });
 
-  it('tells of a worker that dies, and keeps what was measured', async () => {
+  it('reports a worker that dies, and keeps what was measured', async () => {
     const workerScript = require.resolve('../fakes/loadDyingWorker');
     const session = await start(scenarioText(hub.url, 30), { workerScript });
     await measured(session);
@@ -216,7 +216,7 @@ describe('a run from the editor', () => {
     }
   });
 
-  it('tells of a target that dies, keeps what was measured, and the password to itself', async () => {
+  it('reports a target that dies, keeps what was measured, and the password to itself', async () => {
     await withHub('', async (hub) => {
       const secrets = ['s3cretPassword', 't0kenInQuery', 'h3aderValue'];
       const url = hub.url.replace('//', `//me:${secrets[0]!}@`);

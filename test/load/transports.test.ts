@@ -35,7 +35,7 @@ for (const transport of ['ServerSentEvents', 'LongPolling'] as const) {
         assertExact(step, 1250, 1250);
       }));
 
-    it('tells why the hub closed a connection', () =>
+    it('says why the hub closed a connection', () =>
       withHubHere('--close-after 5', async ({ url }) => {
         const run = await loadRun({ target: url, config: { ...over, warmup: 0 } });
         assert.equal(run.ending, 'targetLost');
