@@ -37,7 +37,8 @@ for (const transport of ['ServerSentEvents', 'LongPolling'] as const) {
 
     it('says why the hub closed a connection', () =>
       withHubHere('--close-after 5', async ({ url }) => {
-        const run = await loadRun({ target: url, config: { ...over, warmup: 0 } });
+        const config = { ...over, warmup: 0, singleStepDuration: '30s' };
+        const run = await loadRun({ target: url, config });
         assert.equal(run.ending, 'targetLost');
         assert.deepEqual(run.errors, { closed: 20 });
         assert.match(run.errorExamples[0]!.text, /Closed on purpose after 5/);
