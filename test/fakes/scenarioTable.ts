@@ -63,9 +63,12 @@ export const tableRows: readonly TableRow[] = [
     inMix: { parameters: { groupCount: 4 }, receivers: 5 },
   }),
   row('frequentJoinLeaveGroup', 5, 2 * 2 + 2 * 2 + 1, {
-    parameters: { groupCount: 3, joinLeaveInterval: '100ms', sendersPer: 'group' },
+    parameters: {
+      ...{ groupCount: 3, sendersPer: 'group' },
+      ...{ joinLeaveInterval: '40ms', sendingInterval: '20ms' },
+    },
     // Only who does not send moves.
-    config: { baseSending: 5, sendingSteps: 1, step: 15 },
+    config: { baseSending: 5, sendingSteps: 1, step: 15, singleStepDuration: '200ms' },
     moves: true,
   }),
   row('invoke', 20, 20, {

@@ -40,7 +40,7 @@ describe('connections that only stand', function () {
     assert.equal(run.verdict.status, 'pass');
     const { slo } = scenarioOf(scenarioText(test));
     const sentence = verdictSentence({ ...run, scenario: { slo } });
-    assert.equal(sentence, '✓ passed; 30 of 30 connections held for 500 ms, none dropped');
+    assert.equal(sentence, '✓ passed; 30 of 30 connections held for 200 ms, none dropped');
   });
 
   it('opens them in rounds that differ by one at most', async () => {

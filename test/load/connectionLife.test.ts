@@ -45,7 +45,7 @@ describe('connections that come and go', function () {
           ...{ transport, protocol, skipNegotiation: transport === 'Websockets' },
           ...{ lifetime: '1s', singleStepDuration: '2s', arrivingRate: 100 },
         },
-        workers: 2,
+        workers: transport === 'Websockets' ? 2 : 1,
       });
       assert.equal(run.ending, 'completed');
       assert.deepEqual(run.errors, {});
@@ -108,7 +108,6 @@ describe('connections that come and go', function () {
           singleStepDuration: '1500ms',
           drain: '1s',
         },
-        workers: 2,
       });
       assert.equal(run.ending, 'completed');
       const { connected, dropped, reconnected, life } = run.connections;

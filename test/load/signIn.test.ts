@@ -249,24 +249,29 @@ describe('a sign-in to Microsoft Entra ID', function () {
 
   it('is tried by doctor, and loads what it needs only then', async () => {
     const hook =
-      'const { writeFileSync } = require("node:fs"); process.on("exit", () => { if (process.argv.includes("doctor")) writeFileSync(process.env.LOADED, Object.keys(require.cache).join("\\n")); });';
+      'const { writeFileSync } = require("node:fs"); process.on("exit", () => { if (process.argv[2] !== "serve") writeFileSync(process.env.LOADED, Object.keys(require.cache).join("\\n")); });';
     const required = path.join(folder.path, folder.write('loaded.cjs', hook));
     const tracing = {
       LOADED: path.join(folder.path, 'loaded.txt'),
       NODE_OPTIONS: `-r ${required}`,
     };
     const emulator = await services.signalr(entra.signIns);
-    const doctor = (SERVICE: string): Promise<CliResult> => {
-      const environment = { ...entra.identity, ...tracing, SERVICE };
-      return folder.start(['doctor', '--target', '${env:SERVICE}'], environment).finished;
-    };
+    const traced = (SERVICE: string, ...args: string[]): Promise<CliResult> =>
+      folder.start(args, { ...entra.identity, ...tracing, SERVICE }).finished;
     try {
       const { connectionString } = emulator;
-      const taken = await doctor(connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi'));
+      const signsIn = connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi');
+      const taken = await traced(signsIn, 'doctor', '--target', '${env:SERVICE}');
       assert.equal(taken.code, 0, taken.stderr);
       assert.match(taken.stdout, /answers within .* and takes the\s+sign-in/);
       assert.match(folder.read('loaded.txt'), /entra\.js/);
-      assert.equal((await doctor(connectionString)).code, 0);
+      const file = folder.scenario('byKey.yaml', {
+        target: '${env:SERVICE}',
+        useCase: 'restBroadcast',
+        config: { service: 'signalr', connections: 2, skipNegotiation: false },
+      });
+      const byKey = await traced(connectionString, 'run', file, '--out', 'byKey');
+      assert.equal(folder.result('byKey').connections.connected, 2, byKey.stderr);
       assert.doesNotMatch(folder.read('loaded.txt'), /entra\.js/);
     } finally {
       await emulator.dispose();

@@ -58,20 +58,20 @@ describe('the subprotocols of Azure Web PubSub, on its emulator', function () {
       assert.deepEqual([dropped, reconnected], [connections, connections]);
     });
 
-  for (const subprotocol of ['protobuf', 'reliableProtobuf'])
-    it(`count what members of groups publish in ${subprotocol}, echo and get by REST, exactly`, async () => {
-      const run = await loadRun({
-        target: emulator.connectionString,
-        entries: ['sendToGroup', 'restSendToGroup', 'echo'].map((name) => ({
-          ...{ name, senders: 4, parameters: name === 'echo' ? {} : { groupCount: 4 } },
-        })),
-        config: { service: 'webpubsub', subprotocol, acks: 'all', connections, baseSending: 12 },
-      });
-      assertConsistent(run);
-      assert.deepEqual(run.errors, {});
-      const { sent, expected, received, duplicated } = onlyStep(run);
-      assert.deepEqual([sent, expected, received, duplicated], [120, 440, 440, 0]);
+  it('count what members of groups publish in Protocol Buffers, echo and get by REST, exactly', async () => {
+    const subprotocol = 'reliableProtobuf';
+    const run = await loadRun({
+      target: emulator.connectionString,
+      entries: ['sendToGroup', 'restSendToGroup', 'echo'].map((name) => ({
+        ...{ name, senders: 4, parameters: name === 'echo' ? {} : { groupCount: 4 } },
+      })),
+      config: { service: 'webpubsub', subprotocol, acks: 'all', connections, baseSending: 12 },
     });
+    assertConsistent(run);
+    assert.deepEqual(run.errors, {});
+    const { sent, expected, received, duplicated } = onlyStep(run);
+    assert.deepEqual([sent, expected, received, duplicated], [120, 440, 440, 0]);
+  });
 
   it('count what comes back over plain WebSockets exactly', async () => {
     const folder = new CliFolder();
