@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { startHub, type LoadHub } from '../fakes/loadHub';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
 
 describe('the time until the last receiver has a message', function () {
   this.timeout(60_000);
-  let hub: LoadHub;
+  let hub: HubHere;
 
   before(async () => {
-    hub = await startHub();
+    hub = await startHubHere();
   });
   after(() => hub.dispose());
 
@@ -44,7 +44,7 @@ describe('the time until the last receiver has a message', function () {
   });
 
   it('counts messages that never reached all of them', async () => {
-    const lossy = await startHub('--drop-every 40');
+    const lossy = await startHubHere('--drop-every 40');
     const run = await loadRun({
       target: lossy.url,
       workers: 2,
