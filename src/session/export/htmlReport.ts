@@ -141,7 +141,7 @@ const baselineTones = {
   unlike: 'incomplete',
 } as const;
 
-function baselineCard({ a, steps, differences, reasons, sentence: said }: Comparison): string {
+function baselineCard({ a, steps, differences, reasons }: Comparison): string {
   const tables = steps.slice(-mostCompared).map((step) => {
     const name = `Step ${formatCount(step.index)}`;
     const rows = comparedRows(step).map(({ name: row, a: before, b: now, change, interval }) => [
@@ -151,7 +151,7 @@ function baselineCard({ a, steps, differences, reasons, sentence: said }: Compar
   });
   const changed = differences.slice(0, mostReasons);
   return card('Compared with the baseline', [
-    note(`${said} Baseline: ${a.id}, tool ${a.tool}.`),
+    note(`Baseline: ${a.id}, tool ${a.tool}.`),
     list(reasons.slice(0, mostReasons)),
     ...tables,
     list(changed.map(({ what, a: before, b: now }) => `${what}: ${before} → ${now}`)),
@@ -284,11 +284,16 @@ const verdictWords: Readonly<Record<string, string>> = {
   incomplete: panelStrings.verdictIncomplete,
 };
 
+/** Names of a result may be those that every object has. */
+const knownText = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(texts, name) ? texts[name] : undefined;
+
 function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow): string {
   const value = valueOf(row);
   if (value === undefined || value === tooFew) return panelStrings.noValue;
   if (value === null) return panelStrings.isLost;
-  if (typeof value === 'string') return (unit === 'verdict' && verdictWords[value]) || value;
+  if (typeof value === 'string')
+    return (unit === 'verdict' && knownText(verdictWords, value)) || value;
   return unit === 'latency'
     ? latencyWords(value)
     : unit === 'perSecond'
@@ -367,7 +372,7 @@ function errorsCard(errors: ErrorCounts, { errorExamples }: Pick<Result, 'errorE
     .map(([name, count]) => [
       name,
       formatCount(count),
-      (errorClasses as Readonly<Record<string, string>>)[name] ?? panelStrings.otherError,
+      knownText(errorClasses, name) ?? panelStrings.otherError,
       errorExamples.find(({ errorClass }) => errorClass === name)?.text ?? '',
     ]);
   const { errorClass, count, meaning, example, errorsTable, noErrors } = panelStrings;

@@ -40,7 +40,8 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
       x: { min: 0, max: most, ticks: ticks.map((at) => ({ at, label: formatCount(at) })) },
       y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
       ...(low !== null && high !== null && { bands: [{ from: low, to: high, label: '' }] }),
-      limits,
+      // What broke it lies on the right.
+      limits: limits.map((limit) => ({ ...limit, early: true as const })),
       dots: rising.flatMap(({ value, p99, status }) =>
         p99 === null ? [] : [{ at: [value, Math.max(1, p99)] as const, hollow: status !== 'pass' }],
       ),

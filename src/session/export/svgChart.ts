@@ -22,8 +22,12 @@ export interface SvgChart {
     readonly at: readonly [x: number, y: number];
     readonly hollow: boolean;
   }[];
-  /** Lines across, in values of y. */
-  readonly limits?: readonly { readonly at: number; readonly label: string }[];
+  /** Lines across, in values of y; their names stand at the right unless they are `early`. */
+  readonly limits?: readonly {
+    readonly at: number;
+    readonly label: string;
+    readonly early?: true;
+  }[];
 }
 
 export interface Axis {
@@ -79,7 +83,11 @@ export function svgChart(chart: SvgChart): string {
       ({ at: [x, y], hollow }) =>
         `<circle class="${hollow ? 'hollow' : 'dot'}" cx="${px(atX(x))}" cy="${px(atY(y))}" r="4"/>`,
     ),
-    ...limits.map(({ at, label }) => text(end - 4, atY(at) - 5, 'end', label, 'limit')),
+    ...limits.map(({ at, label, early }) =>
+      early
+        ? text(left + 4, atY(at) - 5, 'start', label, 'limit')
+        : text(end - 4, atY(at) - 5, 'end', label, 'limit'),
+    ),
     '</svg>',
   ].join('');
 }

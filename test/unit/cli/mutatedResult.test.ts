@@ -5,6 +5,7 @@ import { hydrateMessage, storedSource } from '../../../src/extension/panel/panel
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import type { Result } from '../../../src/results/result';
+import { exporters } from '../../../src/session/export/exporters';
 import { mixedStep, sampleResult, unusualResult } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
@@ -94,7 +95,7 @@ const actions = {
 const commands: readonly (readonly string[])[] = [
   ['show'],
   ['show', '--summary'],
-  ...['json', 'csv', 'md', 'counters'].map((format) => ['export', '--format', format]),
+  ...exporters.map(({ name }) => ['export', '--format', name]),
 ];
 
 describe('a result with a strange value', () => {
@@ -115,6 +116,8 @@ describe('a result with a strange value', () => {
           const seen = fakeIo({ cwd: line.folder });
           const code = await runProgram([...command, file], seen, deps);
           assert.ok(code === 0 || code === 2, `${command.join(' ')}: ${seen.err()}`);
+          if (command[0] === 'export' && !command.includes('json'))
+            assert.doesNotMatch(seen.out(), /\bNaN\b|\bundefined\b/, command.join(' '));
           if (code === 0) continue;
           assert.match(seen.err(), /^[^\n]+\.\n$/);
           assert.equal(seen.out(), '');
@@ -136,6 +139,7 @@ describe('a result with a strange value', () => {
             [['startedAt'], ''],
             [['startedAt'], 'text'],
             [['scenario', 'entries', 0, 'parameters', 'groupsPerConnection'], 'text'],
+            [['errors'], { toString: 1, constructor: 2 }],
             [['scenario', 'baseSending'], {}],
             [['scenario', 'baseSending'], { toString: 1 }],
           ],
