@@ -50,6 +50,7 @@ const files = `
   examples/mix.signalr.yaml
   examples/own-hub-method.signalr.yaml
   examples/own-hub-stream.signalr.yaml
+  examples/quick-start.signalr.yaml
   examples/reconnect-storm.signalr.yaml
   examples/restBroadcast.yaml
   examples/restPersistBroadcast.yaml

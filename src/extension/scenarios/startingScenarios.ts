@@ -5,6 +5,7 @@ import { startingFile } from '../../capacity/start/preset';
 import type { SetKey } from '../../results/scenarioCopy';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
+import { loadNumbers } from '../../session/runWords';
 import { isAzure, usualService } from '../../base/serviceTraits';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 
@@ -18,8 +19,20 @@ export async function exampleScenarios(folder: string) {
       return exampleOf(file, await readFile(file, 'utf8'));
     }),
   );
-  return examples.flat().sort((a, b) => a.overrides.length - b.overrides.length);
+  return examples
+    .flat()
+    .sort((a, b) => rank(a) - rank(b) || a.overrides.length - b.overrides.length);
 }
+
+export type ExampleScenario = ReturnType<typeof exampleOf>[number];
+
+const quickStart = 'quick-start.signalr.yaml';
+
+/** Whether it is the one for people who only want to see a run. */
+export const isQuickStart = ({ file }: Pick<ExampleScenario, 'file'>): boolean =>
+  path.basename(file) === quickStart;
+
+const rank = (example: Pick<ExampleScenario, 'file'>): number => (isQuickStart(example) ? 0 : 1);
 
 function exampleOf(file: string, text: string) {
   const { scenario } = parseScenario(text);
@@ -31,7 +44,10 @@ function exampleOf(file: string, text: string) {
     { path: 'config.target', value: 'local' },
     ...(isAzure(service) ? [{ path: 'config.service', value: service }] : []),
   ];
-  return [{ file, summary, service, overrides: behindOf(target) === 'ownServer' ? [] : overrides }];
+  const changed = behindOf(target) === 'ownServer' ? [] : overrides;
+  const { connections, outPerSecond, durationS } = loadNumbers(scenario);
+  const load = { connections, outPerSecond, durationS };
+  return [{ file, summary, service, overrides: changed, load }];
 }
 
 const connections = 200;

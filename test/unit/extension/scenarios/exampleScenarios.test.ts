@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { exampleScenarios } from '../../../../src/extension/scenarios/startingScenarios';
+import {
+  exampleScenarios,
+  isQuickStart,
+} from '../../../../src/extension/scenarios/startingScenarios';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
@@ -9,7 +12,11 @@ describe('exampleScenarios', () => {
   it('all run on this machine, the one made for it first', async () => {
     const examples = await exampleScenarios('examples');
     assert.ok(examples.length > 1);
-    assert.equal(path.basename(examples[0]!.file), 'chat-room.signalr.yaml');
+    assert.deepEqual(
+      examples.slice(0, 2).map(({ file }) => path.basename(file)),
+      ['quick-start.signalr.yaml', 'chat-room.signalr.yaml'],
+    );
+    assert.ok(isQuickStart(examples[0]!) && !isQuickStart(examples[1]!));
     for (const { file, summary, overrides } of examples) {
       const { scenario, problems } = parseScenario(readFileSync(file, 'utf8'), { overrides });
       assert.deepEqual(scenario?.target, { kind: 'local' }, file);
@@ -17,6 +24,16 @@ describe('exampleScenarios', () => {
       assert.ok(!problems.some(({ severity }) => severity === 'error'), file);
       assert.match(summary, /\.$/, file);
     }
+  });
+
+  it('begin with one of 15 seconds that has a percentile after four at most', async () => {
+    const [quick] = await exampleScenarios('examples');
+    assert.deepEqual(quick?.load, { connections: 100, outPerSecond: 100, durationS: 14.5 });
+    const { scenario } = parseScenario(readFileSync(quick.file, 'utf8'));
+    assert.ok(scenario);
+    // The ramp, the warm-up, and the second until the first tick with deliveries of the measured time.
+    const { connections, arrivingRate, warmupMs } = scenario;
+    assert.ok(connections / arrivingRate + warmupMs / 1000 + 1 <= 2.5);
   });
 
   it('have an emulator in place of their service', async () => {
