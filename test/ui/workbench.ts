@@ -2,7 +2,13 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, FrameLocator, Page } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  FrameLocator,
+  Page,
+} from 'playwright-core';
 
 /** What the suite uses of scripts/vscodeHost.mjs. */
 interface Host {
@@ -22,6 +28,10 @@ interface HostModule {
     readonly settings?: Readonly<Record<string, unknown>>;
   }) => Host;
   readonly launchChromium: () => Promise<Browser>;
+  readonly stillContext: (
+    browser: Browser,
+    options: BrowserContextOptions,
+  ) => Promise<BrowserContext>;
 }
 
 const screens = path.resolve('out', 'screens');
@@ -62,7 +72,7 @@ export async function startWorkbench(
   options: Parameters<HostModule['createHost']>[0] = {},
 ): Promise<Workbench> {
   const module = pathToFileURL(path.resolve('scripts', 'vscodeHost.mjs')).href;
-  const { createHost, launchChromium } = (await import(module)) as HostModule;
+  const { createHost, launchChromium, stillContext } = (await import(module)) as HostModule;
   const workspace = mkdtempSync(path.join(tmpdir(), 'vsw-'));
   cpSync(path.resolve('test', 'vscode', 'workspace'), workspace, { recursive: true });
   mkdirSync(screens, { recursive: true });
@@ -80,7 +90,7 @@ export async function startWorkbench(
     host.install(packedExtension);
     await host.start();
     browser = await launchChromium();
-    const context = await browser.newContext({
+    const context = await stillContext(browser, {
       viewport: { width: 1400, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });

@@ -209,11 +209,11 @@ describe('bad input', () => {
     }
   });
 
-  it('a file of 5 MB gets one hint, and editing it stays smooth', async function () {
+  it('a file above 1 MB gets one hint, and editing it stays smooth', async function () {
     // The editor itself takes its time for such a file.
     this.timeout(60_000);
     const line = `  # ${'x'.repeat(60)}\n`;
-    const text = `config:\n  target: local\n${line.repeat(Math.ceil((5 * 1024 * 1024) / line.length))}`;
+    const text = `config:\n  target: local\n${line.repeat(Math.ceil((1.1 * 1024 * 1024) / line.length))}`;
     writeFileSync(inWorkspace('large.signalr.yaml'), text);
     const document = await openFile('large.signalr.yaml');
     const hints = await problemsOf(document.uri);
@@ -241,14 +241,14 @@ describe('bad input', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
     // Printed, not asserted: machines that run tests are busy.
     console.log(
-      `      5 MB: ${strokeMs.toFixed(0)} ms for a key stroke (${plainMs.toFixed(0)} ms in plain text), ${askedMs.toFixed(0)} ms for hover and lenses`,
+      `      1.1 MB: ${strokeMs.toFixed(0)} ms for a key stroke (${plainMs.toFixed(0)} ms in plain text), ${askedMs.toFixed(0)} ms for hover and lenses`,
     );
   });
 
-  it('500 results are listed soon', async () => {
+  it('many results that come at once are all listed', async () => {
     const text = JSON.stringify(sampleResult());
     const names = Array.from(
-      { length: 500 },
+      { length: 60 },
       (_each, number) => `2026-11-20T10-00-00-many-${String(number).padStart(3, '0')}`,
     );
     for (const name of names) store(name, text);
@@ -263,14 +263,14 @@ describe('bad input', () => {
     try {
       await until('all results in the list', async () => {
         await vscode.commands.executeCommand('signalrBenchmark.openResult');
-        return offered.at(-1)?.length === 500 ? true : undefined;
+        return offered.at(-1)?.length === names.length ? true : undefined;
       });
     } finally {
       window['showQuickPick'] = before;
     }
     const elapsedMs = performance.now() - startedAt;
     // Printed, not asserted; the list waits for a third of a second of quiet.
-    console.log(`      500 results: all in the list ${elapsedMs.toFixed(0)} ms after they came`);
+    console.log(`      ${names.length} results: all in the list ${elapsedMs.toFixed(0)} ms after they came`);
     for (const name of names) rmSync(results(name), { recursive: true });
   });
 });

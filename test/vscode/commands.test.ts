@@ -215,7 +215,7 @@ describe('settings', () => {
 
   it('switch the line above a scenario off', async () => {
     const { uri } = await openFile('tooSmall.signalr.yaml');
-    assert.equal((await provided('vscode.executeCodeLensProvider', uri)).length, 2);
+    assert.notDeepEqual(await provided('vscode.executeCodeLensProvider', uri), []);
     await change('codeLens', false);
     assert.deepEqual(await provided('vscode.executeCodeLensProvider', uri), []);
   });
