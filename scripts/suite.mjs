@@ -1,33 +1,38 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { exitCode, packageProgram, root, startNode } from './nodeProgram.mjs';
 import { lowerPriority, prepare } from './preparations.mjs';
 
-/** Of a suite beside another one, as `os.setPriority` has it: what the first leaves of the processor is enough. */
-const besidePriority = 5;
+/** Of a suite that yields, as `os.setPriority` has it. */
+const yieldingPriority = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** How long a suite may hold its process open after its last test. */
 const lingerMs = 15_000;
 
 /**
- * The suites in their turns; those of one turn run beside each other, the first of them before the others on the
- * processor. `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a
- * process of its own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is
- * tried again; never, where only the product decides, at most once, where a browser or the clock of a shared machine
- * has a say. `runner`: script that runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
+ * The suites in their turns; those of one turn run beside each other, and what the first says is shown as it comes.
+ * `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a process of its
+ * own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is tried again; never,
+ * where only the product decides, at most once, where a browser or the clock of a shared machine has a say. `yields`:
+ * takes what the others of its turn leave of the processor; only for tests that no slowness makes fail. `runner`: script
+ * that runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
  */
 export const turns = [
-  [{ name: 'unit', timeoutMs: 30_000, needs: [], retries: 0, jobs: 3 }],
   [
-    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
-    // These two wait more than they work.
-    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
     {
       name: 'vscode',
       needs: ['bundles', 'vscodeHost'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',
     },
+    // One process: each further one would load the whole product again. It begins while the others still prepare.
+    { name: 'unit', timeoutMs: 120_000, needs: [], retries: 0, yields: true },
+  ],
+  [
+    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
+    // It waits more than it works.
+    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
   ],
   [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 1 }],
   [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
@@ -81,13 +86,13 @@ function mochaArguments({ timeoutMs, jobs = 1, retries }, files, onlyCount) {
  * @param {(chunk: Buffer) => void} [hear] gets what it says; without, that goes to this process's output
  * @returns the report it leaves
  */
-async function runProgram({ name }, args, hear) {
+async function runProgram({ name, yields = false }, args, hear) {
   const reportFile = path.join(root, 'out', `report-${name}.json`);
   rmSync(reportFile, { force: true });
   mkdirSync(path.dirname(reportFile), { recursive: true });
   const stdio = hear === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const child = startNode(args, { SUITE_REPORT: reportFile }, stdio);
-  if (hear !== undefined) lowerPriority(child, besidePriority);
+  if (yields) lowerPriority(child, yieldingPriority);
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', hear);
   let lingered = false;
   let deadline;

@@ -20,6 +20,7 @@ interface Report {
 interface Suite {
   readonly name: string;
   readonly retries: number;
+  readonly yields?: boolean;
 }
 
 interface SuiteModule {
@@ -52,6 +53,16 @@ describe('suites', () => {
     const { turns } = await suiteModule();
     for (const { name, retries } of turns.flat())
       assert.ok(retries === (/^(unit|interop)$/.test(name) ? 0 : 1), `${name}: ${retries}`);
+  });
+
+  it('leave the processor to others only where no slowness makes a test fail', async () => {
+    const { turns } = await suiteModule();
+    const yielding = turns.flat().filter((suite) => suite.yields === true);
+    assert.deepEqual(
+      yielding.map(({ name }) => name),
+      ['unit'],
+    );
+    assert.deepEqual(turns.find((turn) => turn.some(({ name }) => name === 'latency'))?.length, 1);
   });
 
   it('count what was tried again, which fails a suite that has no second tries', async () => {

@@ -7,7 +7,7 @@ import { candidatesOf, editionOf } from '../../../../src/capacity/tables/publish
 import { trafficLoad } from '../../../../src/capacity/load/serviceLoad';
 import { samples, type Sample } from '../traffics';
 
-const runs = { numRuns: 300 };
+const runs = { numRuns: 120 };
 const sizeOf = (unit: number | null): number => unit ?? Infinity;
 
 function demandOf({ input, options }: Sample): Demand {

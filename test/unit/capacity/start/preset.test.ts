@@ -32,26 +32,26 @@ describe('presets', () => {
           ? groupShapes
           : ([undefined] as const);
         let made = 0;
-        for (const unit of presetUnits(service)) {
-          for (const groups of shapes) {
-            const choice = { service, unit, ...(groups === undefined ? {} : { groups }) };
-            let preset;
-            try {
-              preset = presetOf(useCase, choice);
-            } catch (error) {
-              assert.ok(error instanceof ExpectedError && /have no traffic/.test(error.message));
-              continue;
-            }
-            made += 1;
-            const { scenario, problems } = parseScenario(preset.text);
-            // In the set-up of the guides everybody sends, so that nobody is left to move.
-            const serious = problems.filter(
-              ({ severity, code }) => severity !== 'info' && code !== 'nobody-moves',
-            );
-            assert.deepEqual(serious, [], preset.text);
-            assert.equal(lastSenders(scenario!), preset.senders, preset.text);
-            assert.equal(unitOf(preset.text), unit, preset.text);
+        for (const [position, unit] of presetUnits(service).entries()) {
+          // Each size with one shape, each shape with several sizes.
+          const groups = shapes[position % shapes.length];
+          const choice = { service, unit, ...(groups === undefined ? {} : { groups }) };
+          let preset;
+          try {
+            preset = presetOf(useCase, choice);
+          } catch (error) {
+            assert.ok(error instanceof ExpectedError && /have no traffic/.test(error.message));
+            continue;
           }
+          made += 1;
+          const { scenario, problems } = parseScenario(preset.text);
+          // In the set-up of the guides everybody sends, so that nobody is left to move.
+          const serious = problems.filter(
+            ({ severity, code }) => severity !== 'info' && code !== 'nobody-moves',
+          );
+          assert.deepEqual(serious, [], preset.text);
+          assert.equal(lastSenders(scenario!), preset.senders, preset.text);
+          assert.equal(unitOf(preset.text), unit, preset.text);
         }
         assert.ok(made >= editionOf(service, undefined).listedUnits.length, `${made} presets`);
       });
