@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 export interface AspNetServer {
   /** The hub's URL. */
   readonly url: string;
-  readonly processId: number;
   dispose(): Promise<void>;
 }
 
@@ -81,16 +80,40 @@ async function stop(child: ChildProcessWithoutNullStreams): Promise<void> {
   });
 }
 
+let shared: Promise<AspNetServer> | undefined;
+// Of mocha's root: the files run one after the other in one process.
+after(async () => (await shared)?.dispose());
+
+/**
+ * Called in a `describe`, which it skips where there is no server: the server without options, one for all files. Nobody
+ * ends it; whoever aborts its connections is alone with it.
+ */
+export function sharedAspNetServer(): { readonly url: string } {
+  let url = '';
+  before(async function () {
+    requireAspNet(this);
+    shared ??= startAspNetServer();
+    ({ url } = await shared);
+  });
+  return {
+    get url() {
+      return url;
+    },
+  };
+}
+
 /** Starts the server in a process of its own and waits until it listens. */
 export async function startAspNetServer(options: AspNetServerOptions = {}): Promise<AspNetServer> {
   const flags = Object.entries(options).flatMap(([name, value]) => [
     `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
     String(value),
   ]);
-  const child = spawn('dotnet', [assembly, ...flags]);
+  // It lives too short a time for measuring what to compile better.
+  const env = { ...process.env, DOTNET_TieredPGO: '0' };
+  const child = spawn('dotnet', [assembly, ...flags], { env });
   try {
     const url = await readUrl(child);
-    return { url, processId: child.pid ?? 0, dispose: () => stop(child) };
+    return { url, dispose: () => stop(child) };
   } catch (error) {
     child.kill('SIGKILL');
     throw error;

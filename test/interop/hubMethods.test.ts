@@ -6,20 +6,15 @@ import {
   Subject,
   type HubConnection,
 } from '@microsoft/signalr';
-import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
+import { sharedAspNetServer } from './aspnetServer';
 
 /** The streams and the other contract; the engine's own tests use the rest. */
 describe('the hubs that people are given, in ASP.NET Core, with the official client', function () {
   this.timeout(30_000);
-  let server: AspNetServer;
+  const server = sharedAspNetServer();
   const connections: HubConnection[] = [];
 
-  before(async function () {
-    requireAspNet(this);
-    server = await startAspNetServer();
-  });
   afterEach(() => Promise.all(connections.splice(0).map((connection) => connection.stop())));
-  after(() => (server as AspNetServer | undefined)?.dispose());
 
   async function connect(transport: HttpTransportType, path?: string): Promise<HubConnection> {
     const url = path === undefined ? server.url : new URL(path, server.url).href;

@@ -5,7 +5,7 @@ import { adviceOn } from '../../src/measure/judge/hubComplaint';
 import { askHub } from '../../src/wire/connect/probeHub';
 import { endpointOf } from '../fakes/endpoint';
 import { loadRun, scenarioOf, scenarioText, type LoadTest } from '../load/loadRun';
-import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
+import { sharedAspNetServer } from './aspnetServer';
 
 const short = {
   ...{ dialect: 'recordLatency', skipNegotiation: false, connections: 5 },
@@ -14,14 +14,8 @@ const short = {
 
 describe('hubs of ASP.NET Core that are not made for a benchmark', function () {
   this.timeout(60_000);
-  let server: AspNetServer;
+  const server = sharedAspNetServer();
   const at = (path: string): string => server.url.replace('/signalrbench', path);
-
-  before(async function () {
-    requireAspNet(this);
-    server = await startAspNetServer();
-  });
-  after(() => server.dispose());
 
   /** The sentence of a run, and the advice about its errors. */
   async function sentence(test: LoadTest): Promise<readonly [string, string]> {
