@@ -39,7 +39,11 @@ function addFiles(workspace: string): void {
   };
   mkdirSync(path.join(workspace, '.git'));
   const example = path.join('examples', 'chat-room.signalr.yaml');
-  write('chat-room.signalr.yaml', readFileSync(example, 'utf8'));
+  // A tenth of its rooms: what it shows is there as soon as everybody is connected.
+  const tenth = (_all: string, key: string, count: string) => `\n  ${key}: ${Number(count) / 10}`;
+  const keys = /\n +(connections|baseSending|step): (\d+)/g;
+  const rooms = readFileSync(example, 'utf8').replace(keys, tenth);
+  write('chat-room.signalr.yaml', rooms.replace('groupCount: 190', 'groupCount: 19'));
   write('elsewhere.signalr.yaml', scenario('target: http://signalr.example:5050/hub'));
   const pasted = `Endpoint=https://demo.service.signalr.net;AccessKey=${accessKey};Version=1.0;`;
   write('pasted.signalr.yaml', scenario(`connectionString: ${pasted}`));
@@ -209,8 +213,7 @@ describe('the commands as a user meets them', function () {
     const result = await resultOf('chat-room', async () => {
       const startedAt = performance.now();
       await lens.click();
-      // 1,900 connections take a slow machine a while.
-      await livePercentiles(workbench).waitFor({ timeout: 45_000 });
+      await livePercentiles(workbench).waitFor();
       const elapsedMs = performance.now() - startedAt;
       // Printed, not asserted: machines that run tests are busy.
       const seconds = (elapsedMs / 1000).toFixed(1);
