@@ -149,7 +149,7 @@ function makeProfile(settings) {
   const settingsFile = path.join(profile, 'User', 'settings.json');
   writeFileSync(settingsFile, JSON.stringify({ ...quietSettings, ...settings }));
   const places = ['--user-data-dir', profile, '--extensions-dir', path.join(folder, 'ext')];
-  return { folder, settingsFile, options: ['--config', '/dev/null', ...places] };
+  return { folder, options: ['--config', '/dev/null', ...places] };
 }
 
 /**
@@ -165,14 +165,13 @@ export function createHost({ trusted = true, forTests = false, settings = {}, en
   if (!existsSync(entry) || !existsSync(ownNode)) {
     throw new Error('no VS Code host: run `npm run setup:vscode`');
   }
-  const { folder, settingsFile, options } = makeProfile(settings);
+  const { folder, options } = makeProfile(settings);
   const env = hostEnvironment(folder, environment);
   const common = [entry, ...options];
   let server;
   let address = '';
   const host = {
     folder,
-    settingsFile,
     serverLog: path.join(folder, 'server.log'),
 
     /** Installs a packed extension; needs no running server. */

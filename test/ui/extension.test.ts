@@ -178,11 +178,14 @@ describe('the extension as a user meets it', () => {
     const looks = [
       ['light', 'Light Modern', 'vs', 1400],
       ['dark', 'Dark Modern', 'vs-dark', 800],
-      ['high-contrast', 'Default High Contrast', 'hc-black', 1400],
+      ['high-contrast', 'Dark High Contrast', 'hc-black', 1400],
     ] as const;
     for (const [name, theme, className, width] of looks) {
       await page.setViewportSize({ width, height: 900 });
-      workbench.set({ 'workbench.colorTheme': theme, 'window.autoDetectColorScheme': false });
+      await workbench.command('Preferences: Color Theme');
+      await page.locator('.quick-input-widget input[type=text]').fill(theme);
+      await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: theme }).waitFor();
+      await page.keyboard.press('Enter');
       await page.locator(`.monaco-workbench.${className}`).waitFor();
       await workbench.panel().locator(`body.vscode-${name} canvas`).first().waitFor();
       await drawn(workbench);

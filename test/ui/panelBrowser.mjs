@@ -169,6 +169,12 @@ export function misfits(page) {
   });
 }
 
+/** Waits until the page has drawn what has just changed, and what it drew for that one frame later. */
+export function drawn(page) {
+  const frame = 'new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))';
+  return page.evaluate(`${frame}.then(() => ${frame})`);
+}
+
 /** Sends snapshots like `last` that follow it by a second each, and waits until each is drawn. */
 export function sendMore(page, last, count) {
   return page.evaluate(

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,6 @@ import type {
 /** What the suite uses of scripts/vscodeHost.mjs. */
 interface Host {
   readonly folder: string;
-  readonly settingsFile: string;
   install(vsix: string): void;
   start(): Promise<void>;
   url(workspace: string, payload: readonly (readonly [string, string])[]): string;
@@ -61,8 +60,6 @@ export interface Workbench {
   command(title: string): Promise<void>;
   /** Page of the extension's panel. */
   panel(): FrameLocator;
-  /** Changes user settings while the workbench is open. */
-  set(settings: Readonly<Record<string, unknown>>): void;
   /** Saves out/screens/<name>.png. */
   screenshot(name: string): Promise<void>;
   close(failed: boolean): Promise<void>;
@@ -140,10 +137,6 @@ function controls(
     },
     panel: () =>
       page.locator('iframe.webview.ready').last().contentFrame().frameLocator('#active-frame'),
-    set(settings) {
-      const present = JSON.parse(readFileSync(host.settingsFile, 'utf8')) as object;
-      writeFileSync(host.settingsFile, JSON.stringify({ ...present, ...settings }));
-    },
     async screenshot(name) {
       await page.screenshot({ path: path.join(screens, `${name}.png`), animations: 'disabled' });
     },
