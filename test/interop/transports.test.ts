@@ -54,7 +54,7 @@ describe('transports of ASP.NET Core SignalR', function () {
     }
   }
 
-  it('bring token, own cookies and those of negotiate, as load balancers need it, and are refused without', () =>
+  it('bring tokens and cookies, those of negotiate too, as load balancers need it', () =>
     withServer({ auth: 'bearer', token: 'open-sesame', affinity: true }, async ({ url }) => {
       await overEach(async (transport) => {
         const config = { accessToken: 'open-sesame', headers: { cookie: 'own=1' } };

@@ -184,7 +184,9 @@ describe('the extension as a user meets it', () => {
       await page.setViewportSize({ width, height: 900 });
       await workbench.command('Preferences: Color Theme');
       await page.locator('.quick-input-widget input[type=text]').fill(theme);
-      await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: theme }).waitFor();
+      await page
+        .locator('.quick-input-list .monaco-list-row.focused', { hasText: theme })
+        .waitFor();
       await page.keyboard.press('Enter');
       await page.locator(`.monaco-workbench.${className}`).waitFor();
       await workbench.panel().locator(`body.vscode-${name} canvas`).first().waitFor();

@@ -270,7 +270,9 @@ describe('bad input', () => {
     }
     const elapsedMs = performance.now() - startedAt;
     // Printed, not asserted; the list waits for a third of a second of quiet.
-    console.log(`      ${names.length} results: all in the list ${elapsedMs.toFixed(0)} ms after they came`);
+    console.log(
+      `      ${names.length} results: all in the list ${elapsedMs.toFixed(0)} ms after they came`,
+    );
     for (const name of names) rmSync(results(name), { recursive: true });
   });
 });
