@@ -77,7 +77,15 @@ function beEditor({ bodyClass, colours }) {
  */
 export async function openPanelBrowser() {
   const server = await servePanel();
-  const browser = await launchChromium();
+  // Pages of one context share a process, which costs more than the page.
+  const browser = await launchChromium(['--process-per-site']);
+  const contexts = new Map();
+  /** The context of all pages with these options. */
+  const contextOf = (options) => {
+    const key = JSON.stringify(options);
+    if (!contexts.has(key)) contexts.set(key, browser.newContext(options));
+    return contexts.get(key);
+  };
   const open = async ({
     theme = 'dark',
     width = 1400,
@@ -86,11 +94,12 @@ export async function openPanelBrowser() {
     of = '',
   } = {}) => {
     const problems = [];
-    const page = await browser.newPage({
-      viewport: { width: Math.round(width / zoom), height: Math.round(900 / zoom) },
+    const context = await contextOf({
       deviceScaleFactor: zoom,
       reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
     });
+    const page = await context.newPage();
+    await page.setViewportSize({ width: Math.round(width / zoom), height: Math.round(900 / zoom) });
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (message) => {
       if (message.type() === 'error') problems.push(message.text());

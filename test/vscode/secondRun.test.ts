@@ -71,7 +71,7 @@ describe('while a run is going on', () => {
       assert.equal(wait.cancellable, true);
       assert.match(wait.title!, /^quick\.signalr\.yaml waits for the end of waited\.signalr\.yaml/);
       await vscode.commands.executeCommand('signalrBenchmark.run', uri);
-      await said(/quick\.signalr\.yaml waits .* Cancel its waiting to run something else/);
+      await said(/quick\.signalr\.yaml is queued .* To run something else, cancel it/);
       cancel.cancel();
       await waiting;
       assert.ok(!existsSync(path.join(folder, 'result.json')), 'the first run goes on');
@@ -103,12 +103,12 @@ describe('while a run is going on', () => {
       const edit = new vscode.WorkspaceEdit();
       edit.insert(document.uri, new vscode.Position(0, 0), '# changed\n');
       await vscode.workspace.applyEdit(edit);
-      await said(/keeps \[link\] \(x\)\.signalr\.yaml as it was/);
+      await said(/uses \[link\] \(x\)\.signalr\.yaml as it was/);
       test.messages.press = 'Wait for Its End';
       const waiting = vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
       await until('the waiting', () => titles.find((title) => title.includes('waits for')));
       await vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
-      await said(/\(x\)\.signalr\.yaml waits .* Cancel its waiting/);
+      await said(/\(x\)\.signalr\.yaml is queued .* cancel it/);
       cancel.cancel();
       await waiting;
       await said(/^Run \[link\] \(x\)/);
