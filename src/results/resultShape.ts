@@ -288,12 +288,18 @@ export const baselinesShape = named({
   baselines: record(text),
 });
 
+/** Both ends of an interval. */
+const pair: Shape = (value, at) =>
+  Array.isArray(value) && value.length === 2
+    ? list(number, 2)(value, at)
+    : wrong(at, 'two numbers');
+
 const changes: Change[] = ['same', 'better', 'worse'];
 const change = optional(oneOf(changes));
 const comparedNumber = of<ComparedNumber>()('a b', { change });
 const comparedPercentile = named({
   ...{ a: nullable(number), b: nullable(number), ratio: nullable(number), change },
-  ...{ interval: nullable(list(number, 2)), without: optional(text) },
+  ...{ interval: nullable(pair), without: optional(text) },
 });
 const comparedRun = named({ id: text, name: text, startedAt: text, tool: text });
 const comparison = of<Comparison>()('tolerance confidence', {
@@ -316,7 +322,7 @@ const comparison = of<Comparison>()('tolerance confidence', {
 
 const repeatedPercentile = named({
   ...{ values: list(nullable(number), 1000), median: nullable(number) },
-  interval: nullable(list(number, 2)),
+  interval: nullable(pair),
 });
 const repeatedStep = of<RepeatedStep>()('step senders', {
   of: list(number, 1000),

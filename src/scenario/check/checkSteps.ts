@@ -32,6 +32,7 @@ import {
   isSilent,
   lastSenders,
   maximumSteps,
+  repeatsIn,
   silentRounds,
   stepCount,
   stepsOf,
@@ -48,6 +49,7 @@ export function checkSteps(file: ScenarioFile): void {
   if (isSilentRun) reportNoSenders(file);
   else checkBaseSending(file);
   checkLength(file);
+  reportNoRepeats(file);
   if (!isSilentRun) checkSenders(file);
   checkCompany(file);
   checkStorm(file);
@@ -64,19 +66,22 @@ function checkBaseSending({ warning, config, scenario: { connections } }: Scenar
 }
 
 const stepKeys = ['step', 'baseSending', 'connections'];
+const lengthKeys = [...stepKeys, 'repeat'];
 
 function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
   // How long a search takes, its budget says.
   if (scenario.search !== undefined) return;
-  const steps = stepCount(scenario);
+  const repeats = repeatsIn(scenario);
+  const steps = stepCount(scenario) * repeats;
   const stepMs = scenario.singleStepDurationMs;
-  const shorter = 'Make step larger, or limit the steps with sendingSteps.';
+  const fewer = 'Make step larger, or limit the steps with sendingSteps';
+  const shorter = repeats > 1 ? `${fewer}, or lower repeat.` : `${fewer}.`;
   if (steps > maximumSteps) {
     const message = `These are ${formatCount(steps)} steps; at most ${formatCount(maximumSteps)} can run. ${shorter}`;
-    error('too-many-steps', at(...stepKeys), message);
+    error('too-many-steps', at(...lengthKeys), message);
   } else if (steps * stepMs > longRunMs) {
     const message = `These are ${formatCount(steps)} steps of ${formatDurationMs(stepMs)}: the run takes ${formatDurationMs(steps * stepMs)}. ${shorter}`;
-    warning('long-run', at(...stepKeys), message);
+    warning('long-run', at(...lengthKeys), message);
   }
 }
 
@@ -102,6 +107,17 @@ function reportNoSenders({ info, config }: ScenarioFile): void {
     const message = `Nothing is sent here, so ${name} has no effect; the parameter rounds opens the connections in several steps.`;
     info('no-effect', config.at(name), message);
   }
+}
+
+/** Not run more than once: a search tries values again by itself, and rounds of connecting are repeats already. */
+function reportNoRepeats({ info, config, scenario }: ScenarioFile): void {
+  const { repeat = 1, search } = scenario;
+  if (repeat === repeatsIn(scenario)) return;
+  const message =
+    search === undefined
+      ? 'Nothing is sent here, so repeat has no effect; the parameter rounds connects several times.'
+      : 'A capacity search tries values again by itself, so repeat has no effect.';
+  info('no-effect', config.at('repeat'), message);
 }
 
 /** A storm must fall into the step, with time left to recover in. */

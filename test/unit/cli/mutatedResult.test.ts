@@ -4,9 +4,12 @@ import { runProgram } from '../../../src/cli/program';
 import { hydrateMessage, storedSource } from '../../../src/extension/panel/panelSession';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import { panelStrings } from '../../../src/protocol/panelStrings';
+import { seededRandom } from '../../../src/base/random';
+import { compareResults } from '../../../src/results/compare/compareResults';
 import type { Result } from '../../../src/results/result';
 import { exporters } from '../../../src/session/export/exporters';
-import { mixedStep, sampleResult, unusualResult } from '../results/sampleResult';
+import { measuredStep, wanderingSeconds } from '../../fakes/measuredStep';
+import { mixedStep, sampleResult, sampleScenario, unusualResult } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
 import { fakeIo } from './fakeIo';
@@ -51,7 +54,11 @@ function changed(value: unknown, [name, ...rest]: Path, to: unknown): unknown {
 
 // Its counters do not fit its histogram.
 const step = { ...sampleResult().steps[0]!, histogram: new LatencyHistogram().encode() };
-const results: readonly (readonly [string, Result])[] = [
+const results = (): readonly (readonly [string, Result])[] => [
+  ...plain,
+  ['with repeats and a baseline', compared],
+];
+const plain: readonly (readonly [string, Result])[] = [
   ['of a mix', sampleResult({ steps: [{ ...mixedStep(1), histogram: step.histogram }] })],
   [
     'with everything',
@@ -85,6 +92,26 @@ const results: readonly (readonly [string, Result])[] = [
   ],
 ];
 
+const [minute, slower] = [1, 1.3].map((factor) =>
+  measuredStep(
+    wanderingSeconds(
+      { perSecond: 50, correlation: 0, wandering: 0.05, factor },
+      12,
+      seededRandom(1),
+    ),
+  ),
+);
+const again = [1, 2, 3].map((index) => ({ ...minute!, index }));
+const repeated = sampleResult({ steps: again }, { ...sampleScenario, connections: 700, repeat: 3 });
+const compared: Result = {
+  ...repeated,
+  baseline: compareResults(repeated, {
+    ...repeated,
+    tool: { ...repeated.tool, version: '0.2.0' },
+    steps: again.map(({ index }) => ({ ...slower!, index })),
+  }),
+};
+
 const actions = {
   runAgain: () => undefined,
   stop: () => undefined,
@@ -105,7 +132,7 @@ describe('a result with a strange value', () => {
   });
   afterEach(() => line.dispose());
 
-  for (const [name, result] of results) {
+  for (const [name, result] of results()) {
     it(`${name}: is shown and exported, or refused in a sentence`, async function () {
       this.timeout(120_000);
       const deps = fakeDeps();
@@ -122,6 +149,13 @@ describe('a result with a strange value', () => {
           assert.match(seen.err(), /^[^\n]+\.\n$/);
           assert.equal(seen.out(), '');
           return;
+        }
+        // Beside itself as it was, and as it is.
+        for (const other of [file, await line.file('whole.json', JSON.stringify(result))]) {
+          const seen = fakeIo({ cwd: line.folder });
+          const code = await runProgram(['compare', other, file, '--json'], seen, deps);
+          assert.ok(code <= 2, seen.err());
+          assert.doesNotMatch(seen.out(), /NaN|undefined/);
         }
         const source = await storedSource(line.folder, actions);
         assert.ok(JSON.stringify(hydrateMessage(source, panelStrings)));

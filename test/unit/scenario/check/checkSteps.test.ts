@@ -69,6 +69,19 @@ describe('senders and steps', () => {
     );
   });
 
+  it('repeat counts for the length of a run, and has no effect where nothing is repeated', () => {
+    assert.equal(scenarioOf(withConfig('repeat: 3')).repeat, 3);
+    assert.deepEqual(brief(withConfig('repeat: 3')), []);
+    assert.deepEqual(brief(withConfig('repeat: 0')), ['error below-bounds "0"']);
+    assert.deepEqual(brief(withConfig('repeat: 101')), ['error above-bounds "101"']);
+    const long = withConfig('repeat: 100', 'singleStepDuration: 20m');
+    assert.match(problemOf(long, 'long-run').message, /These are \d+ steps .* or lower repeat\./);
+    const connecting = `${withConfig('repeat: 3')}scenario:\n  name: connectOnly\n`;
+    assert.deepEqual(brief(connecting), ['info no-effect "3"']);
+    const searched = `${withConfig('repeat: 3')}search:\n  of: senders\n`;
+    assert.deepEqual(brief(searched), ['info no-effect "3"']);
+  });
+
   it('dropping all connections when the step is over is an error, too early one too', () => {
     assert.deepEqual(brief(withConfig('singleStepDuration: 10s', 'dropAllAfter: 10s')), [
       'error drop-all "10s"',
