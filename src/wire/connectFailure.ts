@@ -134,7 +134,7 @@ export function classOfStatus(status: number, fallback: Request): ErrorClass {
 }
 
 /** Class of a server's closing a connection, by the text it gave. */
-export function classOfClosing(text: string): 'slowConsumer' | 'closed' {
+function classOfClosing(text: string): 'slowConsumer' | 'closed' {
   return /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i.test(
     text,
   )

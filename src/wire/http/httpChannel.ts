@@ -23,7 +23,7 @@ export interface ChannelOwner {
 }
 
 /** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
-export const requestTimeoutMs = 100_000;
+const requestTimeoutMs = 100_000;
 
 /**
  * One request at a time over a socket that is kept open. A request that met a socket closed while idle, and of whose

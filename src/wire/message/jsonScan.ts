@@ -108,7 +108,7 @@ function skipEscape(bytes: Buffer, at: number): number {
 }
 
 /** Position behind the string whose opening quote is at `at`; -1 when it does not end well before `end`. */
-export function skipString(bytes: Buffer, at: number, end: number): number {
+function skipString(bytes: Buffer, at: number, end: number): number {
   let next = plainEnd(bytes, at + 1, end);
   while (next < end && bytes[next] === backslash) {
     const behind = skipEscape(bytes, next);

@@ -231,16 +231,15 @@ export class MessageValue {
 }
 
 function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
-  const { method: target, answered } = shape;
+  const { method: target, answered, toGroup = false } = shape;
   const values = shape.arguments.map((argument) => valueOf(argument, holes));
   // Web PubSub names the group besides the data, and numbers what is to be acknowledged.
   const isPubSub = !isHubProtocol(holes.protocol);
-  const toGroup = isPubSub && target === 'SendToGroup';
   return {
     type: hubMessageType.invocation,
     ...(answered === true && { invocationId: textOf(isPubSub ? 'ackId' : 'stamp', holes) }),
     target,
-    arguments: toGroup ? [textOf('receiver', holes), ...values] : values,
+    arguments: isPubSub && toGroup ? [textOf('receiver', holes), ...values] : values,
   };
 }
 

@@ -44,7 +44,7 @@ export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
  * One connection of the official client of Azure Web PubSub, by the public API of its package. Its sockets are its own:
  * that one is lost shows only when a message cannot be sent, or when the service greets the client again.
  */
-export class PubSubSdkConnection extends OfficialConnection {
+class PubSubSdkConnection extends OfficialConnection {
   connectionId: string | undefined;
   private readonly client: WebPubSubClient;
   private readonly url: string;

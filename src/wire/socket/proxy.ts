@@ -38,7 +38,7 @@ function isExcepted(url: URL, except: readonly string[]): boolean {
  * @returns a socket on which the other end of the tunnel answers
  * @throws ConnectFailure that names the proxy's host, never its user
  */
-export function openTunnel(proxy: URL, target: URL, signal?: AbortSignal): Promise<Socket> {
+function openTunnel(proxy: URL, target: URL, signal?: AbortSignal): Promise<Socket> {
   const secure = target.protocol === 'https:';
   const authority = `${target.hostname}:${target.port || (secure ? 443 : 80)}`;
   return new Promise((resolve, reject) => {
