@@ -2,7 +2,6 @@ import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../search/searchSummary';
 import type { ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
-import { targetSummaries } from '../target/targetKinds';
 
 /** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
 export interface KeySpec extends Omit<ParameterSpec, 'type'> {
@@ -158,7 +157,7 @@ export const configSpecs = {
     listed: 'first',
     references: true,
     defaultText: 'the embedded local hub',
-    summary: `Where the load goes: ${targetSummaries()}.`,
+    summary: 'Where the load goes.',
   }),
   webAppTarget: targets({
     listed: 'oldTool',

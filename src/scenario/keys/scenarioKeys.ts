@@ -5,6 +5,12 @@ import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
 import { configKeys, searchKeys, type KeySpec } from './configKeys';
 import { kinds, type topNames } from '../scenario';
+import { targetSummaries } from '../target/targetKinds';
+
+/** With the kinds of targets, which whoever only recognises a scenario file has no need to load. */
+export const explainedKeys: readonly KeySpec[] = configKeys.map((key) =>
+  key.name === 'target' ? { ...key, summary: `Where the load goes: ${targetSummaries()}.` } : key,
+);
 
 export const maximumEntries = 50;
 /** Where `slo` is a list. */
@@ -152,7 +158,7 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
     name: 'config',
     type: 'section',
     listed: 'first',
-    keys: configKeys,
+    keys: explainedKeys,
     summary: 'Target, connections, steps.',
   },
   {
