@@ -177,7 +177,11 @@ export class ResultCommands {
       t('{0} cannot be written ({1}).', target.fsPath, reason),
     );
     await offer('Information', t('Result exported to {0}.', path.basename(target.path)), {
-      [t('Open')]: () => vscode.commands.executeCommand('vscode.open', target),
+      [t('Open')]: () =>
+        // The browser here cannot show a file of another machine.
+        name === 'html' && vscode.env.remoteName === undefined
+          ? vscode.env.openExternal(target)
+          : vscode.commands.executeCommand('vscode.open', target),
     });
   }
 

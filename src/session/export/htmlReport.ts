@@ -19,6 +19,7 @@ import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
+import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
 import { comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
@@ -67,6 +68,7 @@ export function htmlReport(result: Result, snapshots: readonly Snapshot[]): stri
       ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
       ...footOf(shown),
     ]),
+    repeatsCard(result),
     entriesCard(shown),
     trafficCard(shown),
     errorsCard(result.errors, result),
@@ -269,7 +271,7 @@ const textColumnsOf = (columns: readonly StepColumn[], before = 0): number[] =>
   columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at + before] : []));
 
 function stepTable(rows: readonly StepRow[]): string {
-  const columns = columnsOf('panel');
+  const columns = columnsOf('panel', 'steps', rows);
   return table(
     columns.map(({ head }) => head),
     rows.map((row) => columns.map((column) => cellOf(column, row))),
@@ -314,7 +316,7 @@ function footOf(steps: readonly StepSummary[]): string[] {
 function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
   const rows = steps.flatMap(entryRows).slice(-mostSteps);
   if (rows.length === 0) return '';
-  const columns = columnsOf('panel', 'entries');
+  const columns = columnsOf('panel', 'entries', rows);
   const [index = '', ...heads] = columns.map(({ head }) => head);
   const cells = rows.map((row) => {
     const [place = '', ...others] = columns.map((column) => cellOf(column, row));
@@ -325,6 +327,18 @@ function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
   return card(title, [
     table([index, panelStrings.useCaseColumn, ...heads], cells, title, textColumns),
   ]);
+}
+
+/** How far the repeats of each step lie apart. */
+function repeatsCard({ repeats = [] }: Result): string {
+  const rows = repeatRows(repeats).slice(-mostSteps);
+  if (rows.length === 0) return '';
+  const heads = ['Step', '', 'median', 'lowest', 'highest', '95 % interval'];
+  const cells = rows.map(({ step, name, median, lowest, highest, interval }) => [
+    ...[step, name, median, lowest, highest, interval],
+  ]);
+  const outliers = repeats.flatMap((each) => each.outliers ?? []).slice(0, mostReasons);
+  return card('Repeats', [table(heads, cells, 'Repeats', [1]), list(outliers.map(outlierWords))]);
 }
 
 /** `in` is client to service, `out` service to client. */

@@ -181,6 +181,16 @@ function allMetrics(run: RunNumbers): RunMetric[] {
     gauge('received.rate', 'Deliveries a second.', undefined, each(steps, 'receivedPerSecond')),
     latencyOf(steps),
     gauge(
+      ...(['time_to_all', timeToAllHelp, 'seconds'] as const),
+      steps.flatMap((row) =>
+        row.timeToAllUs ? quantilePoints(row.timeToAllUs, stepLabel(row)) : [],
+      ),
+    ),
+    counter(
+      ...(['messages.not_to_all', 'Messages that a receiver did not get.', undefined] as const),
+      each(steps, 'timeToAllMissed'),
+    ),
+    gauge(
       ...(['latency.judged', judgedHelp, 'seconds'] as const),
       steps.flatMap((row) => judgedPoints(row)),
     ),
@@ -199,6 +209,7 @@ function allMetrics(run: RunNumbers): RunMetric[] {
   ];
 }
 
+const timeToAllHelp = 'Time until the last receiver of a message had it.';
 const judgedHelp = 'Latency over what was expected; infinite where the rank was lost.';
 const mostClasses = 100;
 

@@ -144,7 +144,7 @@ describe('all formats of one result', () => {
         ['0.99', latencyUs.p99],
         ['1', latencyUs.max],
       ] as const) {
-        for (const name of ['latency', 'latency_judged']) {
+        for (const name of ['latency', 'latency_judged', ...(index === 3 ? ['time_to_all'] : [])]) {
           const point = families
             .get(`signalr_bench_${name}_seconds`)!
             .metrics.find(
@@ -158,6 +158,10 @@ describe('all formats of one result', () => {
       assert.equal(interval.getValueAtPercentile(50), latencyUs.p50);
       assert.equal(interval.getValueAtPercentile(99), latencyUs.p99);
       assert.equal(interval.endTimeStampMsec - interval.startTimeStampMsec, step.seconds * 1000);
+
+      const { timeToAllUs } = step;
+      assert.equal(inCsv(index, 'timeToAllUs.p99'), timeToAllUs?.p99 ?? 0);
+      assert.equal(timeToAllUs !== undefined, index === 3);
 
       const count = formatCount(senders);
       const markdown = written['md']!.split('\n').find((line) => line.startsWith(`| ${index} |`))!;
@@ -404,10 +408,17 @@ describe('the page', () => {
     );
   });
 
-  it('says how the run stands to its baseline', async () => {
+  it('says how the run stands to its baseline, and how far its repeats lie apart', async () => {
     const result = recordedResult();
     const baseline = compareResults(result, result);
-    const page = await inFormat({ ...result, baseline }, 'html');
+    const repeats = [
+      {
+        ...{ step: 1, senders: 700, of: [1, 2, 3] },
+        latency: { p99: { values: [40_000, 41_000, null], median: 41_000, interval: null } },
+      },
+    ];
+    const page = await inFormat({ ...result, baseline, repeats }, 'html');
+    assert.match(page, /<h2>Repeats<[^]*<td>41 ms<\/td><td>40 ms<\/td><td>lost<\/td>/);
     assert.match(page, new RegExp(`<strong>${baseline.sentence.slice(2).slice(0, 20)}`));
     const [card = ''] = /<h2>Compared with the baseline[^]*?<\/section>/.exec(page) ?? [];
     assert.equal(card.match(/<table>/g)?.length, baseline.steps.length);

@@ -29,6 +29,8 @@ export function recordedStep(index: number): StepSummary {
     latencyUs: histogram.summary(),
     sendLatencyUs: histogram.summary(),
     histogram: histogram.encode(),
+    // A broadcast: messages have more than one receiver.
+    ...(index === 3 && { timeToAllUs: histogram.summary(), timeToAllMissed: 2 }),
   };
   const latencyAtShareUs = (share: number): number => histogram.valueAtShare(share);
   return {
