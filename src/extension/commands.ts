@@ -8,6 +8,7 @@ import { CompareCommands } from './run/compareCommands';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
+import { ScenarioTests } from './run/scenarioTests';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import type { FeatureParts } from './services';
 import { addTarget, moveSecretOut, removeTarget, testTarget } from './targets/targetCommands';
@@ -26,7 +27,15 @@ export function createRunFeatures(parts: RunFeatureParts) {
   const results = new ResultCommands(services, controller, panels);
   const compare = new CompareCommands(services, context.extensionUri);
   const commands = commandHandlers(parts, controller, results, compare);
-  return { commands, controller, panels, results, scenarioCopy: copyIn };
+  let scenarioTests: ScenarioTests | undefined;
+  const discoverTests = async (tests: vscode.TestController): Promise<void> => {
+    if (!scenarioTests) {
+      scenarioTests = new ScenarioTests(tests, controller, parts.files);
+      context.subscriptions.push(scenarioTests);
+    }
+    await scenarioTests.discover();
+  };
+  return { commands, controller, panels, results, discoverTests, scenarioCopy: copyIn };
 }
 
 /** All commands by their ids; a test compares them with the manifest. */

@@ -36,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
       provideTextDocumentContent: async ({ query }) => (await runs()).scenarioCopy(query),
     }),
     resultsView(services),
+    scenarioTests(async (tests) => (await runs()).discoverTests(tests)),
     vscode.window.createTreeView('signalrBenchmark.targets', {
       treeDataProvider: services.targets,
     }),
@@ -74,6 +75,15 @@ function resultsView({ index, selected }: Services): vscode.Disposable {
     void vscode.commands.executeCommand('setContext', 'signalrBenchmark.filtered', filter !== '');
   };
   return vscode.Disposable.from(view, index.onDidChange(sayFilter));
+}
+
+/** Scenarios with objectives in the Test Explorer; they are looked for when somebody opens it. */
+function scenarioTests(
+  discover: (tests: vscode.TestController) => Promise<void>,
+): vscode.Disposable {
+  const tests = vscode.tests.createTestController('signalrBenchmark', t('SignalR scenarios'));
+  tests.resolveHandler = async (item) => (item === undefined ? discover(tests) : undefined);
+  return tests;
 }
 
 async function loadFeatures(parts: FeatureParts): Promise<Features> {

@@ -73,6 +73,13 @@ export class RunController implements vscode.Disposable {
     }
   }
 
+  /** As {@link run}; settles with the result of the run, undefined when none was started. */
+  async runToEnd(scenario: ScenarioToRun): Promise<Result | undefined> {
+    const before = this.latest;
+    await this.run(scenario);
+    return this.latest === before ? undefined : this.latest?.finished;
+  }
+
   private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
     const text = (await textNow(scenario.uri)) ?? scenario.text;
     await this.run({ ...scenario, text }, id);
