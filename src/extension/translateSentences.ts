@@ -97,6 +97,7 @@ function valuesIn(text: string, pieces: readonly string[]): string[] | undefined
 
 /** Templates of verdicts, reasons and the line on the load; a test makes all of them and finds each here. */
 const otherTexts: readonly string[] = [
+  'repeated {0} times',
   '{0} held, {1} did not: {2} ({3} steps, {4}, generator healthy)',
   '{0} held, {1} did not: {2} ({3} steps, {4}, generator disturbed in some steps)',
   '{0} held, {1} did not ({2} steps, {3}, generator healthy)',

@@ -29,7 +29,12 @@ export function loadWords(scenario: Scenario): string {
     const opened = of === 'connections' ? [] : [connections];
     return [uses.join(' + '), ...opened, `capacity search: ${of} from ${range}`].join(', ');
   }
-  return `${uses.join(' + ')}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}`;
+  return `${uses.join(' + ')}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}${repeatWords(scenario)}`;
+}
+
+function repeatWords(scenario: Scenario): string {
+  const repeats = repeatsIn(scenario);
+  return repeats > 1 ? `, repeated ${formatCount(repeats)} times` : '';
 }
 
 function entryWords({ name, parameters }: ScenarioEntry, connections: number): string {

@@ -16,7 +16,7 @@ import {
   type ComparedStep,
   type NoInterval,
 } from './comparison';
-import { blockTable, drawPercentiles, ratioInterval, type Drawn } from './resampling';
+import { blockTable, drawPercentiles, filledBlocks, ratioInterval, type Drawn } from './resampling';
 
 /** The same step of both runs: with the same number and as many senders. */
 export interface StepPair {
@@ -101,7 +101,7 @@ function drawStep(
   if (keys.length === 0) return [];
   if (latencyBlocks === undefined || latencyBlocks.counts.length < leastBlocks) return undefined;
   const table = blockTable(latencyBlocks);
-  if (table.places.length === 0) return undefined;
+  if (filledBlocks(table) < leastBlocks) return undefined;
   // A lost delivery is slower than any other: the percentile of what was expected lies higher in what arrived.
   const arrived = judgedUs === undefined || received <= 0 ? 1 : expected / received;
   const shares = keys.map((key) => Math.min(1, shareOf(key) * arrived));
@@ -216,9 +216,11 @@ function problemOf(
   }
   if (all.some(({ without }) => without === 'short')) {
     const bare = a.latencyBlocks === undefined || b.latencyBlocks === undefined;
-    return bare
-      ? `${place}: one of the results has no latency over time (it is of another version)`
-      : `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${leastBlocks} s of each run are needed to say what is chance`;
+    if (bare)
+      return `${place}: one of the results has no latency over time (it is of another version)`;
+    if (a.seconds >= leastBlocks && b.seconds >= leastBlocks)
+      return `${place}: in one of the runs deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
+    return `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${leastBlocks} s of each run are needed to say what is chance`;
   }
   return `${place}: too few deliveries to say what is chance (${formatCount(a.latencyUs.count)} and ${formatCount(b.latencyUs.count)})`;
 }

@@ -27,6 +27,12 @@ export function blockTable({ counts }: StoredBlocks): BlockTable {
   return { blocks, places, upTo };
 }
 
+/** Blocks in which anything arrived. */
+export function filledBlocks({ blocks, places, upTo }: BlockTable): number {
+  const last = Math.max(0, places.length - 1) * blocks;
+  return upTo.subarray(last, last + blocks).filter((count) => count > 0).length;
+}
+
 /** Deliveries up to a place of the table, each block counted so many times. */
 function below({ blocks, upTo }: BlockTable, times: Float64Array, at: number): number {
   let sum = 0;

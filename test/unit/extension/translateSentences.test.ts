@@ -252,8 +252,10 @@ describe('what is said of runs', () => {
       '✓ 通过；第 3 步：950,000 次送达的 99 % 在 41 ms 以内（上限 1 s），无丢失',
     );
     assert.equal(
-      inChinese('sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps'),
-      'sendToGroup，每组 10 个，每秒 2 KB，1,900 个连接，共 3 步',
+      inChinese(
+        'sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps, repeated 5 times',
+      ),
+      'sendToGroup，每组 10 个，每秒 2 KB，1,900 个连接，共 3 步，重复 5 次',
     );
   });
 

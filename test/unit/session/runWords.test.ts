@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { howWords, loadWords, marksOf } from '../../../src/session/runWords';
+import { howWords, loadNumbers, loadWords, marksOf } from '../../../src/session/runWords';
 import { sampleScenario } from '../results/sampleResult';
 
 describe('loadWords', () => {
@@ -12,6 +12,15 @@ describe('loadWords', () => {
     );
     assert.ok(scenario);
     assert.match(loadWords(scenario), /groups of 10,/);
+  });
+
+  it('says how often the steps are run', () => {
+    const words = loadWords({ ...sampleScenario, repeat: 5 });
+    assert.match(words, /1,900 connections in 3 steps, repeated 5 times$/);
+    const once = loadNumbers(sampleScenario).durationS;
+    const ramp = sampleScenario.connections / sampleScenario.arrivingRate;
+    const five = loadNumbers({ ...sampleScenario, repeat: 5 }).durationS;
+    assert.equal(five - ramp, 5 * (once - ramp));
   });
 
   it('is soon done with a mix from a file that nobody has checked', () => {

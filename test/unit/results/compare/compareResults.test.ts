@@ -109,6 +109,14 @@ describe('comparing two results', () => {
     );
   });
 
+  it('says nothing of a minute in which nearly everything arrived at once, as after a clock that jumped', () => {
+    const still = minute(6).map((second, at) => (at % 20 === 0 ? second : []));
+    const found = compareResults(before, run([measuredStep(still)]));
+    assert.equal(found.verdict, 'unlike');
+    assert.match(found.sentence, /deliveries arrived in fewer than 10 pieces of its time/);
+    noNaN(found);
+  });
+
   it('refuses invalid runs, searches and another load, with the reason', () => {
     const verdict = {
       status: 'invalid',
