@@ -2,7 +2,7 @@ import type { Random } from '../base/random';
 import type { BatchMode } from '../scenario/scenario';
 import type { PlanLife } from './plan';
 
-export interface ArrivalMode {
+interface ArrivalMode {
   readonly mode: BatchMode;
   /** The worker's part of `arrivingRate`, at least 1. */
   readonly share: number;

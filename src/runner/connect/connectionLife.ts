@@ -6,7 +6,7 @@ import { ConnectFailure } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 
 /** Times are run time in microseconds. */
-export interface LifeDependencies {
+interface LifeDependencies {
   readonly nowUs: () => number;
   readonly opened: () => readonly HubConnection[];
   readonly openAt: (index: number) => HubConnection | undefined;

@@ -14,7 +14,7 @@ const gatePollMs = 5;
 /** Timers bear no month. */
 const longestSleepMs = 60_000;
 
-export interface RampDependencies {
+interface RampDependencies {
   readonly clock: Clock;
   readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
   readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;

@@ -19,7 +19,7 @@ import { countedTargets } from '../recorder';
 import { Conductor, type Run } from './conductor';
 import type { StepSource } from './stepSource';
 
-export interface RunDependencies {
+interface RunDependencies {
   readonly workerScript: string;
   readonly keepGoing?: boolean;
   /** Time in milliseconds in which the target was asked something before the run. */

@@ -21,7 +21,7 @@ import type { Reach } from '../prepare/reach';
 import type { TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
-export interface ReceiverContext {
+interface ReceiverContext {
   /** Run time in microseconds. */
   readonly nowUs: () => number;
   readonly members: Pick<Membership, 'wasMember'>;

@@ -206,7 +206,7 @@ export function callNumberAt(buffer: Buffer, at: number): number {
 }
 
 /** The places of one connection. */
-export class StreamPlaces {
+export class PlacesOfSender {
   readonly all: OpenStream[] = [];
   private readonly free: OpenStream[] = [];
 

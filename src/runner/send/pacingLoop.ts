@@ -12,7 +12,7 @@ export interface Driven {
   work(): boolean;
 }
 
-export interface ThreadTime {
+interface ThreadTime {
   readonly nowUs: () => number;
   readonly nap: (ms: number) => void;
   readonly watch: {

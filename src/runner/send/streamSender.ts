@@ -6,7 +6,7 @@ import { emptyStamp } from '../../wire/message/stamp';
 import { StreamMessages } from './streamMessages';
 import {
   callNumber,
-  StreamPlaces,
+  PlacesOfSender,
   StreamQueue,
   type OpenStream,
   type StreamStep,
@@ -31,7 +31,7 @@ export class StreamSender extends EntrySender {
   /** Streams whose next item is due, and those whose completion is. */
   private readonly due = new StreamQueue();
   private readonly unanswered = new StreamQueue();
-  private readonly places = new Map<number, StreamPlaces>();
+  private readonly places = new Map<number, PlacesOfSender>();
   private readonly shape: StreamShape;
   private readonly frames: StreamMessages;
   private readonly stamp = emptyStamp();
@@ -185,7 +185,7 @@ export class StreamSender extends EntrySender {
     if (connection === undefined || firstUs >= sending.endUs) return;
     const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
     let places = this.places.get(sender);
-    if (places === undefined) this.places.set(sender, (places = new StreamPlaces(sender, shape)));
+    if (places === undefined) this.places.set(sender, (places = new PlacesOfSender(sender, shape)));
     const stream = places.take();
     const items = Math.min(shape.items, inStep);
     if (stream === undefined) {

@@ -14,7 +14,7 @@ import { ConnectFailure, LeavesLoopback, shownText } from '../connectFailure';
 import { connectHub, numberedEndpoint, negotiate } from './connectHub';
 import { asProbe } from './probeMark';
 
-export interface ProbedMethod {
+interface ProbedMethod {
   readonly name: string;
   readonly present: boolean;
   readonly detail?: string;

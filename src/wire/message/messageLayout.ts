@@ -32,7 +32,7 @@ export interface HoleLengths {
 const noLengths: HoleLengths = { receiver: 0, sender: 0, senderIndex: 0 };
 
 /** How a hole's value is written: digits in text, digits as a number of JSON, big-endian integer, varint. */
-export type HoleForm = 'text' | 'number' | 'integer' | 'varint';
+type HoleForm = 'text' | 'number' | 'integer' | 'varint';
 
 export interface Hole {
   readonly kind: HoleKind;
@@ -331,7 +331,7 @@ export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): Me
 }
 
 /** What a stream has besides the call that opens it. */
-export interface StreamLayout {
+interface StreamLayout {
   readonly item: (item: MessageArgument, lengths: HoleLengths) => MessageLayout;
   readonly end: MessageLayout;
   /** Wants no more of a stream that comes down. */

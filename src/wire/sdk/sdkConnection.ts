@@ -27,7 +27,7 @@ import {
   failureOfSocketClose,
   webSocketConstructor,
   type SdkClosing,
-  type SdkWay,
+  type SdkOwner,
 } from './sdkSockets';
 import { SdkHttpClient } from './sdkHttpClient';
 import { SdkProtocol } from './sdkProtocol';
@@ -54,7 +54,7 @@ export function sdkOpener(endpoint: Endpoint): OpenConnection {
  * One connection of the official client, as the rest of the runner sees connections: messages are handed to
  * the client's own methods, and what it reads is handed on. Nothing of ours encodes or parses them.
  */
-class SdkConnection extends OfficialConnection implements SdkWay {
+class SdkConnection extends OfficialConnection implements SdkOwner {
   private readonly framed: boolean;
   private readonly hub: SdkHubConnection;
   private readonly protocol: SdkProtocol;

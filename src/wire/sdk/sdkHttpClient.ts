@@ -15,7 +15,7 @@ import {
   shownUrl,
 } from '../connectFailure';
 import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/connectHub';
-import { lengthOf, type SdkWay } from './sdkSockets';
+import { lengthOf, type SdkOwner } from './sdkSockets';
 
 /** What a server may put into one answer to negotiate. */
 const maximumNegotiateBytes = 256 * 1024;
@@ -35,7 +35,7 @@ export class SdkHttpClient extends HttpClient {
   /** Takes the place of the client's token, which has expired. */
   private token: string | undefined;
 
-  constructor(private readonly way: SdkWay) {
+  constructor(private readonly owner: SdkOwner) {
     super();
   }
 
@@ -43,26 +43,26 @@ export class SdkHttpClient extends HttpClient {
     const url = new URL(request.url ?? '');
     const purpose = purposeOf(request, url);
     const { content } = request;
-    if (purpose === 'send') this.way.sending(content);
+    if (purpose === 'send') this.owner.sending(content);
     try {
       const answer = await this.ask(request, url, purpose);
       if (purpose === 'negotiate') {
-        this.way.stopwatch?.done('negotiate');
+        this.owner.stopwatch?.done('negotiate');
         const hub = new URL(url);
         hub.pathname = hub.pathname.replace(/\/negotiate$/, '');
-        const said = readNegotiation(answer.content as string, this.way.endpoint, hub);
+        const said = readNegotiation(answer.content as string, this.owner.endpoint, hub);
         this.renewable ||= said.accessToken !== undefined;
       }
       if (purpose === 'poll' && !this.polled) {
         this.polled = true;
-        this.way.stopwatch?.done('upgrade');
+        this.owner.stopwatch?.done('upgrade');
       }
       return answer;
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
-      throw purpose === 'end' ? error : this.way.failed(error);
+      throw purpose === 'end' ? error : this.owner.failed(error);
     } finally {
-      if (purpose === 'send') this.way.sent(lengthOf(content));
+      if (purpose === 'send') this.owner.sent(lengthOf(content));
     }
   }
 
@@ -80,7 +80,7 @@ export class SdkHttpClient extends HttpClient {
       const status = response.statusCode ?? 0;
       const { location } = response.headers;
       if (purpose === 'negotiate' && location !== undefined && isRedirect(status)) {
-        const next = redirectedHub(this.way.endpoint, url, location);
+        const next = redirectedHub(this.owner.endpoint, url, location);
         next.pathname = `${next.pathname.replace(/\/$/, '')}/negotiate`;
         // Credentials were given for one origin; a redirect must not carry them to another.
         if (next.origin !== url.origin) headers = {};
@@ -89,7 +89,7 @@ export class SdkHttpClient extends HttpClient {
       }
       if (status === 401 && this.renewable && !renewed && purpose !== 'negotiate') {
         renewed = true;
-        this.token = (await this.way.renew()) ?? this.token;
+        this.token = (await this.owner.renew()) ?? this.token;
         headers = { ...headers, ...bearer(this.token) };
         continue;
       }
@@ -112,7 +112,7 @@ export class SdkHttpClient extends HttpClient {
     given: Readonly<Record<string, string>>,
     purpose: Purpose,
   ): Promise<Answer> {
-    const { way } = this;
+    const { owner } = this;
     const { content, abortSignal, timeout = 0 } = request;
     return new Promise((resolve, reject) => {
       const sent = this.begin(request, url, given);
@@ -126,13 +126,13 @@ export class SdkHttpClient extends HttpClient {
         // The server has just closed an idle socket: once more, as browsers do (RFC 9112, 9.3.1).
         if (sent.reusedSocket && (error as { code?: unknown }).code === 'ECONNRESET')
           this.exchange(request, url, given, purpose).then(resolve, reject);
-        else reject(failureOf(error, purpose, url, way.signal));
+        else reject(failureOf(error, purpose, url, owner.signal));
       };
       sent.on('error', fail);
       sent.on('response', (response) => {
-        way.cookies.take(response.headers['set-cookie'] ?? [], url);
+        owner.cookies.take(response.headers['set-cookie'] ?? [], url);
         const isNegotiation = purpose === 'negotiate';
-        const limit = isNegotiation ? maximumNegotiateBytes : way.maximumBytes;
+        const limit = isNegotiation ? maximumNegotiateBytes : owner.maximumBytes;
         const text = `${purpose}: the answer is above the limit of ${limit} bytes`;
         const errorClass = isNegotiation ? 'negotiate' : 'protocol';
         bodyOf(response, limit, () => new ConnectFailure(errorClass, text)).then((body) => {
@@ -150,7 +150,7 @@ export class SdkHttpClient extends HttpClient {
     url: URL,
     given: Readonly<Record<string, string>>,
   ): ClientRequest {
-    const { agents, cookies, signal } = this.way;
+    const { agents, cookies, signal } = this.owner;
     const headers: Record<string, string> = { ...given, 'X-Requested-With': 'XMLHttpRequest' };
     if (content !== undefined && content !== '')
       headers['Content-Type'] =

@@ -9,7 +9,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { shownText, ConnectFailure } from '../connectFailure';
 import type { HubCodec, Span } from '../message/hubCodec';
 import { hubMessageType, type HubMessage } from '../message/hubMessage';
-import { lengthOf, type SdkWay } from './sdkSockets';
+import { lengthOf, type SdkOwner } from './sdkSockets';
 
 interface Piece {
   readonly piece: string | ArrayBuffer;
@@ -34,7 +34,7 @@ export class SdkProtocol implements IHubProtocol {
 
   constructor(
     private readonly codec: HubCodec,
-    private readonly way: SdkWay,
+    private readonly owner: SdkOwner,
   ) {
     this.inner = codec.protocol === 'json' ? new JsonHubProtocol() : new MessagePackHubProtocol();
     this.name = this.inner.name;
@@ -61,7 +61,7 @@ export class SdkProtocol implements IHubProtocol {
     const id = 'invocationId' in message ? message.invocationId : undefined;
     if (this.ownId !== undefined && id !== undefined) this.ownIds.set(id, this.ownId);
     const written = this.inner.writeMessage(message);
-    this.way.wrote(lengthOf(written));
+    this.owner.wrote(lengthOf(written));
     return written;
   }
 
@@ -76,12 +76,12 @@ export class SdkProtocol implements IHubProtocol {
         messages.push(message);
         const own = this.withOwnId(message);
         // With our id in it the message is longer: whoever takes the envelope off knows no other.
-        this.way.arrived(own, bodyBytes + idLength(own) - idLength(message), wireBytes);
-        if (this.way.stopped) return [];
+        this.owner.arrived(own, bodyBytes + idLength(own) - idLength(message), wireBytes);
+        if (this.owner.stopped) return [];
       }
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      throw this.way.failed(new ConnectFailure('protocol', shownText(text)));
+      throw this.owner.failed(new ConnectFailure('protocol', shownText(text)));
     }
     return messages;
   }

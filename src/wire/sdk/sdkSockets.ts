@@ -22,7 +22,7 @@ export interface SdkClosing {
 }
 
 /** One connection of the official client to the parts that it is given in place of its own. */
-export interface SdkWay {
+export interface SdkOwner {
   readonly endpoint: Endpoint;
   /** Sockets for HTTP requests, shared by the connections of a worker. */
   readonly agents: SocketAgents;
@@ -66,18 +66,18 @@ export function failureOfSocketClose({ code, reason }: SdkClosing, said = reason
 }
 
 /** What the client calls as `new WebSocket(url, protocols, { headers })`: `ws`, over sockets of ours. */
-export function webSocketConstructor(way: SdkWay): unknown {
+export function webSocketConstructor(owner: SdkOwner): unknown {
   function construct(url: string, _protocols: unknown, { headers = {} }: Options): WebSocket {
     const hub = new URL(url.replace(/^ws/, 'http'));
     const all: Record<string, string> = { ...headers };
-    addCookies(all, way.cookies.headerFor(hub));
-    const socket = openWebSocket(url, all, way);
+    addCookies(all, owner.cookies.headerFor(hub));
+    const socket = openWebSocket(url, all, owner);
     const send = socket.send.bind(socket) as (data: string | ArrayBuffer) => void;
     socket.send = (data: unknown) => {
       const content = data as string | ArrayBuffer;
-      way.sending(content);
+      owner.sending(content);
       send(content);
-      way.sent(lengthOf(content));
+      owner.sent(lengthOf(content));
     };
     return socket;
   }
@@ -87,21 +87,21 @@ export function webSocketConstructor(way: SdkWay): unknown {
 function openWebSocket(
   url: string,
   headers: Readonly<Record<string, string>>,
-  way: SdkWay,
+  owner: SdkOwner,
 ): WebSocket {
   const hub = new URL(url.replace(/^ws/, 'http'));
   const socket = new WebSocket(url, [], {
     headers,
-    maxPayload: way.maximumBytes,
+    maxPayload: owner.maximumBytes,
     createConnection: () => {
-      const raw = openSocket(hub, way.endpoint, way.stopwatch);
+      const raw = openSocket(hub, owner.endpoint, owner.stopwatch);
       // Once it is open, `ws` reports of a broken socket only that it was closed.
-      raw.on('error', (error) => way.failed(failureOfSocket(error)));
+      raw.on('error', (error) => owner.failed(failureOfSocket(error)));
       return raw;
     },
   });
-  watch(socket, hub, way);
-  way.opened(socket);
+  watch(socket, hub, owner);
+  owner.opened(socket);
   return socket;
 }
 
@@ -111,25 +111,25 @@ export function lengthOf(content: string | ArrayBufferLike | undefined): number 
   return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
 }
 
-function watch(socket: WebSocket, hub: URL, way: SdkWay): void {
+function watch(socket: WebSocket, hub: URL, owner: SdkOwner): void {
   // First of all listeners: the client's own come with its assignments.
-  socket.on('open', () => way.stopwatch?.done('upgrade'));
+  socket.on('open', () => owner.stopwatch?.done('upgrade'));
   socket.on('message', (data) => {
     const bytes = data as Buffer | ArrayBuffer;
-    way.arriving(serverHeaderLength(bytes.byteLength));
+    owner.arriving(serverHeaderLength(bytes.byteLength));
   });
   socket.on('close', (code, reason) => {
-    way.closed({ code, reason: reason.toString('utf8') });
+    owner.closed({ code, reason: reason.toString('utf8') });
   });
   socket.on('error', (error) => {
     const { code } = error as { code?: unknown };
     const broken = typeof code === 'string' && code.startsWith('WS_ERR_');
-    way.failed(
+    owner.failed(
       broken ? new ConnectFailure('protocol', shownText(error.message)) : failureOfSocket(error),
     );
   });
   socket.on('unexpected-response', (request, response) => {
-    way.failed(failureOfAnswer('upgrade', response, hub, 'upgrade'));
+    owner.failed(failureOfAnswer('upgrade', response, hub, 'upgrade'));
     request.destroy();
     socket.terminate();
   });
@@ -141,10 +141,10 @@ type Options = { readonly headers?: Readonly<Record<string, string>> };
  * What the official client calls as `new EventSource(url, { headers })`, with proxies, certificates,
  * authorities and a bound for events. It does not connect again: the client gives up with its first error.
  */
-export function eventSourceConstructor(way: SdkWay): unknown {
+export function eventSourceConstructor(owner: SdkOwner): unknown {
   // An arrow function could not be called with `new`.
   return function construct(url: string, { headers = {} }: Options): SdkEventSource {
-    return new SdkEventSource(new URL(url), headers, way);
+    return new SdkEventSource(new URL(url), headers, owner);
   };
 }
 
@@ -158,12 +158,12 @@ class SdkEventSource implements InputOwner {
   constructor(
     url: URL,
     headers: Readonly<Record<string, string>>,
-    private readonly way: SdkWay,
+    private readonly owner: SdkOwner,
   ) {
     const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
-    const requests = new HttpRequests({ url, headers: given, cookies: way.cookies }, jsonCodec);
-    this.input = new EventStreamInput(requests, way.endpoint, this, way.maximumBytes);
-    way.signal.addEventListener('abort', () => this.onServerEnd(), { once: true });
+    const requests = new HttpRequests({ url, headers: given, cookies: owner.cookies }, jsonCodec);
+    this.input = new EventStreamInput(requests, owner.endpoint, this, owner.maximumBytes);
+    owner.signal.addEventListener('abort', () => this.onServerEnd(), { once: true });
     // The client's listeners come after this call.
     queueMicrotask(() => this.open());
   }
@@ -174,12 +174,12 @@ class SdkEventSource implements InputOwner {
   }
 
   onReady(): void {
-    this.way.stopwatch?.done('upgrade');
+    this.owner.stopwatch?.done('upgrade');
     this.onopen?.();
   }
 
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
-    this.way.arriving(wireBytes - (end - start));
+    this.owner.arriving(wireBytes - (end - start));
     this.onmessage?.({ data: buffer.toString('utf8', start, end) });
   }
 
@@ -191,7 +191,7 @@ class SdkEventSource implements InputOwner {
 
   onFailure(failure: ConnectFailure): void {
     if (this.stopped) return;
-    this.way.failed(failure);
+    this.owner.failed(failure);
     this.onServerEnd();
   }
 

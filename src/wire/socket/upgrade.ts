@@ -19,7 +19,7 @@ export interface Negotiated {
   readonly connectionId?: string;
 }
 
-export interface UpgradeRequest {
+interface UpgradeRequest {
   readonly bytes: string;
   readonly accept: string;
 }
