@@ -7,6 +7,7 @@ import { shownLatency } from '../../measure/latencySummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SearchKind } from '../../search/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
+import { readBaselines } from '../../results/compare/baseline';
 import { readResult } from '../../results/readResult';
 import { emulatedBy, type Emulated } from '../../results/result';
 import { resultFile, samplesFile } from '../../results/resultFolder';
@@ -30,6 +31,8 @@ export interface ResultEntry {
   /** Recommended Units; null when no size fits. */
   readonly unit?: number | null;
   readonly emulated?: Emulated;
+  /** Made the baseline of its scenario. */
+  readonly isBaseline?: true;
   readonly sentence: string;
 }
 
@@ -170,8 +173,14 @@ export async function scanResults(
     known.set(folder, { stamp, entry });
     entries.push(entry);
   }
+  const kept = new Set(
+    (await Promise.all(directories.map(readBaselines))).flatMap((each) => Object.values(each)),
+  );
   return {
-    entries: entries.filter((entry) => entry !== undefined),
+    entries: entries.flatMap((entry) => {
+      if (entry === undefined) return [];
+      return kept.has(entry.name) ? [{ ...entry, isBaseline: true as const }] : [entry];
+    }),
     unread: folders.length - read.length,
   };
 }

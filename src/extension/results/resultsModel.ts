@@ -195,6 +195,7 @@ export function entryDescription(entry: ResultEntry, t: Translate): string {
     units,
     statusWord(status, t),
     emulated === undefined ? '' : marks[emulated],
+    entry.isBaseline ? t('baseline') : '',
   ]
     .filter((part) => part !== '')
     .join(' · ');

@@ -54,6 +54,7 @@ export class CompareCommands {
   private async keep(folder: string): Promise<void> {
     try {
       const scenario = await keepBaseline(folder);
+      this.services.index.refresh(0);
       const text = t('{0} is the baseline of {1} now.', path.basename(folder), scenario);
       void vscode.window.showInformationMessage(text);
     } catch (error) {

@@ -150,10 +150,12 @@ export async function keepBaseline(folder: string): Promise<string> {
   const [refused] = refusal(run.result);
   if (refused !== undefined) throw unlike(id, refused);
   const directory = path.dirname(at);
-  const unnumbered = id.replace(/-\d+$/, '');
+  // The folder may have a name that somebody gave it.
+  const { id: first } = run.result;
+  const unnumbered = first.replace(/-\d+$/, '');
   // A number stands there where the name was taken.
-  const isNumbered = unnumbered !== id && existsSync(path.join(directory, unnumbered));
-  const scenario = scenarioNameOf(isNumbered ? unnumbered : id);
+  const isNumbered = unnumbered !== first && existsSync(path.join(directory, unnumbered));
+  const scenario = scenarioNameOf(isNumbered ? unnumbered : first);
   const others = Object.entries(await readBaselines(directory)).filter(
     ([name]) => name !== scenario,
   );

@@ -136,6 +136,13 @@ describe('run --baseline', () => {
     );
     const { code } = await run(step(2, 1.3), '--baseline', 'kept');
     assert.equal(code, 1);
+    // Somebody gave the folder another name; the first one of its second keeps the name without a number.
+    const renamed = await stored('my best run', [step(1)], { id: '2026-11-01T09-00-00-chat' });
+    assert.match((await at.run(['baseline', renamed])).err, /is the baseline of chat now/);
+    assert.equal((await run(step(2, 1.3), '--baseline', 'kept')).code, 1);
+    assert.equal((await newest()).baseline?.a.id, '2026-11-01T09-00-00-chat');
+    const second = await stored(`${usual}-2`, [step(1)]);
+    assert.match((await at.run(['baseline', second])).err, /is the baseline of chat now/);
     for (const damaged of [
       '{',
       '{"schema":"x"}',

@@ -13,6 +13,7 @@ import {
   groupsOf,
 } from '../../../../src/extension/results/resultsModel';
 import { english } from '../../../../src/base/text';
+import { keepBaseline } from '../../../../src/results/compare/baseline';
 import { sampleResult, sampleSnapshot } from '../../results/sampleResult';
 
 describe('scanResults', () => {
@@ -36,6 +37,22 @@ describe('scanResults', () => {
   }
 
   const scan = (known = new Map<string, KnownEntry>()) => scanResults([directory], known, now);
+
+  it('marks the baseline of each scenario', async () => {
+    for (const hour of [10, 11]) {
+      const id = `2026-11-21T${hour}-00-00-echo`;
+      folder(id, { 'result.json': JSON.stringify({ ...sampleResult(), id }) });
+    }
+    const marked = async (): Promise<string[]> =>
+      (await scan()).entries.filter(({ isBaseline }) => isBaseline).map(({ name }) => name);
+    assert.deepEqual(await marked(), []);
+    await keepBaseline(path.join(directory, '2026-11-21T10-00-00-echo'));
+    assert.deepEqual(await marked(), ['2026-11-21T10-00-00-echo']);
+    const [entry] = (await scan()).entries.filter(({ isBaseline }) => isBaseline);
+    assert.match(entryDescription(entry!, english), / · passed · baseline$/);
+    await keepBaseline(path.join(directory, '2026-11-21T11-00-00-echo'));
+    assert.deepEqual(await marked(), ['2026-11-21T11-00-00-echo']);
+  });
 
   it('reads finished, interrupted, running, damaged and newer results', async () => {
     const result = { ...sampleResult(), id: '2026-11-21T10-00-00-echo' };
