@@ -14,7 +14,7 @@ import { markupText, scenarioName } from './plainText';
  * A result as JUnit XML: a suite for the run and one for each step, in each a case for each objective, so that
  * a CI service lists what was missed. A step that measured the generator has an error, and its objectives are
  * skipped: they are neither met nor missed. A run without verdict `pass` has at least one failure or error.
- * Valid by the schemas of Jenkins (jenkins-junit.xsd) and of the Apache Ant JUnit task (JUnit.xsd).
+ * Valid by Jenkins' schema (jenkins-junit.xsd), and by the older one of Ant's JUnit task where nothing is skipped.
  */
 export function junitReport(result: Result): string {
   const scenario = scenarioName(result.id);

@@ -20,6 +20,7 @@ export class LiveOutputs {
   private result: Result | undefined;
   private endpoint: MetricsEndpoint | undefined;
   private push: OtlpPush | undefined;
+  private startPush: (() => OtlpPush) | undefined;
 
   /** Where metrics can be read; undefined where they are not served. */
   get url(): string | undefined {
@@ -35,16 +36,19 @@ export class LiveOutputs {
     if (metricsPort !== undefined) this.endpoint = await serveMetrics(metricsPort, metrics);
     if (url === undefined) return;
     const { startOtlpPush } = await import('./otlpPush.js');
-    this.push = startOtlpPush({
-      ...{ url, known: knownMetrics(), metrics },
-      refused: (reason) =>
-        warn(redactText(`${otlp} does not take metrics (${reason}). The run goes on without.`)),
-    });
+    this.startPush = () =>
+      startOtlpPush({
+        ...{ url, known: knownMetrics(), metrics },
+        refused: (reason) =>
+          warn(redactText(`${otlp} does not take metrics (${reason}). The run goes on without.`)),
+      });
   }
 
   begin({ folder, scenario, target }: Pick<PreparedRun, 'folder' | 'scenario' | 'target'>): void {
     const tool = { version: toolVersion };
     this.live.info = infoOf({ id: folder.id, tool, scenario, target });
+    // A run that is refused before has nothing to push.
+    this.push = this.startPush?.();
   }
 
   update(snapshot: Snapshot): void {

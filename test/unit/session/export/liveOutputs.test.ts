@@ -190,6 +190,7 @@ describe('metrics pushed by OTLP', () => {
     for (const { url } of [gone, refusing]) {
       const warnings: string[] = [];
       const outputs = await openLiveOutputs({ otlp: url }, (text) => warnings.push(text));
+      outputs.begin(prepared);
       outputs.finish(recordedResult());
       await outputs.close();
       assert.equal(warnings.length, 1);
@@ -197,6 +198,14 @@ describe('metrics pushed by OTLP', () => {
       assert.ok(warnings[0]!.endsWith('). The run goes on without.'), warnings[0]);
     }
     refusing.server.close();
+  });
+
+  it('are none where nothing was begun', async () => {
+    const { url, server, bodies } = await collector();
+    const outputs = await openLiveOutputs({ otlp: url }, none);
+    await outputs.close();
+    server.close();
+    assert.equal(bodies.length, 0);
   });
 
   it('go to the usual path where the address has none', () => {
