@@ -58,8 +58,8 @@ export function findChromium() {
     .find((file) => existsSync(file));
 }
 
-/** A browser without a window, with `more` options. Its own sandbox does not work for root, and shows only our pages here. */
-export async function launchChromium(more = []) {
+/** A browser without a window. Its own sandbox does not work for root, and shows only our pages here. */
+export async function launchChromium() {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('no Chromium: run `npm run setup:vscode`');
   const { chromium } = await import('playwright-core');
@@ -72,7 +72,6 @@ export async function launchChromium(more = []) {
       '--no-first-run',
       '--disable-background-networking',
       ...off,
-      ...more,
     ],
     // The runners end browser and server in their order.
     handleSIGINT: false,

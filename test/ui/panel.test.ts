@@ -12,6 +12,7 @@ interface PanelBrowser {
     readonly zoom?: number;
     readonly reducedMotion?: boolean;
   }) => Promise<{ readonly page: Page; readonly problems: readonly string[] }>;
+  readonly leave: (page: Page) => void;
   readonly close: () => Promise<void>;
 }
 interface Recording {
@@ -77,7 +78,7 @@ describe('the page of the panel', () => {
       }
       const { refused } = await modules.toldEditor(page);
       assert.deepEqual([problems, refused], [[], []]);
-      await page.close();
+      browser.leave(page);
     });
   }
 
@@ -101,7 +102,7 @@ describe('the page of the panel', () => {
           assert.deepEqual(await places(), before, `${chart} at ${share}`);
         }
       }
-      await page.close();
+      browser.leave(page);
     });
   }
 
@@ -120,7 +121,7 @@ describe('the page of the panel', () => {
     assert.match((await tip.textContent()) ?? '', /^\d+:\d\dp50.*ms.*p99.*ms/);
     await page.mouse.move(2, 2);
     assert.deepEqual([await visible.count(), await tip.count()], [0, 0]);
-    await page.close();
+    browser.leave(page);
   });
 
   it('shows a part of the run in every chart by dragging, and all of it by a double click', async () => {
@@ -140,7 +141,7 @@ describe('the page of the panel', () => {
     await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
     await page.mouse.move(2, 2);
     assert.deepEqual([await backs.count(), await rests()], [0, whole]);
-    await page.close();
+    browser.leave(page);
   });
 
   it('is read and zoomed by keys', async () => {
@@ -160,7 +161,7 @@ describe('the page of the panel', () => {
     assert.equal(await backs.count(), 0);
     await page.keyboard.press('Escape');
     assert.equal(await page.locator('.cursor:visible').count(), 0);
-    await page.close();
+    browser.leave(page);
   });
 
   it('leaves a line alone by a click in the legend, and shows all by another', async () => {
@@ -174,7 +175,7 @@ describe('the page of the panel', () => {
     assert.equal(await page.locator('.chart-latency .tip p').count(), 1);
     await lines.nth(2).click();
     assert.equal(await page.locator('.chart-latency .legend .away').count(), 0);
-    await page.close();
+    browser.leave(page);
   });
 
   it('shows the result of an hour at once, and says how long that takes', async () => {
@@ -191,7 +192,7 @@ describe('the page of the panel', () => {
     assert.ok(frames.length <= 3, `${frames.length} frames`);
     assert.equal(await page.locator('.chart:visible canvas').count(), 5);
     assert.deepEqual(problems, []);
-    await page.close();
+    browser.leave(page);
   });
 
   it('shows what went wrong, not empty charts, where no connection was opened', async () => {
@@ -199,7 +200,7 @@ describe('the page of the panel', () => {
     assert.match((await page.locator('.verdict').textContent()) ?? '', /No connection could be/);
     assert.equal(await page.locator('.chart:visible').count(), 0);
     assert.match((await page.locator('.grid .errors').textContent()) ?? '', /ECONNREFUSED/);
-    await page.close();
+    browser.leave(page);
   });
 
   it('has its numbers in what a screen reader says of each chart', async () => {
@@ -207,7 +208,7 @@ describe('the page of the panel', () => {
     const charts = await page.locator('.chart:visible').all();
     for (const chart of charts)
       assert.match((await chart.getAttribute('aria-label')) ?? '', /: .*\d.*\. The table below/);
-    await page.close();
+    browser.leave(page);
   });
 
   it('notices what does not fit', async () => {
@@ -216,7 +217,7 @@ describe('the page of the panel', () => {
     const found = (await modules.misfits(page)).join('\n');
     assert.match(found, /lies on/);
     assert.match(found, /"Sent" is cut/);
-    await page.close();
+    browser.leave(page);
   });
 
   const ringColours = { dark: '0, 120, 212', hc: '243, 133, 24', 'hc-light': '0, 107, 189' };
@@ -226,7 +227,7 @@ describe('the page of the panel', () => {
       const rings = await modules.focusRings(page);
       assert.ok(rings.length >= 10, `${rings.length} controls`);
       assert.deepEqual([...new Set(rings)], [`rgb(${colour})`]);
-      await page.close();
+      browser.leave(page);
     });
   }
 
@@ -241,7 +242,7 @@ describe('the page of the panel', () => {
       const rows = await chart.locator('.twin tbody tr').count();
       assert.ok(rows >= 5 && rows <= 120, `${rows} rows`);
     }
-    await page.close();
+    browser.leave(page);
   });
 
   it('takes orders by keyboard, and keeps what finds its run again', async () => {
@@ -251,7 +252,7 @@ describe('the page of the panel', () => {
     const { orders, kept } = await modules.toldEditor(page);
     assert.deepEqual(orders, ['ready', 'stop']);
     assert.deepEqual(kept, { runId: '2026-11-21T14-02-11-chat-room' });
-    await page.close();
+    browser.leave(page);
   });
 
   it('speaks politely, and not with each second', async () => {
@@ -262,14 +263,14 @@ describe('the page of the panel', () => {
     const last = modules.recordings['live']!.snapshots.at(-1);
     const times = await modules.spokenTimes(page, () => modules.sendMore(page, last, 10));
     assert.ok(times <= 1, `${times} times`);
-    await page.close();
+    browser.leave(page);
   });
 
   it('stands still for people who want that', async () => {
     for (const reducedMotion of [false, true]) {
       const { page } = await shown('live', { reducedMotion });
       assert.equal(await modules.progressMotion(page), reducedMotion ? '0s' : '0.4s');
-      await page.close();
+      browser.leave(page);
     }
   });
 
@@ -287,6 +288,6 @@ describe('the page of the panel', () => {
     process.stdout.write(`      ${snapshots.length} samples and one more: ${words}\n`);
     assert.ok(drawn.length > 0);
     assert.deepEqual(problems, []);
-    await page.close();
+    browser.leave(page);
   });
 });

@@ -71,21 +71,30 @@ function beEditor({ bodyClass, colours }) {
 }
 
 /**
- * @returns {Promise<{ open: Function, close: Function }>} `open({ theme, width, zoom, reducedMotion })`
+ * @returns {Promise<{ open: Function, leave: Function, close: Function }>} `open({ theme, width, zoom, reducedMotion })`
  *   gives a page that waits to be filled, and the list of what went wrong in it so far; a window of
- *   `width` pixels at a zoom of 2 has half as many to lay out
+ *   `width` pixels at a zoom of 2 has half as many to lay out; `leave(page)` lends it to who opens the next one like it,
+ *   which costs far less than another
  */
 export async function openPanelBrowser() {
   const server = await servePanel();
-  // Pages of one context share a process, which costs more than the page.
-  const browser = await launchChromium(['--process-per-site']);
-  const contexts = new Map();
-  /** The context of all pages with these options. */
-  const contextOf = (options) => {
-    const key = JSON.stringify(options);
-    if (!contexts.has(key)) contexts.set(key, browser.newContext(options));
-    return contexts.get(key);
-  };
+  const browser = await launchChromium();
+  /** Pages that nobody looks at, with the options they were made with. */
+  const idle = [];
+  const known = new Map();
+
+  /** A page whose problems go to the list of whoever has it. */
+  async function newPage(options, theme) {
+    const page = await browser.newPage(options);
+    const report = (problem) => known.get(page).problems.push(problem);
+    page.on('pageerror', (error) => report(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') report(message.text());
+    });
+    await page.addInitScript(beEditor, themes[theme]);
+    return page;
+  }
+
   const open = async ({
     theme = 'dark',
     width = 1400,
@@ -93,27 +102,26 @@ export async function openPanelBrowser() {
     reducedMotion = false,
     of = '',
   } = {}) => {
-    const problems = [];
-    const context = await contextOf({
+    const key = `${theme} ${zoom} ${reducedMotion}`;
+    const at = idle.findIndex((each) => known.get(each).key === key);
+    const options = {
       deviceScaleFactor: zoom,
       reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
-    });
-    const page = await context.newPage();
+    };
+    const page = at < 0 ? await newPage(options, theme) : idle.splice(at, 1)[0];
+    const problems = [];
+    known.set(page, { key, problems });
     await page.setViewportSize({ width: Math.round(width / zoom), height: Math.round(900 / zoom) });
-    page.on('pageerror', (error) => problems.push(String(error)));
-    page.on('console', (message) => {
-      if (message.type() === 'error') problems.push(message.text());
-    });
-    await page.addInitScript(beEditor, themes[theme]);
     await page.goto(`http://127.0.0.1:${server.address().port}/${of}`);
     await page.waitForFunction(() => globalThis.sent.some(({ type }) => type === 'ready'));
     return { page, problems };
   };
+  const leave = (page) => idle.push(page);
   const close = async () => {
     await browser.close();
     server.close();
   };
-  return { open, close };
+  return { open, leave, close };
 }
 
 /** Sends the page a run and waits until it is drawn. */

@@ -63,7 +63,7 @@ try {
     else await fill(page, recordings[state]);
     await page.screenshot({ path: path.join(screens, `${name}.png`), fullPage: true });
     problems.push(...(await page.evaluate(() => globalThis.refused)), ...(await misfits(page)));
-    await page.close();
+    browser.leave(page);
     process.stdout.write(`  ${name}.png\n`);
     for (const problem of problems) process.stderr.write(`${name}: ${problem}\n`);
     if (problems.length > 0) process.exitCode = 1;
