@@ -211,9 +211,7 @@ describe('bad input', () => {
     }
   });
 
-  it('a file above 1 MB gets one hint, and editing it stays smooth', async function () {
-    // The editor itself takes its time for such a file.
-    this.timeout(60_000);
+  it('a file above 1 MB gets one hint, and editing it stays smooth', async () => {
     const line = `  # ${'x'.repeat(60)}\n`;
     const text = `config:\n  target: local\n${line.repeat(Math.ceil((1.1 * 1024 * 1024) / line.length))}`;
     writeFileSync(inWorkspace('large.signalr.yaml'), text);

@@ -37,7 +37,7 @@ export function behind(document: vscode.TextDocument, text: string): vscode.Posi
 export async function until<T>(
   what: string | (() => string),
   look: () => T | undefined | Promise<T | undefined>,
-  limitMs = 15_000,
+  limitMs = 20_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   for (;;) {

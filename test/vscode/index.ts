@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import Mocha from 'mocha';
 import * as vscode from 'vscode';
 
-/** A start of a run, its steps and its end take seconds, on a busy machine several; everything else is far below. */
-const timeoutMs = 30_000;
+/** Above every wait inside a test: a start of a run, its steps and its end take seconds, on a busy machine many. */
+const timeoutMs = 60_000;
 const reporterFile = path.join(__dirname, '../../../scripts/suiteReporter.mjs');
 
 /**

@@ -35,7 +35,7 @@ async function runUntil(
         .filter((each) => !before.includes(each))
         .map((each) => results(each))
         .find((folder) => existsSync(path.join(folder, file))),
-    15_000,
+    40_000,
   );
 }
 

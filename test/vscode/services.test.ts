@@ -7,8 +7,7 @@ import { endingIn, startLong } from './longRun';
 
 const variables = { signalr: 'AZURE_SIGNALR', webpubsub: 'AZURE_WEBPUBSUB' } as const;
 
-describe('an example of a service, with nothing but a connection string in the environment', function () {
-  this.timeout(60_000);
+describe('an example of a service, with nothing but a connection string in the environment', () => {
   const connectionStrings = bothEmulators();
 
   before(() => {
