@@ -25,7 +25,8 @@ describe('the latency of messages that have to wait', function () {
         });
         // Nothing is lost: what was sent meanwhile waits in the server.
         assertExact(step, 400, 400);
-        const mostMs = reference.maxMs + 100;
+        // A thread and a process may each be held up in other moments.
+        const mostMs = reference.maxMs + 250;
         assertBetween('p99', step.latencyUs.p99, 750, mostMs);
         assertBetween('max', step.latencyUs.max, 750, mostMs);
         assertBetween('p50', step.latencyUs.p50, 0, reference.p50Ms + 250);
