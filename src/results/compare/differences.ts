@@ -5,7 +5,7 @@ import type { Result } from '../result';
 type Facts = ReadonlyMap<string, string>;
 
 /** Keys of which the load is made: runs in which one of them differs measured different things. */
-const loadKeys = /^(config\.(connections|pacing)|scenario|scenarios)(\.|$)/;
+const loadKeys = /^(config\.(connections|pacing|arrivals|stages)|scenario|scenarios)(\.|$)/;
 /** Judged afterwards; or no key of a file. */
 const otherwise: readonly string[] = ['slo', 'entries', 'target'];
 
@@ -49,7 +49,8 @@ function runFacts({ target, tool, machine }: Result): Facts {
 function scenarioFacts(scenario: Scenario): Facts {
   const facts = new Map<string, string>();
   for (const [name, value] of Object.entries(scenario))
-    if (!otherwise.includes(name)) addFacts(facts, `config.${name}`, value);
+    if (!otherwise.includes(name) && !isUsual(name, value))
+      addFacts(facts, `config.${name}`, value);
   const { entries } = scenario;
   for (const [at, { name, senders, parameters }] of entries.entries()) {
     const place = entries.length === 1 ? 'scenario' : `scenarios.${at}`;
@@ -59,6 +60,10 @@ function scenarioFacts(scenario: Scenario): Facts {
   }
   return facts;
 }
+
+/** What a file that says nothing has. */
+const isUsual = (name: string, value: unknown): boolean =>
+  (name === 'arrivals' && value === 'even') || (name === 'repeat' && value === 1);
 
 const mostLevels = 4;
 

@@ -129,12 +129,23 @@ describe('comparing two results', () => {
         /another load: config.connections is 1900 in one and 1800 in the other/,
       ],
       [{ scenario: { ...sampleScenario, pacing: 'closed' } }, /config.pacing is open in one/],
+      // As other scenarios have it.
+      [
+        { scenario: { ...sampleScenario, arrivals: 'poisson' } as Result['scenario'] },
+        /config.arrivals is – in one and poisson in the other/,
+      ],
     ];
     for (const [change, why] of cases) {
       const found = compareResults(before, run([measuredStep(minute(6))], change));
       assert.equal(found.verdict, 'unlike');
       assert.match(found.reasons.join('\n'), why);
     }
+  });
+
+  it('takes a key that says what is usual for one that says nothing', () => {
+    const scenario = { ...sampleScenario, repeat: 1, arrivals: 'even' } as Result['scenario'];
+    const found = compareResults(before, run([measuredStep(minute(7))], { scenario }));
+    assert.deepEqual(found.differences, []);
   });
 
   it('names what differs, and compares all the same', () => {
