@@ -91,7 +91,13 @@ function overTime(
     ...{ id: spec.id, title },
     svg: svgChart({
       ...chartSize,
-      title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}`,
+      title: spokenChart(
+        title,
+        spec.series.flatMap((series, at) => {
+          const last = known(lines[at]).at(-1);
+          return last === undefined ? [] : [`${nameOf(series)} ${valueWords(spec.unit, last)}`];
+        }),
+      ),
       x: timeAxis(endS),
       y,
       ...(side !== 'none' && {
@@ -115,6 +121,10 @@ function overTime(
     ...tableOf(spec, snapshots),
   };
 }
+
+/** What is read aloud in place of a chart: its numbers at the end of the run, or what its table begins with. */
+export const spokenChart = (title: string, numbers: readonly string[]): string =>
+  fill(panelStrings.chartSummary, title, numbers.join(', '));
 
 /** Lines of one ratio would lie upon each other: the larger ones are drawn above the others. */
 const apart = 1.3;
@@ -232,10 +242,21 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
     const us = latencyAt(summary, key);
     return us === undefined ? panelStrings.noValue : latencyWords(us);
   };
+  const rows = latencyMetrics.map((metric) => [
+    metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
+    cell(step.latencyUs, summaryKeys[metric]),
+    ...(sent.length > 0 ? [cell(step.sendLatencyUs, summaryKeys[metric])] : []),
+  ]);
   return {
     ...{ id: 'spectrum', title },
     svg: svgChart({
-      ...{ ...chartSize, title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}` },
+      ...{
+        ...chartSize,
+        title: spokenChart(
+          title,
+          rows.map(([share = '', us = '']) => `${share} ${us}`),
+        ),
+      },
       x: {
         ...{ min: 0, max },
         ticks: axisShares
@@ -247,11 +268,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
     }),
     legend: lines.map((each, at) => ({ ...each, label: labels[at]! })),
     heads: [panelStrings.share, ...labels.slice(0, lines.length)],
-    rows: latencyMetrics.map((metric) => [
-      metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
-      cell(step.latencyUs, summaryKeys[metric]),
-      ...(sent.length > 0 ? [cell(step.sendLatencyUs, summaryKeys[metric])] : []),
-    ]),
+    rows,
     notes: step.judgedUs ? [panelStrings.ofArrived] : [],
   };
 }

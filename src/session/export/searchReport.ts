@@ -4,7 +4,14 @@ import { formatCount } from '../../base/units';
 import { brokenWords, valueWords } from '../../measure/show/searchSentence';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { SearchStep, SearchSummary } from '../../search/searchSummary';
-import { chartSize, latencyAxis, limitsOf, stepOf, type ReportChart } from './reportCharts';
+import {
+  chartSize,
+  latencyAxis,
+  limitsOf,
+  spokenChart,
+  stepOf,
+  type ReportChart,
+} from './reportCharts';
 import { svgChart, type SvgLine } from './svgChart';
 
 const mostSteps = 500;
@@ -34,7 +41,10 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
     svg: svgChart({
       ...{
         ...chartSize,
-        title: `${title}. ${panelStrings.chartSummary.split('. ')[1] ?? ''}`,
+        title: spokenChart(
+          title,
+          rising.map((step) => `${valueWords(search, step.value)} ${outcomeWords(step)}`),
+        ),
         lines,
       },
       x: { min: 0, max: most, ticks: ticks.map((at) => ({ at, label: formatCount(at) })) },

@@ -384,6 +384,18 @@ describe('OpenMetrics', () => {
 });
 
 describe('the page', () => {
+  it('says in words what its charts show', async () => {
+    const page = await inFormat(recordedResult(), 'html', recordedSnapshots());
+    const said = [...page.matchAll(/role="img"><title>([^<]*)</g)].map(([, title]) => title);
+    const table = 'The table below has all numbers.';
+    assert.deepEqual(said, [
+      `Latency: p50 2.7 ms, p90 22 ms, p99 41 ms, p99.9 103 ms, max 164 ms. ${table}`,
+      `Messages per second: offered 1,900, sent 1,900, received 19,000. ${table}`,
+      `Connections and errors: connected 1,900, failed 0, dropped 0, errors 0. ${table}`,
+      `Latency spectrum, step 3: 50 % 8.9 ms, 90 % 15 ms, 95 % 16 ms, 99 % 87 ms, 99.9 % 152 ms, 99.99 % –, max 159 ms. ${table}`,
+    ]);
+  });
+
   it('draws a search: latency over the value, its interval, and each step', async () => {
     const step = { status: 'pass', p50: 2000, p99: 40_000, lost: 0 } as const;
     const broken = { metric: 'p99', limit: 1_000_000, value: null } as const;
