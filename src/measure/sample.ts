@@ -161,16 +161,21 @@ export interface ConnectionCounts {
   readonly failed: number;
   readonly dropped: number;
   /** Drops, repeated ones of a connection included; connections closed by us; connections opened again. */
-  readonly drops?: number;
-  readonly closed?: number;
-  readonly reconnected?: number;
+  readonly drops: number;
+  readonly closed: number;
+  readonly reconnected: number;
   /** Connections that could not be opened at first; they are part of `connected`. */
-  readonly openedLate?: number;
+  readonly openedLate: number;
   /** See {@link import('./summary').ConnectionSummary}. */
-  readonly notBack?: number;
-  readonly pingsSent?: number;
-  readonly pingsReceived?: number;
+  readonly notBack: number;
+  readonly pingsSent: number;
+  readonly pingsReceived: number;
 }
+
+export const noConnections: ConnectionCounts = {
+  ...{ connected: 0, failed: 0, dropped: 0, drops: 0, closed: 0, reconnected: 0 },
+  ...{ openedLate: 0, notBack: 0, pingsSent: 0, pingsReceived: 0 },
+};
 
 /** Running totals, and what came since the previous sample. */
 export interface ConnectionSample {

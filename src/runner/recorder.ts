@@ -5,6 +5,7 @@ import {
   type MembershipCounts,
   MessageCounts,
   TargetCounts,
+  noConnections,
   type ConnectionCounts,
   type ConnectionSample,
   type GeneratorSample,
@@ -101,10 +102,7 @@ export class Recorder {
   /** One for each URL, where targets have counts of their own; else empty. */
   readonly targets: readonly TargetCounts[];
   current: StepRecorder | undefined;
-  readonly soFar: Required<Mutable<ConnectionCounts>> = {
-    ...{ connected: 0, failed: 0, dropped: 0, drops: 0, closed: 0, reconnected: 0 },
-    ...{ openedLate: 0, notBack: 0, pingsSent: 0, pingsReceived: 0 },
-  };
+  readonly soFar: Mutable<ConnectionCounts> = { ...noConnections };
   /** Set when the run is over. */
   life: ConnectionSample['life'] | undefined;
   private readonly reconnectTimes = new LatencyHistogram();

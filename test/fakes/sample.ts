@@ -1,5 +1,5 @@
 import { LatencyHistogram, type HistogramCounts } from '../../src/measure/histogram';
-import type { StepSample, WorkerSample } from '../../src/measure/sample';
+import { noConnections, type StepSample, type WorkerSample } from '../../src/measure/sample';
 
 /** A step's sample in which nothing happened but what is given. */
 export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
@@ -29,7 +29,7 @@ export function workerSampleOf(changes: Partial<WorkerSample> = {}): WorkerSampl
     worker: 0,
     tick: 1,
     atUs: (changes.tick ?? 1) * 1_000_000,
-    connections: { soFar: { connected: 0, failed: 0, dropped: 0 } },
+    connections: { soFar: { ...noConnections, connected: 0, failed: 0, dropped: 0 } },
     steps: [],
     generator: { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 },
     errors: {},

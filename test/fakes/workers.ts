@@ -1,5 +1,5 @@
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/protocol/worker';
-import type { WorkerSample } from '../../src/measure/sample';
+import { noConnections, type WorkerSample } from '../../src/measure/sample';
 import type { PlanStep } from '../../src/plan/plan';
 import { workerSampleOf } from './sample';
 
@@ -19,7 +19,9 @@ export class FakeWorkers implements WorkerHost {
   ends = 0;
   open = 10;
   /** Of each worker. */
-  connections: WorkerSample['connections'] = { soFar: { connected: 10, failed: 0, dropped: 0 } };
+  connections: WorkerSample['connections'] = {
+    soFar: { ...noConnections, connected: 10, failed: 0, dropped: 0 },
+  };
   private listener!: WorkerListener;
 
   constructor(

@@ -105,13 +105,13 @@ export class RunTotals {
   /** Connections that are open now: those ever opened, without those that were closed and are not back. */
   get held(): number {
     let held = 0;
-    for (const { connected, reconnected = 0, drops = 0, closed = 0 } of this.soFar.values())
+    for (const { connected, reconnected, drops, closed } of this.soFar.values())
       held += connected + reconnected - drops - closed;
     return held;
   }
 
   private sum(field: keyof ConnectionCounts): number {
-    return [...this.soFar.values()].reduce((total, counts) => total + (counts[field] ?? 0), 0);
+    return [...this.soFar.values()].reduce((total, counts) => total + counts[field], 0);
   }
 
   /** The counts of {@link connections} alone, which take no time. */

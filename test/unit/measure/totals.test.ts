@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { defaultSlo } from '../../../src/base/slo';
 import { RunTotals } from '../../../src/measure/total/runTotals';
-import type { StepSample } from '../../../src/measure/sample';
+import { noConnections, type StepSample } from '../../../src/measure/sample';
 import type { MessageSummary } from '../../../src/measure/summary';
 import { StepTotals } from '../../../src/measure/total/stepTotals';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
@@ -180,7 +180,7 @@ describe('RunTotals', () => {
   it('adds the workers’ connections as they are now, not as they were', () => {
     const totals = new RunTotals(10);
     const connections = (connected: number, dropped: number) => ({
-      soFar: { connected, failed: 1, dropped },
+      soFar: { ...noConnections, connected, failed: 1, dropped },
     });
     for (const [worker, connected, dropped] of [
       [0, 2, 0],
@@ -195,7 +195,13 @@ describe('RunTotals', () => {
   it('reports those that are not back until they are', () => {
     const totals = new RunTotals(10);
     const reported = (worker: number, notBack?: number): number | undefined => {
-      const soFar = { connected: 5, failed: 0, dropped: 0, ...(notBack && { notBack }) };
+      const soFar = {
+        ...noConnections,
+        connected: 5,
+        failed: 0,
+        dropped: 0,
+        ...(notBack && { notBack }),
+      };
       totals.add(workerSampleOf({ worker, connections: { soFar } }));
       return totals.connections().notBack;
     };
@@ -215,7 +221,7 @@ describe('RunTotals', () => {
         workerSampleOf({
           worker,
           connections: {
-            soFar: { connected: 1, failed: 0, dropped: 0 },
+            soFar: { ...noConnections, connected: 1, failed: 0, dropped: 0 },
             connectTimes: countsOf(us),
           },
         }),

@@ -11,6 +11,7 @@ import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { FakeWorkers, type Deviations } from '../../../fakes/workers';
+import { noConnections } from '../../../../src/measure/sample';
 
 /** 200 ms warm-up, 1 s measured, 100 ms drain; the objectives need no percentile. */
 const step = shortStep;
@@ -367,7 +368,7 @@ describe('Conductor', () => {
   describe('a target that never lets anybody in', () => {
     const failing = (failed: number): Deviations => ({
       connect: (worker) => {
-        workers.connections = { soFar: { connected: 0, failed, dropped: 0 } };
+        workers.connections = { soFar: { ...noConnections, connected: 0, failed, dropped: 0 } };
         const errorExamples = [{ errorClass: 'refused', text: 'connect ECONNREFUSED' }];
         workers.sample(worker, { errorExamples });
         return false;
@@ -378,7 +379,9 @@ describe('Conductor', () => {
       start({
         ...failing(10),
         close: () => {
-          workers.connections = { soFar: { connected: 0, failed: 12, dropped: 0 } };
+          workers.connections = {
+            soFar: { ...noConnections, connected: 0, failed: 12, dropped: 0 },
+          };
           workers.sample(0);
         },
       });
@@ -410,7 +413,7 @@ describe('Conductor', () => {
     for (const [when, changes, askedMs, atMs] of silences) {
       it(`is given up ${when}`, async () => {
         start({ connect: () => false }, changes, askedMs === undefined ? {} : { askedMs });
-        workers.connections = { soFar: { connected: 0, failed: 0, dropped: 0 } };
+        workers.connections = { soFar: { ...noConnections, connected: 0, failed: 0, dropped: 0 } };
         const summary = await ended();
         assert.equal(summary.ending, 'targetLost');
         assert.equal(time.nowMs, atMs);
@@ -420,7 +423,7 @@ describe('Conductor', () => {
 
     it('is given up when all connects are over and none has worked', async () => {
       start();
-      workers.connections = { soFar: { connected: 0, failed: 3, dropped: 0 } };
+      workers.connections = { soFar: { ...noConnections, connected: 0, failed: 3, dropped: 0 } };
       assert.equal((await ended(100)).ending, 'targetLost');
     });
   });
@@ -428,7 +431,7 @@ describe('Conductor', () => {
   describe('a target that drops everybody', () => {
     const drop = (worker = 0): void => {
       workers.open = 0;
-      workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10 } };
+      workers.connections = { soFar: { ...noConnections, connected: 10, failed: 0, dropped: 10 } };
       workers.sample(worker, {
         errorExamples: [{ errorClass: 'closed', text: 'the server closed the socket' }],
       });
@@ -451,7 +454,7 @@ describe('Conductor', () => {
       start();
       await time.to(measuringMs + 300);
       workers.open = 1;
-      workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10 } };
+      workers.connections = { soFar: { ...noConnections, connected: 10, failed: 0, dropped: 10 } };
       workers.sample(0);
       assert.equal((await ended()).ending, 'completed');
     });

@@ -5,6 +5,7 @@ import { RunTotals } from '../../../../src/measure/total/runTotals';
 import { connectionProgress, intervalOf, stepProgress } from '../../../../src/runner/lead/progress';
 import { shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
+import { noConnections } from '../../../../src/measure/sample';
 
 const plan = { ...shortStep, measureMs: 4000 };
 const measureUs = 10_000_000;
@@ -79,7 +80,7 @@ describe('progress of a step', () => {
 describe('progress of connections', () => {
   it('names those that take part, and those that are back only where there are any', () => {
     const totals = new RunTotals(10);
-    const soFar = { connected: 9, failed: 1, dropped: 2 };
+    const soFar = { ...noConnections, connected: 9, failed: 1, dropped: 2 };
     totals.add(workerSampleOf({ connections: { soFar, connectTimes: countsOf(1000) } }));
     const shown = connectionProgress(totals.connections(), 7);
     assert.deepEqual(shown, {

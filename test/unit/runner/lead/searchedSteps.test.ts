@@ -10,6 +10,7 @@ import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { FakeWorkers, type Deviations } from '../../../fakes/workers';
+import { noConnections } from '../../../../src/measure/sample';
 
 const spec: SearchSpec = { of: 'senders', from: 10, to: 1000, precision: 0.05, budgetMs: 600_000 };
 const stepOf = (value: number, index: number): PlanStep => ({
@@ -185,7 +186,9 @@ describe('a run whose steps a search decides on', () => {
         if (order.step!.senders > 20 && lost === 0) {
           lost = 5;
           workers.open = 5;
-          workers.connections = { soFar: { connected: 10, failed: 0, dropped: 5 } };
+          workers.connections = {
+            soFar: { ...noConnections, connected: 10, failed: 0, dropped: 5 },
+          };
           setTimeout(() => (workers.open = 10), 4000);
         }
         upTo(20)(worker, order);
@@ -201,7 +204,9 @@ describe('a run whose steps a search decides on', () => {
       step: (worker, order) => {
         if (order.step!.senders >= 40) {
           workers.open = 0;
-          workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10 } };
+          workers.connections = {
+            soFar: { ...noConnections, connected: 10, failed: 0, dropped: 10 },
+          };
         }
         upTo(1000)(worker, order);
       },
@@ -230,7 +235,9 @@ describe('a run whose steps a search decides on', () => {
         step: (worker, order) => {
           if (order.step!.senders >= 40 && lostAtMs === 0) {
             workers.open = 0;
-            workers.connections = { soFar: { connected: 10, failed: 0, dropped: 10, drops: 10 } };
+            workers.connections = {
+              soFar: { ...noConnections, connected: 10, failed: 0, dropped: 10, drops: 10 },
+            };
             lostAtMs = time.nowMs;
           }
           upTo(workers.open === 0 ? 0 : 1000)(worker, order);
@@ -272,7 +279,9 @@ describe('a run whose steps a search decides on', () => {
         step: upTo(600),
         connect: (worker, { to }) => {
           workers.open = to;
-          workers.connections = { soFar: { connected: to, failed: 0, dropped: 0 } };
+          workers.connections = {
+            soFar: { ...noConnections, connected: to, failed: 0, dropped: 0 },
+          };
           void worker;
         },
         shrink: (_worker, { from }) => (workers.open = from),
