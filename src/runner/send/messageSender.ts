@@ -26,6 +26,17 @@ const burst = 256;
 /** Backlog is worked off this long after the last message was due; the rest counts as offered, not sent. */
 const graceUs = 1_000_000;
 
+/** The source of a message, its receiver as messages name it, and how many deliveries are expected of it. */
+interface Aim {
+  source: number;
+  /** Second half of the sequence's key: the receiver, where it changes with each message. */
+  stream: number;
+  receiver: Buffer | undefined;
+  /** The connection behind it, where it is one. */
+  target: number;
+  receivers: number;
+}
+
 interface ActiveStep extends ReturnType<EntrySender['pacing']> {
   readonly recorder: EntryRecorder;
   readonly startUs: number;
@@ -44,18 +55,18 @@ export class MessageSender extends EntrySender {
   private readonly sequences = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
   private readonly userNames: (Buffer | undefined)[] = [];
-  /** Of the message at hand, as what follows. */
+  /** Whom the message at hand goes to; one for all messages, so that nothing is allocated. */
+  private readonly aim: Aim = {
+    source: 0,
+    stream: 0,
+    receiver: undefined,
+    target: 0,
+    receivers: 0,
+  };
   private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
     ...{ index: 0, id: undefined, ackId: 0 },
   };
-  private receiver: Buffer | undefined;
-  /** The connection behind it, where it is one. */
-  private target = 0;
-  private receivers = 0;
-  private source = 0;
   private seenVersion = -1;
-  /** Second half of the sequence's key: the receiver, where it changes with each message. */
-  private stream = 0;
 
   /** Of the step; absent: those of the plan. */
   private messageBytes: number | undefined;
@@ -144,7 +155,7 @@ export class MessageSender extends EntrySender {
     unixMs: number,
   ): void {
     const sender = step.senders[position]!;
-    const { dependencies, stamp } = this;
+    const { dependencies, stamp, aim } = this;
     let connection: HubConnection | undefined;
     // Receivers and send time must stand on the same side of everybody's joining and leaving.
     for (let version = dependencies.members.version(), before = -1; before !== version;) {
@@ -152,33 +163,33 @@ export class MessageSender extends EntrySender {
       if (version !== this.seenVersion) nowUs = dependencies.nowUs();
       this.seenVersion = version;
       connection = dependencies.connection(sender);
-      if (connection === undefined || !this.chooseReceiver(sender)) return;
+      if (connection === undefined || !this.takeAim(sender)) return;
       version = dependencies.members.version();
     }
     if (connection === undefined) return;
     const open = this.plan.pacing === 'open';
-    stamp.source = this.source;
+    stamp.source = aim.source;
     stamp.warmup = dueUs < step.warmupUs;
     stamp.intendedUs = open ? step.startUs + dueUs : nowUs;
     stamp.sentUs = nowUs;
-    const slot = this.sequences.slot(this.source, this.stream);
+    const slot = this.sequences.slot(aim.source, aim.stream);
     stamp.sequence = this.sequences.values[slot]!++;
-    const reach = stamp.warmup || this.receivers === 0 ? undefined : this.reach;
+    const reach = stamp.warmup || aim.receivers === 0 ? undefined : this.reach;
     // Before it leaves: its first delivery may come at once.
-    reach?.sent(stamp, this.receivers);
-    const size = this.payload.pick(this.source, this.stream, stamp.sequence);
+    reach?.sent(stamp, aim.receivers);
+    const size = this.payload.pick(aim.source, aim.stream, stamp.sequence);
     const origin = this.originOf(sender);
     const asks = this.asks(sender);
     const template = this.templateFor(origin, size, asks);
     if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
     if (this.rest !== undefined && template instanceof MessageTemplate)
-      this.rest.send(this.restReceiver(), this.bodyMaker(template));
-    else template.sendTo(this.persistent ?? connection, stamp, this.receiver, unixMs, origin);
+      this.rest.send(this.restReceiver(aim), this.bodyMaker(template));
+    else template.sendTo(this.persistent ?? connection, stamp, aim.receiver, unixMs, origin);
     if (stamp.warmup) return;
     const { recorder } = step;
     recorder.offered += 1;
     recorder.sent += 1;
-    recorder.expected += this.receivers;
+    recorder.expected += aim.receivers;
     if (reach !== undefined) recorder.toReach += 1;
     recorder.payloadBytesIn += this.messageBytes ?? this.payload.sizes[size]!;
     recorder.wireBytesIn += template.wireBytes;
@@ -201,48 +212,47 @@ export class MessageSender extends EntrySender {
     };
   }
 
-  private restReceiver(): RestReceiver {
-    const { receiver } = this;
-    if (this.population.audience === 'client') return { kind: 'user', index: this.target };
+  private restReceiver({ receiver, target }: Aim): RestReceiver {
+    if (this.population.audience === 'client') return { kind: 'user', index: target };
     if (receiver === undefined) return { kind: 'all' };
     return { kind: 'group', group: receiver.toString('latin1') };
   }
 
-  /** Sets source, receiver and expected deliveries; false when there is nobody to send to. */
-  private chooseReceiver(sender: number): boolean {
-    const { population, dependencies } = this;
-    this.source = population.firstSource + sender;
-    this.stream = 0;
-    this.receiver = undefined;
+  /** False when there is nobody to send to. */
+  private takeAim(sender: number): boolean {
+    const { population, dependencies, aim } = this;
+    aim.source = population.firstSource + sender;
+    aim.stream = 0;
+    aim.receiver = undefined;
     switch (population.audience) {
       case 'nobody':
-        this.receivers = 0;
+        aim.receivers = 0;
         return this.maker !== undefined;
       case 'self':
-        this.receivers = 1;
+        aim.receivers = 1;
         return true;
       case 'everyone':
-        this.receivers = dependencies.members.count(population.firstGroup);
+        aim.receivers = dependencies.members.count(population.firstGroup);
         return true;
       case 'group': {
         const slot =
           population.sourcesPerSender === 1 ? 0 : this.random.below(population.sourcesPerSender);
         const group = population.groupOf(sender, slot);
-        this.source = population.firstSource + sender * population.sourcesPerSender + slot;
-        this.receiver = this.groupNames[group] ??= Buffer.from(
+        aim.source = population.firstSource + sender * population.sourcesPerSender + slot;
+        aim.receiver = this.groupNames[group] ??= Buffer.from(
           population.groupName(group),
           'latin1',
         );
-        this.receivers = dependencies.members.count(population.firstGroup + group);
+        aim.receivers = dependencies.members.count(population.firstGroup + group);
         return true;
       }
       case 'client': {
         const target = population.fixedTargets?.[sender] ?? this.randomTarget(sender);
-        this.target = target;
-        this.receiver = this.addressOf(target);
-        this.receivers = dependencies.members.isOpen(target) ? 1 : 0;
-        if (population.fixedTargets === undefined) this.stream = target;
-        return target !== sender && this.receiver !== undefined;
+        aim.target = target;
+        aim.receiver = this.addressOf(target);
+        aim.receivers = dependencies.members.isOpen(target) ? 1 : 0;
+        if (population.fixedTargets === undefined) aim.stream = target;
+        return target !== sender && aim.receiver !== undefined;
       }
     }
   }
@@ -279,7 +289,8 @@ export class MessageSender extends EntrySender {
     size: number,
     asks: boolean,
   ): MessageTemplate | MessageValue {
-    const { maker, receiver, namesSender } = this;
+    const { maker, namesSender } = this;
+    const { receiver } = this.aim;
     if (maker === undefined) throw new Error('a use case without a message sends nothing');
     // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
     const sender = namesSender ? (origin.id?.length ?? 0) * 10 + digitsOf(origin.index) : 0;
