@@ -190,4 +190,10 @@ module.exports = [
     entry: './src/webview/comparisonMain.ts',
     budget: 100,
   }),
+  bundle({
+    name: 'overview',
+    target: ['web', 'es2022'],
+    entry: './src/webview/overviewMain.ts',
+    budget: 80,
+  }),
 ];

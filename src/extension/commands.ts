@@ -3,6 +3,7 @@ import { t } from './log';
 import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
+import { OverviewPanel } from './panel/overviewPanel';
 import { RunPanels } from './panel/runPanel';
 import { CompareCommands } from './run/compareCommands';
 import { ResultCommands } from './run/resultCommands';
@@ -26,7 +27,10 @@ export function createRunFeatures(parts: RunFeatureParts) {
   const controller = new RunController(services, panels, context);
   const results = new ResultCommands(services, controller, panels);
   const compare = new CompareCommands(services, context.extensionUri);
-  const commands = commandHandlers(parts, controller, results, compare);
+  const overview = new OverviewPanel(context.extensionUri, services.index, (folder) =>
+    results.open(folder),
+  );
+  const commands = commandHandlers(parts, { controller, results, compare, overview });
   let scenarioTests: ScenarioTests | undefined;
   const discoverTests = async (tests: vscode.TestController): Promise<void> => {
     if (!scenarioTests) {
@@ -38,12 +42,17 @@ export function createRunFeatures(parts: RunFeatureParts) {
   return { commands, controller, panels, results, discoverTests, scenarioCopy: copyIn };
 }
 
+interface Commanded {
+  readonly controller: RunController;
+  readonly results: ResultCommands;
+  readonly compare: CompareCommands;
+  readonly overview: OverviewPanel;
+}
+
 /** All commands by their ids; a test compares them with the manifest. */
 function commandHandlers(
   { services, files, language, context }: RunFeatureParts,
-  controller: RunController,
-  results: ResultCommands,
-  compare: CompareCommands,
+  { controller, results, compare, overview }: Commanded,
 ): Readonly<Record<string, CommandHandler>> {
   const { extension, extensionPath } = context;
   const running = { files, controller, services, extensionPath };
@@ -65,6 +74,8 @@ function commandHandlers(
     'signalrBenchmark.deleteResult': (node, nodes) => results.delete(node, nodes),
     'signalrBenchmark.diffScenarios': (node, nodes) => results.diffScenarios(node, nodes),
     'signalrBenchmark.filterResults': () => results.filter(),
+    'signalrBenchmark.showTable': () => overview.show(undefined),
+    'signalrBenchmark.showTrend': (node) => results.showTrend(node, overview),
     'signalrBenchmark.clearFilter': () => results.clearFilter(),
     'signalrBenchmark.renameResult': (node) => results.rename(node),
     'signalrBenchmark.revealResult': (node) => results.reveal(node),

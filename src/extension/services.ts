@@ -84,6 +84,7 @@ export const runCopyScheme = 'signalr-benchmark-run';
 /** Type of the panel of a run; the manifest waits for it to bring panels back. */
 export const runPanelViewType = 'signalrBenchmark.run';
 export const comparisonViewType = 'signalrBenchmark.comparison';
+export const overviewViewType = 'signalrBenchmark.overview';
 
 /** What features are made from. */
 export interface FeatureParts {

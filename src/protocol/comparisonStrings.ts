@@ -24,6 +24,8 @@ export const comparisonStrings = {
   overTime: 'p99 over time, step {0}',
   chartSummary: '{0}: {1}',
   asTable: 'as a table',
+  chartRole: 'chart',
+  chartHint: 'Arrow keys go from point to point.',
   share: 'Share',
   time: 'Time',
   baseline: 'baseline',

@@ -16,6 +16,7 @@ const { panelStrings } = require(path.resolve('out/src/protocol/panelStrings.js'
 const files = {
   '/panel.js': ['dist/panel.js', 'text/javascript'],
   '/comparison.js': ['dist/comparison.js', 'text/javascript'],
+  '/overview.js': ['dist/overview.js', 'text/javascript'],
   '/panel.css': ['media/panel.css', 'text/css'],
   '/uPlot.css': ['media/uPlot.css', 'text/css'],
 };
@@ -31,7 +32,7 @@ function servePanel() {
     const html = panelHtml({
       title: 'panel',
       language: 'en',
-      scriptUri: `${origin}${request.url === '/comparison' ? '/comparison.js' : '/panel.js'}`,
+      scriptUri: `${origin}${files[`${request.url}.js`] ? `${request.url}.js` : '/panel.js'}`,
       styleUris: [`${origin}/uPlot.css`, `${origin}/panel.css`],
       cspSource: origin,
       nonce: 'picture',
@@ -130,6 +131,15 @@ export async function fill(page, recording) {
   await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
   await page.waitForSelector('.tile');
   // The charts take their width one frame after their place has one.
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+}
+
+/** Sends the page of results what it lists and waits until it is drawn. */
+export async function fillOverview(page, message) {
+  await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
+  await page.waitForSelector('.overview tbody');
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );

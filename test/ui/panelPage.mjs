@@ -5,7 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { comparisons } from './comparisonData.mjs';
-import { fill, fillComparison, misfits, openPanelBrowser } from './panelBrowser.mjs';
+import { overviews } from './overviewData.mjs';
+import { fill, fillComparison, fillOverview, misfits, openPanelBrowser } from './panelBrowser.mjs';
 import { recordings } from './panelData.mjs';
 
 const screens = path.resolve('out/screens');
@@ -49,10 +50,16 @@ const comparisonPictures = [
   { theme: 'hc', state: 'worse', width: 800, zoom: 2 },
 ].map((picture) => ({ ...picture, of: 'comparison' }));
 
+const overviewPictures = [
+  ...themeNames.map((theme) => ({ theme, state: 'trend', width: 1400 })),
+  { theme: 'light', state: 'all', width: 800 },
+  { theme: 'dark', state: 'trend', width: 360 },
+].map((picture) => ({ ...picture, of: 'overview' }));
+
 const browser = await openPanelBrowser();
 mkdirSync(screens, { recursive: true });
 try {
-  for (const picture of [...pictures, ...comparisonPictures]) {
+  for (const picture of [...pictures, ...comparisonPictures, ...overviewPictures]) {
     const { theme, state, width, zoom = 1, of } = picture;
     const name = [of ?? 'panel', theme, state, width, ...(zoom === 1 ? [] : [`zoom${zoom}`])].join(
       '-',
@@ -60,6 +67,7 @@ try {
     if (!name.includes(process.argv[2] ?? '')) continue;
     const { page, problems } = await browser.open(picture);
     if (of === 'comparison') await fillComparison(page, comparisons[state]);
+    else if (of === 'overview') await fillOverview(page, overviews[state]);
     else await fill(page, recordings[state]);
     await page.screenshot({ path: path.join(screens, `${name}.png`), fullPage: true });
     problems.push(...(await page.evaluate(() => globalThis.refused)), ...(await misfits(page)));

@@ -30,6 +30,7 @@ const files = `
   dist/features.js
   dist/licenses.txt
   dist/otlp.js
+  dist/overview.js
   dist/panel.js
   dist/run.js
   dist/sdk.js

@@ -27,7 +27,8 @@ import {
   runState,
   type ResultEntry,
 } from '../results/resultEntry';
-import { entryDescription, groupsOf, statusWord } from '../results/resultsModel';
+import type { OverviewPanel } from '../panel/overviewPanel';
+import { entryDescription, groupsOf, statusWord, type ResultGroup } from '../results/resultsModel';
 import { labelsOf, type ResultNode } from '../results/resultsTree';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import { resultEditorType, type Services } from '../services';
@@ -297,6 +298,18 @@ export class ResultCommands {
       pick.dispose();
     });
     pick.show();
+  }
+
+  /** What has become of p99 and Units of a scenario: of the group in the list, or that of a result. */
+  async showTrend(node: unknown, overview: OverviewPanel): Promise<void> {
+    const { group } = (node ?? {}) as { group?: ResultGroup };
+    if (group) {
+      overview.show(group.scenario);
+      return;
+    }
+    const folder = await this.folderOf(node);
+    const entry = folder === undefined ? undefined : await resultEntry(folder, new Date());
+    if (entry) overview.show(entry.scenario);
   }
 
   clearFilter(): void {

@@ -15,6 +15,7 @@ import {
   themeColour,
   type ChartOptions,
 } from './chartFrame';
+import { createPointer } from './pointer';
 
 /** Latency of two runs over the same axis; what lies between them is filled. */
 export interface PairView {
@@ -43,33 +44,35 @@ export function createPairCard(strings: ComparisonStrings, name: string): PairCa
   const card = createCard('', name);
   const chart = createChart();
   const { place } = chart;
-  const legend = createLegend([
+  const lines = [
     { label: '', colour: 'p50', dash: [6, 4], widthPx: 2 },
     { label: '', colour: 'p99', dash: [], widthPx: 2.5 },
-  ]);
+  ];
+  const legend = createLegend(lines);
   const at = element('span.at');
   const twin = createTwin(strings.asTable, '');
   card.body.append(place, element('div.below', legend.root, at), twin.root);
-  place.tabIndex = 0;
   let shown: PairView | undefined;
-  let pointed: number | undefined;
-  const point = (to: number | undefined): void => {
-    pointed = to;
-    if (shown === undefined) return;
-    const { label, places, a, b } = shown;
-    const found = to === undefined ? undefined : places[to];
-    setText(at, found === undefined ? '' : label(found));
-    const value = (values: PairView['a']): string =>
-      to === undefined ? '' : latencyOrDash(values[to], strings.noValue);
-    legend.setValues([value(a), value(b)]);
-  };
-  place.addEventListener('keydown', (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step === undefined || shown === undefined) return;
-    event.preventDefault();
-    const last = shown.places.length - 1;
-    point(Math.max(0, Math.min(last, (pointed ?? (step > 0 ? -1 : last + 1)) + step)));
+  const textsAt = (index: number): string[] =>
+    [shown?.a, shown?.b].map((values) => latencyOrDash(values?.[index], strings.noValue));
+  const pointer = createPointer(chart, {
+    hint: strings.chartHint,
+    roleName: strings.chartRole,
+    places: () => shown?.places ?? [],
+    moved: () => showValues(),
+    read: (index) => {
+      const values = textsAt(index);
+      const rows = lines.map(({ colour }, line) => ({
+        ...{ label: shown?.names[line] ?? '', value: values[line]!, colour },
+      }));
+      return { title: shown?.label(shown.places[index]!) ?? '', rows };
+    },
   });
+  const showValues = (): void => {
+    const { index } = pointer;
+    setText(at, shown && index !== undefined ? shown.label(shown.places[index]!) : '');
+    legend.setValues(index === undefined ? ['', ''] : textsAt(index));
+  };
   return {
     card,
     update(view) {
@@ -87,8 +90,9 @@ export function createPairCard(strings: ComparisonStrings, name: string): PairCa
       const said = rows.slice(0, 20).map((cells) => cells.join(' '));
       place.setAttribute('aria-label', fill(strings.chartSummary, view.title, said.join(', ')));
       const data = [view.places, view.a, view.b].map((each) => [...each]);
-      chart.show(data as uPlot.AlignedData, name, () => options(() => shown, point));
-      point(undefined);
+      chart.show(data as uPlot.AlignedData, name, () => options(() => shown));
+      pointer.show(undefined);
+      showValues();
       const heads = [view.head, ...view.names];
       twin.update(() => ({ heads, rows, textColumns: [0] }), true);
     },
@@ -96,10 +100,7 @@ export function createPairCard(strings: ComparisonStrings, name: string): PairCa
   };
 }
 
-function options(
-  viewNow: () => PairView | undefined,
-  pointed: (at: number | undefined) => void,
-): ChartOptions {
+function options(viewNow: () => PairView | undefined): ChartOptions {
   const line = (colour: string, width: number, dash?: number[]): uPlot.Series => ({
     stroke: () => themeColour(`--line-${colour}`),
     ...{ width, spanGaps: true, points: { show: false }, ...(dash && { dash }) },
@@ -124,7 +125,6 @@ function options(
     ],
     hooks: {
       drawClear: [(plot) => fillBetween(plot)],
-      setCursor: [(plot) => pointed(plot.cursor.idx ?? undefined)],
     },
   };
 }

@@ -7,6 +7,7 @@ import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { sentenceTemplates } from '../../../src/extension/translateSentences';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { targetKinds } from '../../../src/scenario/target/targetKinds';
+import { overviewStrings } from '../../../src/protocol/overviewPanel';
 import { comparisonStrings } from '../../../src/protocol/comparisonStrings';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { exporters } from '../../../src/session/export/exporters';
@@ -199,6 +200,7 @@ describe('texts of the extension', () => {
     const tables = [
       ...Object.values<string>(panelStrings),
       ...Object.values(comparisonStrings),
+      ...Object.values(overviewStrings),
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
       ...Object.values(statusIcons).map(({ word }) => word),
