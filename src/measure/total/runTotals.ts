@@ -133,6 +133,10 @@ export class RunTotals {
     return { ...this.connectionCounts(), requested, connectAtShareUs };
   }
 
+  get connectUs(): ConnectTimes {
+    return timesOf(this.connectTimes);
+  }
+
   connections(): ConnectionSummary {
     const counts = this.connectionCounts();
     const { connected, reconnected } = counts;
@@ -143,7 +147,7 @@ export class RunTotals {
     });
     return {
       ...counts,
-      connectUs: timesOf(this.connectTimes),
+      connectUs: this.connectUs,
       connectPhasesUs: Object.fromEntries(phases),
       ...(this.rampSeconds > 0 && {
         openedPerSecond: (connected - this.sum('openedLate')) / this.rampSeconds,

@@ -511,7 +511,7 @@ export class Conductor implements Run {
       atMs: nowUs / 1000,
       tick: this.lastTick,
       phase,
-      connections: connectionProgress(totals.connections(), this.workers.takingPart()),
+      connections: connectionProgress(totals, this.workers.takingPart()),
       ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
       stepCount: this.steps.count,
       ...(this.steps.progress && { search: this.steps.progress }),

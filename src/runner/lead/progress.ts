@@ -6,7 +6,7 @@ import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
 import { RecoveryWatch } from '../../measure/judge/recoveryWatch';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
-import type { ConnectionSummary } from '../../measure/summary';
+import type { RunTotals } from '../../measure/total/runTotals';
 import type { StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import type { RateWindows } from '../../measure/total/tickMerger';
@@ -48,15 +48,12 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   };
 }
 
-export function connectionProgress(
-  connections: ConnectionSummary,
-  takingPart: number,
-): Snapshot['connections'] {
-  const { requested, connected, failed, dropped, reconnected, connectUs } = connections;
+export function connectionProgress(totals: RunTotals, takingPart: number): Snapshot['connections'] {
+  const { requested, connected, failed, dropped, reconnected } = totals.connectionCounts();
   return {
     ...{ requested, connected, failed, dropped, takingPart },
     ...(reconnected > 0 && { reconnected }),
-    connectP99Us: connectUs.p99,
+    connectP99Us: totals.connectUs.p99,
   };
 }
 

@@ -82,12 +82,12 @@ describe('progress of connections', () => {
     const totals = new RunTotals(10);
     const soFar = { ...noConnections, connected: 9, failed: 1, dropped: 2 };
     totals.add(workerSampleOf({ connections: { soFar, connectTimes: countsOf(1000) } }));
-    const shown = connectionProgress(totals.connections(), 7);
+    const shown = connectionProgress(totals, 7);
     assert.deepEqual(shown, {
       ...{ requested: 10, connected: 9, failed: 1, dropped: 2, takingPart: 7, connectP99Us: 1000 },
     });
     totals.add(workerSampleOf({ tick: 2, connections: { soFar: { ...soFar, reconnected: 2 } } }));
-    assert.equal(connectionProgress(totals.connections(), 9).reconnected, 2);
+    assert.equal(connectionProgress(totals, 9).reconnected, 2);
   });
 });
 
