@@ -100,8 +100,8 @@ describe('commands', () => {
       const left = storedFolder('2026-11-21T09-00-01-left', { finished: false });
       assert.match(await exportedTo(left), /interrupted/);
       assert.deepEqual(offered, [
-        ['json', 'csv', 'md', 'counters'],
-        ['md', 'counters'],
+        ['json', 'csv', 'md', 'html', 'junit', 'hlog', 'openmetrics', 'counters'],
+        ['md', 'html', 'junit', 'counters'],
       ]);
       messages.forget();
       window['showSaveDialog'] = () =>
