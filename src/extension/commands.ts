@@ -5,7 +5,6 @@ import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
 import { OverviewPanel } from './panel/overviewPanel';
 import { RunPanels } from './panel/runPanel';
-import { CompareCommands } from './run/compareCommands';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
@@ -26,11 +25,10 @@ export function createRunFeatures(parts: RunFeatureParts) {
   const panels = new RunPanels(context.extensionUri, services.log);
   const controller = new RunController(services, panels, context);
   const results = new ResultCommands(services, controller, panels);
-  const compare = new CompareCommands(services, context.extensionUri);
   const overview = new OverviewPanel(context.extensionUri, services.index, (folder) =>
     results.open(folder),
   );
-  const commands = commandHandlers(parts, { controller, results, compare, overview });
+  const commands = commandHandlers(parts, { controller, results, overview });
   let scenarioTests: ScenarioTests | undefined;
   const discoverTests = async (tests: vscode.TestController): Promise<void> => {
     if (!scenarioTests) {
@@ -45,14 +43,13 @@ export function createRunFeatures(parts: RunFeatureParts) {
 interface Commanded {
   readonly controller: RunController;
   readonly results: ResultCommands;
-  readonly compare: CompareCommands;
   readonly overview: OverviewPanel;
 }
 
 /** All commands by their ids; a test compares them with the manifest. */
 function commandHandlers(
   { services, files, language, context }: RunFeatureParts,
-  { controller, results, compare, overview }: Commanded,
+  { controller, results, overview }: Commanded,
 ): Readonly<Record<string, CommandHandler>> {
   const { extension, extensionPath } = context;
   const running = { files, controller, services, extensionPath };
@@ -69,8 +66,10 @@ function commandHandlers(
     'signalrBenchmark.runAgain': (node) => results.runAgain(node),
     'signalrBenchmark.copySummary': (node) => results.copySummary(node),
     'signalrBenchmark.exportResult': (node) => results.export(node),
-    'signalrBenchmark.compareResults': (node, selected) => compare.compare(node, selected),
-    'signalrBenchmark.makeBaseline': (node) => compare.makeBaseline(node),
+    'signalrBenchmark.compareResults': async (node, selected) =>
+      (await compareCommands(services, context)).compare(node, selected),
+    'signalrBenchmark.makeBaseline': async (node) =>
+      (await compareCommands(services, context)).makeBaseline(node),
     'signalrBenchmark.deleteResult': (node, nodes) => results.delete(node, nodes),
     'signalrBenchmark.diffScenarios': (node, nodes) => results.diffScenarios(node, nodes),
     'signalrBenchmark.filterResults': () => results.filter(),
@@ -91,6 +90,17 @@ function commandHandlers(
       ),
     'signalrBenchmark.showLog': () => services.log.show(),
   };
+}
+
+/** Only people who compare wait for it. */
+async function compareCommands(
+  services: FeatureParts['services'],
+  { extensionUri }: FeatureParts['context'],
+) {
+  const { CompareCommands } = await import(
+    /* webpackChunkName: "run" */ './run/compareCommands.js'
+  );
+  return new CompareCommands(services, extensionUri);
 }
 
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
+import type { RepeatedStep } from '../measure/compare/repeats';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
@@ -28,6 +29,8 @@ export interface PanelResult extends RunSummary {
   readonly sentence: string;
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
+  /** How far the rounds of a run with repeats lie apart. */
+  readonly repeats?: readonly RepeatedStep[];
   readonly recommendation: Recommendation | null;
   readonly recommendationProblem?: string;
 }

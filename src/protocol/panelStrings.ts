@@ -189,6 +189,12 @@ export const panelStrings = {
   example: 'For example',
   otherError: 'unknown to this version',
 
+  repeatsTable: 'Repeats of the steps',
+  repeatMedian: 'median',
+  repeatLowest: 'lowest',
+  repeatHighest: 'highest',
+  repeatInterval: '95 % interval',
+  outlier: 'Step {0} is unlike the other repeats: {1} {2}, median {3}.',
   stepsTable: 'Steps',
   entriesTable: 'Use cases of the mix',
   useCaseColumn: 'Use case',

@@ -1,6 +1,6 @@
 /** Which earlier run a later one is compared with. */
 import { existsSync } from 'node:fs';
-import { readdir, rename, writeFile, open } from 'node:fs/promises';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { shownLatency } from '../../measure/latencySummary';
@@ -8,9 +8,9 @@ import type { Scenario } from '../../scenario/scenario';
 import { readResult } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, folderName } from '../resultFolder';
-import { baselinesShape, shapeProblem } from '../resultShape';
 import { loadWords, refusal, scenarioNameOf } from './compareResults';
 import { loadDifferences } from './differences';
+import { baselinesFile, baselinesSchema, mostBaselines, readBaselines } from './keptBaselines';
 
 const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 
@@ -28,11 +28,6 @@ export interface BaselineQuestion {
   readonly scenario: Scenario;
 }
 
-/** Beside the result folders: the id of the baseline of each scenario. */
-export const baselinesFile = 'baselines.json';
-const schema = 'signalr-bench-baselines/1';
-const mostBytes = 1024 * 1024;
-const mostKept = 1000;
 /** Newest first; older ones are not looked at. */
 const mostResults = 50;
 
@@ -115,26 +110,6 @@ function bestOf(results: readonly Result[]): Result | undefined {
     );
 }
 
-/** Id by the name of the scenario, as far as the file can be read; a damaged one holds nothing. */
-export async function readBaselines(directory: string): Promise<Readonly<Record<string, string>>> {
-  try {
-    const handle = await open(path.join(directory, baselinesFile), 'r');
-    try {
-      if ((await handle.stat()).size > mostBytes) return {};
-      const value = JSON.parse(await handle.readFile('utf8')) as unknown;
-      if (shapeProblem(value, baselinesShape) !== undefined) return {};
-      const { baselines } = value as { readonly baselines: Readonly<Record<string, string>> };
-      // An id is the name that a folder was made with: no way to elsewhere.
-      const own = Object.entries(baselines).filter(([, id]) => path.basename(id) === id);
-      return Object.fromEntries(own.filter(([, id]) => !id.startsWith('.')));
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return {};
-  }
-}
-
 /**
  * Makes the run in that folder the baseline of its scenario, for `kept`.
  *
@@ -160,11 +135,14 @@ export async function keepBaseline(folder: string): Promise<string> {
     ([name]) => name !== scenario,
   );
   const kept: [string, string][] = [...others, [scenario, id]];
-  const baselines = Object.fromEntries(kept.slice(-mostKept));
+  const baselines = Object.fromEntries(kept.slice(-mostBaselines));
   const file = path.join(directory, baselinesFile);
   try {
     // Whole or not at all, whoever reads it meanwhile.
-    await writeFile(`${file}.new`, `${JSON.stringify({ schema, baselines }, null, 2)}\n`);
+    await writeFile(
+      `${file}.new`,
+      `${JSON.stringify({ schema: baselinesSchema, baselines }, null, 2)}\n`,
+    );
     await rename(`${file}.new`, file);
   } catch (error) {
     throw new ExpectedError('result-folder', `${file} cannot be written (${fileProblem(error)}).`, {

@@ -3,6 +3,8 @@ import { countOf, errorClasses } from '../../base/errorClass';
 import { latencyWords, fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { rateWords } from '../../measure/show/chartWords';
+import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
+import { repeatRows } from '../../measure/compare/repeatWords';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import {
   columnsOf,
@@ -180,13 +182,40 @@ export function generatorTable(state: ShownRun): TableView {
   };
 }
 
-type CardName = 'steps' | 'entries' | 'connections' | 'errors' | 'generator';
+/** The spread of p50 and p99 of each step, where the steps were run more than once. */
+export function repeatsTable({ result, strings }: ShownRun): TableView {
+  const { repeatMedian, repeatLowest, repeatHighest, repeatInterval } = strings;
+  const rows = repeatRows(result?.repeats ?? []);
+  return {
+    heads: [strings.spectrumStep, '', repeatMedian, repeatLowest, repeatHighest, repeatInterval],
+    rows: rows.map((row) => [
+      ...[row.step, row.name, row.median, row.lowest, row.highest],
+      row.interval === '' ? strings.noValue : row.interval,
+    ]),
+    textColumns: [0, 1],
+  };
+}
+
+const outlierSentences = ({ result, strings }: ShownRun): string[] =>
+  (result?.repeats ?? [])
+    .flatMap(({ outliers = [] }) => outliers)
+    .slice(0, 20)
+    .map(({ step, metric, value, median }) =>
+      fill(
+        strings.outlier,
+        ...[formatCount(step), percentileName(metric)],
+        ...[comparedLatency(value), comparedLatency(median)],
+      ),
+    );
+
+type CardName = 'steps' | 'repeats' | 'entries' | 'connections' | 'errors' | 'generator';
 
 export function tableCards(state: ShownRun): Record<CardName, StateCard> {
   const reasons = ({ result }: ShownRun): string[] =>
     (result?.verdict.reasons ?? []).slice(0, 20).map(({ message }) => message);
   return {
     steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: reasons }),
+    repeats: tableCard(state, 'repeatsTable', 'repeats', repeatsTable, { below: outlierSentences }),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
     connections: tableCard(state, 'connectionsTable', 'connecting', connectionsTable, {
       below: connectionSentences,
