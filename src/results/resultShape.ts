@@ -13,7 +13,13 @@ import {
 } from '../measure/compare/comparison';
 import type { OutlyingRepeat, RepeatedStep } from '../measure/compare/repeats';
 import type { LatencySummary } from '../measure/latencySummary';
-import type { EntryProgress, SearchProgress, Snapshot, StepProgress } from '../measure/snapshot';
+import type {
+  EntryProgress,
+  SearchProgress,
+  Snapshot,
+  StepProgress,
+  Waiting,
+} from '../measure/snapshot';
 import type {
   ConnectionSummary,
   ConnectTimes,
@@ -196,7 +202,7 @@ const step = of<StepSummary>()(`index seconds ${messageNumbers}` as const, {
   ...messages,
   latencyBlocks: optional(blocks),
   entries: optional(list(entrySummary, mostEntries)),
-  errors: counts,
+  ...{ errors: counts, warmupErrors: optional(counts) },
   generator,
   connections: optional(of<StepConnections>()('requested open held?')),
   recoveries: optional(list(recovery, 1000)),
@@ -367,12 +373,15 @@ export const resultShape = of<Result>()('plannedSteps?', {
 
 const progressNumbers =
   'senders offered sent expected received outstanding sentPerSecond receivedPerSecond';
-const entryProgress = of<EntryProgress>()(progressNumbers, { name: text, latencyUs: latency });
+const entryProgress = of<EntryProgress>()(progressNumbers, {
+  ...{ name: text, latencyUs: latency, judgedUs: optional(judged) },
+});
 const progress = of<StepProgress>()(
   `${progressNumbers} index elapsedS totalS duplicated outOfOrder errors? warmupErrors? payloadBytesIn? payloadBytesOut?` as const,
   {
-    verdict: optional(verdictStatus),
-    latencyUs: latency,
+    ...{ over: flag, verdict: optional(verdictStatus) },
+    ...{ latencyUs: latency, judgedUs: optional(judged) },
+    waiting: optional(of<Waiting>()('oldestS silentS')),
     missed: optional(named({ metric: text, values: list(text, 10) })),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
@@ -392,7 +401,7 @@ export const sampleShape = of<Snapshot>()('atMs tick stepCount', {
   ),
   step: optional(progress),
   interval: optional(interval),
-  errors: counts,
+  ...{ errors: counts, complete: flag },
   problem: optional(text),
   search: optional(
     of<SearchProgress>()('value', {
