@@ -35,6 +35,7 @@ function isExcepted(url: URL, except: readonly string[]): boolean {
 
 /**
  * Asks a proxy for a tunnel (CONNECT, RFC 9110, 9.3.6).
+ * Not by https-proxy-agent: it replays a proxy's refusal as if the hub had answered, and gives sockets to agents only.
  * @returns a socket on which the other end of the tunnel answers
  * @throws ConnectFailure that names the proxy's host, never its user
  */
