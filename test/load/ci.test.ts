@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parse } from 'yaml';
+
+interface Step {
+  readonly name?: string;
+  readonly displayName?: string;
+  readonly run?: string;
+  readonly bash?: string;
+  readonly uses?: string;
+  readonly task?: string;
+  readonly publish?: string;
+  readonly if?: string;
+  readonly condition?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly inputs?: Readonly<Record<string, string>>;
+}
+
+const scenario = (slo: string): string => `config:
+  connections: 20
+  arrivingRate: 200
+  baseSending: 20
+  singleStepDuration: 2s
+  warmup: 0s
+scenario:
+  name: echo
+  parameters: { sendingInterval: 200ms }
+slo: { ${slo} }
+`;
+
+/** The YAML blocks of a document, by what they contain. */
+function blockOf(file: string, word: string): unknown {
+  const text = readFileSync(file, 'utf8');
+  const blocks = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+  const found = blocks.find((block) => block.includes(word));
+  assert.ok(found, word);
+  return parse(found);
+}
+
+describe('the pipelines of docs/ci.md', () => {
+  let tools: string;
+  let packed: string;
+  let repository: string;
+  let environment: NodeJS.ProcessEnv;
+
+  before(async () => {
+    tools = mkdtempSync(path.join(tmpdir(), 'signalr-bench-ci-'));
+    const file = pathToFileURL(path.resolve('scripts/npmCommand.mjs')).href;
+    const { npmCommand } = (await import(file)) as {
+      npmCommand: () => { program: string; args: string[]; shell: boolean };
+    };
+    const npm = npmCommand();
+    const args = [...npm.args, 'pack', '--json', '--ignore-scripts', '--pack-destination', tools];
+    const answer = spawnSync(npm.program, args, { encoding: 'utf8', shell: npm.shell });
+    assert.equal(answer.status, 0, answer.stderr);
+    const [entry] = JSON.parse(answer.stdout) as [{ filename: string }];
+    packed = path.join(tools, entry.filename);
+  });
+
+  beforeEach(() => {
+    const home = mkdtempSync(path.join(tools, 'job-'));
+    repository = path.join(home, 'repository');
+    mkdirSync(path.join(repository, 'tools'), { recursive: true });
+    mkdirSync(path.join(repository, 'load'));
+    mkdirSync(path.join(home, 'bin'), { recursive: true });
+    writeFileSync(
+      path.join(repository, 'tools', path.basename(packed)),
+      new Uint8Array(readFileSync(packed)),
+    );
+    writeFileSync(path.join(repository, 'package.json'), '{}');
+    writeFileSync(path.join(repository, 'load/chat-room.signalr.yaml'), scenario('p99: 10s'));
+    // In place of GitHub's program: what it is asked for, and the comment.
+    const gh = path.join(home, 'bin', 'gh');
+    writeFileSync(gh, `#!/bin/sh\necho "$@" > gh.txt\ncp reports/comment.md gh.md\n`);
+    chmodSync(gh, 0o755);
+    environment = {
+      PATH: `${path.join(home, 'bin')}${path.delimiter}${process.env['PATH']}`,
+      HOME: home,
+      TMPDIR: tools,
+      npm_config_prefix: home,
+      npm_config_offline: 'true',
+      npm_config_cache: path.join(home, 'cache'),
+    };
+  });
+
+  after(() => {
+    rmSync(tools, { recursive: true, force: true });
+  });
+
+  /** As runners do it: steps after a failure run only when they say so. Returns the names of those that failed. */
+  async function job(
+    steps: readonly Step[],
+    values: Readonly<Record<string, string>>,
+    env: NodeJS.ProcessEnv,
+  ): Promise<string[]> {
+    const filled = (text: string): string =>
+      text.replace(/\$\{\{ *([^}]+?) *\}\}|\$\(([^)]+)\)/g, (_all, one: string, two: string) => {
+        const name = one || two;
+        assert.ok(name in values, name);
+        return values[name]!;
+      });
+    const failed: string[] = [];
+    for (const step of steps) {
+      const { name = '', displayName = name, run, bash = run, condition = '' } = step;
+      const always = `${step.if ?? ''}${condition}`;
+      if (failed.length > 0 && !/always\(\)|succeededOrFailed\(\)/.test(always)) continue;
+      const { report_paths: cases, path: kept } = step.with ?? {};
+      const { testResultsFiles } = step.inputs ?? {};
+      for (const needed of [cases, kept, testResultsFiles, step.publish])
+        if (needed !== undefined) assert.ok(existsSync(path.join(repository, needed)), needed);
+      if (bash === undefined) continue;
+      const own = Object.entries(step.env ?? {}).map(([key, value]) => [key, filled(value)]);
+      const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', bash], {
+        cwd: repository,
+        env: { ...environment, ...env, ...(Object.fromEntries(own) as NodeJS.ProcessEnv) },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      const [code] = (await once(child, 'close')) as [number];
+      if (code !== 0) failed.push(`${displayName} ${code}: ${said.trim().split('\n').at(-1)}`);
+    }
+    return failed;
+  }
+
+  const named = (failed: readonly string[]): string[] => failed.map((each) => each.split(':')[0]!);
+  const read = (name: string): string => readFileSync(path.join(repository, name), 'utf8');
+
+  it('on GitHub run, publish cases and comment, also when an objective is missed', async () => {
+    const { jobs } = blockOf('docs/ci.md', 'runs-on:') as {
+      jobs: { load: { env: Record<string, string>; steps: Step[] } };
+    };
+    const { env, steps } = jobs.load;
+    const values = { 'github.token': 'key', 'github.event.pull_request.number': '7' };
+    assert.deepEqual(await job(steps, values, env), []);
+    assert.match(read('reports/junit.xml'), /failures="0"/);
+    assert.match(read('reports/chat-room.html'), /class="verdict pass"/);
+    assert.equal(
+      read('gh.txt'),
+      'pr comment 7 --body-file reports/comment.md --edit-last --create-if-none\n',
+    );
+    assert.match(read('gh.md'), /\*\*✓ passed; /);
+    writeFileSync(path.join(repository, 'load/chat-room.signalr.yaml'), scenario('rate: 1000000'));
+    assert.deepEqual(named(await job(steps, values, env)), ['Run 1']);
+    assert.match(read('reports/junit.xml'), /<failure type="slo-rate"/);
+    assert.match(read('gh.md'), /\*\*✗ failed; /);
+  });
+
+  it('on Azure run, publish cases and comment', async () => {
+    const bodies: { url: string; key: string; body: string }[] = [];
+    const server = createServer((message, response) => {
+      let body = '';
+      message.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      message.on('end', () => {
+        const key = message.headers.authorization ?? '';
+        bodies.push({ url: message.url ?? '', key, body });
+        response.end('{}');
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { variables, steps } = blockOf('docs/ci.md', 'vmImage:') as {
+      variables: Record<string, string>;
+      steps: Step[];
+    };
+    const env = {
+      ...variables,
+      SYSTEM_COLLECTIONURI: `http://127.0.0.1:${port}/`,
+      SYSTEM_TEAMPROJECTID: 'project',
+      BUILD_REPOSITORY_ID: 'repository',
+      SYSTEM_PULLREQUEST_PULLREQUESTID: '7',
+    };
+    assert.deepEqual(await job(steps, { 'System.AccessToken': 'key' }, env), []);
+    server.close();
+    const [thread] = bodies;
+    assert.equal(
+      thread?.url,
+      '/project/_apis/git/repositories/repository/pullRequests/7/threads?api-version=7.1',
+    );
+    assert.equal(thread.key, 'Bearer key');
+    const { comments } = JSON.parse(thread.body) as { comments: { content: string }[] };
+    assert.equal(comments[0]?.content, read('reports/comment.md'));
+  });
+
+  it('can be one step by action.yml, which sums up and hands on the exit code', async () => {
+    const action = parse(readFileSync('action.yml', 'utf8')) as {
+      inputs: Record<string, { default?: string }>;
+      runs: { steps: Step[] };
+    };
+    const defaults = Object.entries(action.inputs).map(([name, input]) => [name, input.default]);
+    const given = {
+      ...(Object.fromEntries(defaults) as Record<string, string>),
+      ...{ scenario: 'load/chat-room.signalr.yaml', target: 'local' },
+      arguments: '--set\nscenario.parameters.messageSize=4 KB\n',
+    };
+    const values = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [`inputs.${name}`, value]),
+    );
+    const env = {
+      GITHUB_ACTION_PATH: process.cwd(),
+      GITHUB_STEP_SUMMARY: path.join(repository, 'summary.md'),
+      GITHUB_OUTPUT: path.join(repository, 'output.txt'),
+    };
+    assert.deepEqual(await job(action.runs.steps, values, env), []);
+    assert.equal(read('output.txt'), 'exit-code=0\n');
+    assert.match(read('summary.md'), /load: echo, 4 KB /);
+    assert.equal(read('summary.md'), read('signalr-bench-reports/comment.md'));
+    assert.match(read('signalr-bench-reports/junit.xml'), /failures="0"/);
+    assert.deepEqual(
+      named(await job(action.runs.steps, { ...values, 'inputs.scenario': 'none.yaml' }, env)),
+      ['Run 2'],
+    );
+    assert.match(read('output.txt'), /exit-code=2\n$/);
+  });
+
+  it('find what they use in the example with the action', () => {
+    const [step] = blockOf('docs/ci.md', 'uses: OWNER') as [Step];
+    const { inputs } = parse(readFileSync('action.yml', 'utf8')) as { inputs: object };
+    assert.deepEqual(
+      Object.keys(step.with ?? {}).filter((name) => !(name in inputs)),
+      [],
+    );
+  });
+});
