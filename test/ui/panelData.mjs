@@ -7,6 +7,7 @@ const require = createRequire(import.meta.url);
 const built = (file) => require(path.resolve('out', file));
 const { LatencyHistogram } = built('src/measure/histogram.js');
 const { judgeStep } = built('src/measure/judge/verdict.js');
+const { repeatsOf } = built('src/measure/compare/repeats.js');
 const { searchSentence } = built('src/measure/show/searchSentence.js');
 const { searchSample } = built('test/fakes/searchSample.js');
 const { completeResult } = built('src/results/completeResult.js');
@@ -260,6 +261,17 @@ function unreachable() {
   };
 }
 
+/** Steps that were run four times, the third time with a disturbance. */
+function repeated(recording) {
+  const [first] = recording.result.steps;
+  const again = [1, 1.04, 2.1, 0.98].map((factor, at) => ({
+    ...first,
+    index: at + 1,
+    latencyUs: { ...first.latencyUs, p99: Math.round(first.latencyUs.p99 * factor) },
+  }));
+  return { ...recording, result: { ...recording.result, repeats: repeatsOf(again, 1) } };
+}
+
 /** A search, over or going on. */
 function searched(recording) {
   const { of, from, to, precision, budgetMs } = searchSample;
@@ -296,6 +308,7 @@ const states = {
   long: () => longNames(recordedRun()),
   search: () => searched(recordedRun()),
   'search-live': () => searched(recordedRun({ untilS: 150 })),
+  repeats: () => repeated(recordedRun()),
   hour: () => recordedRun({ stepS: 1200 }),
   'hour-live': () => recordedRun({ stepS: 1200, untilS: 3600 }),
 };

@@ -27,6 +27,7 @@ const rare = [
   'long',
   'search',
   'search-live',
+  'repeats',
 ];
 const pictures = [
   ...themeNames.flatMap((theme) =>

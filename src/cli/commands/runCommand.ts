@@ -236,6 +236,7 @@ async function print(
   if (json) {
     stdout.write(jsonDocument(result));
     stderr.write(`${printable(verdictSentence(result))}\n`);
+    if (result.baseline) stderr.write(`baseline  ${printable(result.baseline.sentence)}\n`);
     if (shown !== undefined) stderr.write(`result    ${shown}\n`);
     return;
   }

@@ -76,6 +76,14 @@ describe('run --baseline', () => {
     assert.match(first!, /^### ❌ chat is slower: p99 [\d.]+ ms, was [\d.]+ ms \(\+\d+ %\)$/);
   });
 
+  it('says it beside the JSON, which has all of it', async () => {
+    await stored(usual, [step(1)]);
+    const { code, out, err } = await run(step(2, 1.3), '--baseline', 'last', '--json');
+    assert.equal(code, 1);
+    assert.equal((JSON.parse(out) as Result).baseline?.verdict, 'worse');
+    assert.match(err, /^baseline {2}✗ worse; step 1: p99 rose from/m);
+  });
+
   it('is done where nothing is worse, or less than the tolerance', async () => {
     await stored(usual, [step(1)]);
     assert.equal((await run(step(3), '--baseline', 'last')).code, 0);
