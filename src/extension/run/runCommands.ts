@@ -6,7 +6,9 @@ import type { SetKey } from '../../results/scenarioCopy';
 import { parseScenario } from '../../scenario/parseScenario';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
+import { askText, type Place } from '../askInSteps';
 import { trusted } from '../questions';
+import { back, inSteps } from '../stepsOfQuestions';
 import { scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import {
   exampleScenarios,
@@ -211,36 +213,48 @@ async function askOverrides(
 ): Promise<SetKey[] | undefined> {
   // Where the file holds no scenario, the run says what is wrong with it.
   const { scenario } = parseScenario(text);
-  const target = await pickTarget(services, {
-    title: t('Run with: target'),
-    asInFile,
-    service: scenario?.service,
+  const questions = scenario ? runQuestions(scenario, t) : [];
+  const totalSteps = 1 + questions.length;
+  const answers = await inSteps<readonly SetKey[]>(totalSteps, async (at, before, earlier) => {
+    const place = { step: at + 1, totalSteps };
+    if (at === 0) {
+      const title = t('Run with: target');
+      const service = scenario?.service;
+      const target = await pickTarget(services, { title, asInFile, service, place });
+      if (target === undefined || target === 'asInFile') return target && [];
+      return targetKeys(target, service ?? 'hub');
+    }
+    return ask(questions[at - 1]!, { text, before: before.flat(), earlier, place });
   });
-  if (target === undefined) return undefined;
-  const answers: SetKey[] =
-    target === 'asInFile' ? [] : targetKeys(target, scenario?.service ?? 'hub');
-  for (const question of scenario ? runQuestions(scenario, t) : []) {
-    const answer = await ask(question, text, answers);
-    if (answer === undefined) return undefined;
-    if (answer !== question.value) answers.push({ path: question.path, value: answer });
-  }
-  return answers;
+  return answers?.flat();
 }
 
+/** The key to set; none where the answer is what the scenario says. */
 async function ask(
   { path, title, value, check }: RunQuestion,
-  text: string,
-  before: readonly SetKey[],
-): Promise<string | undefined> {
-  const answer = await vscode.window.showInputBox({
-    title,
-    value,
-    ignoreFocusOut: true,
-    validateInput: (typed) => {
-      const trimmed = typed.trim();
-      if (trimmed === value) return undefined;
-      return check(trimmed) ?? answerProblem(text, before, { path, value: trimmed }, t);
+  {
+    text,
+    before,
+    earlier,
+    place,
+  }: {
+    readonly text: string;
+    readonly before: readonly SetKey[];
+    readonly earlier: readonly SetKey[] | undefined;
+    readonly place: Place;
+  },
+): Promise<readonly SetKey[] | typeof back | undefined> {
+  const answer = await askText(
+    {
+      title,
+      value: earlier?.[0]?.value ?? value,
+      check: (typed) =>
+        typed === value
+          ? undefined
+          : (check(typed) ?? answerProblem(text, before, { path, value: typed }, t)),
     },
-  });
-  return answer?.trim();
+    place,
+  );
+  if (answer === undefined || answer === back) return answer;
+  return answer === value ? [] : [{ path, value: answer }];
 }

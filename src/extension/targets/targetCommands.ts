@@ -19,6 +19,8 @@ import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../target
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
+import { askPick, askText, type Place } from '../askInSteps';
+import { back } from '../stepsOfQuestions';
 import { errorText, offer, t } from '../log';
 import { trusted } from '../questions';
 import type { Services } from '../services';
@@ -39,7 +41,7 @@ export async function addTarget(services: Services): Promise<void> {
   const answer = await vscode.window.showQuickPick([url, secret], { title });
   if (answer === url) {
     const text = await askHubUrl(title);
-    if (text === undefined) return;
+    if (text === undefined || text === back) return;
     // What lets somebody in is no part of a list that is shown.
     if (redactUrl(text) === text) await services.state.rememberHub(text);
     else await keepByName(services, text);
@@ -280,13 +282,16 @@ interface TargetQuestion {
   readonly asInFile: boolean;
   /** Only what a scenario of this service can run on is offered; absent is everything. */
   readonly service?: Scenario['service'] | undefined;
+  readonly place?: Place;
 }
 
 /** Asks for a target: one on this machine, a remembered one, or a hub URL. Undefined when turned away. */
 export async function pickTarget(
-  { state, secrets }: Services,
-  { title, asInFile, service }: TargetQuestion,
+  services: Services,
+  question: TargetQuestion,
 ): Promise<TargetNode | 'asInFile' | undefined> {
+  const { state, secrets } = services;
+  const { title, asInFile, service, place } = question;
   const fits = (node: TargetNode): boolean => service === undefined || fitsService(node, service);
   const known = targetNodes(state.list('hubs'), secrets.names)
     .filter(fits)
@@ -299,22 +304,21 @@ export async function pickTarget(
     ...known,
     ...(fits({ kind: 'hub', url: '' }) ? [{ label: `$(edit) ${t('Another hub URL…')}` }] : []),
   ];
-  const answer = await vscode.window.showQuickPick(items, { title });
-  if (!answer) return undefined;
+  const answer = await askPick(title, items, place);
+  if (answer === undefined || answer === back) return undefined;
   if (answer.target !== undefined) return answer.target;
-  const url = await askHubUrl(title);
+  const url = await askHubUrl(title, place && { ...place, inside: true });
+  if (url === back) return pickTarget(services, question);
   return url === undefined ? undefined : { kind: 'hub', url };
 }
 
-async function askHubUrl(title: string): Promise<string | undefined> {
-  const answer = await vscode.window.showInputBox({
-    title,
-    prompt: t('Hub URL'),
-    ignoreFocusOut: true,
-    placeHolder: 'http://localhost:5050/signalrbench',
-    validateInput: (text) => urlProblem(text.trim()),
-  });
-  return answer?.trim();
+/** The way back from it leads to the list of targets. */
+function askHubUrl(title: string, place?: Place): Promise<string | typeof back | undefined> {
+  const question = {
+    ...{ title, prompt: t('Hub URL'), placeholder: 'http://localhost:5050/signalrbench' },
+    check: urlProblem,
+  };
+  return askText(question, place);
 }
 
 function urlProblem(text: string): string | undefined {
