@@ -5,6 +5,7 @@ import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
 import { OverviewPanel } from './panel/overviewPanel';
 import { RunPanels } from './panel/runPanel';
+import { modelTools } from './run/modelTools';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
@@ -37,7 +38,8 @@ export function createRunFeatures(parts: RunFeatureParts) {
     }
     await scenarioTests.discover();
   };
-  return { commands, controller, panels, results, discoverTests, scenarioCopy: copyIn };
+  const tools = modelTools(services, controller);
+  return { commands, controller, panels, results, tools, discoverTests, scenarioCopy: copyIn };
 }
 
 interface Commanded {

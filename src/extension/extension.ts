@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { ExpectedError } from '../base/expectedError';
-import type { CommandHandler } from './commands';
+import type { CommandHandler, RunFeatures } from './commands';
 import type { Features } from './features';
 import type { LanguageProviders } from './language/languageProviders';
 import { errorText, t, type Log } from './log';
@@ -36,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
       provideTextDocumentContent: async ({ query }) => (await runs()).scenarioCopy(query),
     }),
     resultsView(services),
+    registerTools(context, async () => (await runs()).tools),
     scenarioTests(async (tests) => (await runs()).discoverTests(tests)),
     vscode.window.createTreeView('signalrBenchmark.targets', {
       treeDataProvider: services.targets,
@@ -123,8 +124,35 @@ function registerCommands(
   return vscode.Disposable.from(...registered);
 }
 
+/** Registers what coding agents in the editor may ask; nothing in an editor that has no agents. */
+function registerTools(
+  { extension }: vscode.ExtensionContext,
+  toolsOf: () => Promise<RunFeatures['tools']>,
+): vscode.Disposable {
+  const { lm } = vscode as { readonly lm?: Partial<typeof vscode.lm> };
+  if (typeof lm?.registerTool !== 'function') return new vscode.Disposable(() => undefined);
+  const { contributes } = extension.packageJSON as Manifest;
+  const registered = contributes.languageModelTools.map(({ name, displayName }) =>
+    vscode.lm.registerTool<object>(name, {
+      prepareInvocation: async ({ input }) => {
+        const message = await (await toolsOf())[name]?.confirm?.(input);
+        if (message === undefined) return {};
+        return { confirmationMessages: { title: displayName, message } };
+      },
+      invoke: async ({ input }, token) => {
+        const answer = (await (await toolsOf())[name]?.answer(input, token)) ?? '';
+        return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answer)]);
+      },
+    }),
+  );
+  return vscode.Disposable.from(...registered);
+}
+
 interface Manifest {
-  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly languageModelTools: readonly { readonly name: string; readonly displayName: string }[];
+  };
 }
 
 /** Fires when what is shown of scenarios is old: secrets, results, the run that is going on, marked files or settings. */

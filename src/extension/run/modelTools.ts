@@ -1,0 +1,105 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
+import { readResult } from '../../results/readResult';
+import { storedMarkdown, summaryMarkdown } from '../../session/export/summaryMarkdown';
+import { t } from '../log';
+import { groupsOf } from '../results/resultsModel';
+import { scenarioText } from '../scenarios/scenarioFiles';
+import type { Services } from '../services';
+import type { RunController } from './runController';
+import { bounded, estimateAnswer, loadAnswer, overridesIn, validateAnswer } from './toolAnswers';
+
+/** Checked by the editor against the schema in the manifest, and not trusted all the same. */
+export interface ToolInput {
+  readonly filePath?: unknown;
+  readonly scenario?: unknown;
+  readonly set?: unknown;
+}
+
+export interface ModelTool {
+  /** What the person agrees to before; absent where nothing is done. */
+  confirm?(input: ToolInput): Promise<string>;
+  answer(input: ToolInput, token: vscode.CancellationToken): Promise<string>;
+}
+
+/** The tools of the manifest by their names: what a coding agent in the editor may ask of this extension. */
+export function modelTools(
+  { index }: Pick<Services, 'index'>,
+  controller: Pick<RunController, 'runToEnd' | 'stop'>,
+): Readonly<Record<string, ModelTool>> {
+  return {
+    signalrBenchmark_validate: {
+      answer: async ({ filePath, set }) => {
+        const text = await scenarioText(await fileIn(filePath));
+        return validateAnswer(text, overridesIn(set));
+      },
+    },
+    signalrBenchmark_estimate: {
+      answer: async ({ filePath, set }) => {
+        const text = await scenarioText(await fileIn(filePath));
+        return estimateAnswer(text, overridesIn(set));
+      },
+    },
+    signalrBenchmark_run: {
+      confirm: async ({ filePath, set }) => {
+        const text = await scenarioText(await fileIn(filePath));
+        return (
+          loadAnswer(text, overridesIn(set)) ??
+          t('The scenario has errors; nothing will be started.')
+        );
+      },
+      answer: async ({ filePath, set }, token) => {
+        const uri = await fileIn(filePath);
+        const [text, overrides] = [await scenarioText(uri), overridesIn(set)];
+        if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
+        const title = path.posix.basename(uri.path);
+        const stopping = token.onCancellationRequested(() => controller.stop());
+        try {
+          const run = { uri, origin: uri, title, text, overrides };
+          const result = await controller.runToEnd(run);
+          return result
+            ? bounded(summaryMarkdown(result))
+            : 'The run was not started. The editor has said why to the person.';
+        } finally {
+          stopping.dispose();
+        }
+      },
+    },
+    signalrBenchmark_readResult: {
+      answer: async ({ scenario }) => {
+        const groups = groupsOf(await index.load());
+        const group =
+          typeof scenario === 'string' && scenario !== ''
+            ? groups.find((each) => each.scenario === scenario)
+            : groups[0];
+        const entry = group?.entries.find(({ status }) => status !== 'running');
+        if (!entry) {
+          const names = groups.slice(0, 50).map((each) => each.scenario);
+          return `There is no such result. There are results of: ${names.join(', ') || 'none'}.`;
+        }
+        return bounded(storedMarkdown(await readResult(entry.folder)));
+      },
+    },
+  };
+}
+
+/** A file of this workspace. @throws ExpectedError `tool-file` */
+async function fileIn(filePath: unknown): Promise<vscode.Uri> {
+  const given = typeof filePath === 'string' ? filePath : '';
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const found = path.isAbsolute(given)
+    ? [vscode.Uri.file(given)]
+    : folders.map(({ uri }) => vscode.Uri.joinPath(uri, given));
+  for (const uri of found) {
+    const inside = vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+    if (inside && (await isFile(uri))) return uri;
+  }
+  throw new ExpectedError('tool-file', `${given.slice(0, 200)} is no file of this workspace.`);
+}
+
+const isFile = (uri: vscode.Uri): Thenable<boolean> =>
+  vscode.workspace.fs.stat(uri).then(
+    ({ type }) => (type & vscode.FileType.File) !== 0,
+    () => false,
+  );

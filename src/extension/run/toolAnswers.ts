@@ -1,0 +1,61 @@
+/** What coding agents in the editor are answered: plain text, bounded, in English as scenarios and summaries are. */
+import { targetWords, withTexts } from '../../scenario/target/targetKinds';
+import { redactTarget } from '../../results/redact';
+import type { SetKey } from '../../results/scenarioCopy';
+import { parseScenario } from '../../scenario/parseScenario';
+import { loadNumbers, loadNumbersWords, loadWords } from '../../session/runWords';
+import { estimateOf } from '../language/analyseScenario';
+
+/** More says nothing that somebody could act on at once. */
+const mostProblems = 50;
+const mostCharacters = 20_000;
+const mostKeys = 20;
+
+export const bounded = (text: string): string =>
+  text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}\n… (cut)`;
+
+/** `3:5 error unknown-key: …` for each problem, sorted by place. */
+export function validateAnswer(text: string, overrides: readonly SetKey[] = []): string {
+  const problems = [...parseScenario(text, { overrides }).problems].sort(
+    (a, b) => a.offset - b.offset,
+  );
+  if (problems.length === 0) return 'No problems.';
+  const lines = problems.slice(0, mostProblems).map(({ offset, severity, code, message }) => {
+    const before = text.slice(0, offset).split('\n');
+    return `${before.length}:${before.at(-1)!.length + 1} ${severity} ${code}: ${message}`;
+  });
+  const more = problems.length - lines.length;
+  return bounded([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+}
+
+/** What the scenario does, and the estimate with all of its fields, as `estimate --json` has them. */
+export function estimateAnswer(text: string, overrides: readonly SetKey[] = []): string {
+  const { scenario, problems } = parseScenario(text, { overrides });
+  if (!scenario || problems.some(({ severity }) => severity === 'error')) {
+    return `There is no estimate, since the scenario has errors:\n${validateAnswer(text, overrides)}`;
+  }
+  const { estimate, noEstimate } = estimateOf(scenario);
+  const words =
+    estimate === undefined ? `No estimate: ${noEstimate ?? ''}` : JSON.stringify(estimate);
+  return bounded(`${loadWords(scenario)}\n${words}`);
+}
+
+/** What a person is asked to agree to: the load in numbers, and where it goes; undefined with errors. */
+export function loadAnswer(text: string, overrides: readonly SetKey[]): string | undefined {
+  const { scenario, problems } = parseScenario(text, { overrides });
+  if (!scenario || problems.some(({ severity }) => severity === 'error')) return undefined;
+  const target = targetWords(scenario.target && withTexts(scenario.target, redactTarget));
+  return `${loadNumbersWords(loadNumbers(scenario))} → ${target}`;
+}
+
+/** Keys to set for one run, as an agent wrote them: what is no text or number is left out. */
+export function overridesIn(set: unknown): SetKey[] {
+  if (typeof set !== 'object' || set === null) return [];
+  return Object.entries(set)
+    .slice(0, mostKeys)
+    .flatMap(([path, value]: [string, unknown]) =>
+      typeof value === 'string' || typeof value === 'number'
+        ? [{ path, value: String(value).slice(0, 1000) }]
+        : [],
+    );
+}
