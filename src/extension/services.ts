@@ -2,7 +2,8 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { EditorState } from './editorState';
 import { Log } from './log';
-import { ResultPlaces, ResultsIndex, type ResultNode } from './results/resultsTree';
+import type { ResultNode } from './results/resultNodes';
+import { ResultPlaces, ResultsIndex } from './results/resultsTree';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import { SecretStore, TargetsTree } from './targets/targetsTree';
 

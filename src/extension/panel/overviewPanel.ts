@@ -8,7 +8,8 @@ import {
 import { t } from '../log';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { statusWord } from '../results/resultsModel';
-import { labelsOf, type ResultsIndex } from '../results/resultsTree';
+import { labelsOf } from '../results/resultNodes';
+import type { ResultsIndex } from '../results/resultsTree';
 import { overviewViewType } from '../services';
 import { panelHtml } from './panelSession';
 

@@ -5,32 +5,10 @@ import * as vscode from 'vscode';
 import { offer, t } from '../log';
 import type { EditorState } from '../editorState';
 import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
-import {
-  ageGroups,
-  countWords,
-  entryDescription,
-  filtered,
-  groupDescription,
-  groupsOf,
-  groupWords,
-  hasOwnName,
-  shortTimes,
-  statusIcons,
-  statusWord,
-  type AgeGroup,
-  type ResultGroup,
-} from './resultsModel';
+import type { ResultNode } from './resultNodes';
 
-export type ResultNode =
-  | {
-      readonly kind: 'group';
-      readonly group: ResultGroup;
-      readonly newest: boolean;
-      readonly alike: boolean;
-    }
-  | { readonly kind: 'age'; readonly key: string; readonly age: AgeGroup; readonly open: boolean }
-  | { readonly kind: 'result'; readonly entry: ResultEntry; readonly label: string }
-  | { readonly kind: 'unread'; readonly count: number };
+/** What stands in the list is worked out by code that is read with the first results. */
+const nodes = () => import(/* webpackChunkName: "features" */ './resultNodes.js');
 
 export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   readonly onDidChangeTreeData: vscode.Event<void>;
@@ -40,142 +18,19 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
   }
 
   async getChildren(node?: ResultNode): Promise<ResultNode[]> {
-    switch (node?.kind) {
-      case undefined:
-        return this.groups();
-      case 'group':
-        return this.inGroup(node.group);
-      case 'age':
-        return resultNodes(node.age.entries);
-      default:
-        return [];
-    }
-  }
-
-  private async groups(): Promise<ResultNode[]> {
     const all = await this.index.load();
-    const groups = groupsOf(filtered(all, this.index.filter, new Date(), t));
-    const { unread } = this.index.results;
-    return [
-      ...groups.map((group, at): ResultNode => {
-        const alike = groups.some((other) => other !== group && other.scenario === group.scenario);
-        return { kind: 'group', group, newest: at === 0, alike };
-      }),
-      ...(unread > 0 ? [{ kind: 'unread' as const, count: unread }] : []),
-    ];
+    const { filter, results } = this.index;
+    return (await nodes()).childrenOf(node, { all, unread: results.unread, filter });
   }
 
-  private inGroup({ key, entries }: ResultGroup): ResultNode[] {
-    const ages = ageGroups(entries, new Date(), t);
-    if (!ages) return resultNodes(entries);
-    const open = (at: number): boolean => at === 0 || this.index.filter !== '';
-    return ages.map((age, at) => ({ kind: 'age', key, age, open: open(at) }));
-  }
-
-  getTreeItem(node: ResultNode): vscode.TreeItem {
-    switch (node.kind) {
-      case 'group':
-        return groupItem(node, this.index.filter !== '');
-      case 'age':
-        return ageItem(node);
-      case 'result':
-        return resultItem(node);
-      case 'unread':
-        return new vscode.TreeItem(
-          t('{0} older results are not shown', node.count),
-          vscode.TreeItemCollapsibleState.None,
-        );
-    }
+  async getTreeItem(node: ResultNode): Promise<vscode.TreeItem> {
+    return (await nodes()).itemOf(node, this.index.filter);
   }
 
   /** What is shown under the mouse; its words are read when somebody asks. */
   async resolveTreeItem(item: vscode.TreeItem, node: ResultNode): Promise<vscode.TreeItem> {
-    if (node.kind !== 'result') return item;
-    const { sentencesIn } = await import(
-      /* webpackChunkName: "features" */ '../translateSentences.js'
-    );
-    const { folder, sentence } = node.entry;
-    const said = sentencesIn(t)(sentence);
-    item.tooltip = [longTime(node.entry), said, folder].filter(Boolean).join('\n');
-    return item;
+    return (await nodes()).withTooltip(item, node);
   }
-}
-
-function resultNodes(entries: readonly ResultEntry[]): ResultNode[] {
-  const labels = labelsOf(entries);
-  return entries.map((entry, at) => ({ kind: 'result', entry, label: labels[at]! }));
-}
-
-const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-
-function groupItem(
-  { group, newest, alike }: ResultNode & { readonly kind: 'group' },
-  isFiltered: boolean,
-): vscode.TreeItem {
-  const { key, scenario, origin, entries } = group;
-  // What was run last is what people look for.
-  const item = new vscode.TreeItem(scenario, newest || isFiltered ? Expanded : Collapsed);
-  // What was folded by hand stays so, with a filter and without.
-  item.id = `group:${isFiltered ? 'filtered:' : ''}${key}`;
-  item.contextValue = 'group';
-  item.iconPath = statusIcon(entries[0]!);
-  const where = origin === undefined ? entries[0]!.folder : vscode.Uri.parse(origin);
-  const file = alike ? `${vscode.workspace.asRelativePath(where)} · ` : '';
-  item.description = `${file}${groupDescription(entries, t)}`;
-  item.tooltip = groupWords(group, t);
-  item.accessibilityInformation = { label: `${file}${groupWords(group, t)}` };
-  return item;
-}
-
-function ageItem({
-  key,
-  age: { label, entries },
-  open,
-}: ResultNode & { readonly kind: 'age' }): vscode.TreeItem {
-  const item = new vscode.TreeItem(label, open ? Expanded : Collapsed);
-  item.id = `age:${open}:${label}:${key}`;
-  item.contextValue = 'age';
-  item.description = countWords(entries, t);
-  item.accessibilityInformation = { label: groupWords({ scenario: label, entries }, t) };
-  return item;
-}
-
-function statusIcon({ status }: ResultEntry): vscode.ThemeIcon {
-  const { icon, color } = statusIcons[status];
-  return new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-}
-
-function resultItem(node: ResultNode & { readonly kind: 'result' }): vscode.TreeItem {
-  const { entry, label } = node;
-  const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.None);
-  item.id = `result:${entry.folder}`;
-  item.contextValue = `result.${entry.status}`;
-  item.description = entryDescription(entry, t);
-  item.iconPath = statusIcon(entry);
-  item.accessibilityInformation = {
-    label: `${entry.scenario}, ${label}, ${entryDescription(entry, t)}`,
-  };
-  item.command = {
-    command: 'signalrBenchmark.openResult',
-    title: statusWord(entry.status, t),
-    arguments: [node],
-  };
-  return item;
-}
-
-export function labelsOf(entries: readonly ResultEntry[]): string[] {
-  const style = { now: new Date(), language: vscode.env.language };
-  const times = shortTimes(
-    entries.map(({ startedMs }) => new Date(startedMs)),
-    style,
-  );
-  return entries.map((entry, at) =>
-    hasOwnName(entry) && entry.startedMs !== 0 ? times[at]! : entry.name,
-  );
-}
-
-function longTime({ startedMs }: ResultEntry): string {
-  return startedMs === 0 ? '' : new Date(startedMs).toLocaleString(vscode.env.language);
 }
 
 const quietMs = 300;

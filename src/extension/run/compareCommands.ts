@@ -11,7 +11,7 @@ import { comparedRuns } from '../panel/comparedRuns';
 import { showComparison } from '../panel/comparisonPanels';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { entryDescription, groupsOf } from '../results/resultsModel';
-import { labelsOf } from '../results/resultsTree';
+import { labelsOf } from '../results/resultNodes';
 import type { Services } from '../services';
 import { copyMarkdown } from './runController';
 

@@ -29,7 +29,7 @@ import {
 } from '../results/resultEntry';
 import type { OverviewPanel } from '../panel/overviewPanel';
 import { entryDescription, groupsOf, statusWord, type ResultGroup } from '../results/resultsModel';
-import { labelsOf, type ResultNode } from '../results/resultsTree';
+import { labelsOf, type ResultNode } from '../results/resultNodes';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import { resultEditorType, type Services } from '../services';
 import { copyMarkdown, copyUri, openScenarioAsRun, type RunController } from './runController';
