@@ -45,6 +45,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     ...(rounds !== undefined && {
       connections: Math.ceil((scenario.connections * index) / rounds),
     }),
+    ...(scenario.stages && { stages: scenario.stages }),
     // There is nothing to warm up where nothing is sent.
     warmupMs: rounds === undefined ? scenario.warmupMs : 0,
     measureMs: scenario.singleStepDurationMs,
@@ -72,6 +73,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     entries: scenario.entries.map(planEntryOf),
     steps,
     ...(repeats > 1 && { cycle: cycle.length }),
+    ...arrivalsOf(scenario),
     ...(asksTimeToAll(scenario) && { timeToAll: true as const }),
     slo: scenario.slo,
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
@@ -97,6 +99,9 @@ export function connectInFlightOf({
 const asksTimeToAll = ({ timeToAll, slo }: Scenario): boolean =>
   timeToAll === true || rulesOf(slo).some(({ metric }) => isTimeToAll(metric));
 
+const arrivalsOf = ({ arrivals }: Scenario): Pick<Plan, 'arrivals'> =>
+  arrivals === undefined || arrivals === 'even' ? {} : { arrivals };
+
 const sumOf = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
 
 function lifeOf(scenario: Scenario): PlanLife | undefined {
@@ -121,6 +126,7 @@ export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
     useCase: name,
     run,
     intervalMs: Number(sendingInterval),
+    ...intervalsOf(parameters),
     ...(joinLeaveInterval !== undefined && { moveIntervalMs: Number(joinLeaveInterval) }),
     ...(run.audience === 'group' && { groups: groupsOf(parameters) }),
     targets: parameters['targets'] === 'random' ? 'random' : 'fixed',
@@ -130,6 +136,18 @@ export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
       ...(typeof payloadFile === 'string' && { file: payloadFile }),
     },
   };
+}
+
+/** Half of the interval. */
+const usualSpread = 0.5;
+
+function intervalsOf({
+  intervalDistribution: written,
+  intervalSpread: spread,
+}: Parameters): Pick<PlanEntry, 'intervals'> {
+  if (written === undefined && spread === undefined) return {};
+  const distribution = written === 'exponential' || written === 'lognormal' ? written : 'uniform';
+  return { intervals: { distribution, spread: Number(spread ?? usualSpread) } };
 }
 
 function groupsOf({ groupCount, groupsPerConnection = 1, sendersPer }: Parameters): PlanGroups {

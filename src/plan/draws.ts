@@ -10,6 +10,7 @@ const purposes = {
   lives: 0x6c8e9cf5,
   reconnects: 0x2545f491,
   payloads: 0x9e3779b9,
+  intervals: 0x7f4a7c15,
 } as const;
 
 /** The same in every run with the seed; without `worker` in all workers, without `entry` in all entries. */
@@ -19,6 +20,10 @@ export const randomFor = (
   worker = 0,
   entry = 0,
 ): Random => seededRandom(seed ^ purposes[purpose] ^ worker ^ (entry << 16));
+
+/** Seed of the times at which messages of an entry are due in a step; the same in all workers. */
+export const intervalSeed = ({ seed }: Pick<Plan, 'seed'>, entry: number, step: number): number =>
+  mixed(seed ^ purposes.intervals ^ mixed((entry << 16) ^ step));
 
 /** Which of `count` URLs a connection of the plan uses; the same in every worker, and after a reconnect. */
 export function targetOf(
@@ -64,7 +69,7 @@ function boundsOf(sizes: readonly PayloadSize[]): Float64Array {
 }
 
 /** Spreads 32 bits over 32 bits (the finalizer of MurmurHash3). */
-function mixed(value: number): number {
+export function mixed(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

@@ -5,10 +5,18 @@ import type {
   ReconnectPolicy,
   Scenario,
   SearchSpec,
+  StagesSpec,
   TargetChoice,
 } from '../scenario/scenario';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';
+
+/** What the times between two messages of one sender are drawn from; their mean is the interval of the entry. */
+export interface PlanIntervals {
+  readonly distribution: 'uniform' | 'exponential' | 'lognormal';
+  /** Of a uniform one: so far to either side, as a share of the interval; of a lognormal one: standard deviation by mean. */
+  readonly spread: number;
+}
 
 export interface PlanStep {
   /** From 1. */
@@ -23,6 +31,8 @@ export interface PlanStep {
   readonly intervalsMs?: readonly number[];
   /** Payload of a message in this step, where one size is written; absent: that of the entry. */
   readonly messageBytes?: number;
+  /** How many of the senders send when; absent: all of them, all the time. */
+  readonly stages?: StagesSpec;
   readonly warmupMs: number;
   readonly measureMs: number;
   readonly drainMs: number;
@@ -52,6 +62,8 @@ export interface PlanEntry {
   readonly run: HubRun;
   /** Time between two messages of one sender; 0 where nothing is sent. */
   readonly intervalMs: number;
+  /** Absent: the interval is always the same. */
+  readonly intervals?: PlanIntervals;
   /** Of one connection, where connections move in and out of groups. */
   readonly moveIntervalMs?: number;
   readonly groups?: PlanGroups;
@@ -99,6 +111,8 @@ export interface Plan extends Pick<
   readonly cycle?: number;
   /** Steps are decided on while the run goes on; `steps` has the largest one that may come. */
   readonly search?: SearchSpec;
+  /** When messages are due: at random in the mean rate, or in the interval of their sender; absent: evenly. */
+  readonly arrivals?: 'poisson' | 'jitter';
   /** Whether it is measured when messages have reached all their receivers; absent: it is not. */
   readonly timeToAll?: true;
   readonly slo: Slo;

@@ -44,7 +44,8 @@ import {
   type SearchSummary,
 } from '../search/searchSummary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
-import type { Scenario } from '../scenario/scenario';
+import { maximumStages } from '../scenario/keys/configKeys';
+import type { Scenario, StageSpec, StagesSpec } from '../scenario/scenario';
 import type { Result } from './result';
 
 /** Says where a value first differs, as `steps[0].sent: must be a number`. Unknown keys are allowed, they may be newer. */
@@ -242,6 +243,11 @@ const parameters = named(
 );
 const scenario = of<Scenario>()('connections baseSending step sendingSteps', {
   entries: list(named({ name: text, parameters }), 10_000),
+  stages: optional(
+    of<StagesSpec>()('from', {
+      stages: list(of<StageSpec>()('to overMs holdMs'), maximumStages),
+    }),
+  ),
   // Objectives register themselves: those of now are asked for.
   slo: entries((slo) => [
     ['latencyUs', counts],

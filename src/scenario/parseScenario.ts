@@ -1,6 +1,7 @@
 import { isMap, isScalar, type Document } from 'yaml';
 import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
+import { checkStages } from './check/checkStages';
 import { checkSearch } from './check/checkSearch';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
 import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
@@ -79,6 +80,7 @@ function check(file: ScenarioFile): void {
     checkStreams(file, read);
   }
   checkSteps(file);
+  checkStages(file);
   checkSearch(file);
   checkSlo(file);
   checkLives(file);

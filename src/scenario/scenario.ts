@@ -42,6 +42,18 @@ export interface UpstreamSpec {
   readonly publicUrl?: string;
 }
 
+/** Senders that come and go within one step, all entries together. */
+export interface StagesSpec {
+  readonly from: number;
+  readonly stages: readonly StageSpec[];
+}
+
+export interface StageSpec {
+  readonly to: number;
+  readonly overMs: number;
+  readonly holdMs: number;
+}
+
 /** A capacity search instead of fixed steps. */
 export interface SearchSpec {
   readonly of: SearchKind;
@@ -59,6 +71,8 @@ export interface Scenario extends ConfigFields {
   readonly service: Service;
   readonly target?: TargetSpec;
   readonly upstream?: UpstreamSpec;
+  /** `baseSending` is the highest number of them, and the only step lasts as long as they do. */
+  readonly stages?: StagesSpec;
   /** One entry for `scenario:`, several for `scenarios:`; never empty. */
   readonly entries: readonly ScenarioEntry[];
   readonly slo: Slo;

@@ -5,6 +5,7 @@ import type { RunSummary, Recovery } from '../measure/summary';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { scenarioAt } from '../scenario/searched';
+import { peakOf } from '../scenario/stages';
 import { maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario/steps';
 import { largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
@@ -16,7 +17,6 @@ const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
 export function loadWords(scenario: Scenario): string {
-  const steps = Math.min(stepCount(scenario), maximumSteps);
   const { entries } = scenario;
   const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
   if (entries.length > mostEntries) {
@@ -29,7 +29,18 @@ export function loadWords(scenario: Scenario): string {
     const opened = of === 'connections' ? [] : [connections];
     return [uses.join(' + '), ...opened, `capacity search: ${of} from ${range}`].join(', ');
   }
-  return `${uses.join(' + ')}, ${connections}${steps > 1 ? ` in ${formatCount(steps)} steps` : ''}${repeatWords(scenario)}`;
+  return `${uses.join(' + ')}, ${connections}${stepWords(scenario)}${repeatWords(scenario)}`;
+}
+
+/** ` in 3 steps`, ` in 2 stages of up to 500 senders`; nothing for one usual step. */
+function stepWords(scenario: Scenario): string {
+  const { stages } = scenario;
+  if (stages !== undefined) {
+    const count = stages.stages.length;
+    return ` in ${formatCount(count)} ${plural('stage', count)} of up to ${formatCount(peakOf(stages))} senders`;
+  }
+  const steps = Math.min(stepCount(scenario), maximumSteps);
+  return steps > 1 ? ` in ${formatCount(steps)} steps` : '';
 }
 
 function repeatWords(scenario: Scenario): string {

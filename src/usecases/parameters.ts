@@ -47,6 +47,27 @@ export function numberOf(parameters: Parameters, name: string): number {
   return value;
 }
 
+/** Of whatever is sent again and again, beside `sendingInterval`. */
+export const intervalParameters: readonly ParameterSpec[] = [
+  {
+    name: 'intervalDistribution',
+    type: 'choice',
+    optional: true,
+    choices: ['uniform', 'exponential', 'lognormal'],
+    summary:
+      'Draws the time between two messages of a sender, its think time, from a distribution whose mean is `sendingInterval`. Without it the time is always the same.',
+  },
+  {
+    name: 'intervalSpread',
+    type: 'share',
+    optional: true,
+    minimum: 0.01,
+    maximum: 1,
+    summary:
+      'How far drawn intervals lie apart, 50% where nothing is written: for `uniform` so far to either side of `sendingInterval`; for `lognormal` the standard deviation by the mean. Alone it means `uniform`.',
+  },
+];
+
 export const messageParameters: readonly ParameterSpec[] = [
   {
     name: 'messageSize',
@@ -70,6 +91,7 @@ export const messageParameters: readonly ParameterSpec[] = [
     seedNote:
       'The Azure SignalR benchmark waited this long after each completed send, so slow sends lowered the rate.',
   },
+  ...intervalParameters,
   {
     name: 'messageSizes',
     type: 'text',

@@ -1,6 +1,8 @@
 /** What a scenario asks of a service: messages and bytes per second, by the forms in which they cross the wire. */
+import { formatCount } from '../../base/units';
 import { azureServiceOf, isAzure } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
+import { peakOf } from '../../scenario/stages';
 import { stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/payloadSizes';
@@ -50,7 +52,7 @@ export function applicationOf(
 
 /** Sentences on what a scenario has and the tables have not; also true for its recommendation. */
 export function assumptionsOf(
-  scenario: Pick<Scenario, 'service' | 'transport' | 'entries'>,
+  scenario: Pick<Scenario, 'service' | 'transport' | 'entries' | 'stages' | 'arrivals'>,
 ): string[] {
   const used = scenario.entries.flatMap(({ name }) => findUseCase(name) ?? []);
   const sentences: string[] = [];
@@ -67,6 +69,13 @@ export function assumptionsOf(
   }
   if (scenario.entries.some((entry) => streamsOf(entry) !== undefined)) {
     sentences.push('The guides have no table for streams: each item counts as an echo.');
+  }
+  if (scenario.stages !== undefined) {
+    const peak = formatCount(peakOf(scenario.stages));
+    sentences.push(`The number of senders changes in stages: its peak counts, ${peak} senders.`);
+  }
+  if (scenario.arrivals === 'poisson') {
+    sentences.push('Messages are due at random: their mean rate counts, and moments have more.');
   }
   sentences.push(...used.flatMap(({ assumption }) => assumption ?? []));
   return [...new Set(sentences)];

@@ -7,7 +7,10 @@ import type { Preparation } from '../prepare/preparation';
 import type { Membership } from '../prepare/membership';
 import type { Reach } from '../prepare/reach';
 import type { Random } from '../../base/random';
-import { randomFor } from '../../plan/draws';
+import { Activity } from '../../plan/activity';
+import { intervalSeed, randomFor } from '../../plan/draws';
+import { DrawnPace } from '../../plan/drawnPace';
+import { drawnTiming, drawsOf, evenTiming, jitterTiming } from '../../plan/intervals';
 import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
@@ -83,9 +86,34 @@ export abstract class EntrySender {
     const senders = sendersOf(step, this.position);
     const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
     const pace =
-      plan.pacing === 'open'
+      this.drawnPace(step, ranks, intervalUs) ??
+      (plan.pacing === 'open'
         ? new Pace(ranks, senders, intervalUs)
-        : new ClosedPace(ranks.length, intervalUs, random);
+        : new ClosedPace(ranks.length, intervalUs, random));
     return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
+  }
+
+  /** Where messages are not evenly spaced, or senders come and go. */
+  private drawnPace(step: PlanStep, ranks: Uint32Array, intervalUs: number): Pacing | undefined {
+    const { plan, position, entry } = this;
+    const closed = plan.pacing === 'closed';
+    const arrivals = closed ? undefined : plan.arrivals;
+    const { stages, warmupMs, senders } = step;
+    const intervals =
+      entry.intervals ??
+      (arrivals === 'poisson' ? ({ distribution: 'exponential', spread: 1 } as const) : undefined);
+    if (intervals === undefined && arrivals === undefined && stages === undefined) return undefined;
+    const draw = drawsOf(intervalSeed(plan, position, step.index));
+    const timing =
+      intervals !== undefined
+        ? drawnTiming(intervalUs, intervals, draw)
+        : arrivals === 'jitter'
+          ? jitterTiming(intervalUs, draw)
+          : closed
+            ? drawnTiming(intervalUs, { distribution: 'uniform', spread: 0 }, draw)
+            : evenTiming(intervalUs);
+    const share = senders === 0 ? 0 : sendersOf(step, position) / senders;
+    const activity = stages && new Activity(stages, warmupMs * 1000, share);
+    return new DrawnPace({ ranks, timing, activity, closed });
   }
 }

@@ -28,6 +28,7 @@ import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
+import { meanOf, peakOf } from '../stages';
 import {
   isSilent,
   lastSenders,
@@ -86,7 +87,7 @@ function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
 }
 
 function checkSenders({ error, at, scenario }: ScenarioFile): void {
-  if (lastSenders(scenario) > 0) return;
+  if (lastSenders(scenario) > 0 || scenario.stages !== undefined) return;
   const message =
     'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.';
   error('nothing-sent', at('baseSending', ...stepKeys), message);
@@ -297,5 +298,7 @@ function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number
     const sendings = (senders * singleStepDurationMs) / Math.max(1, interval);
     return sendings * deliveriesOf(useCase, parameters, { connections });
   });
-  return Math.floor(deliveries.reduce((sum, each) => sum + each, 0));
+  const { stages } = scenario;
+  const part = stages === undefined ? 1 : meanOf(stages) / Math.max(1, peakOf(stages));
+  return Math.floor(part * deliveries.reduce((sum, each) => sum + each, 0));
 }

@@ -102,6 +102,35 @@ type SpecsByName = Readonly<Record<string, Omit<KeySpec, 'name'>>>;
 const listOf = (specs: SpecsByName): readonly KeySpec[] =>
   Object.entries(specs).map(([name, spec]) => ({ name, ...spec }));
 
+const stageSpecs = {
+  to: count(0, 1_000_000, {
+    optional: true,
+    summary: 'Senders at the end of the stage; or write `rate`.',
+  }),
+  rate: {
+    type: 'rate',
+    optional: true,
+    minimum: 0,
+    maximum: 100_000_000,
+    summary:
+      'Messages per second at the end of the stage, in place of `to`: as many senders as it takes at their intervals.',
+  },
+  over: duration(0, 604_800_000, {
+    default: 0,
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    summary: 'Length of the ramp to that; 0 gets there at once.',
+  }),
+  hold: duration(0, 604_800_000, {
+    default: 0,
+    unitMistake: { from: 1, below: 100, unit: 's' },
+    summary: 'How long it stays there.',
+  }),
+} as const satisfies SpecsByName;
+
+export const stageKeys = listOf(stageSpecs);
+/** As a file may have, and a result. */
+export const maximumStages = 1000;
+
 const upstreamSpecs = {
   port: count(0, 65_535, {
     default: 0,
@@ -379,6 +408,18 @@ export const configSpecs = {
     summary:
       '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
   }),
+  arrivals: choice(['even', 'poisson', 'jitter'], {
+    optional: true,
+    defaultText: '`even`',
+    summary:
+      'When messages are due: `even` spaces them evenly over all senders; `poisson` draws the gaps of each sender from an exponential distribution with the same mean, as independent users would send; `jitter` has each sender send once in each interval, at a drawn moment. The same `seed` draws the same.',
+  }),
+  stages: {
+    type: 'entries',
+    keys: stageKeys,
+    summary:
+      'One step in which the number of senders changes: each stage ramps to a number and holds it. It begins with `baseSending` where that is written, else with none. In place of `step`, `sendingSteps` and `singleStepDuration`; the estimate takes the highest number.',
+  },
   timeToAll: flag({
     optional: true,
     summary:
@@ -446,6 +487,7 @@ export const keysReadApart = [
   'connectionString',
   'service',
   'upstream',
+  'stages',
   'connectionFailPercentage',
   'latencyPercentage',
 ] as const;

@@ -54,6 +54,7 @@ import {
   type Section,
   type Written,
 } from './readSection';
+import { withStages } from './readStages';
 import { readRules, type WrittenRules } from './readRules';
 import { readTarget } from './readTarget';
 
@@ -90,7 +91,8 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
     preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
   });
   const limits = readSlo(reading, rules, config);
-  const steps = buildScenario(reading, { top, config, entries, target, slo: limits });
+  const built = buildScenario(reading, { top, config, entries, target, slo: limits });
+  const steps = withStages(reading, config, built);
   const search = readSection(reading, 'search', searchKeys, top.written.get('search'));
   const searched = top.written.has('search') && { search: searchOf(search, steps) };
   const scenario: Scenario = { ...steps, ...searched };

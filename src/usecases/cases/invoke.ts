@@ -1,6 +1,7 @@
 import {
   groupParameters,
   largestGroup,
+  intervalParameters,
   messageParameters,
   targets,
   numberOf,
@@ -112,6 +113,7 @@ export const invoke: UseCase = {
     ...own,
     ...ownStreamParameters,
     sendingInterval,
+    ...intervalParameters,
     targets,
     ...groupParameters.map((spec) =>
       spec.required === true ? { ...spec, required: false, optional: true } : spec,

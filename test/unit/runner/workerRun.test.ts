@@ -96,6 +96,45 @@ describe('WorkerRun', () => {
     assert.ok(!('timeToAllUs' in summary) && !('timeToAllMissed' in summary));
   });
 
+  it('sends as many as the stages of its step say, over all workers', async () => {
+    const stages = {
+      from: 0,
+      stages: [
+        { to: 10, overMs: 400, holdMs: 200 },
+        { to: 3, overMs: 0, holdMs: 400 },
+      ],
+    };
+    await start({ steps: [{ ...step, warmupMs: 0, stages }] }, 3);
+    const totals = await bench.step(1, step.measureMs + 20);
+    await bench.flush();
+    const bySender = bench.hub.connections.map(({ sent: all }) => all.length - pingsIn(all));
+    // Each sends every 100 ms: the first three to the end, the last one in the 200 ms at the top and a moment before.
+    const most = Math.max(...bySender);
+    assert.equal(bySender.filter((count) => count >= most - 1).length, 3, bySender.join(' '));
+    assert.ok(most >= 9 && Math.min(...bySender) >= 2, bySender.join(' '));
+    // Half of ten for 400 ms, all for 200 ms, three for 400 ms; a sender more or less each time.
+    assert.ok(Math.abs(totals.sent - (20 + 20 + 12)) <= 10, `${totals.sent}`);
+    assert.deepEqual([totals.offered, totals.received], [totals.sent, totals.sent]);
+  });
+
+  for (const arrivals of ['poisson', 'jitter'] as const) {
+    it(`sends with ${arrivals} arrivals the same messages whatever the workers`, async () => {
+      const sentBy = async (workers: number): Promise<number[]> => {
+        await start({ arrivals }, workers);
+        const totals = await bench.step(1, overMs + 20);
+        await bench.flush();
+        assert.equal(totals.received, totals.sent);
+        return bench.hub.connections.map(({ sent: all }) => all.length - pingsIn(all));
+      };
+      const one = await sentBy(1);
+      await bench.dispose();
+      assert.deepEqual(await sentBy(3), one);
+      // Twelve intervals; with jitter one message in each.
+      if (arrivals === 'jitter') assert.deepEqual(one, Array(10).fill(12));
+      else assert.ok(new Set(one).size > 1, one.join(' '));
+    });
+  }
+
   it('samples once a second, and at the borders of the measured time', async () => {
     await start();
     await bench.step(1, 2500);

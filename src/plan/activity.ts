@@ -1,0 +1,58 @@
+import type { StagesSpec } from '../scenario/scenario';
+
+interface Corner {
+  readonly atUs: number;
+  readonly value: number;
+}
+
+/** How many of a step's senders send at a moment, by its stages. Times are microseconds from the step's start. */
+export class Activity {
+  private readonly corners: readonly Corner[];
+
+  /** `startUs`: when the first stage begins, after the warm-up; `share`: of one entry of a mix, in all senders. */
+  constructor({ from, stages }: StagesSpec, startUs = 0, share = 1) {
+    let atUs = startUs;
+    const corners: Corner[] = [{ atUs, value: from * share }];
+    for (const { to, overMs, holdMs } of stages) {
+      const value = to * share;
+      corners.push({ atUs: (atUs += overMs * 1000), value });
+      corners.push({ atUs: (atUs += holdMs * 1000), value });
+    }
+    this.corners = corners;
+  }
+
+  /** Fractions are those of a ramp; before the first stage as at its begin, after the last one as at its end. */
+  at(us: number): number {
+    const { corners } = this;
+    let before = corners[0]!;
+    for (const corner of corners) {
+      if (corner.atUs > us) {
+        if (before.atUs > us) return before.value;
+        const passed = (us - before.atUs) / (corner.atUs - before.atUs);
+        return before.value + passed * (corner.value - before.value);
+      }
+      before = corner;
+    }
+    return before.value;
+  }
+
+  /** Senders take part in the order of their ranks; a ramp is rounded to whole senders. */
+  isActive(rank: number, us: number): boolean {
+    return this.at(us) > rank + 0.5;
+  }
+
+  /** From when on the sender takes part next, at or after that time; Infinity when it does no more. */
+  activeFromUs(rank: number, us: number): number {
+    const { corners } = this;
+    const least = rank + 0.5;
+    if (this.at(us) > least) return us;
+    for (let at = 1; at < corners.length; at++) {
+      const [from, to] = [corners[at - 1]!, corners[at]!];
+      if (to.atUs < us || to.value <= least) continue;
+      if (from.value > least) return Math.max(us, from.atUs);
+      const passed = (least - from.value) / (to.value - from.value);
+      return Math.max(us, from.atUs + passed * (to.atUs - from.atUs));
+    }
+    return Infinity;
+  }
+}
