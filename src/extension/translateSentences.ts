@@ -227,6 +227,8 @@ const otherTexts: readonly string[] = [
   '{0} connections',
   '{0} connection in {1} steps',
   '{0} connections in {1} steps',
+  '{0} connections in {1} stages of up to {2} senders',
+  '{0} connections in {1} stage of up to {2} senders',
   '; ',
   ' + ',
   ', ',

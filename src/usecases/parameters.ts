@@ -91,7 +91,6 @@ export const messageParameters: readonly ParameterSpec[] = [
     seedNote:
       'The Azure SignalR benchmark waited this long after each completed send, so slow sends lowered the rate.',
   },
-  ...intervalParameters,
   {
     name: 'messageSizes',
     type: 'text',
@@ -114,6 +113,7 @@ export const messageParameters: readonly ParameterSpec[] = [
     summary:
       'Text file whose content payloads are made of, cut or repeated to their size; relative to the scenario file.',
   },
+  ...intervalParameters,
 ];
 
 export const targets: ParameterSpec = {

@@ -100,9 +100,12 @@ describe('at a shell', () => {
     for (const row of out.split('\n')) assert.ok(row.length <= 80, row);
     for (const { name, type } of listedKeys()) {
       if (['section', 'entries', 'parameters', 'texts'].includes(type)) continue;
-      const { problems } = parseScenario('scenarios: [{name: echo}]\n', {
-        overrides: [{ path: name, value: '1' }],
-      });
+      const { problems } = parseScenario(
+        'config: {stages: [{to: 1}]}\nscenarios: [{name: echo}]\n',
+        {
+          overrides: [{ path: name, value: '1' }],
+        },
+      );
       assert.ok(!problems.some((each) => each.code === 'unknown-key'), name);
     }
   });

@@ -31,7 +31,13 @@ function filled({ insert, snippet }: Completion): string {
     .replace(/\\\$/g, '$');
 }
 
-const payloadKeys = ['messageSizes', 'payload', 'payloadFile'];
+const payloadKeys = [
+  'messageSizes',
+  'payload',
+  'payloadFile',
+  'intervalDistribution',
+  'intervalSpread',
+];
 
 describe('completionsAt: arguments of own methods', () => {
   const file = 'scenario:\n  name: invoke\n  parameters:\n    arguments:\n      - ';
