@@ -15,7 +15,7 @@ describe('shapes of a load', function () {
     const run = await loadRun({
       target: hub.url,
       workers: 2,
-      slo: { p99: '10s' },
+      parameters: { sendingInterval: '50ms' },
       config: {
         stages: [
           { to: 20, over: '600ms', hold: '500ms' },
@@ -44,7 +44,9 @@ describe('shapes of a load', function () {
       const sent: number[] = [];
       for (const workers of [1, 2]) {
         const run = await loadRun({
-          ...{ target: hub.url, workers, slo: { p99: '10s' }, config, parameters },
+          ...{ target: hub.url, workers },
+          config: { singleStepDuration: '500ms', ...config },
+          parameters: { sendingInterval: '50ms', ...parameters },
         });
         const step = onlyStep(run);
         assert.deepEqual([step.offered, step.received, step.lost], [step.sent, step.sent, 0]);

@@ -19,8 +19,12 @@ describe('the time until the last receiver has a message', function () {
       entries: [
         { name: 'echo', senders: 2 },
         { name: 'broadcast', senders: 2, parameters: { sendingInterval: '100ms' } },
-        { name: 'sendToGroup', senders: 8, parameters: { groupCount: 4 } },
+        {
+          ...{ name: 'sendToGroup', senders: 8 },
+          parameters: { groupCount: 4, sendingInterval: '50ms' },
+        },
       ],
+      config: { singleStepDuration: '500ms' },
     });
     const step = onlyStep(run);
     const [echo, broadcast, group] = step.entries!;
@@ -50,7 +54,7 @@ describe('the time until the last receiver has a message', function () {
       workers: 2,
       useCase: 'broadcast',
       parameters: { sendingInterval: '100ms' },
-      config: { timeToAll: true, baseSending: 4, drain: '1s' },
+      config: { timeToAll: true, baseSending: 4, drain: '1s', singleStepDuration: '500ms' },
       slo: { p99: '10s', delivered: 0.5 },
     });
     await lossy.dispose();
