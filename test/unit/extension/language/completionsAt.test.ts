@@ -177,6 +177,17 @@ describe('completionsAt: keys', () => {
     ]);
   });
 
+  it('knows the stages of a step, arrivals and what intervals are drawn from', () => {
+    assert.deepEqual(labels('config:\n  stages:\n    - |'), ['to', 'rate', 'over', 'hold']);
+    assert.deepEqual(labels('config:\n  stages:\n    - to: 5\n      |'), ['rate', 'over', 'hold']);
+    assert.deepEqual(labels('config:\n  stages: [{ to: 5, | }]'), ['rate', 'over', 'hold']);
+    assert.deepEqual(labels('config:\n  arrivals: |').sort(), ['even', 'jitter', 'poisson']);
+    assert.deepEqual(
+      labels('scenario:\n  name: echo\n  parameters:\n    intervalDistribution: |').sort(),
+      ['exponential', 'lognormal', 'uniform'],
+    );
+  });
+
   it('knows slo, upstream and the entries of a mix', () => {
     assert.ok(labels('slo:\n  |').includes('p99'));
     assert.deepEqual(labels('config:\n  upstream:\n    |'), ['port', 'publicUrl']);
