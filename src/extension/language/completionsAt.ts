@@ -74,14 +74,18 @@ function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string
 }
 
 function keyInsert(
-  { name, type }: KeySpec,
+  { name, type, keys }: KeySpec,
   hasColon: boolean,
   flow: boolean,
 ): Pick<Completion, 'insert' | 'snippet' | 'goesOn'> {
   if (hasColon) return { insert: name, snippet: false };
   if (!flow) {
     if (type === 'entries') {
-      return { insert: `${name}:\n  - name: $0`, snippet: true, goesOn: true };
+      return {
+        insert: `${name}:\n  - ${keys?.[0]?.name ?? 'name'}: $0`,
+        snippet: true,
+        goesOn: true,
+      };
     }
     if (type === 'section' || type === 'parameters') {
       return { insert: `${name}:\n  $0`, snippet: true, goesOn: true };

@@ -178,6 +178,8 @@ describe('completionsAt: keys', () => {
   });
 
   it('knows the stages of a step, arrivals and what intervals are drawn from', () => {
+    // The editor indents the lines that it inserts.
+    assert.equal(taken('config:\n  stag|', 'stages'), 'config:\n  stages:\n  - to: ');
     assert.deepEqual(labels('config:\n  stages:\n    - |'), ['to', 'rate', 'over', 'hold']);
     assert.deepEqual(labels('config:\n  stages:\n    - to: 5\n      |'), ['rate', 'over', 'hold']);
     assert.deepEqual(labels('config:\n  stages: [{ to: 5, | }]'), ['rate', 'over', 'hold']);
