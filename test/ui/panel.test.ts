@@ -30,6 +30,7 @@ interface Modules {
     readonly kept: unknown;
     readonly frameMs: readonly number[];
   }>;
+  readonly copiedImageBytes: (page: Page) => Promise<number>;
   readonly squeezeTiles: (page: Page) => Promise<void>;
   readonly focusRings: (page: Page) => Promise<string[]>;
   readonly spokenTimes: (page: Page, during: () => Promise<void>) => Promise<number>;
@@ -176,6 +177,18 @@ describe('the page of the panel', () => {
     await lines.nth(2).click();
     assert.equal(await page.locator('.chart-latency .legend .away').count(), 0);
     browser.leave(page);
+  });
+
+  it('puts a chart into the clipboard as a picture', async () => {
+    const { page } = await shown('done');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const button = page.locator('.chart-latency .below > button');
+    await button.click();
+    await page.locator('.chart-latency .below > button', { hasText: 'copied' }).waitFor();
+    assert.equal(await button.textContent(), 'copied');
+    const size = await modules.copiedImageBytes(page);
+    assert.ok(size > 1000, `${size} bytes`);
+    await page.close();
   });
 
   it('shows the result of an hour at once, and says how long that takes', async () => {

@@ -136,6 +136,14 @@ export async function fill(page, recording) {
   );
 }
 
+/** How large the picture in the clipboard is. */
+export function copiedImageBytes(page) {
+  return page.evaluate(async () => {
+    const [item] = await globalThis.navigator.clipboard.read();
+    return (await item.getType('image/png')).size;
+  });
+}
+
 /** Sends the page of results what it lists and waits until it is drawn. */
 export async function fillOverview(page, message) {
   await page.evaluate((data) => globalThis.postMessage(data, '*'), message);

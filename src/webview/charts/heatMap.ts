@@ -18,6 +18,7 @@ import {
   timeAxis,
   type ChartOptions,
 } from './chartFrame';
+import { imageButton } from './chartImage';
 import { createPointer, type Reading } from './pointer';
 import { createCorner, timePointer } from './timeChart';
 import { chartTable } from './timeCharts';
@@ -30,7 +31,8 @@ export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateC
   const { place } = chart;
   const corner = createCorner(strings, view);
   const twin = createTwin(strings.asTable, strings.heatMap);
-  const below = element('div.below', element('p', strings.heatMapMore), corner.root);
+  const image = imageButton(strings, chart, () => strings.heatMap);
+  const below = element('div.below', element('p', strings.heatMapMore), image, corner.root);
   card.body.append(place, below, twin.root);
   let made: Made | undefined;
   let shown: ShownRun | undefined;

@@ -19,6 +19,7 @@ import {
   wholeSteps,
   type ChartOptions,
 } from './chartFrame';
+import { imageButton } from './chartImage';
 import { createPointer } from './pointer';
 
 /** Each step in the order they were run. */
@@ -69,7 +70,8 @@ export function createSearchCard(first: ShownRun): StateCard {
   const at = element('span.at');
   const twin = createTwin(strings.asTable, strings.searchChart);
   const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
-  card.body.append(place, element('div.below', legend.root, at), twin.root);
+  const image = imageButton(strings, chart, () => strings.searchChart, lines);
+  card.body.append(place, element('div.below', legend.root, image, at), twin.root);
   let shown = first;
   let columns: uPlot.AlignedData = [[]];
   let pointed: number | undefined;

@@ -34,6 +34,7 @@ import {
   wholeSteps,
   type ChartOptions,
 } from './chartFrame';
+import { imageButton } from './chartImage';
 import { createPointer, wholeKey, type PointerParts } from './pointer';
 import { atRest, chartTable, inRange, seriesLabel } from './timeCharts';
 import { snapshotsIn, zoomedBy, type TimeRange, type TimeView } from './timeView';
@@ -55,13 +56,12 @@ export function createTimeChartCard(
   const chart = createChart();
   const { place } = chart;
   const names = spec.series.map((line) => seriesLabel(line, strings));
-  const legend = createLegend(
-    spec.series.map((line, at) => ({ ...line, colour: line.id, label: names[at]! })),
-    (hidden) => chart.hideLines(hidden),
-  );
+  const lines = spec.series.map((line, at) => ({ ...line, colour: line.id, label: names[at]! }));
+  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
   const corner = createCorner(strings, view);
   const twin = createTwin(strings.asTable, title);
-  card.body.append(place, element('div.below', legend.root, corner.root), twin.root);
+  const image = imageButton(strings, chart, () => title, lines);
+  card.body.append(place, element('div.below', legend.root, image, corner.root), twin.root);
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
   let state: ShownRun | undefined;
   let over = false;
@@ -72,8 +72,8 @@ export function createTimeChartCard(
     ...timePointer(strings, view, () => (state ? axisEndS(state) : 0)),
     places: () => columns.seconds,
     read: (index) => {
-      const rows = names.map((label, at) => ({
-        ...{ label, value: words(columns.lines[at]?.[index]), colour: spec.series[at]!.id },
+      const rows = lines.map(({ label, colour }, at) => ({
+        ...{ label, colour, value: words(columns.lines[at]?.[index]) },
       }));
       return { title: momentAt(index), rows: rows.filter((_, at) => chart.isShown(at)) };
     },
