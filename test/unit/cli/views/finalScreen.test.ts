@@ -17,6 +17,19 @@ function screen(change: Parameters<typeof sampleResult>[0] = {}, width = 80): st
 }
 
 describe('final screen', () => {
+  it('says when messages had reached all their receivers, in a column where there is room', () => {
+    const timeToAllUs = { ...sampleStep(1).latencyUs, count: 398 };
+    const steps = [{ ...sampleStep(1), timeToAllUs, timeToAllMissed: 2 }];
+    const words =
+      / step 1, until all receivers had a message: p50 2\.7ms, p99 41ms, max 164ms; 2 of\n {2}400 messages did not reach all\n/;
+    const narrow = screen({ steps });
+    assert.match(narrow, words);
+    assert.doesNotMatch(narrow, /to all\b.*generator/);
+    for (const line of narrow.split('\n')) assert.ok(textWidth(line) <= 80, line);
+    assert.match(screen({ steps }, 100), /max +to all +lost/);
+    assert.doesNotMatch(screen({}, 100), /to all/);
+  });
+
   it('shows steps, spectrum, verdict and recommendation', () => {
     assert.deepEqual(screen().split('\n'), [
       '2026-11-21T14-02-11-chat-room → http://localhost:5050/signalrbench',
