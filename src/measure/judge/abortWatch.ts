@@ -22,13 +22,14 @@ export interface SoFar {
   readonly connections: JudgedConnections;
   /** Every arrival up to then is counted. */
   readonly knownUs: number;
+  /** Measured time of the step up to then. */
   readonly measuredMs: number;
 }
 
 /**
  * Looks whether an objective with `abort` is missed by what is known for certain: a delivery that is still on its way is
  * none that was lost. For a latency those count as missing that have been due for longer than its limit, for other
- * objectives those that have been due for longer than the drain waits. How many that are is a lower bound: so many
+ * objectives those that have been due for longer than the drain waits; so does a rate. How many that are is a lower bound: so many
  * more were due at an earlier sample than have arrived by now.
  */
 export class AbortWatch {
@@ -64,7 +65,10 @@ export class AbortWatch {
   }
 
   /** The deliveries without those that are not missing yet. */
-  private overdue({ metric, limit }: Rule, { deliveries, knownUs }: SoFar): JudgedDeliveries {
+  private overdue(
+    { metric, limit }: Rule,
+    { deliveries, knownUs, measuredMs }: SoFar,
+  ): JudgedDeliveries {
     const isTime = isPercentile(metric) || isTimeToAll(metric);
     const sinceUs = knownUs - (isTime ? limit : this.drainMs * 1000);
     const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
@@ -72,6 +76,8 @@ export class AbortWatch {
     const messages = Math.max(timeToAll?.reached ?? 0, due?.toReach ?? 0);
     return {
       ...deliveries,
+      // All that was due up to then has had the time to arrive.
+      seconds: Math.max(0, measuredMs - this.drainMs) / 1000,
       expected: Math.max(received, due?.expected ?? 0),
       ...(timeToAll && { timeToAll: { ...timeToAll, messages } }),
     };

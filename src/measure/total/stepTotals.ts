@@ -189,11 +189,12 @@ export class StepTotals extends MessageTotals {
     this.knownUs = fromUs;
   }
 
-  /** Why the step, measured for that long, is to end before its time; undefined while it is not. */
-  missedSoFar(connections: JudgedConnections, measuredMs: number): VerdictReason | undefined {
+  /** Why the step, measured from that time on, is to end before its time; undefined while it is not. */
+  missedSoFar(connections: JudgedConnections, measureUs: number): VerdictReason | undefined {
     const { abortWatch, knownUs } = this;
-    const deliveries = { ...this.deliveries(), seconds: measuredMs / 1000 };
-    return abortWatch?.missed({ deliveries, connections, knownUs, measuredMs });
+    // Not up to now: what has come since is not counted yet.
+    const measuredMs = Math.max(0, (knownUs - measureUs) / 1000);
+    return abortWatch?.missed({ deliveries: this.deliveries(), connections, knownUs, measuredMs });
   }
 
   /** As this step is judged. */

@@ -332,9 +332,8 @@ export class Conductor implements Run {
   private checkAborting(): void {
     const { step, phase } = this;
     if (step === undefined || phase !== 'measuring' || this.ending !== undefined) return;
-    const measuredMs = this.measuredSeconds() * 1000;
     const now = this.totals.judgedConnections(this.requested);
-    const reason = step.totals.missedSoFar(now, measuredMs);
+    const reason = step.totals.missedSoFar(now, step.measureUs);
     if (reason === undefined) return;
     this.aborted = reason;
     this.end('threshold');
