@@ -140,7 +140,7 @@ describe('a step column', () => {
 
   it('is in Markdown and CSV', async () => {
     await registered(stepColumns, column, () => {
-      assert.match(summaryMarkdown(result), /\| step \|.*\| lost \| made up \|\n/);
+      assert.match(summaryMarkdown(result), /\| step \|.*\| lost \|.* made up \|/);
       assert.match(summaryMarkdown(result), /\| 2 \| 1,300 \|.*\| 2,001,300 \|\n/);
       const [head, first] = stepsCsv(result).split('\r\n');
       assert.match(head!, /,madeUp$/);
@@ -157,11 +157,10 @@ describe('a step column', () => {
         [shownRun(live, { strings }), 'Erfunden'],
       ] as const) {
         const { heads, rows } = stepsTable(state);
-        assert.equal(heads.at(-1), head);
-        assert.equal(rows[1]!.at(-1), '2,001,300');
+        assert.equal(rows[1]![heads.indexOf(head)], '2,001,300');
       }
       const mix = entriesTable(finishedRun({ steps: [mixedStep(2)] }));
-      assert.deepEqual([mix.heads.at(-1), mix.rows[0]!.at(-1)], ['Made up', '2,000,975']);
+      assert.equal(mix.rows[0]![mix.heads.indexOf('Made up')], '2,000,975');
     });
   });
 });
@@ -187,7 +186,7 @@ describe('an exporter', () => {
       const { code, out } = await at.run(['export', file, '--format', 'madeUp']);
       assert.deepEqual([code, out], [0, '3 steps\n']);
       const help = (await at.run(['export', '--help'])).out.replace(/\s+/g, ' ');
-      assert.match(help, /madeUp: something made up \(choices: "json", .*"madeUp"\)/);
+      assert.match(help, /madeUp: something made up.* \(choices: .*"json", .*"madeUp".*\)/);
       const words = await at.run(['__complete', '--', 'export', file, '--format', '']);
       assert.ok(words.out.split('\n').some((line) => line.startsWith('madeUp')));
     });

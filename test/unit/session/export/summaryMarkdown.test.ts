@@ -55,7 +55,7 @@ describe('summaryMarkdown', () => {
       text,
       /\n\n\| use case \| step \| senders \|.*\n.*\n\| sendToGroup \| 1 \| 525 \|/,
     );
-    assert.match(text, /\| echo \| 1 \| 175 \|.*\| 5 \|\n/);
+    assert.match(text, /\| echo \| 1 \| 175 \|.*\| 5 \|/);
   });
 
   it('has every reason, and says where lost deliveries count in the percentiles', () => {
