@@ -6,6 +6,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { bothEmulators } from '../load/bothEmulators';
 import { endingIn, startLong } from './longRun';
+import { recordingMessages } from './messages';
 
 /** A port of this machine that nobody listens on. */
 async function freePort(): Promise<number> {
@@ -20,6 +21,8 @@ async function freePort(): Promise<number> {
 const variables = { signalr: 'AZURE_SIGNALR', webpubsub: 'AZURE_WEBPUBSUB' } as const;
 
 describe('an example of a service, with nothing but a connection string in the environment', () => {
+  // Waits for the end of each run: its result is there before its servers have gone, and a run meanwhile asks a question.
+  recordingMessages();
   const connectionStrings = bothEmulators();
 
   before(() => {
