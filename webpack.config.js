@@ -156,6 +156,14 @@ module.exports = [
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({
+    name: 'serve',
+    target: 'node20',
+    entry: './src/cli/serveMain.ts',
+    budget: 400,
+    // The servers are all it is for.
+    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
+  }),
+  bundle({
     name: 'entra',
     target: 'node20',
     entry: { import: './src/targets/entra/credential.ts', library: { type: 'commonjs2' } },

@@ -1,12 +1,9 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ExpectedError } from '../base/expectedError';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { azureServices, usualService } from '../base/serviceTraits';
 import { signalrEditions, type Edition } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
-import { redactText } from '../results/redact';
 import type { SetKey } from '../results/scenarioCopy';
 import { searchKinds } from '../search/searchSummary';
-import { toolVersion } from '../results/result';
 import type { Shell } from './commands/completion';
 import type { DoctorDeps } from './commands/doctorCommand';
 import type { EstimateDeps } from './commands/estimateCommand';
@@ -14,10 +11,11 @@ import { exporters } from '../session/export/exporters';
 import { runCommand, type RunDeps } from './commands/runCommand';
 import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
-import { exitCode, exitCodeOfError, exitCodeText, SignalError } from './exitCode';
+import { runTree, wholeNumber, withExample, type AddCommands, type CarryOut } from './commandTree';
+import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
-import { printable } from './views/line';
+import { addServe } from './serveTree';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -28,67 +26,31 @@ const askingCommand = '__complete';
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
 
 /** Carries out one command line and returns its exit code. Never throws. */
-export async function runProgram(
+export const runProgram = (
   args: readonly string[],
   io: ProcessIo,
   deps: CommandDeps,
-): Promise<number> {
-  const { stderr } = io;
-  let code: number = exitCode.done;
-  const carryOut: CarryOut =
-    (pick) =>
-    async (...parsed) => {
-      const command = pick(await onDemand()) as (...args: unknown[]) => number | Promise<number>;
-      // The last one is what the parser knows of the command.
-      code = await command(...parsed.slice(0, -1), io, deps);
-    };
-  try {
-    await commandTree(io, carryOut).parseAsync([...args], { from: 'user' });
-    return code;
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      return error.exitCode === 0 ? exitCode.done : exitCode.badInput;
-    }
-    if (error instanceof ExpectedError) {
-      stderr.write(`${printable(redactText(error.message))}\n`);
-    } else if (!(error instanceof SignalError)) {
-      stderr.write(`${redactText(stackOf(error))}\n`);
-    }
-    return exitCodeOfError(error);
-  }
-}
+): Promise<number> =>
+  runTree<OnDemand>(args, io, {
+    deps,
+    commands: onDemand,
+    grow: (program, carryOut) => {
+      withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
+      for (const add of [
+        addRun,
+        addInit,
+        addReading,
+        addComparing,
+        addFormats,
+        addServe,
+        addDoctor,
+      ])
+        add(program, carryOut);
+      addShellCommands(program, carryOut, io);
+    },
+  });
 
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** Loads a command when it is called and keeps its exit code. Each takes words, flags, and what it works with. */
-type CarryOut = (
-  pick: (commands: OnDemand) => (...args: never[]) => number | Promise<number>,
-) => (...parsed: unknown[]) => Promise<void>;
-
-function commandTree(io: ProcessIo, carryOut: CarryOut): Command {
-  const { stdout, stderr } = io;
-  const program = new Command('signalr-bench')
-    .description('Load test SignalR and Web PubSub, and learn how many Units you need.')
-    .version(toolVersion)
-    .exitOverride()
-    .showHelpAfterError('(--help shows what there is)')
-    .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
-    });
-  withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
-  for (const add of [addRun, addInit, addReading, addComparing, addFormats, addServe, addDoctor])
-    add(program, carryOut);
-  addShellCommands(program, carryOut, io);
-  return program;
-}
-
-const withExample = (command: Command, example: string, heading = 'Example'): Command =>
-  command.addHelpText('after', `\n${heading}:\n  signalr-bench ${example}`);
-
-type Add = (program: Command, carryOut: CarryOut) => void;
+type Add = AddCommands<OnDemand>;
 
 const addRun: Add = (program, carryOut) => {
   withExample(
@@ -249,63 +211,6 @@ const addFormats: Add = (program, carryOut) => {
     .action(carryOut(({ importCommand }) => importCommand));
 };
 
-const addServe: Add = (program, carryOut) => {
-  const serve = withExample(program.command('serve'), 'serve hub --port 0').description(
-    'Serve something to put load on, on this machine only.',
-  );
-  // For the processes that runs start.
-  const server = (name: string, hidden = false): Command =>
-    serve
-      .command(name, { hidden })
-      .addOption(new Option('--exit-with-stdin', 'end when standard input ends').hideHelp());
-  const onPort = (command: Command, port: number): Command =>
-    command.option(
-      '--port <n>',
-      'port on loopback, 0 for any free one',
-      wholeNumber(0, 65_535),
-      port,
-    );
-  const firstLine = (field: string): string =>
-    `\n\nThe first line on standard output is {"${field}":…}.`;
-  withExample(onPort(server('hub'), 5050), `serve hub --port 5050 --delay 50ms${firstLine('url')}`)
-    .description('Serve a SignalR hub with all bench methods.')
-    .option('--delay <duration>', 'answer this much later, such as 50ms')
-    .option('--stall <duration>', 'stop once for a while: 2s, or 2s@5s after the first message')
-    .option('--drop-every <n>', 'never send every nth delivery')
-    .option('--dup-every <n>', 'send every nth delivery twice')
-    .option('--close-after <n>', 'close a connection after it has sent n invocations')
-    .option('--refuse <n|all>', 'refuse the first n connects with 503, or all')
-    .option('--throttle <n>', 'answer the first n connects with 429: 5, or 5@3s with Retry-After')
-    .option(
-      '--capacity <n/s>',
-      'deliver so many in a second, the rest waits: 500/s, or 500/s@200ms to drop what waits longer',
-    )
-    .option('--dialect <name>', 'only the contract recordLatency or measure')
-    .action(carryOut(({ serveHub }) => serveHub));
-  const emulator = (name: string, port: number, example: string): Command =>
-    withExample(
-      onPort(server(name), port),
-      `serve ${name} --port 0${example}${firstLine('connectionString')}`,
-    );
-  const withLimits = (command: Command): Command =>
-    command
-      .option('--unit <n|free>', 'refuse connections above those of so many Units with 429')
-      .option('--limit-connect-rate', 'refuse what connects faster than these Units take');
-  const azureSignalr = emulator('azure-signalr', 8888, ' --unit 1')
-    .description('Serve an emulator of Azure SignalR Service, default and serverless mode.')
-    .option('--mode <mode>', 'default or serverless; by itself a hub goes by its app servers');
-  withLimits(azureSignalr)
-    .option('--upstream <url>', 'webhook of serverless clients; {hub}, {category}, {event}')
-    .action(carryOut(({ serveAzureSignalr }) => serveAzureSignalr));
-  withLimits(emulator('web-pubsub', 8080, ''))
-    .description('Serve an emulator of Azure Web PubSub.')
-    .option('--upstream <url>', 'event handler on this machine; {hub}, {event}')
-    .option('--allow-anonymous', 'let clients without a token connect')
-    .action(carryOut(({ serveWebPubSub }) => serveWebPubSub));
-  server('app-server', true).action(carryOut(({ serveAppServer }) => serveAppServer));
-  onPort(server('upstream', true), 0).action(carryOut(({ serveUpstream }) => serveUpstream));
-};
-
 const addDoctor: Add = (program, carryOut) => {
   withExample(
     program.command('doctor'),
@@ -325,7 +230,7 @@ const addDoctor: Add = (program, carryOut) => {
 };
 
 /** The commands for people at a shell: what keys there are, and what may be written next. */
-function addShellCommands(program: Command, carryOut: CarryOut, io: ProcessIo): void {
+function addShellCommands(program: Command, carryOut: CarryOut<OnDemand>, io: ProcessIo): void {
   withExample(program.command('keys'), 'keys config.arrivingRate')
     .description('List the keys of scenario files, or say all about one.')
     .argument('[key]', 'such as config.arrivingRate, or config for all below it')
@@ -353,16 +258,6 @@ function addShellCommands(program: Command, carryOut: CarryOut, io: ProcessIo): 
             completeWords(program, words, io),
       ),
     );
-}
-
-function wholeNumber(minimum: number, maximum: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= minimum && value <= maximum)) {
-      throw new InvalidArgumentError(`Expected a whole number from ${minimum} to ${maximum}.`);
-    }
-    return value;
-  };
 }
 
 function setKey(text: string, previous: readonly SetKey[] = []): readonly SetKey[] {

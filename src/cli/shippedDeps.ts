@@ -3,11 +3,9 @@ import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
 import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
 import { contractMethods } from '../usecases/registry';
-import { stdinEnded } from './io';
 import { onDemand } from './loadOnDemand';
 import type { CommandDeps } from './program';
-
-const servers = () => import(/* webpackChunkName: "servers" */ './servers.js');
+import { serveDeps } from './serveDeps';
 
 /** What the shipped command line works with. */
 export function shippedDeps(
@@ -32,12 +30,6 @@ export function shippedDeps(
     probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
     askHub: async (...question) => (await onDemand()).askHub(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),
-    startBenchHub: async (...options) => (await servers()).startBenchHub(...options),
-    startWebPubSubEmulator: async (...options) =>
-      (await servers()).startWebPubSubEmulator(...options),
-    startAzureSignalr: async (...options) => (await servers()).startAzureSignalr(...options),
-    startAppServer: async (...options) => (await servers()).startAppServer(...options),
-    startUpstreamHandler: async (...options) => (await servers()).upstreamHandler(...options),
-    stdinEnded,
+    ...serveDeps,
   };
 }

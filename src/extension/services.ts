@@ -31,7 +31,7 @@ export function createServices(context: vscode.ExtensionContext) {
     running,
     selected,
     /** Runs `serve hub`, for the embedded hub. */
-    serverScript: context.asAbsolutePath(path.join('dist', 'cli.js')),
+    serverScript: context.asAbsolutePath(path.join('dist', 'serve.js')),
     dispose: (): void => void all.dispose(),
   };
 }

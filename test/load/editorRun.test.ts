@@ -65,7 +65,7 @@ describe('a run from the editor', () => {
       {
         context: {
           reference: () => undefined,
-          serverScript: path.resolve('dist', 'cli.js'),
+          serverScript: path.resolve('dist', 'serve.js'),
           readFile: () => Promise.reject(new Error('nothing is read')),
         },
         workerScript: path.resolve('dist', 'worker.js'),

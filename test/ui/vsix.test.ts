@@ -22,19 +22,16 @@ function filesInZip(file: string): string[] {
 const files = `
   LICENSE.txt
   changelog.md
-  dist/cli.js
-  dist/commands.js
   dist/comparison.js
   dist/entra.js
   dist/extension.js
   dist/features.js
   dist/licenses.txt
-  dist/otlp.js
   dist/overview.js
   dist/panel.js
   dist/run.js
   dist/sdk.js
-  dist/servers.js
+  dist/serve.js
   dist/worker.js
   examples/azure-signalr-upstream.signalr.yaml
   examples/azure-signalr.signalr.yaml

@@ -1,0 +1,15 @@
+/** The servers that the editor starts for its runs: `serve` without the rest of the command line, as dist/serve.js. */
+import { runTree } from './commandTree';
+import * as commands from './commands/serveCommand';
+import { processIo } from './io';
+import { runProcess } from './runProcess';
+import { serveDeps } from './serveDeps';
+import { addServe } from './serveTree';
+
+runProcess(() =>
+  runTree(process.argv.slice(2), processIo(), {
+    deps: serveDeps,
+    commands: () => Promise.resolve(commands),
+    grow: addServe,
+  }),
+);
