@@ -15,7 +15,7 @@ const lingerMs = 15_000;
  * `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a process of its
  * own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is tried again; never,
  * where only the product decides, at most once, where a browser or the clock of a shared machine has a say. `yields`:
- * takes what the others of its turn leave of the processor; only for tests that no slowness makes fail. `runner`: script
+ * takes what the others of its turn and the next leave of the processor; only for tests that no slowness makes fail. `runner`: script
  * that runs the tests instead of mocha in plain Node, and leaves the counts in the same way.
  */
 export const turns = [

@@ -45,15 +45,20 @@ async function run() {
     failed('compiling');
     return;
   }
-  const checked = names.length === 0 ? check() : Promise.resolve();
+  /** What takes only what the suites leave of the processor, beside two turns of them. */
+  const yielding = names.length === 0 ? [check()] : [];
   const reports = new Map();
   for (const turn of turns) {
     const running = turn
       .filter((suite) => chosen.includes(suite))
-      .map(async (suite, place) => reports.set(suite, await runSuite(suite, place > 0)));
-    await Promise.all(running);
+      .map((suite, place) => ({
+        suite,
+        over: runSuite(suite, place > 0).then((report) => reports.set(suite, report)),
+      }));
+    yielding.push(...running.filter(({ suite }) => suite.yields).map(({ over }) => over));
+    await Promise.all(running.filter(({ suite }) => !suite.yields).map(({ over }) => over));
     // What comes after measures, and waits for pages to draw.
-    if (turn !== turns[0]) await checked;
+    if (turn !== turns[0]) await Promise.all(yielding);
   }
   for (const [suite, report] of reports) add(suite, report);
 }
