@@ -1,6 +1,6 @@
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
-import type { Service } from '../base/serviceTraits';
+import { isAzure, type Service } from '../base/serviceTraits';
 import { hideSecrets } from '../base/text';
 import type { ServiceProbe, TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
@@ -29,7 +29,7 @@ export type Probed =
 /**
  * Connects once to what `config.target` would say; asks a service whether it takes the key.
  *
- * @param service whose emulator `local` starts; absent: the embedded hub
+ * @param service whose emulator `local` starts; absent or `hub`: the embedded hub
  * @param agree settles with whether a hub may be followed to that host beyond this machine; absent when
  *   nobody needs to be asked
  * @returns undefined when it may not
@@ -44,7 +44,9 @@ export async function probeTarget(
   const { scenario, problems } = parseScenario('mode: simple\n', {
     overrides: [
       { path: 'config.target', value: text },
-      ...(service === undefined ? [] : [{ path: 'config.service', value: service }]),
+      ...(service !== undefined && isAzure(service)
+        ? [{ path: 'config.service', value: service }]
+        : []),
     ],
   });
   const error = problems.find(({ severity }) => severity === 'error');

@@ -75,7 +75,9 @@ export function assumptionsOf(
     sentences.push(`The number of senders changes in stages: its peak counts, ${peak} senders.`);
   }
   if (scenario.arrivals === 'poisson') {
-    sentences.push('Messages are due at random: their mean rate counts, and some moments have more.');
+    sentences.push(
+      'Messages are due at random: their mean rate counts, and some moments have more.',
+    );
   }
   sentences.push(...used.flatMap(({ assumption }) => assumption ?? []));
   return [...new Set(sentences)];

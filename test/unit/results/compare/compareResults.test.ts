@@ -131,7 +131,7 @@ describe('comparing two results', () => {
       [{ scenario: { ...sampleScenario, pacing: 'closed' } }, /config.pacing is open in one/],
       // As other scenarios have it.
       [
-        { scenario: { ...sampleScenario, arrivals: 'poisson' } as Result['scenario'] },
+        { scenario: { ...sampleScenario, arrivals: 'poisson' as const } },
         /config.arrivals is – in one and poisson in the other/,
       ],
     ];
