@@ -41,6 +41,23 @@ export interface SearchStep {
   readonly broken?: BrokenObjective;
 }
 
+const isJudged = ({ status }: SearchStep): boolean => status === 'pass' || status === 'fail';
+
+/** The step whose numbers a value is shown with: of several tries the newest that was judged, else the newest. */
+export const shownStep = (tries: readonly SearchStep[]): SearchStep =>
+  tries.filter(isJudged).at(-1) ?? tries.at(-1)!;
+
+/** All tries of each value, in the order they were run; values rise. */
+export function triesByValue(steps: readonly SearchStep[]): SearchStep[][] {
+  const tries = new Map<number, SearchStep[]>();
+  for (const step of steps) {
+    const own = tries.get(step.value);
+    if (own) own.push(step);
+    else tries.set(step.value, [step]);
+  }
+  return [...tries.values()].sort(([a], [b]) => a!.value - b!.value);
+}
+
 /** A capacity search, as `result.json` has it. */
 export interface SearchSummary {
   readonly of: SearchKind;

@@ -25,7 +25,7 @@ export function searchLines(search: SearchSummary): Line[] {
   const all = triedValues(search);
   if (all.length === 0) return [];
   const rows = around(all, search);
-  const slowest = Math.max(shortestUs * 10, ...rows.map(({ steps }) => newest(steps).p99 ?? 0));
+  const slowest = Math.max(shortestUs * 10, ...rows.map(({ shown }) => shown.p99 ?? 0));
   const scale = (us: number): number =>
     Math.max(0, Math.log(us / shortestUs) / Math.log(slowest / shortestUs));
   const hidden = all.length - rows.length;
@@ -51,11 +51,9 @@ function around(all: readonly TriedValue[], { low }: SearchSummary): readonly Tr
   return all.slice(from, from + mostRows);
 }
 
-const newest = (steps: readonly SearchStep[]): SearchStep => steps.at(-1)!;
-
 function lineOf(row: TriedValue, search: SearchSummary, scale: (us: number) => number): Line {
-  const { value, steps, standing } = row;
-  const { p50, p99, lost } = steps[0]!;
+  const { value, shown, standing } = row;
+  const { p50, p99, lost } = shown;
   const mark = value === search.low ? '▸' : ' ';
   const cells = [
     formatCount(value).padStart(12),
@@ -85,15 +83,14 @@ function toneOf(standing: TriedValue['standing'], isLow: boolean): Tone | undefi
 }
 
 /** `held, 900ms when repeated`; `p99 rose above 1 s, twice`. */
-function wordsOf({ steps, standing }: TriedValue): string {
-  const [first, ...again] = steps as readonly [SearchStep, ...SearchStep[]];
+function wordsOf({ steps, shown, standing }: TriedValue): string {
   const held = steps.filter(({ status }) => status === 'pass').length;
   if (held > 0 && held < steps.length) return `held ${held} of ${steps.length} times`;
   if (standing === 'invalid') return 'not offered in time';
-  const times =
-    again.length === 0 ? '' : again.length === 1 ? ', twice' : `, ${steps.length} times`;
+  const often = steps.length === 2 ? ', twice' : `, ${steps.length} times`;
+  const times = steps.length === 1 ? '' : often;
   if (held > 0) return `held${times}`;
-  return (first.broken === undefined ? 'missed' : shortWords(first)) + times;
+  return (shown.broken === undefined ? 'missed' : shortWords(shown)) + times;
 }
 
 /** As in the sentence, short enough for what is left of 80 columns. */

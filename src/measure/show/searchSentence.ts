@@ -1,7 +1,14 @@
 import { latencyMetrics } from '../../base/objectives/percentile';
 import { latencyWords, limitWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
-import type { BrokenObjective, SearchKind, SearchSummary } from '../../search/searchSummary';
+import {
+  shownStep,
+  triesByValue,
+  type BrokenObjective,
+  type SearchKind,
+  type SearchStep,
+  type SearchSummary,
+} from '../../search/searchSummary';
 
 /** For one, and for more. */
 const kindWords: Readonly<Record<SearchKind, readonly [string, string]>> = {
@@ -84,14 +91,16 @@ export interface TriedValue {
   readonly value: number;
   /** Rising by time, never empty. */
   readonly steps: SearchSummary['steps'];
+  /** The one whose numbers are shown. */
+  readonly shown: SearchStep;
   readonly standing: 'held' | 'missed' | 'contested' | 'invalid';
 }
 
 /** The values that were tried, rising. */
 export function triedValues({ steps, low, high }: SearchSummary): TriedValue[] {
-  const values = [...new Set(steps.map(({ value }) => value))].sort((a, b) => a - b);
-  return values.map((value) => {
-    const own = steps.filter((step) => step.value === value);
+  return triesByValue(steps).map((own) => {
+    const shown = shownStep(own);
+    const { value } = shown;
     const count = (status: string): number => own.filter((step) => step.status === status).length;
     const [held, missed] = [count('pass'), count('fail')];
     const standing =
@@ -102,6 +111,6 @@ export function triedValues({ steps, low, high }: SearchSummary): TriedValue[] {
           : held > missed || value === low
             ? 'held'
             : 'missed';
-    return { value, steps: own, standing };
+    return { value, steps: own, shown, standing };
   });
 }

@@ -3,7 +3,12 @@ import type { Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import { brokenWords, valueWords } from '../../measure/show/searchSentence';
 import { panelStrings } from '../../protocol/panelStrings';
-import type { SearchStep, SearchSummary } from '../../search/searchSummary';
+import {
+  shownStep,
+  triesByValue,
+  type SearchStep,
+  type SearchSummary,
+} from '../../search/searchSummary';
 import {
   chartSize,
   latencyAxis,
@@ -19,9 +24,7 @@ const mostSteps = 500;
 /** Latency over what was searched: each step a dot that held or did not, and the interval as a band. */
 export function searchChart(search: SearchSummary, slo: Slo): ReportChart | undefined {
   const steps = search.steps.slice(-mostSteps);
-  // Of a value that was tried more than once the newest.
-  const newest = [...new Map(steps.map((step) => [step.value, step])).values()];
-  const rising = newest.sort((a, b) => a.value - b.value);
+  const rising = triesByValue(search.steps).slice(-mostSteps).map(shownStep);
   const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
   if (values.length === 0) return undefined;
   const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');

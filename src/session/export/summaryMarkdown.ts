@@ -172,8 +172,8 @@ function searchTable(search: SearchSummary): string[] {
   const us = (value: number | null): string => (value === null ? 'lost' : formatLatencyUs(value));
   const rows = triedValues(search)
     .slice(-mostSteps)
-    .map(({ value, steps }) => {
-      const { p50, p99, lost, broken } = steps.at(-1)!;
+    .map(({ value, steps, shown }) => {
+      const { p50, p99, lost, broken } = shown;
       const held = steps.filter(({ status }) => status === 'pass').length;
       const words = broken ? `: ${brokenWords(broken)}` : '';
       return [

@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
+import { shownStep, triesByValue } from '../../search/searchSummary';
 import { element, setText } from '../element';
 import type { ShownRun } from '../panelState';
 import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '../searchState';
@@ -46,10 +47,9 @@ const pair = (
     latencyOrLost(status === 'incomplete' && us === null ? undefined : us, strings),
   );
 
-/** By value: of those tried more than once the newest. */
+/** By value, with the numbers that every view shows of it. */
 export function searchColumns({ steps }: ShownSearch): uPlot.AlignedData {
-  const newest = new Map(steps.map((step) => [step.value, step]));
-  const rising = [...newest.values()].sort((a, b) => a.value - b.value);
+  const rising = triesByValue(steps).map(shownStep);
   return [
     rising.map(({ value }) => value),
     rising.map(({ p50 }) => p50),
@@ -90,8 +90,9 @@ export function createSearchCard(first: ShownRun): StateCard {
       const value = columns[0][index]!;
       const texts = textsAt(index);
       const rows = lines.map(({ label, colour }, line) => ({ label, colour, value: texts[line]! }));
-      const step = search?.steps.filter((each) => each.value === value).at(-1);
-      const outcome = step ? [{ label: outcomeText(step, strings), value: '' }] : [];
+      const tries = search?.steps.filter((each) => each.value === value) ?? [];
+      const outcome =
+        tries.length > 0 ? [{ label: outcomeText(shownStep(tries), strings), value: '' }] : [];
       const title = search ? searchValue(search.of, value, strings) : '';
       return { title, rows: [...rows.filter((_, line) => chart.isShown(line)), ...outcome] };
     },

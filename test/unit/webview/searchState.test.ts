@@ -65,7 +65,7 @@ describe('a search in the panel', () => {
     assert.match(rest, /^p99 rose above 1 s \(12 steps, 6:40, generator healthy\)\.$/);
   });
 
-  it('draws the newest step of each value, rising, and lists all in their order', () => {
+  it('draws the newest judged step of each value, rising, and lists all in their order', () => {
     const [values, p50s] = searchColumns(searchSample) as unknown as [number[], number[]];
     assert.deepEqual(values, [100, 200, 400, 600, 650, 675, 681, 687, 700, 800]);
     assert.equal(p50s[values.indexOf(681)], 11_200);

@@ -15,7 +15,7 @@ describe('the table of a search', () => {
       '          600   3.1ms    38ms       0  █████░░░        held',
       '          650   5.4ms   210ms       0  ██████░░░░░     held',
       '          675     9ms   870ms       0  ██████░░░░░░░   held',
-      '▸         681    11ms   940ms       0  ███████░░░░░░   held, twice',
+      '▸         681    11ms   930ms       0  ███████░░░░░░   held, twice',
       '          687    14ms    1.1s       0  ███████░░░░░░   p99 rose above 1 s, twice',
       '          700    41ms    1.3s       0  █████████░░░░   p99 rose above 1 s',
       '          800   620ms    1.9s       0  ████████████░░  p99 rose above 1 s',

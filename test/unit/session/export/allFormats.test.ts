@@ -10,14 +10,25 @@ import { formatCount, formatLatencyUs } from '../../../../src/base/units';
 import { exported, exporters } from '../../../../src/session/export/exporters';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { Result } from '../../../../src/results/result';
-import { failedResult, mixedStep, sampleResult, sampleStep } from '../../results/sampleResult';
+import {
+  failedResult,
+  mixedStep,
+  sampleResult,
+  sampleScenario,
+  sampleStep,
+} from '../../results/sampleResult';
 import { sloOf, sloOfStep } from '../../../../src/base/slo';
 import { decodeHistogram } from '../../../../src/measure/histogram';
 import { comparedRows } from '../../../../src/measure/compare/comparisonRows';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { judgeStep } from '../../../../src/measure/judge/verdict';
 import type { StepSummary } from '../../../../src/measure/summary';
-import type { SearchSummary } from '../../../../src/search/searchSummary';
+import { searchLines } from '../../../../src/cli/views/searchTable';
+import { triedValues } from '../../../../src/measure/show/searchSentence';
+import type { SearchStep, SearchSummary } from '../../../../src/search/searchSummary';
+import { searchChart } from '../../../../src/session/export/searchReport';
+import { searchColumns } from '../../../../src/webview/charts/searchChart';
+import { searchSample } from '../../../fakes/searchSample';
 import { recordedResult, recordedSnapshots, recordedStep } from './recordedResult';
 
 const requireHere = createRequire(__filename);
@@ -191,6 +202,59 @@ describe('all formats of one result', () => {
   it('have no value that is no number', () => {
     for (const [format, text] of Object.entries(written))
       assert.doesNotMatch(text, /\bNaN\b|\bundefined\b/, format);
+  });
+});
+
+describe('all formats of a search', () => {
+  const [first] = searchSample.steps;
+  const tried = (value: number, p99: number | null, status: SearchStep['status']): SearchStep => ({
+    ...{
+      ...first!,
+      value,
+      status,
+      p50: p99 === null ? null : p99 / 10,
+      p99,
+      lost: Math.round((p99 ?? 7000) / 1000),
+    },
+    ...(status === 'fail' && { broken: { metric: 'p99', limit: 1_000_000, value: p99 } }),
+  });
+  // Tries of one value that differ in all that is shown; the last of 700 was not offered.
+  const shown = [
+    tried(600, 210_000, 'pass'),
+    tried(650, 940_000, 'pass'),
+    tried(700, null, 'fail'),
+    tried(800, 1_900_000, 'fail'),
+  ];
+  const steps = [
+    ...[shown[0]!, shown[3]!, tried(700, 1_300_000, 'fail'), tried(650, 860_000, 'pass')],
+    ...[shown[2]!, shown[1]!, tried(700, 720_000, 'invalid')],
+  ].map((step, at) => ({ ...step, index: at + 1 }));
+  const search: SearchSummary = { ...searchSample, low: 650, high: 700, steps };
+  const once = { ...search, steps: shown };
+  const latency = (us: number | null): string => (us === null ? 'lost' : formatLatencyUs(us));
+
+  it('show a value that was tried several times with the same numbers', async () => {
+    assert.deepEqual(
+      triedValues(search).map(({ shown: step }) => ({ ...step, index: 1 })),
+      shown,
+    );
+    const markdown = await inFormat({ ...sampleResult(), search }, 'md');
+    const terminal = searchLines(search).map(({ text }) => text);
+    const [values, p50s, p99s] = searchColumns(search) as unknown as (number | null)[][];
+    for (const [at, { value, p50, p99, lost }] of shown.entries()) {
+      const cells = [latency(p50), latency(p99), formatCount(lost)];
+      const row = markdown.split('\n').find((line) => line.startsWith(`| ${value} senders |`));
+      assert.deepEqual(row?.split(' | ').slice(1, 4), cells);
+      const line = terminal.find((text) => new RegExp(`^[ ▸] +${value} `).test(text))!;
+      assert.deepEqual(line.slice(14).trim().split(/ +/).slice(0, 3), cells);
+      assert.deepEqual([values![at], p50s![at], p99s![at]], [value, p50, p99]);
+    }
+    const svgOf = (of: SearchSummary): string => searchChart(of, sampleScenario.slo)!.svg;
+    assert.equal(svgOf(search), svgOf(once));
+    // Bars have one scale with the numbers beside them.
+    const bars = (of: SearchSummary): string[] =>
+      searchLines(of).flatMap(({ text }) => /[█░]+(?= {2})/.exec(text) ?? []);
+    assert.deepEqual(bars(search), bars(once));
   });
 });
 
