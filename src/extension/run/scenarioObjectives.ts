@@ -1,5 +1,7 @@
 /** The objectives that stand in a scenario file, and what a run has said of each. */
+import { fill } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
+import { namedText } from '../../measure/judge/verdict';
 import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import {
@@ -56,18 +58,23 @@ export type ObjectiveOutcome =
   | { readonly status: 'missed'; readonly words: string }
   | { readonly status: 'notMeasured' };
 
-/** What a run has said of an objective: of several steps that missed it the last. */
+/**
+ * What a run has said of an objective: of several steps that missed it the last. A search looks for what is too
+ * much: what its steps missed counts only where it has failed.
+ */
 export function outcomeOf(
   objective: WrittenObjective,
-  { verdict, steps }: Pick<Result, 'verdict' | 'steps'>,
+  { verdict, steps, search }: Pick<Result, 'verdict' | 'steps' | 'search'>,
   t: Translate,
 ): ObjectiveOutcome {
   const say = sentencesIn(t);
   let outcome: ObjectiveOutcome = { status: 'notMeasured' };
+  const mayMiss = search === undefined || verdict.status === 'fail';
   const judge = (of: Verdict, where: (words: string) => string): void => {
     const check = checkOf(objective, of);
     // What cannot be believed says nothing of the target.
     if (check === undefined || unjudged.includes(of.status)) return;
+    if (!check.met && !mayMiss) return;
     if (!check.met) outcome = { status: 'missed', words: where(say(reasonOf(check, of))) };
     else if (outcome.status === 'notMeasured') outcome = { status: 'met' };
   };
@@ -85,9 +92,16 @@ const checkOf = (objective: WrittenObjective, { checks = [] }: Verdict): SloChec
     isAlike(objective, { metric, name, last: step === 'last' }),
   )[objective.nth];
 
-/** The sentence of the verdict, which has value and limit; several of one kind differ by their names. */
-function reasonOf({ metric, name, value, limit }: SloCheck, { reasons }: Verdict): string {
-  const alike = reasons.filter(({ code }) => code === `slo-${metric}`);
-  const named = alike.find(({ message }) => name !== undefined && message.includes(name));
-  return (named ?? alike[0])?.message ?? `${metric} ${value ?? '–'}, ${limit}`;
+/** The sentence of the verdict, which has value and limit: reasons of one objective and name stand as its checks do. */
+function reasonOf(check: SloCheck, { reasons, checks = [] }: Verdict): string {
+  const { metric, name, value, limit } = check;
+  const begin = name === undefined ? '' : fill(namedText, name, '');
+  const alike = reasons.filter(
+    ({ code, message }) => code === `slo-${metric}` && message.startsWith(begin),
+  );
+  const missed = checks.filter((each) => !each.met && each.metric === metric);
+  const own = name === undefined ? missed : missed.filter((each) => each.name === name);
+  // A missed objective that ends a step is the only one of its kind that has words.
+  const said = alike.length === own.length ? alike[own.indexOf(check)] : undefined;
+  return said?.message ?? `${metric} ${value ?? '–'}, ${limit}`;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { english } from '../../../../src/base/text';
 import { objectivesIn, outcomeOf } from '../../../../src/extension/run/scenarioObjectives';
 import type { SloCheck, Verdict } from '../../../../src/measure/summary';
+import { searchSample } from '../../../fakes/searchSample';
 import { sampleResult } from '../../results/sampleResult';
 
 const map = `scenario:
@@ -86,5 +87,65 @@ describe('the objectives of a scenario file', () => {
       words: `step 2: objective “usual”: ${slow}`,
     });
     assert.deepEqual(outcomeOf(full!, run, english), { status: 'met' });
+  });
+
+  it('are missed by the steps of a search only where it has failed', () => {
+    const steps = [true, false].map((met, at) => ({
+      ...result.steps[0]!,
+      index: at + 1,
+      verdict: {
+        status: met ? ('pass' as const) : ('fail' as const),
+        reasons: met ? [] : [{ code: 'slo-p99', message: slow }],
+        checks: [p99(met)],
+      },
+    }));
+    const outcome = (status: Verdict['status'], of = steps) =>
+      outcomeOf(
+        objective!,
+        { verdict: { status, reasons: [] }, steps: of, search: searchSample },
+        english,
+      );
+    assert.deepEqual(outcome('pass'), { status: 'met' });
+    assert.deepEqual(outcome('incomplete'), { status: 'met' });
+    assert.deepEqual(outcome('pass', steps.slice(1)), { status: 'notMeasured' });
+    assert.deepEqual(outcome('fail', steps.slice(1)), {
+      status: 'missed',
+      words: `step 2: ${slow}`,
+    });
+  });
+
+  it('have the reason of their own, with and without names', () => {
+    const alike = 'slo:\n  - { metric: p99, limit: 200ms }\n  - { metric: p99, limit: 500ms }\n';
+    const reason = (message: string) => ({ code: 'slo-p99', message });
+    const missed = (text: string, checks: SloCheck[], messages: string[]): unknown[] =>
+      objectivesIn(text).map((one) => {
+        const verdict = { status: 'fail' as const, reasons: messages.map(reason), checks };
+        const outcome = outcomeOf(one, judged(verdict), english);
+        return 'words' in outcome ? outcome.words : outcome.status;
+      });
+    const limits = [200_000, 500_000].map((limit) => ({ ...p99(false), limit }));
+    const messages = ['above the limit of 200 ms', 'above the limit of 500 ms'];
+    assert.deepEqual(
+      missed(alike, limits, messages),
+      messages.map((each) => `step 2: ${each}`),
+    );
+    assert.deepEqual(missed(alike, [{ ...limits[0]!, met: true }, limits[1]!], messages.slice(1)), [
+      'met',
+      `step 2: ${messages[1]}`,
+    ]);
+    const inNames = `slo:
+  - { name: full load, metric: p99, limit: 200ms }
+  - { name: load, metric: p99, limit: 500ms }
+`;
+    const names = ['full load', 'load'];
+    const words = names.map((name) => `objective “${name}”: slow`);
+    assert.deepEqual(
+      missed(
+        inNames,
+        limits.map((check, at) => ({ ...check, name: names[at]! })),
+        words,
+      ),
+      words.map((each) => `step 2: ${each}`),
+    );
   });
 });
