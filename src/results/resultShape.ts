@@ -83,6 +83,20 @@ const number = being(
   'a number',
   (value) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
 );
+const count = being(
+  'a number of at least 0',
+  (value) => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER,
+);
+/** Fields that count something, wherever they stand: no sum or share of theirs makes sense below 0. */
+const counted = new Set(
+  [
+    'index seconds count senders offered sent expected received lost duplicated outOfOrder late extra',
+    'sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut timeToAllMissed',
+    'requested connected failed dropped reconnected notBack openedPerSecond open held',
+    'drops closed reconnects missing joins joinsFailed leaves leavesFailed skipped',
+    'connections baseSending step sendingSteps cores workers plannedSteps',
+  ].flatMap((names) => names.split(' ')),
+);
 const time = being(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
@@ -143,7 +157,9 @@ const of =
   ): Shape => {
     const named = numbers.split(' ').map((name): [string, Shape] => {
       const isOptional = name.endsWith('?');
-      return isOptional ? [name.slice(0, -1), optional(number)] : [name, number];
+      const field = isOptional ? name.slice(0, -1) : name;
+      const shape = counted.has(field) ? count : number;
+      return [field, isOptional ? optional(shape) : shape];
     });
     const all = [...named, ...(Object.entries(others) as [string, Shape][])];
     return entries(() => all);
@@ -151,7 +167,7 @@ const of =
 const named = (shapes: Readonly<Record<string, Shape>>): Shape =>
   entries(() => Object.entries(shapes));
 
-const counts = record(number);
+const counts = record(count);
 const connectTimes = of<ConnectTimes>()('p50 p99 max');
 const quantiles = of<Quantiles>()('p50 p90 p95 p99');
 const latency = of<LatencySummary>()('count min mean p50 p90 p95 p99 p999 p9999 max');
@@ -190,7 +206,7 @@ const verdict = named({
 const messages = {
   ...{ wireBytesIn: nullable(number), wireBytesOut: nullable(number) },
   ...{ latencyUs: latency, sendLatencyUs: latency, judgedUs: optional(judged) },
-  ...{ timeToAllUs: optional(latency), timeToAllMissed: optional(number) },
+  ...{ timeToAllUs: optional(latency), timeToAllMissed: optional(count) },
   histogram: text,
 };
 const messageNumbers =

@@ -62,7 +62,24 @@ describe('a hostile result', () => {
     [
       'with a number that nothing counted can have',
       () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e308')),
-      /machine\.cores: must be a number/,
+      /machine\.cores: must be a number of at least 0/,
+    ],
+    [
+      'that received less than nothing',
+      () => {
+        const result = sampleResult();
+        const [first, ...rest] = result.steps;
+        return writeFile(
+          file(),
+          JSON.stringify({ ...result, steps: [{ ...first, received: -5 }, ...rest] }),
+        );
+      },
+      /steps\[0\]\.received: must be a number of at least 0/,
+    ],
+    [
+      'with less than no errors',
+      () => writeFile(file(), JSON.stringify({ ...sampleResult(), errors: { reset: -1 } })),
+      /errors\.reset: must be a number of at least 0/,
     ],
     [
       'with a parameter of the wrong type',
@@ -76,7 +93,7 @@ describe('a hostile result', () => {
     [
       'with a number beyond all numbers',
       () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e999')),
-      /machine\.cores: must be a number/,
+      /machine\.cores: must be a number of at least 0/,
     ],
   ];
   for (const [name, write, why] of broken) {
