@@ -114,11 +114,11 @@ async function readInterrupted(
   };
 }
 
-/** Of the last 64 MB, oldest first; lines that are cut or damaged are passed over. */
-export async function* readSamples(file: string): AsyncGenerator<Snapshot> {
+/** Of the last 64 MB, or fewer, oldest first; lines that are cut or damaged are passed over. */
+export async function* readSamples(file: string, most = mostBytes): AsyncGenerator<Snapshot> {
   const found = await statOf(file);
   if (!found?.isFile()) return;
-  const input = createReadStream(file, { start: Math.max(0, found.size - mostBytes) });
+  const input = createReadStream(file, { start: Math.max(0, found.size - most) });
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     const sample = parsed(line);
     if (shapeProblem(sample, sampleShape) === undefined) yield sample as Snapshot;

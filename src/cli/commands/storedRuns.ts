@@ -10,6 +10,7 @@ import {
 import { readResult } from '../../results/readResult';
 import { exported } from '../../session/export/exporters';
 import { writeReport } from '../../session/export/reportFiles';
+import { samplesProblem } from '../../session/export/samplesEnd';
 import { exitCode } from '../exitCode';
 import { canColour, widthOf, type ProcessIo } from '../io';
 import { finalScreen, interruptedScreen } from '../views/finalScreen';
@@ -45,9 +46,12 @@ export async function showCommand(
 export async function exportCommand(
   location: string,
   { format, out }: { readonly format: string; readonly out?: string },
-  { stdout, cwd }: ProcessIo,
+  { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
-  const text = await exported(await readResult(location), format);
+  const run = await readResult(location);
+  const text = await exported(run, format);
+  const cut = await samplesProblem(run);
+  if (cut !== undefined) stderr.write(`warning: ${cut}\n`);
   if (out === undefined) stdout.write(text);
   else {
     const problem = await writeReport(path.resolve(cwd, out), text);

@@ -25,6 +25,7 @@ import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../runWords';
+import { samplesEndWords } from './samplesEnd';
 import { lineSample } from './svgChart';
 import { chartsOverTime, spectrumChart, type ReportChart } from './reportCharts';
 import { searchChart } from './searchReport';
@@ -45,6 +46,8 @@ export function htmlReport(result: Result, snapshots: readonly Snapshot[]): stri
   const spectrum = spectrumChart(decisive);
   const search = result.search && searchChart(result.search, scenario.slo);
   const marks = marksOf(scenario, target);
+  const last = snapshots.at(-1);
+  const cut = last && samplesEndWords(result, last);
   const where = [loadWords(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
   return page(scenarioName(id), [
     header(scenarioName(id), where.join(' '), id),
@@ -55,6 +58,7 @@ export function htmlReport(result: Result, snapshots: readonly Snapshot[]): stri
       : []),
     tiles(result, decisive),
     ...(charts.length === 0 ? [`<p class="quiet">${markupText(panelStrings.noSamples)}</p>`] : []),
+    ...(cut === undefined ? [] : [note(cut)]),
     '<div class="grid">',
     ...(search ? [figure(search)] : []),
     ...charts.map(figure),
