@@ -1,42 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
+import { blockOf, PipelineJob, type Step } from '../fakes/pipelineJob';
 
-interface Step {
-  readonly name?: string;
-  readonly displayName?: string;
-  readonly run?: string;
-  readonly bash?: string;
-  readonly uses?: string;
-  readonly task?: string;
-  readonly publish?: string;
-  readonly if?: string;
-  readonly condition?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly with?: Readonly<Record<string, string>>;
-  readonly inputs?: Readonly<Record<string, string>>;
-}
-
-const scenario = (slo: string): string => `config:
+const scenario = (slo: string, duration = '2s'): string => `config:
   connections: 20
   arrivingRate: 200
   baseSending: 20
-  singleStepDuration: 2s
+  singleStepDuration: ${duration}
   warmup: 0s
 scenario:
   name: echo
@@ -44,20 +22,11 @@ scenario:
 slo: { ${slo} }
 `;
 
-/** The YAML blocks of a document, by what they contain. */
-function blockOf(file: string, word: string): unknown {
-  const text = readFileSync(file, 'utf8');
-  const blocks = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-  const found = blocks.find((block) => block.includes(word));
-  assert.ok(found, word);
-  return parse(found);
-}
-
 describe('the pipelines of docs/ci.md', () => {
   let tools: string;
   let packed: string;
   let repository: string;
-  let environment: NodeJS.ProcessEnv;
+  let runner: PipelineJob;
 
   before(async () => {
     tools = mkdtempSync(path.join(tmpdir(), 'signalr-bench-ci-'));
@@ -89,7 +58,7 @@ describe('the pipelines of docs/ci.md', () => {
     const gh = path.join(home, 'bin', 'gh');
     writeFileSync(gh, `#!/bin/sh\necho "$@" > gh.txt\ncp reports/comment.md gh.md\n`);
     chmodSync(gh, 0o755);
-    environment = {
+    const environment = {
       PATH: `${path.join(home, 'bin')}${path.delimiter}${process.env['PATH']}`,
       HOME: home,
       TMPDIR: tools,
@@ -97,46 +66,35 @@ describe('the pipelines of docs/ci.md', () => {
       npm_config_offline: 'true',
       npm_config_cache: path.join(home, 'cache'),
     };
+    runner = new PipelineJob({ repository, kept: path.join(home, 'kept'), environment });
   });
 
   after(() => {
     rmSync(tools, { recursive: true, force: true });
   });
 
-  /** As runners do it: steps after a failure run only when they say so. Returns the names of those that failed. */
-  async function job(
+  /** A clone as a new job finds it: nothing of an earlier one is there. */
+  function cleaned(): void {
+    for (const left of ['.signalr-bench', 'reports', 'signalr-bench-reports'])
+      rmSync(path.join(repository, left), { recursive: true, force: true });
+  }
+
+  /** Runs of main, then of a pull request: the second is compared with the first, whatever comes of it. */
+  async function compares(
     steps: readonly Step[],
     values: Readonly<Record<string, string>>,
     env: NodeJS.ProcessEnv,
-  ): Promise<string[]> {
-    const filled = (text: string): string =>
-      text.replace(/\$\{\{ *([^}]+?) *\}\}|\$\(([^)]+)\)/g, (_all, one: string, two: string) => {
-        const name = one || two;
-        assert.ok(name in values, name);
-        return values[name]!;
-      });
-    const failed: string[] = [];
-    for (const step of steps) {
-      const { name = '', displayName = name, run, bash = run, condition = '' } = step;
-      const always = `${step.if ?? ''}${condition}`;
-      if (failed.length > 0 && !/always\(\)|succeededOrFailed\(\)/.test(always)) continue;
-      const { report_paths: cases, path: kept } = step.with ?? {};
-      const { testResultsFiles } = step.inputs ?? {};
-      for (const needed of [cases, kept, testResultsFiles, step.publish])
-        if (needed !== undefined) assert.ok(existsSync(path.join(repository, needed)), needed);
-      if (bash === undefined) continue;
-      const own = Object.entries(step.env ?? {}).map(([key, value]) => [key, filled(value)]);
-      const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', bash], {
-        cwd: repository,
-        env: { ...environment, ...env, ...(Object.fromEntries(own) as NodeJS.ProcessEnv) },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      let said = '';
-      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      const [code] = (await once(child, 'close')) as [number];
-      if (code !== 0) failed.push(`${displayName} ${code}: ${said.trim().split('\n').at(-1)}`);
-    }
-    return failed;
+  ): Promise<void> {
+    // Less than 10 s cannot be compared.
+    const file = path.join(repository, 'load/chat-room.signalr.yaml');
+    writeFileSync(file, scenario('p99: 10s', '12s'));
+    assert.deepEqual(await runner.run(steps, values, env, 'main'), []);
+    assert.doesNotMatch(read('reports/junit.xml'), /not worse than the baseline/);
+    cleaned();
+    const failed = named(await runner.run(steps, values, env));
+    assert.ok(['', 'Run 1'].includes(failed.join()), failed.join());
+    assert.match(read('reports/junit.xml'), /not worse than the baseline/);
+    assert.match(read('reports/comment.md'), /^### [^]*\| p50 \| [\d.]+ ms \| [\d.]+ ms \|/);
   }
 
   const named = (failed: readonly string[]): string[] => failed.map((each) => each.split(':')[0]!);
@@ -148,7 +106,7 @@ describe('the pipelines of docs/ci.md', () => {
     };
     const { env, steps } = jobs.load;
     const values = { 'github.token': 'key', 'github.event.pull_request.number': '7' };
-    assert.deepEqual(await job(steps, values, env), []);
+    assert.deepEqual(await runner.run(steps, values, env), []);
     assert.match(read('reports/junit.xml'), /failures="0"/);
     assert.match(read('reports/chat-room.html'), /class="verdict pass"/);
     assert.equal(
@@ -156,10 +114,13 @@ describe('the pipelines of docs/ci.md', () => {
       'pr comment 7 --body-file reports/comment.md --edit-last --create-if-none\n',
     );
     assert.match(read('gh.md'), /\*\*✓ passed; /);
+    cleaned();
     writeFileSync(path.join(repository, 'load/chat-room.signalr.yaml'), scenario('rate: 1000000'));
-    assert.deepEqual(named(await job(steps, values, env)), ['Run 1']);
+    assert.deepEqual(named(await runner.run(steps, values, env)), ['Run 1']);
     assert.match(read('reports/junit.xml'), /<failure type="slo-rate"/);
     assert.match(read('gh.md'), /\*\*✗ failed; /);
+    cleaned();
+    await compares(steps, values, env);
   });
 
   it('on Azure run, publish cases and comment', async () => {
@@ -187,7 +148,11 @@ describe('the pipelines of docs/ci.md', () => {
       BUILD_REPOSITORY_ID: 'repository',
       SYSTEM_PULLREQUEST_PULLREQUESTID: '7',
     };
-    assert.deepEqual(await job(steps, { 'System.AccessToken': 'key' }, env), []);
+    const values = { 'System.AccessToken': 'key' };
+    assert.deepEqual(await runner.run(steps, values, env), []);
+    const comment = read('reports/comment.md');
+    cleaned();
+    await compares(steps, values, env);
     server.close();
     const [thread] = bodies;
     assert.equal(
@@ -196,7 +161,7 @@ describe('the pipelines of docs/ci.md', () => {
     );
     assert.equal(thread.key, 'Bearer key');
     const { comments } = JSON.parse(thread.body) as { comments: { content: string }[] };
-    assert.equal(comments[0]?.content, read('reports/comment.md'));
+    assert.equal(comments[0]?.content, comment);
   });
 
   it('can be one step by action.yml, which sums up and hands on the exit code', async () => {
@@ -210,24 +175,32 @@ describe('the pipelines of docs/ci.md', () => {
       ...{ scenario: 'load/chat-room.signalr.yaml', target: 'local' },
       arguments: '--set\nscenario.parameters.messageSize=4 KB\n',
     };
-    const values = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [`inputs.${name}`, value]),
-    );
+    const values: Record<string, string> = {
+      ...{ 'github.token': 'key', 'github.repository': 'owner/name' },
+      'github.event.pull_request.number': '7',
+      ...Object.fromEntries(
+        Object.entries(given).map(([name, value]) => [`inputs.${name}`, value]),
+      ),
+    };
     const env = {
       GITHUB_ACTION_PATH: process.cwd(),
       GITHUB_STEP_SUMMARY: path.join(repository, 'summary.md'),
       GITHUB_OUTPUT: path.join(repository, 'output.txt'),
     };
-    assert.deepEqual(await job(action.runs.steps, values, env), []);
+    assert.deepEqual(await runner.run(action.runs.steps, values, env), []);
     assert.equal(read('output.txt'), 'exit-code=0\n');
     assert.match(read('summary.md'), /load: echo, 4 KB /);
     assert.equal(read('summary.md'), read('signalr-bench-reports/comment.md'));
     assert.match(read('signalr-bench-reports/junit.xml'), /failures="0"/);
     assert.deepEqual(
-      named(await job(action.runs.steps, { ...values, 'inputs.scenario': 'none.yaml' }, env)),
+      named(
+        await runner.run(action.runs.steps, { ...values, 'inputs.scenario': 'none.yaml' }, env),
+      ),
       ['Run 2'],
     );
     assert.match(read('output.txt'), /exit-code=2\n$/);
+    // What the run before it said is not said again.
+    assert.equal(read('summary.md').split('load: echo, 4 KB ').length, 2);
   });
 
   it('find what they use in the example with the action', () => {
