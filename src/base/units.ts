@@ -98,3 +98,7 @@ export function formatShare(share: number): string {
   const percent = share * 100;
   return `${Number(percent.toFixed(percent !== 0 && Math.abs(percent) < 10 ? 1 : 0))} %`;
 }
+
+/** `2026-11-21 14:02 UTC` of a time as results have it. */
+export const timeWords = (startedAt: string): string =>
+  `${startedAt.slice(0, 16).replace('T', ' ')} UTC`;

@@ -279,12 +279,15 @@ function headroom(text: string): number {
   return value;
 }
 
-/** A change: `10%` or `0.1`, up to ten times. */
+/** A change: `10%` or `0.1`, up to ten times; a bare number above 1 is most likely meant as a percentage. */
 function tolerance(text: string): number {
   const [, digits, percent] = /^(\d{1,6}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim()) ?? [];
   const value = digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
-  if (!(value >= 0 && value <= 10))
-    throw new InvalidArgumentError('Expected a share from 0 to 10, such as 10%.');
+  const bare = percent === '' && value > 1 && value <= 1000;
+  if (!(value >= 0 && value <= 10) || bare)
+    throw new InvalidArgumentError(
+      `Expected a percentage, such as 10%.${bare ? ` Did you mean ${digits}%?` : ''}`,
+    );
   return value;
 }
 

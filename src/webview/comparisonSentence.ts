@@ -1,26 +1,31 @@
 import { fill } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
-import type { Comparison, ComparisonVerdict } from '../measure/compare/comparison';
+import type { Comparison } from '../measure/compare/comparison';
 import {
   changeWords,
   comparedLatency,
   decisiveOf,
   intervalWords,
+  isSureOfLess,
   percentileName,
+  stateOf,
+  unshownOf,
+  type ComparisonState,
 } from '../measure/compare/comparisonWords';
 import type { ComparisonStrings } from '../protocol/comparisonStrings';
 
 export interface ComparisonSentence {
-  readonly tone: 'good' | 'warn' | 'bad';
+  readonly tone: 'good' | 'plain' | 'warn' | 'bad';
   readonly sign: string;
   readonly lead: string;
   readonly rest: string;
 }
 
-const tones: Readonly<Record<ComparisonVerdict, readonly [ComparisonSentence['tone'], string]>> = {
+const tones: Readonly<Record<ComparisonState, readonly [ComparisonSentence['tone'], string]>> = {
   worse: ['bad', '✗'],
   better: ['good', '✓'],
   same: ['good', '✓'],
+  unshown: ['plain', '○'],
   unlike: ['warn', '■'],
 };
 
@@ -29,15 +34,15 @@ export function comparisonSentenceOf(
   comparison: Comparison,
   strings: ComparisonStrings,
 ): ComparisonSentence {
-  const { verdict } = comparison;
-  const [tone, sign] = tones[verdict];
-  return { tone, sign, lead: strings[verdict], rest: restOf(comparison, strings) };
+  const state = stateOf(comparison);
+  const unshown = unshownOf(comparison)?.percentile;
+  const lead = unshown && isSureOfLess(unshown) ? strings.unshownBeyond : strings[state];
+  const [tone, sign] = tones[state];
+  return { tone, sign, lead, rest: restOf(comparison, strings) };
 }
 
-function restOf(
-  { verdict, reasons, steps, tolerance }: Comparison,
-  strings: ComparisonStrings,
-): string {
+function restOf(comparison: Comparison, strings: ComparisonStrings): string {
+  const { verdict, reasons, steps, tolerance } = comparison;
   if (verdict === 'unlike') return reasons[0] ?? '';
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (verdict !== 'same' && loss) {
@@ -45,7 +50,8 @@ function restOf(
     const now = [formatCount(lost.b), formatShare(lostShare.b)] as const;
     return fill(strings.lossChanged, formatCount(index), ...now, formatCount(lost.a));
   }
-  const decisive = decisiveOf(steps, verdict);
+  const unshown = unshownOf(comparison);
+  const decisive = unshown ?? decisiveOf(steps, verdict);
   if (decisive === undefined) {
     const rate = steps.filter((step) => step.receivedPerSecond.change === verdict).at(-1);
     if (rate === undefined) return strings.nothingChanged;
@@ -60,7 +66,8 @@ function restOf(
     ...[comparedLatency(a), comparedLatency(b)],
   ];
   if (ratio === null) return fill(strings.nowLost, ...words);
-  const moved = verdict === 'same' ? strings.stayed : ratio > 1 ? strings.rose : strings.fell;
+  const stayed = unshown ? strings.unseen : strings.stayed;
+  const moved = verdict === 'same' ? stayed : ratio > 1 ? strings.rose : strings.fell;
   const chance = interval === null ? strings.noValue : intervalWords(interval);
   return fill(moved, ...words, changeWords(ratio), chance, formatShare(tolerance));
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { english, jsonDocument } from '../../base/text';
-import { formatDurationMs } from '../../base/units';
+import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
+import type { FoundBaseline } from '../../results/compare/baseline';
 import type { SetKey } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
@@ -75,7 +76,11 @@ export async function runCommand(
     return importCommand(path.resolve(folder, resultFilePath), flags, io);
   }
   const directory = path.resolve(cwd, flags.out ?? '.signalr-bench');
-  const baseline = await baselineOf(flags, directory, read, io);
+  const found = await baselineOf(flags, directory, read, io);
+  const baseline = found?.result && {
+    result: found.result,
+    ...(flags.tolerance !== undefined && { tolerance: flags.tolerance }),
+  };
   const request: RunRequest = {
     title: read.name,
     text: read.text,
@@ -103,7 +108,7 @@ export async function runCommand(
     session.onResult((result) => outputs?.finish(result));
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
-    await report(finished, session, flags, io);
+    await report({ ...finished, notCompared: found?.why }, session, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
   } finally {
     await outputs?.close();
@@ -126,22 +131,22 @@ async function openOutputs(
 
 /** @throws ExpectedError where it cannot be read or compared with such a run */
 async function baselineOf(
-  { baseline: which, tolerance }: RunFlags,
+  { baseline: which }: RunFlags,
   directory: string,
   { name, scenario }: { readonly name: string; readonly scenario: Scenario },
   { cwd, stderr }: ProcessIo,
-): Promise<RunRequest['baseline']> {
+): Promise<FoundBaseline | undefined> {
   if (which === undefined) return undefined;
   const { findBaseline, isBaselineWord } = await onDemand();
   const place = isBaselineWord(which) ? which : path.resolve(cwd, which);
   const question = { which: place, directory, scenarioName: name, scenario };
-  const result = await findBaseline(question);
-  if (result !== undefined) return { result, ...(tolerance !== undefined && { tolerance }) };
-  const what = which === 'kept' ? 'no result was made the baseline' : 'there is no earlier result';
-  stderr.write(
-    `note: ${what} of ${printable(path.basename(name))} with this load in ${printable(directory)}; nothing is compared.\n`,
-  );
-  return undefined;
+  const found = await findBaseline(question);
+  // Scenarios with the same file name share their earlier results: people see which one it is.
+  const note = found.result
+    ? `baseline: ${found.result.id}, started ${timeWords(found.result.startedAt)}.`
+    : `${found.why} (results in ${directory}); nothing is compared.`;
+  stderr.write(`note: ${printable(note)}\n`);
+  return found;
 }
 
 /** Flags that stand for a key come after `--set`, so that they win. */
@@ -246,7 +251,7 @@ async function print(
 
 /** After what is printed: a report is for others than who waits at the terminal. */
 async function report(
-  { result, folder }: FinishedRun,
+  { result, folder, notCompared }: FinishedRun & { readonly notCompared: string | undefined },
   { snapshots }: RunSession,
   { html, md, junit }: RunFlags,
   { stderr, cwd }: ProcessIo,
@@ -257,7 +262,7 @@ async function report(
   if (named.length === 0) return;
   const { writeReports } = await onDemand();
   const written = await writeReports(
-    { kind: 'result', path: folder ?? cwd, result },
+    { kind: 'result', path: folder ?? cwd, result, ...(notCompared && { notCompared }) },
     () => Promise.resolve(snapshots),
     Object.fromEntries(named),
     (message) => stderr.write(`warning: ${printable(message)}\n`),

@@ -1,14 +1,17 @@
 import { formatCount } from '../../base/units';
 import type { Change, ComparedStep, Comparison } from '../../measure/compare/comparison';
 import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
+import { stateOf, type ComparisonState } from '../../measure/compare/comparisonWords';
 import { wrapped, type Line, type Tone } from './line';
 
-export const comparisonTones: Readonly<Record<Comparison['verdict'], Tone>> = {
+const tones: Readonly<Record<ComparisonState, Tone>> = {
   same: 'good',
+  unshown: 'bold',
   better: 'good',
   worse: 'bad',
   unlike: 'warn',
 };
+export const comparisonTone = (comparison: Comparison): Tone => tones[stateOf(comparison)];
 const mostSteps = 10;
 const mostReasons = 10;
 const mostDifferences = 20;
@@ -26,7 +29,7 @@ export function comparisonScreen(comparison: Comparison, width: number): Line[] 
     { text: `a: ${a.id}`, tone: 'dim' },
     { text: `b: ${b.id}`, tone: 'dim' },
     blank,
-    ...wrapped(sentence, columns, '  ', comparisonTones[verdict]),
+    ...wrapped(sentence, columns, '  ', comparisonTone(comparison)),
     ...left.slice(0, mostReasons).flatMap((reason) => wrapped(`  - ${reason}`, columns, '    ')),
     ...moreLines(left.length - mostReasons, '  - '),
     blank,

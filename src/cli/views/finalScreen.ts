@@ -18,7 +18,7 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
-import { comparisonTones } from './comparisonScreen';
+import { comparisonTone } from './comparisonScreen';
 import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts, sortedCounts } from './runView';
@@ -57,10 +57,10 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...spectrumOf(result, columns),
     ...spaced(repeatLines(result, columns)),
     ...verdictLines(result, columns),
+    ...baselineLines(result, columns),
     blank,
     ...spaced(errorLines(result.errors, result.errorExamples, columns)),
     ...recommendationLines(result, columns),
-    ...baselineLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
   ];
 }
@@ -87,7 +87,7 @@ function baselineLines({ baseline }: Result, columns: number): Line[] {
   const { a, differences, reasons, verdict } = baseline;
   const names = differences.slice(0, 5).map(({ what }) => what);
   const more = differences.length > names.length ? ', …' : '';
-  const tone = comparisonTones[verdict];
+  const tone = comparisonTone(baseline);
   return [
     ...wrapped(`baseline${fixedBlank} ${baseline.sentence}`, columns, indent, tone),
     ...wrapped(`${indent}compared with ${a.id}`, columns, indent),

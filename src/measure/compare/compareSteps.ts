@@ -220,7 +220,7 @@ function problemOf(
       return `${place}: one of the results has no latency over time (it is of another version)`;
     if (a.seconds >= leastBlocks && b.seconds >= leastBlocks)
       return `${place}: in one of the runs deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
-    return `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${leastBlocks} s of each run are needed to say what is chance`;
+    return `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${leastBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${leastBlocks}s or more`;
   }
   return `${place}: too few deliveries to say what is chance (${formatCount(a.latencyUs.count)} and ${formatCount(b.latencyUs.count)})`;
 }

@@ -8,6 +8,7 @@ import {
   type ComparedPercentile,
   type ComparedStep,
   type Comparison,
+  type ComparisonVerdict,
 } from './comparison';
 
 /** `p99.9` of a result's `p999`. */
@@ -37,12 +38,13 @@ export function intervalWords([low, high]: readonly [number, number]): string {
 export const comparedLatency = (us: number | null): string =>
   us === null ? 'lost' : latencyWords(us);
 
-/** The last step with the verdict of the whole, else the last one. */
-export const decidingStep = ({
-  steps,
-  verdict,
-}: Pick<Comparison, 'steps' | 'verdict'>): ComparedStep | undefined =>
-  steps.filter((step) => step.verdict === verdict).at(-1) ?? steps.at(-1);
+type Judged = Pick<Comparison, 'steps' | 'verdict' | 'tolerance'>;
+
+/** The step that the sentence is about, else the last one. */
+export const decidingStep = (comparison: Judged): ComparedStep | undefined =>
+  unshownOf(comparison)?.step ??
+  comparison.steps.filter((step) => step.verdict === comparison.verdict).at(-1) ??
+  comparison.steps.at(-1);
 
 /** What decided: of the last step with the verdict the 99th percentile, else the one that changed most. */
 interface Decisive {
@@ -52,21 +54,52 @@ interface Decisive {
 }
 
 export function decisiveOf(steps: readonly ComparedStep[], verdict: Change): Decisive | undefined {
+  const size = ({ ratio }: ComparedPercentile): number =>
+    ratio === null ? Infinity : Math.abs(Math.log(ratio));
+  return decisiveAmong(steps, ({ change }) => change === verdict, size);
+}
+
+function decisiveAmong(
+  steps: readonly ComparedStep[],
+  isOne: (percentile: ComparedPercentile) => boolean,
+  size: (percentile: ComparedPercentile) => number,
+): Decisive | undefined {
   const all = steps.flatMap((step) =>
     comparedKeys.flatMap((key) => {
       const percentile = step.latency[key];
-      return percentile?.change === verdict ? [{ step, key, percentile }] : [];
+      return percentile && isOne(percentile) ? [{ step, key, percentile }] : [];
     }),
   );
   const last = all.at(-1)?.step;
   const ofLast = all.filter(({ step }) => step === last);
-  const size = ({ percentile: { ratio } }: Decisive): number =>
-    ratio === null ? Infinity : Math.abs(Math.log(ratio));
   return (
     ofLast.find(({ key }) => key === 'p99') ??
-    ofLast.sort((one, other) => size(other) - size(one))[0]
+    ofLast.sort((one, other) => size(other.percentile) - size(one.percentile))[0]
   );
 }
+
+/** What people are shown: runs called the same may be so alike, or measured too briefly to say more. */
+export type ComparisonState = ComparisonVerdict | 'unshown';
+
+export const stateOf = (comparison: Judged): ComparisonState =>
+  unshownOf(comparison) === undefined ? comparison.verdict : 'unshown';
+
+/** Of runs that are called the same: what may be worse by more than the tolerance, as far as its interval says. */
+export function unshownOf({ steps, verdict, tolerance }: Judged): Decisive | undefined {
+  if (verdict !== 'same') return undefined;
+  const high = ({ interval }: ComparedPercentile): number => interval?.[1] ?? 0;
+  const isWide = (one: ComparedPercentile): boolean =>
+    one.change === 'same' && high(one) > 1 + tolerance;
+  return decisiveAmong(steps, isWide, high);
+}
+
+/** The change itself is sure, and smaller than what is tolerated. */
+export const isSureOfLess = ({ interval }: ComparedPercentile): boolean =>
+  interval !== null && interval[0] > 1;
+
+/** `measure longer to see a change of 10 %`. */
+export const longerWords = (tolerance: number): string =>
+  `measure longer to see a ${tolerance > 0 ? `change of ${formatShare(tolerance)}` : 'smaller change'}`;
 
 /** The sentence a person reads first: `✗ worse; step 3: p99 rose from 41 ms to 57 ms (+39 %, between +28 and +52 %; …)`. */
 export function comparisonSentence(
@@ -77,7 +110,22 @@ export function comparisonSentence(
     const more = reasons.length > 1 ? ` (and ${formatCount(reasons.length - 1)} more)` : '';
     return `■ cannot be compared; ${reasons[0] ?? 'nothing was measured'}${more}`;
   }
-  return `${leads[verdict]}; ${whatChanged(comparison, verdict)}`;
+  const unshown = unshownOf(comparison);
+  return unshown === undefined
+    ? `${leads[verdict]}; ${whatChanged(comparison, verdict)}`
+    : unshownSentence(unshown, comparison.tolerance);
+}
+
+function unshownSentence({ step, key, percentile }: Decisive, tolerance: number): string {
+  const { a, b } = percentile;
+  const beyond = isSureOfLess(percentile) ? ' beyond the tolerance' : '';
+  const place = `step ${formatCount(step.index)}: ${percentileName(key)}`;
+  return `○ no change${beyond} could be shown; ${place} ${comparedLatency(b)}, was ${comparedLatency(a)} ${chanceWords(percentile, tolerance)}; ${longerWords(tolerance)}`;
+}
+
+function chanceWords({ ratio, interval }: ComparedPercentile, tolerance: number): string {
+  const between = interval === null ? '' : `, ${betweenWords(interval)}`;
+  return `(${changeWords(ratio ?? 1)}${between}; tolerance ${formatShare(tolerance)})`;
 }
 
 const leads: Readonly<Record<Change, string>> = {
@@ -103,16 +151,12 @@ function whatChanged(
     return `step ${formatCount(rate.index)}: ${formatCount(b, 1)} deliveries a second, before ${formatCount(a, 1)}`;
   }
   const { step, key, percentile } = decisive;
-  const { a, b, ratio, interval } = percentile;
+  const { a, b, ratio } = percentile;
   const place = `step ${formatCount(step.index)}: ${percentileName(key)}`;
   if (ratio === null) return `${place} was ${comparedLatency(a)} and is ${comparedLatency(b)}`;
-  const between = interval === null ? '' : `, ${betweenWords(interval)}`;
-  const chance = `(${changeWords(ratio)}${between}; tolerance ${formatShare(tolerance)})`;
-  if (verdict === 'same') {
-    const wide = interval !== null && interval[1] > 1 + tolerance;
-    const doubt = wide ? '; a smaller change than that cannot be seen in runs so short' : '';
-    return `${place} ${comparedLatency(a)} and ${comparedLatency(b)} ${chance}${doubt}`;
-  }
+  const chance = chanceWords(percentile, tolerance);
+  if (verdict === 'same')
+    return `${place} ${comparedLatency(a)} and ${comparedLatency(b)} ${chance}`;
   const moved = ratio > 1 ? 'rose' : 'fell';
   return `${place} ${moved} from ${comparedLatency(a)} to ${comparedLatency(b)} ${chance}`;
 }

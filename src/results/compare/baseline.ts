@@ -3,14 +3,19 @@ import { existsSync } from 'node:fs';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
+import { formatDurationMs } from '../../base/units';
+import { leastBlocks } from '../../measure/compare/comparison';
 import { shownLatency } from '../../measure/latencySummary';
 import type { Scenario } from '../../scenario/scenario';
+import type { StepSummary } from '../../measure/summary';
+import { repeatsIn, stepsOf } from '../../scenario/steps';
 import { readResult } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, folderName } from '../resultFolder';
-import { loadWords, refusal, scenarioNameOf } from './compareResults';
+import { isMeasured, loadWords, noCommonStep, refusal, scenarioNameOf } from './compareResults';
 import { loadDifferences } from './differences';
 import { baselinesFile, baselinesSchema, mostBaselines, readBaselines } from './keptBaselines';
+import { pooledSteps } from './pooledSteps';
 
 const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 
@@ -34,37 +39,108 @@ const mostResults = 50;
 /**
  * The result that a run is to be compared with: `kept`, the one that was made the baseline of the scenario; `last`,
  * the newest that can be compared; `best`, of those that passed the one with the lowest p99 in its last step; or the one that is
- * named. Undefined where there is no such result yet.
+ * named. In words why there is none.
  *
- * @throws ExpectedError `baseline-unlike` where a named or kept one cannot be compared with such a run; as {@link readResult}
+ * @throws ExpectedError `baseline-unlike` where a named one cannot be compared with such a run; as {@link readResult}
  */
-export async function findBaseline(question: BaselineQuestion): Promise<Result | undefined> {
+export async function findBaseline(question: BaselineQuestion): Promise<FoundBaseline> {
   const { which, directory, scenarioName, scenario } = question;
-  if (which === 'last' || which === 'best') {
-    const found = await earlierResults(question, which === 'last' ? 1 : mostResults);
-    return which === 'last' ? found[0] : bestOf(found);
+  const never = neverCompared(scenario);
+  if (!isBaselineWord(which)) {
+    if (never !== undefined)
+      throw new ExpectedError(
+        'baseline-unlike',
+        `The run could be compared with no baseline: ${never}, or leave out --baseline. Nothing was started.`,
+      );
+    const named = await comparable(which, scenario);
+    if (named.result === undefined) throw unlike(which, named.why);
+    return named;
   }
-  const kept = which === 'kept' ? (await readBaselines(directory))[nameOf(scenarioName)] : which;
-  if (kept === undefined) return undefined;
-  const run = await readResult(which === 'kept' ? path.join(directory, kept) : kept);
-  if (run.kind !== 'result')
-    throw unlike(kept, 'its run was interrupted before it came to a result');
+  if (never !== undefined) return { why: never };
+  const name = path.basename(scenarioName);
+  if (which === 'kept') {
+    const kept = (await readBaselines(directory))[nameOf(scenarioName)];
+    if (kept === undefined) return { why: `no result was made the baseline of ${name}` };
+    const found = await comparable(path.join(directory, kept), scenario);
+    return found.result === undefined ? { why: `the baseline ${kept}: ${found.why}` } : found;
+  }
+  const found = await earlierResults(question, which === 'last' ? 1 : mostResults);
+  const result = which === 'last' ? found[0] : bestOf(found);
+  return result === undefined
+    ? { why: `there is no earlier result of ${name} with this load to compare with` }
+    : { result };
+}
+
+/** A result; or in words why nothing is compared. */
+export type FoundBaseline =
+  | { readonly result: Result; readonly why?: undefined }
+  | { readonly result?: undefined; readonly why: string };
+
+/** @throws ExpectedError as {@link readResult} */
+async function comparable(place: string, scenario: Scenario): Promise<FoundBaseline> {
+  const run = await readResult(place);
+  if (run.kind !== 'result') return { why: 'its run was interrupted before it came to a result' };
   const why = whyNot(run.result, scenario);
-  if (why !== undefined) throw unlike(kept, why);
-  return run.result;
+  return why === undefined ? { result: run.result } : { why };
 }
 
 const unlike = (which: string, why: string): ExpectedError =>
   new ExpectedError(
     'baseline-unlike',
-    `${which} cannot be the baseline of this run: ${why}. Nothing was started.`,
+    `${which} cannot be the baseline of this run: ${why}. Name another result, or leave out --baseline; nothing was started.`,
+  );
+
+const unkept = (id: string, why: string): ExpectedError =>
+  new ExpectedError(
+    'baseline-unlike',
+    `${id} cannot be made a baseline: ${why}. The baseline stays as it was.`,
   );
 
 function whyNot(result: Result, scenario: Scenario): string | undefined {
   const [refused] = refusal(result);
   if (refused !== undefined) return refused;
-  if (scenario.search !== undefined) return 'a capacity search has no fixed steps to compare';
-  return loadDifferences(result.scenario, scenario).map(loadWords)[0];
+  const [another] = loadDifferences(result.scenario, scenario).map(loadWords);
+  return another ?? whyNoStep(result, scenario);
+}
+
+/** Why a run of this scenario can be compared with no result at all. */
+function neverCompared(scenario: Scenario): string | undefined {
+  const { search, singleStepDurationMs } = scenario;
+  if (search !== undefined)
+    return 'a capacity search has no fixed steps to compare; run without the search (--no-search)';
+  const seconds = (repeatsIn(scenario) * singleStepDurationMs) / 1000;
+  if (seconds >= leastBlocks) return undefined;
+  return `its steps last ${formatDurationMs(seconds * 1000)}, and ${enoughWords}`;
+}
+
+const enoughWords = `at least ${leastBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${leastBlocks}s or more`;
+
+/** Why no step of the result can be compared with one that is planned. */
+function whyNoStep(result: Result, scenario: Scenario): string | undefined {
+  const planned = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
+    index,
+    senders: perEntry.length > 1 ? perEntry.reduce((sum, each) => sum + each, 0) : senders,
+  }));
+  let before: StepSummary[];
+  try {
+    before = pooledSteps(result).filter(isMeasured);
+  } catch (error) {
+    if (error instanceof ExpectedError) return error.message;
+    throw error;
+  }
+  if (before.length === 0) return 'none of its steps was measured to its end';
+  const common = before.filter(({ index, senders }) =>
+    planned.some((step) => step.index === index && step.senders === senders),
+  );
+  const sendersOf = (steps: readonly { readonly senders: number }[]): number[] =>
+    steps.map(({ senders }) => senders);
+  if (common.length === 0) return noCommonStep(sendersOf(before), sendersOf(planned));
+  if (common.some(({ latencyBlocks }) => (latencyBlocks?.counts.length ?? 0) >= leastBlocks))
+    return undefined;
+  const longest = Math.max(...common.map(({ seconds }) => seconds));
+  return longest < leastBlocks
+    ? `it measured each step for ${formatDurationMs(longest * 1000)} at most, and ${enoughWords}`
+    : `its deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
 }
 
 /** Of this scenario and with its load, newest first. */
@@ -121,9 +197,9 @@ export async function keepBaseline(folder: string): Promise<string> {
   const place = path.resolve(folder);
   const at = run.kind === 'result' ? path.dirname(path.resolve(run.path)) : place;
   const id = path.basename(at);
-  if (run.kind !== 'result') throw unlike(id, 'its run was interrupted before it came to a result');
+  if (run.kind !== 'result') throw unkept(id, 'its run was interrupted before it came to a result');
   const [refused] = refusal(run.result);
-  if (refused !== undefined) throw unlike(id, refused);
+  if (refused !== undefined) throw unkept(id, refused);
   const directory = path.dirname(at);
   // The folder may have a name that somebody gave it.
   const { id: first } = run.result;

@@ -45,7 +45,7 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
   if (typeof pooled === 'string') return unlike([pooled]);
   const { pairs: all, alone } = pairsOf(...pooled);
   const pairs = all.slice(-mostPairs);
-  if (pairs.length === 0) return unlike([...alone, 'no step was measured to its end in both runs']);
+  if (pairs.length === 0) return unlike([noPairWords(...pooled)]);
   let steps: ComparedStep[];
   try {
     steps = compareSteps(pairs, {
@@ -111,7 +111,7 @@ export const loadWords = ({ what, a, b }: Difference): string =>
   `another load: ${what} is ${a} in one and ${b} in the other`;
 
 /** A step that was broken off, or that this machine could not send, says nothing of the target. */
-const isMeasured = ({ verdict: { status } }: StepSummary): boolean =>
+export const isMeasured = ({ verdict: { status } }: StepSummary): boolean =>
   status === 'pass' || status === 'fail';
 
 type Steps = Pick<Result, 'id' | 'steps'>;
@@ -152,6 +152,27 @@ function pairsOf(
 }
 
 const mostNamed = 5;
+
+function noPairWords(...runs: readonly [Steps, Steps]): string {
+  const [before, now] = runs.map(({ steps }) =>
+    steps.filter(isMeasured).map(({ senders }) => senders),
+  ) as [number[], number[]];
+  if (before.length === 0 || now.length === 0)
+    return 'no step was measured to its end in both runs';
+  return noCommonStep(before, now);
+}
+
+/** Why steps with these senders cannot be compared. */
+export const noCommonStep = (before: readonly number[], now: readonly number[]): string =>
+  `the runs have no step with the same place and number of senders: baseline ${listed(before)}, now ${listed(now)}`;
+
+/** `25, 50 and 75`. */
+function listed(values: readonly number[]): string {
+  const named = values.slice(0, mostNamed).map((value) => formatCount(value));
+  const more = values.length - named.length;
+  const all = more > 0 ? [...named, `${formatCount(more)} more`] : named;
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+}
 
 function judgedIn(a: Result, b: Result): LatencyMetric[] {
   const named = [a, b].flatMap(({ scenario }) => Object.keys(scenario.slo.latencyUs));

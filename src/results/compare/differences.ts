@@ -1,5 +1,6 @@
 import type { Difference } from '../../measure/compare/comparison';
 import type { Scenario } from '../../scenario/scenario';
+import { behindOf } from '../../scenario/target/targetKinds';
 import type { Result } from '../result';
 
 type Facts = ReadonlyMap<string, string>;
@@ -35,7 +36,7 @@ function differing(a: Facts, b: Facts): Difference[] {
 
 function runFacts({ target, tool, machine }: Result): Facts {
   return new Map([
-    ['target.url', shown(target.url)],
+    ['target.url', shown(placeOf(target))],
     ...(target.dialect === undefined ? [] : [['target.dialect', target.dialect] as const]),
     ['target.emulated', target.emulated === true ? 'yes' : 'no'],
     ['tool', shown(tool.version)],
@@ -45,6 +46,11 @@ function runFacts({ target, tool, machine }: Result): Facts {
     ['machine.workers', String(machine.workers)],
   ]);
 }
+
+/** An embedded server has another port each time. */
+const placeOf = ({ kind, url }: Result['target']): string =>
+  behindOf({ kind }) === 'ownServer' ? url.replace(loopbackPort, '$1') : url;
+const loopbackPort = /(\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])):\d{1,5}(?!\d)/gi;
 
 function scenarioFacts(scenario: Scenario): Facts {
   const facts = new Map<string, string>();

@@ -1,13 +1,8 @@
 /** The comment on a pull request: how a run stands to its baseline. English in every language, as all reports are. */
 import path from 'node:path';
 import { visibleLine } from '../../base/text';
-import { formatCount, formatShare } from '../../base/units';
-import type {
-  ComparedRun,
-  ComparedStep,
-  Comparison,
-  ComparisonVerdict,
-} from '../../measure/compare/comparison';
+import { formatCount, formatShare, timeWords } from '../../base/units';
+import type { ComparedRun, ComparedStep, Comparison } from '../../measure/compare/comparison';
 import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
 import {
   changeWords,
@@ -15,7 +10,12 @@ import {
   decidingStep,
   decisiveOf,
   intervalWords,
+  isSureOfLess,
+  longerWords,
   percentileName,
+  stateOf,
+  unshownOf,
+  type ComparisonState,
 } from '../../measure/compare/comparisonWords';
 import { redactText } from '../../results/redact';
 
@@ -24,10 +24,11 @@ export interface CommentOptions {
   readonly report?: string;
 }
 
-const marks: Readonly<Record<ComparisonVerdict, string>> = {
+const marks: Readonly<Record<ComparisonState, string>> = {
   worse: '❌',
   better: '✅',
   same: '✅',
+  unshown: '⚪',
   unlike: '⚠️',
 };
 const mostSteps = 20;
@@ -39,12 +40,14 @@ export function comparisonMarkdown(comparison: Comparison, options: CommentOptio
   const { a, b, steps, reasons, verdict } = comparison;
   const decided = decidingStep(comparison);
   const others = steps.filter((step) => step !== decided).slice(-mostSteps);
+  // The headline of those that cannot be compared has the first reason already.
+  const left = verdict === 'unlike' ? reasons.slice(1) : reasons;
   const lines = [
-    `### ${marks[verdict]} ${headline(comparison)}`,
+    `### ${marks[stateOf(comparison)]} ${headline(comparison)}`,
     '',
     ...(decided ? [factsOf(decided, comparison), '', ...tableOf(decided), ''] : []),
-    ...reasons.slice(0, mostReasons).map((reason) => `- ${plain(reason)}`),
-    ...(reasons.length > 0 ? [''] : []),
+    ...left.slice(0, mostReasons).map((reason) => `- ${plain(reason)}`),
+    ...(left.length > 0 ? [''] : []),
     ...folded(
       'Other steps',
       others.flatMap((step) => [...tableOf(step), '']),
@@ -61,6 +64,13 @@ function headline(comparison: Comparison): string {
   const name = plain(b.name);
   if (verdict === 'unlike')
     return `${name} cannot be compared: ${plain(reasons[0] ?? 'nothing was measured')}`;
+  const unshown = unshownOf(comparison);
+  if (unshown) {
+    const { key, percentile } = unshown;
+    const { a: before, b: now, interval } = percentile;
+    const beyond = isSureOfLess(percentile) ? ' beyond the tolerance' : '';
+    return `no change of ${name}${beyond} could be shown: ${percentileName(key)} ${comparedLatency(now)}, was ${comparedLatency(before)} (${intervalWords(interval!)}); ${longerWords(comparison.tolerance)}`;
+  }
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (verdict !== 'same' && loss) {
     const { lost, lostShare } = loss;
@@ -77,9 +87,11 @@ function headline(comparison: Comparison): string {
 }
 
 /** `Step 3, 1,900 senders: p99 +28 … +52 % with 95 % confidence; tolerance 10 %. Nothing lost in either run.` */
-function factsOf(step: ComparedStep, { verdict, confidence, tolerance }: Comparison): string {
+function factsOf(step: ComparedStep, comparison: Comparison): string {
+  const { verdict, confidence, tolerance } = comparison;
   const { index, lost, senders, latency } = step;
-  const decisive = verdict === 'unlike' ? undefined : decisiveOf([step], verdict);
+  const decisive =
+    unshownOf(comparison) ?? (verdict === 'unlike' ? undefined : decisiveOf([step], verdict));
   const key = decisive?.key ?? 'p99';
   const interval = latency[key]?.interval;
   const chance = interval
@@ -122,12 +134,12 @@ function differencesOf({ differences }: Comparison): string[] {
   ];
 }
 
-/** `` Report: `chat-room.html` · baseline of 2026-11-21, tool 0.2.0 ``. */
+/** `` Report: `chat-room.html` · baseline 2026-11-21T14-02-11-chat-room of 2026-11-21 14:02 UTC, tool 0.2.0 ``. */
 function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): string {
   const file =
     report === undefined ? '' : `Report: \`${path.basename(report).replace(/[`\r\n]/g, '')}\` · `;
   const tools = a.tool === b.tool ? a.tool : `${a.tool}, now ${b.tool}`;
-  return `${file}baseline ${plain(a.id)} of ${plain(a.startedAt.slice(0, 10))}, tool ${plain(tools)}`;
+  return `${file}baseline ${plain(a.id)} of ${plain(timeWords(a.startedAt))}, tool ${plain(tools)}`;
 }
 
 /** One line without Markdown or HTML of its own. */

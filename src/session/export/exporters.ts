@@ -9,8 +9,12 @@ import {
   type StoredRun,
 } from '../../results/readResult';
 
-/** `page` is the report as a page that is written with it, for texts that name it. */
-export type FinishedRun = Extract<StoredRun, { kind: 'result' }> & { readonly page?: string };
+export type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
+  /** The report as a page that is written with it, for texts that name it. */
+  readonly page?: string;
+  /** Why the run was not compared with a baseline that was asked for. */
+  readonly notCompared?: string;
+};
 
 /** A format a stored run can be written in, for `export` and for _Export Result…_ in the editor. */
 export interface Exporter {
@@ -52,13 +56,14 @@ export const exporters: readonly Exporter[] = [
   },
   {
     ...{ name: 'html', extension: 'html', words: 'a page with charts' },
-    write: async ({ result }, samples) => (await htmlReport()).htmlReport(result, await samples()),
+    write: async ({ result, notCompared }, samples) =>
+      (await htmlReport()).htmlReport(result, await samples(), notCompared),
     writeInterrupted: async (run, samples) =>
       (await htmlReport()).interruptedHtml(run, await samples()),
   },
   {
     ...{ name: 'junit', extension: 'xml', words: 'a test case for each objective and step' },
-    write: async ({ result }) => (await junit()).junitReport(result),
+    write: async ({ result, notCompared }) => (await junit()).junitReport(result, notCompared),
     writeInterrupted: async (run) => (await junit()).interruptedJunit(run),
   },
   {

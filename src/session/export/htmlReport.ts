@@ -20,6 +20,7 @@ import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
 import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
+import { stateOf } from '../../measure/compare/comparisonWords';
 import { comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
@@ -37,7 +38,11 @@ const mostReasons = 20;
 const mostErrors = 50;
 
 /** @param snapshots oldest first; without them there are no charts over time */
-export function htmlReport(result: Result, snapshots: readonly Snapshot[]): string {
+export function htmlReport(
+  result: Result,
+  snapshots: readonly Snapshot[],
+  notCompared?: string,
+): string {
   const { id, scenario, target, verdict, tool, machine, startedAt, steps } = result;
   const shown = steps.slice(-mostSteps);
   const left = steps.length - shown.length;
@@ -54,8 +59,9 @@ export function htmlReport(result: Result, snapshots: readonly Snapshot[]): stri
     sentence(verdictSentence(result), verdict.status),
     list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
     ...(result.baseline
-      ? [sentence(result.baseline.sentence, baselineTones[result.baseline.verdict])]
+      ? [sentence(result.baseline.sentence, baselineTones[stateOf(result.baseline)])]
       : []),
+    ...(notCompared ? [note(`Not compared with a baseline: ${notCompared}.`)] : []),
     tiles(result, decisive),
     ...(charts.length === 0 ? [`<p class="quiet">${markupText(panelStrings.noSamples)}</p>`] : []),
     ...(cut === undefined ? [] : [note(cut)]),
@@ -126,7 +132,7 @@ const header = (title: string, where: string, id: string): string =>
 
 /** Status, then the rest; the sign is not read aloud, the words say the same. */
 function sentence(text: string, status: string): string {
-  const [, sign = '', rest = text] = /^([✓✗⚠■]) ([^]*)$/u.exec(text) ?? [];
+  const [, sign = '', rest = text] = /^([✓✗⚠■○]) ([^]*)$/u.exec(text) ?? [];
   return `<p class="verdict ${markupText(status)}"><span aria-hidden="true">${sign}</span> <strong>${markupText(rest, 2000)}</strong></p>`;
 }
 
@@ -142,12 +148,15 @@ const card = (title: string, parts: readonly string[]): string =>
 
 const baselineTones = {
   same: 'pass',
+  unshown: 'unshown',
   better: 'pass',
   worse: 'fail',
   unlike: 'incomplete',
 } as const;
 
-function baselineCard({ a, steps, differences, reasons }: Comparison): string {
+function baselineCard({ a, steps, differences, reasons, verdict }: Comparison): string {
+  // The sentence of those that cannot be compared has the first reason already.
+  const left = verdict === 'unlike' ? reasons.slice(1) : reasons;
   const tables = steps.slice(-mostCompared).map((step) => {
     const name = `Step ${formatCount(step.index)}`;
     const rows = comparedRows(step).map(({ name: row, a: before, b: now, change, interval }) => [
@@ -158,7 +167,7 @@ function baselineCard({ a, steps, differences, reasons }: Comparison): string {
   const changed = differences.slice(0, mostReasons);
   return card('Compared with the baseline', [
     note(`Baseline: ${a.id}, tool ${a.tool}.`),
-    list(reasons.slice(0, mostReasons)),
+    list(left.slice(0, mostReasons)),
     ...tables,
     list(changed.map(({ what, a: before, b: now }) => `${what}: ${before} → ${now}`)),
   ]);

@@ -16,10 +16,10 @@ import { markupText, scenarioName } from './plainText';
  * skipped: they are neither met nor missed. A run without verdict `pass` has at least one failure or error.
  * Valid by Jenkins' schema (jenkins-junit.xsd), and by the older one of Ant's JUnit task where nothing is skipped.
  */
-export function junitReport(result: Result): string {
+export function junitReport(result: Result, notCompared?: string): string {
   const scenario = scenarioName(result.id);
   const steps = result.steps.slice(0, mostSteps).map((step) => stepSuite(step, result, scenario));
-  const run = runSuite(result, scenario);
+  const run = runSuite(result, scenario, notCompared);
   const suites = [run, ...steps];
   const { status } = result.verdict;
   if (status !== 'pass' && suites.every(isGreen)) {
@@ -77,7 +77,7 @@ interface Outcome {
 const isGreen = ({ cases }: Suite): boolean =>
   cases.every(({ outcome }) => outcome === undefined || outcome.kind === 'skipped');
 
-function runSuite(result: Result, scenario: string): Suite {
+function runSuite(result: Result, scenario: string, notCompared?: string): Suite {
   const { verdict, connections, target, tool, machine } = result;
   const [first] = verdict.reasons;
   const end: Case = {
@@ -103,7 +103,7 @@ function runSuite(result: Result, scenario: string): Suite {
     name: scenario,
     of: scenario,
     seconds: secondsOf(result),
-    cases: [end, ...judged, ...more, ...baselineCases(result)],
+    cases: [end, ...judged, ...more, ...baselineCases(result, notCompared)],
     properties: {
       id: result.id,
       target: target.url,
@@ -119,13 +119,16 @@ function runSuite(result: Result, scenario: string): Suite {
 }
 
 /** A run that is worse, or cannot be compared, ends with another exit code than 0. */
-function baselineCases({ baseline }: Result): Case[] {
+function baselineCases({ baseline }: Result, notCompared?: string): Case[] {
+  const name = 'not worse than the baseline';
+  if (notCompared !== undefined)
+    return [{ name, outcome: { kind: 'skipped', type: 'baseline', message: notCompared } }];
   if (baseline === undefined) return [];
   const { sentence, verdict } = baseline;
   const kinds = { same: undefined, better: undefined, worse: 'failure', unlike: 'error' } as const;
   const kind = kinds[verdict];
   const outcome = kind && { kind, type: verdict, message: sentence };
-  return [{ name: 'not worse than the baseline', ...(outcome && { outcome }) }];
+  return [{ name, ...(outcome && { outcome }) }];
 }
 
 function secondsOf({ startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>): number {

@@ -31,7 +31,7 @@ const mostEntries = 100;
 const mostRecoveries = 5;
 
 /** English in every language: it leaves the editor. Texts are escaped: a hostile one cannot put links or images there. */
-export function summaryMarkdown(result: Result, page?: string): string {
+export function summaryMarkdown(result: Result, page?: string, notCompared?: string): string {
   const { connections, recommendation, steps } = result;
   const shown = steps.slice(-mostSteps);
   const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
@@ -47,6 +47,7 @@ export function summaryMarkdown(result: Result, page?: string): string {
     '',
     // The sentence holds the first reason already.
     ...otherReasons(result),
+    ...(notCompared ? [`⚪ Not compared with a baseline: ${plain(notCompared)}.`, ''] : []),
     `- target: ${plain(result.target.url)}`,
     `- load: ${plain(loadWords(result.scenario))}`,
     ...(how === '' ? [] : [`- how: ${how}`]),
@@ -148,9 +149,11 @@ function trafficTable(steps: readonly StepSummary[]): string[] {
 }
 
 /** A stored run as Markdown; without a result, what is left of it. */
-export const storedMarkdown = (run: StoredRun & { readonly page?: string }): string =>
+export const storedMarkdown = (
+  run: StoredRun & { readonly page?: string; readonly notCompared?: string },
+): string =>
   run.kind === 'result'
-    ? summaryMarkdown(run.result, run.page)
+    ? summaryMarkdown(run.result, run.page, run.notCompared)
     : interruptedMarkdown(path.basename(path.resolve(run.path)), run);
 
 export function interruptedMarkdown(name: string, run: InterruptedRun): string {

@@ -94,7 +94,10 @@ describe('compare', () => {
     );
     assert.match(out, /\| step 1 \| baseline \| now \| change \| 95 % interval \|\n\| --- \|/);
     assert.match(out, /\| p99 \| [\d.]+ ms \| [\d.]+ ms \| \*\*\+\d+ %\*\* \|/);
-    assert.match(out, /baseline 2026-11-21T14-02-11-chat-room of 2026-11-21, tool 0\.1\.0\n$/);
+    assert.match(
+      out,
+      /baseline 2026-11-21T14-02-11-chat-room of 2026-11-21 14:02 UTC, tool 0\.1\.0\n$/,
+    );
   });
 
   it('takes a tolerance, and refuses what is none', async () => {

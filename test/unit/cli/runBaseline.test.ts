@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { seededRandom } from '../../../src/base/random';
 import type { StepSummary } from '../../../src/measure/summary';
+import type { Scenario } from '../../../src/scenario/scenario';
 import { readResult } from '../../../src/results/readResult';
 import type { Result } from '../../../src/results/result';
 import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
@@ -21,6 +22,7 @@ const step = (seed: number, factor = 1, seconds = 60): StepSummary =>
   );
 
 const usual = '2026-11-19T09-00-00-chat';
+const usualPlace = path.join('.signalr-bench', usual);
 
 describe('run --baseline', () => {
   let at: CommandLine;
@@ -55,7 +57,7 @@ describe('run --baseline', () => {
   it('fails a run whose p99 rose by 30 %, keeps why, and says it in the comment', async () => {
     await stored(usual, [step(1)]);
     const reports = ['--md', 'comment.md', '--html', 'out/chat.html'];
-    const { code, out } = await run(step(2, 1.3), '--baseline', 'last', ...reports);
+    const { code, out, err } = await run(step(2, 1.3), '--baseline', 'last', ...reports);
     assert.equal(code, 1);
     assert.match(out, /✓ passed/);
     const comment = await readFile(path.join(at.folder, 'comment.md'), 'utf8');
@@ -65,10 +67,16 @@ describe('run --baseline', () => {
     );
     assert.match(
       comment,
-      /^Report: `chat\.html` · baseline 2026-11-19T09-00-00-chat of 2026-11-21/m,
+      /^Report: `chat\.html` · baseline 2026-11-19T09-00-00-chat of 2026-11-21 \d\d:\d\d UTC/m,
     );
     assert.match(out, /baseline {2}✗ worse; step 1: p99 rose from [\d.]+ ms to [\d.]+ ms/);
     assert.ok(out.includes(`compared with ${usual}`));
+    assert.match(
+      err,
+      /^note: baseline: 2026-11-19T09-00-00-chat, started 2026-11-21 [\d:]+ UTC\.$/m,
+    );
+    // Directly below the verdict.
+    assert.match(out, /✓ passed[^\n]*\n(?: +[^\n]*\n)*baseline/);
     assert.ok(out.split('\n').every((line) => line.length <= 80));
     const result = await newest();
     assert.deepEqual([result.verdict.status, result.baseline?.verdict], ['pass', 'worse']);
@@ -118,15 +126,98 @@ describe('run --baseline', () => {
   });
 
   it('compares nothing where there is no earlier result, and says so', async () => {
+    const reports = ['--md', 'comment.md', '--junit', 'out.xml', '--html', 'out.html'];
     for (const [which, why] of [
       ['last', /^note: there is no earlier result of chat\.yaml with this load/m],
       ['best', /^note: there is no earlier result/m],
       ['kept', /^note: no result was made the baseline of chat\.yaml/m],
     ] as const) {
-      const { code, err } = await run(step(1), '--baseline', which, '--out', `new-${which}`);
+      const to = ['--out', `new-${which}`, ...reports];
+      const { code, err } = await run(step(1), '--baseline', which, ...to);
       assert.equal(code, 0);
       assert.match(err, why);
+      const said = why.source.replace('^note: ', '');
+      const [md, xml, html] = await Promise.all(
+        ['comment.md', 'out.xml', 'out.html'].map((name) =>
+          readFile(path.join(at.folder, name), 'utf8'),
+        ),
+      );
+      assert.match(md!, new RegExp(`^⚪ Not compared with a baseline: ${said}`, 'm'));
+      assert.match(
+        xml!,
+        new RegExp(`name="not worse than the baseline"[^>]*>\\s*<skipped>${said}`),
+      );
+      assert.match(html!, new RegExp(`Not compared with a baseline: ${said}`));
     }
+  });
+
+  it('knows before the load what can be compared with nothing', async () => {
+    const short = { singleStepDurationMs: 5000 };
+    const search = { of: 'senders', from: 1, to: 9, precision: 0.05, budgetMs: 60_000 } as const;
+    const place = await stored(usual, [step(1)]);
+    await at.run(['baseline', place]);
+    const others = await stored('2026-11-20T09-00-00-chat', [{ ...step(1), senders: 50 }]);
+    const brief = await stored('2026-11-20T10-00-00-chat', [step(1, 1, 5)]);
+    // Newer ones that cannot be compared are not taken.
+    const { code } = await run(step(3), '--baseline', 'last');
+    assert.equal(code, 0);
+    assert.equal((await newest()).baseline?.a.id, usual);
+    const cases: readonly (readonly [Partial<Scenario>, string, RegExp])[] = [
+      [
+        short,
+        place,
+        /its steps last 5 s, and at least 10 s .* set singleStepDuration to 10s or more/,
+      ],
+      [{ search }, place, /a capacity search has no fixed steps to compare/],
+      [
+        {},
+        others,
+        /no step with the same place and number of senders: baseline 50, now 700, 1,300 and 1,900/,
+      ],
+      [{}, brief, /it measured each step for 5 s at most, and at least 10 s/],
+    ];
+    for (const [change, which, why] of cases) {
+      const scenario = { ...sampleScenario, ...change };
+      const deps = {
+        parseScenario: () => ({ scenario, problems: [] }),
+        startRun: () => fakeRun({ summary: sampleSummary({ steps: [step(1)] }) }),
+      };
+      const file = path.join(at.folder, 'chat.yaml');
+      const refused = await at.run(['run', file, '--baseline', which], { deps });
+      assert.equal(refused.code, 2);
+      assert.match(refused.err, why);
+      assert.match(refused.err, /leave out --baseline[.;] [nN]othing was started\.$/m);
+      assert.equal(refused.calls.runs.length + refused.calls.targetsOpen, 0);
+      if (Object.keys(change).length === 0) continue;
+      for (const word of ['last', 'best', 'kept']) {
+        const went = await at.run(['run', file, '--baseline', word], { deps });
+        assert.match(went.err, why);
+        assert.match(went.err, /; nothing is compared\.$/m);
+        assert.equal(went.code, 0);
+      }
+    }
+    await at.run(['baseline', others]);
+    const kept = await run(step(3), '--baseline', 'kept');
+    assert.equal(kept.code, 0);
+    assert.match(kept.err, /^note: the baseline 2026-11-20T09-00-00-chat: the runs have no step/m);
+  });
+
+  it('asks for a percentage where the tolerance is a bare number above 1', async () => {
+    await stored(usual, [step(1)]);
+    const bare = await run(step(2, 1.3), '--baseline', 'last', '--tolerance', '10');
+    assert.equal(bare.code, 2);
+    assert.match(bare.err, /Expected a percentage, such as 10%\. Did you mean 10%\?/);
+    for (const [text, code] of [
+      ['1', 0],
+      ['0.1', 1],
+      ['200%', 0],
+    ] as const)
+      assert.equal(
+        (await run(step(2, 1.3), '--baseline', usualPlace, '--tolerance', text)).code,
+        code,
+      );
+    const wrong = await run(step(1), '--baseline', 'last', '--tolerance', '2000%');
+    assert.match(wrong.err, /Expected a percentage, such as 10%\.$/m);
   });
 
   it('remembers the baseline of a scenario', async () => {
@@ -182,7 +273,13 @@ describe('run --baseline', () => {
       assert.match(err, why);
       assert.equal(calls.runs.length + calls.targetsOpen, 0);
     }
-    assert.equal((await at.run(['baseline', cases[0][0]])).code, 2);
+    const { code, err } = await at.run(['baseline', cases[0][0]]);
+    assert.equal(code, 2);
+    assert.match(
+      err,
+      /cannot be made a baseline: .* is invalid: sent late\. The baseline stays as/,
+    );
+    assert.doesNotMatch(err, /this run|started/);
   });
 
   it('exits with 2 where a run that passed cannot be compared after all', async () => {

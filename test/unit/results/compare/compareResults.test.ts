@@ -8,6 +8,12 @@ import {
   verdictOfAll,
 } from '../../../../src/results/compare/compareResults';
 import type { Result } from '../../../../src/results/result';
+import { comparisonSentence, stateOf } from '../../../../src/measure/compare/comparisonWords';
+import { comparisonStrings } from '../../../../src/protocol/comparisonStrings';
+import { comparisonMarkdown } from '../../../../src/session/export/comparisonMarkdown';
+import { htmlReport } from '../../../../src/session/export/htmlReport';
+import { comparisonTone } from '../../../../src/cli/views/comparisonScreen';
+import { comparisonSentenceOf } from '../../../../src/webview/comparisonSentence';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
 import { sampleResult, sampleScenario } from '../sampleResult';
 
@@ -83,9 +89,11 @@ describe('comparing two results', () => {
     assert.equal(found.verdict, 'unlike');
     assert.match(
       found.sentence,
-      /^■ cannot be compared; step 1: it was measured for 60 s and 9 s, and at least 10 s/,
+      /^■ cannot be compared; step 1: it was measured for 60 s and 9 s, and at least 10 s of each run are needed to say what is chance; set singleStepDuration to 10s or more/,
     );
     assert.equal(found.steps[0]!.latency.p99!.interval, null);
+    const comment = comparisonMarkdown(found);
+    assert.equal(comment.split('it was measured for').length, 2, 'the reason stands there once');
   });
 
   it('says so where nothing arrived, one delivery did, or no latency over time is stored', () => {
@@ -171,6 +179,74 @@ describe('comparing two results', () => {
     const found = compareResults(run(steps), before);
     assert.equal(found.steps.length, 1);
     assert.match(found.reasons.join(), /^step 2: in .* alone$/);
+  });
+
+  it('names the senders of both runs where no step is common', () => {
+    const of = (...senders: readonly number[]) =>
+      run(senders.map((each, at) => measuredStep(minute(8), { index: at + 1, senders: each })));
+    const found = compareResults(of(25, 50), of(50));
+    assert.equal(
+      found.sentence,
+      '■ cannot be compared; the runs have no step with the same place and number of senders: baseline 25 and 50, now 50',
+    );
+  });
+
+  it('says that no change could be shown where the interval leaves room for one beyond the tolerance', () => {
+    const noisy = (seed: number, factor = 1): Result =>
+      run([
+        measuredStep(
+          wanderingSeconds(
+            { perSecond: 100, correlation: 0.5, wandering: 0.4, factor },
+            20,
+            seededRandom(seed),
+          ),
+        ),
+      ]);
+    const found = compareResults(noisy(1), noisy(2));
+    assert.ok(found.steps[0]!.latency.p99!.interval![1] > 1.1);
+    assert.deepEqual([found.verdict, stateOf(found)], ['same', 'unshown']);
+    assert.match(
+      found.sentence,
+      /^○ no change could be shown; step 1: p99 [\d.]+ ms, was [\d.]+ ms \(.*, between −\d+ and \+\d+ %; tolerance 10 %\); measure longer to see a change of 10 %$/,
+    );
+    const wide = compareResults(noisy(1), noisy(2), { tolerance: 9 });
+    assert.equal(stateOf(wide), 'same');
+    assert.match(wide.sentence, /^✓ the same; /);
+    const comment = comparisonMarkdown(found);
+    assert.match(
+      comment,
+      /^### ⚪ no change of .* could be shown: p99 [\d.]+ ms, was [\d.]+ ms \(−\d+ … \+\d+ %\); measure longer to see a change of 10 %\n\nStep 1, 700 senders: p99 −/,
+    );
+    assert.doesNotMatch(comment, /✅|as fast/);
+    const { lead, rest, tone, sign } = comparisonSentenceOf(found, comparisonStrings);
+    assert.deepEqual([lead, tone, sign], ['No change could be shown.', 'plain', '○']);
+    assert.match(rest, /; measure longer to see a change of 10 %\.$/);
+    assert.equal(comparisonTone(found), 'bold');
+    const page = htmlReport({ ...noisy(2), baseline: found }, []);
+    assert.match(page, /<p class="verdict unshown"><span aria-hidden="true">○<\/span>/);
+  });
+
+  it('speaks of the tolerance where a smaller change is sure', () => {
+    const found = compareResults(before, before);
+    const [step] = found.steps;
+    const percentile = { ...step!.latency.p99!, ratio: 1.08, interval: [1.02, 1.14] as const };
+    const sure = { ...found, steps: [{ ...step!, latency: { p99: percentile } }] };
+    assert.match(comparisonSentence(sure), /^○ no change beyond the tolerance could be shown; /);
+    assert.match(comparisonMarkdown(sure), /^### ⚪ no change of .* beyond the tolerance could be/);
+    assert.equal(
+      comparisonSentenceOf(sure, comparisonStrings).lead,
+      'No change beyond the tolerance could be shown.',
+    );
+  });
+
+  it('takes the ports of embedded servers for the same', () => {
+    const at = (kind: string, url: string) =>
+      run([measuredStep(minute(8))], { target: { ...before.target, kind, url } });
+    const [one, other] = ['http://127.0.0.1:41001/hub', 'http://127.0.0.1:41002/hub'] as const;
+    const differing = (kind: string): string[] =>
+      compareResults(at(kind, one), at(kind, other)).differences.map(({ what }) => what);
+    assert.deepEqual(differing('local'), []);
+    assert.deepEqual(differing('hubUrl'), ['target.url']);
   });
 
   it('puts the repeats of each step together', () => {
