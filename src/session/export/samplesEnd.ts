@@ -8,8 +8,8 @@ import { clock } from '../runWords';
 /** Samples come once a second, and the last one as connections begin to close. */
 const usualGapMs = 2000;
 
-/** More than the longest line: that of a step with a hundred use cases. */
-const tailBytes = 1024 * 1024;
+/** Has a hundred lines of most runs; where it has no whole one, the file is read from its begin. */
+const tailBytes = 128 * 1024;
 
 /** That samples end before the run did, in a sentence; undefined when they do not. `last` is the last of them. */
 export function samplesEndWords(
