@@ -20,19 +20,20 @@ const lingerMs = 15_000;
  */
 export const turns = [
   [
+    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
+    // It waits more than it works.
+    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
+    // One process: each further one would load the whole product again. It begins while the others still prepare.
+    { name: 'unit', timeoutMs: 120_000, needs: [], retries: 0, yields: true },
+  ],
+  // Its host is installed by now.
+  [
     {
       name: 'vscode',
       needs: ['bundles', 'vscodeHost'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',
     },
-    // One process: each further one would load the whole product again. It begins while the others still prepare.
-    { name: 'unit', timeoutMs: 120_000, needs: [], retries: 0, yields: true },
-  ],
-  [
-    { name: 'load', timeoutMs: 120_000, needs: ['bundles'], jobs: 2, retries: 1 },
-    // It waits more than it works.
-    { name: 'interop', timeoutMs: 120_000, needs: ['bundles', 'aspnetServer'], retries: 0 },
   ],
   [{ name: 'latency', timeoutMs: 120_000, needs: ['bundles'], retries: 1 }],
   [{ name: 'ui', timeoutMs: 120_000, needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
