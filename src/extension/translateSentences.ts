@@ -1,4 +1,4 @@
-import { objectives } from '../base/slo';
+import { isMetric, objectives } from '../base/slo';
 import type { Translate } from '../base/text';
 
 /** Longer than any sentence of ours: what a server says is not looked through. */
@@ -28,7 +28,10 @@ export function sentencesIn(t: Translate): (text: string) => string {
       const values = valuesIn(text, pieces);
       if (values === undefined) continue;
       const begins =
-        pieces[0] !== '' || pieces[1]?.startsWith(' (') === true || amount.test(values[0]!);
+        pieces[0] !== '' ||
+        pieces[1]?.startsWith(' (') === true ||
+        amount.test(values[0]!) ||
+        isMetric(values[0]!);
       if (begins || recognised(values[0]!) !== undefined) return t(template, ...values.map(say));
     }
     return partsOf(text, comma).length > 1 ? parts(comma) : undefined;
@@ -104,8 +107,8 @@ const otherTexts: readonly string[] = [
   '{0} held, {1} did not ({2} steps, {3}, generator disturbed in some steps)',
   '{0} held, the highest value of the search ({1} steps, {2}, generator healthy)',
   '{0} held, the highest value of the search ({1} steps, {2}, generator disturbed in some steps)',
-  '{0} held, and nothing above was found not to hold ({1} steps, {2}, generator healthy)',
-  '{0} held, and nothing above was found not to hold ({1} steps, {2}, generator disturbed in some steps)',
+  'the limit was not reached ({0} steps, {1}, generator healthy)',
+  'the limit was not reached ({0} steps, {1}, generator disturbed in some steps)',
   '{0} did not hold, the lowest value of the search: {1} ({2} steps, {3}, generator healthy)',
   '{0} did not hold, the lowest value of the search: {1} ({2} steps, {3}, generator disturbed in some steps)',
   '{0} did not hold: {1} ({2} steps, {3}, generator healthy)',
@@ -115,14 +118,17 @@ const otherTexts: readonly string[] = [
   '{0} did not hold ({1} steps, {2}, generator healthy)',
   '{0} did not hold ({1} steps, {2}, generator disturbed in some steps)',
   '{0} held, {1} did not',
-  '{0} held, and nothing above was found not to hold',
+  'the limit was not reached',
   '{0} did not hold',
   'nothing was measured to its end',
   'nothing was measured to its end ({0} steps, {1}, generator healthy)',
   'nothing was measured to its end ({0} steps, {1}, generator disturbed in some steps)',
-  'the time was over',
+  'time ran out',
+  'time ran out: {0}',
   'the target was lost',
+  'the target was lost: {0}',
   'the search was stopped',
+  'the search was stopped: {0}',
   'at least {0}',
   'this machine cannot offer more',
   'this machine cannot offer more: {0}',
@@ -133,17 +139,10 @@ const otherTexts: readonly string[] = [
   '{0} byte',
   '{0} msg/s',
   '{0} bytes',
-  'p50 rose above {0}',
-  'p90 rose above {0}',
-  'p95 rose above {0}',
-  'p99 rose above {0}',
-  'p99.9 rose above {0}',
-  'p99.99 rose above {0}',
-  'max rose above {0}',
   'capacity search: {0} from {1} to {2}',
   'deliveries fell behind by {0} of the time',
-  'less than {0} was delivered',
-  'more than {0} of the connections failed or were dropped',
+  '{0} {1}, limit {2}',
+  '{0} lost, limit {1}',
   'the objective {0} was missed',
   'deliveries fall behind: latency grew by {0} each second, so no limit would be kept for long',
   'No value held.',

@@ -112,18 +112,20 @@ export interface Snapshot {
 }
 
 /**
- * Warm-ups and measured times that are still to come, seconds; undefined before the first step. What connecting and draining
- * take is not known before.
+ * Warm-ups and measured times that are still to come, seconds; undefined before the first step, and in a search, whose
+ * steps are not known before. Nor is what connecting and draining take.
  */
 export function runLeftS(
-  { step, stepCount }: Pick<Snapshot, 'step' | 'stepCount'>,
+  { step, stepCount, search }: Pick<Snapshot, 'step' | 'stepCount' | 'search'>,
   {
     warmupMs,
     singleStepDurationMs,
   }: { readonly warmupMs: number; readonly singleStepDurationMs: number },
 ): number | undefined {
-  if (!step) return undefined;
-  const later = Math.max(0, stepCount - step.index) * (warmupMs + singleStepDurationMs);
+  if (!step || search) return undefined;
+  // Where nothing is sent there is nothing to warm up.
+  const stepMs = (step.senders === 0 ? 0 : warmupMs) + singleStepDurationMs;
+  const later = Math.max(0, stepCount - step.index) * stepMs;
   return Math.max(0, step.totalS - step.elapsedS) + later / 1000;
 }
 

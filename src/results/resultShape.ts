@@ -285,7 +285,9 @@ const estimate = {
   planned: optional(named({ exceeded: flag, offered: flag, sentence: text })),
 };
 
-const broken = of<BrokenObjective>()('limit', { metric: text, value: nullable(number) });
+const broken = of<BrokenObjective>()('limit', {
+  ...{ metric: text, name: optional(text), value: nullable(number) },
+});
 const searchStep = of<SearchStep>()('index value lost', {
   ...{ status: verdictStatus, p50: nullable(number), p99: nullable(number) },
   broken: optional(broken),

@@ -22,7 +22,9 @@ export type SearchEnd = (typeof searchEnds)[number];
 /** An objective that was missed, or `backlog`: deliveries fell behind by that share of the time. */
 export interface BrokenObjective {
   readonly metric: Metric | 'backlog';
-  /** Microseconds for a latency, 0…1 for a share. */
+  /** Of the objective, as people call it; absent: it has none. */
+  readonly name?: string;
+  /** Microseconds for a latency, 0…1 for a share, a count, or a number per second. */
   readonly limit: number;
   /** In the unit of `limit`; null when the rank was lost. */
   readonly value: number | null;

@@ -61,13 +61,18 @@ export const searchValue = (of: SearchKind, value: number, strings: PanelStrings
 
 /** `p99 1.06 s, limit 1 s`. */
 export function brokenText(
-  { metric, limit, value }: BrokenObjective,
+  { metric, name: called, limit, value }: BrokenObjective,
   strings: PanelStrings,
 ): string {
   const isCounted = /^(?:rate|errors)/.test(metric);
   const words = isTime(metric) ? latencyWords : isCounted ? formatCount : formatShare;
   const shown = value === null ? strings.isLost : words(value);
-  const name = metric === 'backlog' ? strings.backlog : metric;
+  const name =
+    metric === 'backlog'
+      ? strings.backlog
+      : called === undefined
+        ? metric
+        : `${called} (${metric})`;
   return fill(strings.brokenLimit, name, shown, words(limit));
 }
 

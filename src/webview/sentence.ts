@@ -40,8 +40,10 @@ function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
   const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
   const stop = result.sentence.includes('；') ? '。' : '.';
   const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}${stop}`;
-  // Names of percentiles stay small.
-  const whole = /^p\d/.test(rest) ? rest : `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
+  // Names of metrics stay small.
+  const whole = /^(?:p\d|[a-z]+(?:\.[a-z]|[A-Z]))/.test(rest)
+    ? rest
+    : `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
   const end = whole === '' || whole.endsWith('.') ? '' : stop;
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
@@ -65,12 +67,13 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
       )
     : fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
   if (phase === 'warmup') return make('neutral', lead, strings.warmingUp);
+  const whole = runLeftS(latest, run.scenario);
   const left =
-    step.index < stepCount
+    step.index < stepCount && whole !== undefined
       ? fill(
           strings.timeLeftOfAll,
           timeLeftWords(step.totalS - step.elapsedS),
-          timeLeftWords(runLeftS(latest, run.scenario) ?? 0),
+          timeLeftWords(whole),
         )
       : fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
   const when = phase === 'draining' ? strings.draining : left;

@@ -12,7 +12,7 @@ const countOf = ({ expected, received, sent = 0 }: JudgedDeliveries): number =>
   expected > 0 ? received : sent;
 
 /** With as many decimals as it takes to distinguish it from the limit it missed. */
-function rateWords(rate: number, limit: number): string {
+export function rateWords(rate: number, limit: number): string {
   for (let decimals = rate < 100 ? 1 : 0; decimals < 6; decimals++)
     if (formatCount(rate, decimals) !== formatCount(limit, decimals))
       return formatCount(rate, decimals);

@@ -126,16 +126,17 @@ function headlineOf(
     return `${unit === null ? 'No size of this guide fits' : unitWords(unit)}: ${binding.text}`;
   const needed =
     unit === null
-      ? `no size of this guide fits step ${step}`
-      : `step ${step} needs ${unitWords(unit)}`;
-  return `${notCarriedWords(run)} By the tables ${needed}: ${binding.text}`;
+      ? 'no size of the published tables is enough'
+      : `the published tables ask for ${unitWords(unit)}`;
+  const its = run.carried === null ? 'its traffic' : `the traffic of step ${step}`;
+  return `${notCarriedWords(run)} For ${its} ${needed}: ${binding.text}`;
 }
 
 function notCarriedWords({ step, carried }: { step: number; carried: Carried | null }): string {
-  const failed = `The server did not carry the load of step ${figure(step)}`;
-  if (carried === null) return step === 1 ? `${failed}.` : `${failed}, nor that of any before it.`;
+  const failed = `Step ${figure(step)} failed`;
+  if (carried === null) return step === 1 ? `${failed}.` : `${failed}, and none before it passed.`;
   const size = carried.unit === null ? 'no size of this guide fits it' : unitWords(carried.unit);
-  return `${failed}; it carried step ${figure(carried.step)} (${size}).`;
+  return `${failed}; step ${figure(carried.step)} passed (${size}).`;
 }
 
 function reasonsOf(

@@ -1,12 +1,12 @@
 import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import {
-  brokenWords,
+  brokenNumbers,
   triedValues,
   widthOf,
   type TriedValue,
 } from '../../measure/show/searchSentence';
 import type { SearchKind, SearchStep, SearchSummary } from '../../search/searchSummary';
-import type { Line, Tone } from './line';
+import { textWidth, type Line, type Tone } from './line';
 
 const heads: Readonly<Record<SearchKind, string>> = {
   senders: 'senders',
@@ -82,7 +82,7 @@ function toneOf(standing: TriedValue['standing'], isLow: boolean): Tone | undefi
   return standing === 'held' ? undefined : 'warn';
 }
 
-/** `held, 900ms when repeated`; `p99 rose above 1 s, twice`. */
+/** `held, twice`; `p99 1.1 s > 1 s, twice`. */
 function wordsOf({ steps, shown, standing }: TriedValue): string {
   const held = steps.filter(({ status }) => status === 'pass').length;
   if (held > 0 && held < steps.length) return `held ${held} of ${steps.length} times`;
@@ -90,14 +90,35 @@ function wordsOf({ steps, shown, standing }: TriedValue): string {
   const often = steps.length === 2 ? ', twice' : `, ${steps.length} times`;
   const times = steps.length === 1 ? '' : often;
   if (held > 0) return `held${times}`;
-  return (shown.broken === undefined ? 'missed' : shortWords(shown)) + times;
+  return shortWords(shown, times);
 }
 
-/** As in the sentence, short enough for what is left of 80 columns. */
-function shortWords({ broken }: SearchStep): string {
-  if (broken?.metric === 'backlog') return `fell ${formatShare(broken.value ?? 0)} behind`;
-  const words = broken === undefined ? '' : brokenWords(broken);
-  return words.length <= 24 || broken === undefined ? words : `${broken.metric} missed`;
+/** What is left of 80 columns. */
+const mostWords = 25;
+
+/** What was missed, as far as there is room for it. */
+function shortWords({ broken }: SearchStep, times: string): string {
+  if (broken === undefined) return `missed${times}`;
+  const { metric, name, limit, value } = broken;
+  const called = name ?? metric;
+  const numbers = brokenNumbers(broken);
+  const said =
+    metric === 'backlog'
+      ? [`fell ${formatShare(value ?? limit)} behind`]
+      : [
+          ...(numbers ? [called, metric].map((which) => comparedWords(which, numbers)) : []),
+          ...[called, metric].map((which) => `${which} missed`),
+        ];
+  const fitting = said.find((words) => textWidth(words + times) <= mostWords);
+  return (fitting ?? 'missed') + times;
+}
+
+/** `p99 1.1 s > 1 s`; what was lost is beyond any limit. */
+function comparedWords(
+  which: string,
+  { measured, limit, side }: NonNullable<ReturnType<typeof brokenNumbers>>,
+): string {
+  return `${which} ${measured ?? 'lost'} ${side === 'most' ? '>' : '<'} ${limit}`;
 }
 
 /** Where the interval is wider than was asked. */

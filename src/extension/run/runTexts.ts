@@ -90,11 +90,11 @@ export function statusText(
     : t('step {0}/{1}', step.index, stepCount);
   if (phase === 'preparing' || phase === 'warmup') return `${place} · ${t('warm-up')}`;
   const p99 = step.latencyUs.count > 0 ? [`p99 ${latencyWords(step.latencyUs.p99)}`] : [];
-  const whole = runLeftS(snapshot, scenario) ?? 0;
+  const whole = runLeftS(snapshot, scenario);
   const left =
     phase === 'draining'
       ? t('draining')
-      : step.index < stepCount
+      : step.index < stepCount && whole !== undefined
         ? t('{0} left, {1} in all', timeLeft(step), timeLeft({ elapsedS: 0, totalS: whole }))
         : t('{0} left', timeLeft(step));
   return [place, ...p99, left].join(' · ');

@@ -2,6 +2,7 @@
 import { fill } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
 import { namedText } from '../../measure/judge/verdict';
+import { brokenWords } from '../../measure/show/searchSentence';
 import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import {
@@ -94,7 +95,7 @@ const checkOf = (objective: WrittenObjective, { checks = [] }: Verdict): SloChec
 
 /** The sentence of the verdict, which has value and limit: reasons of one objective and name stand as its checks do. */
 function reasonOf(check: SloCheck, { reasons, checks = [] }: Verdict): string {
-  const { metric, name, value, limit } = check;
+  const { metric, name } = check;
   const begin = name === undefined ? '' : fill(namedText, name, '');
   const alike = reasons.filter(
     ({ code, message }) => code === `slo-${metric}` && message.startsWith(begin),
@@ -103,5 +104,5 @@ function reasonOf(check: SloCheck, { reasons, checks = [] }: Verdict): string {
   const own = name === undefined ? missed : missed.filter((each) => each.name === name);
   // A missed objective that ends a step is the only one of its kind that has words.
   const said = alike.length === own.length ? alike[own.indexOf(check)] : undefined;
-  return said?.message ?? `${metric} ${value ?? '–'}, ${limit}`;
+  return said?.message ?? brokenWords(check);
 }

@@ -9,7 +9,7 @@ import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords
 import { isPercentile } from '../../base/objectives/percentile';
 import { isTimeToAll } from '../../base/objectives/timeToAll';
 import { objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
-import { formatCount } from '../../base/units';
+import { formatCount, formatDurationMs } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
   Ending,
@@ -65,7 +65,16 @@ export interface Judged {
 export const namedText = 'objective “{0}”: {1}';
 
 /** Of an objective that has ended a step; the rest is as it would be at its end. */
-export const abortedText = '{0}; it ended the step after {1}';
+const abortedText = '{0}; it ended the step after {1}';
+
+/** To the hundredth of a second where it took less than one. */
+export function abortedWords(message: string, seconds: number): string {
+  const after =
+    seconds < 1
+      ? `${Number(Math.max(0.01, seconds).toFixed(2))} s`
+      : formatDurationMs(seconds * 1000);
+  return fill(abortedText, message, after);
+}
 
 /** Undefined where there is nothing to judge. */
 function judged<Of>(

@@ -1,6 +1,15 @@
-import { latencyMetrics } from '../../base/objectives/percentile';
-import { latencyWords, limitWords } from '../../base/objectives/limitWords';
-import { formatCount, formatShare } from '../../base/units';
+import {
+  fill,
+  latencyWords,
+  latencyWordsBeside,
+  limitWords,
+  shareWords,
+} from '../../base/objectives/limitWords';
+import type { ObjectiveUnit } from '../../base/objectives/objective';
+import { rateWords } from '../../base/objectives/rate';
+import { objectiveOf } from '../../base/slo';
+import { formatCount, formatRate, formatShare } from '../../base/units';
+import { namedText } from '../judge/verdict';
 import {
   shownStep,
   triesByValue,
@@ -22,34 +31,59 @@ const kindWords: Readonly<Record<SearchKind, readonly [string, string]>> = {
 export const valueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): string =>
   `${formatCount(value)} ${kindWords[of][value === 1 ? 0 : 1]}`;
 
-/** `p99 rose above 1 s`: what a step missed. */
-export function brokenWords({ metric, limit, value }: BrokenObjective): string {
+/** Of what was measured, so that it differs from the limit it missed. */
+const measuredWords: Readonly<Record<ObjectiveUnit, (value: number, limit: number) => string>> = {
+  duration: latencyWordsBeside,
+  share: shareWords,
+  count: (value) => formatCount(value),
+  rate: (value, limit) => `${rateWords(value, limit)}/s`,
+};
+
+const limitTexts: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
+  duration: latencyWords,
+  share: limitWords,
+  count: (limit) => formatCount(limit),
+  rate: formatRate,
+};
+
+/** Value and limit in words, by the unit of the objective; undefined where there is no such objective. */
+export function brokenNumbers({ metric, limit, value }: BrokenObjective) {
+  const objective = objectiveOf(metric);
+  if (objective === undefined) return undefined;
+  const { unit, limit: side } = objective;
+  const measured = value === null ? undefined : measuredWords[unit](value, limit);
+  return { measured, limit: limitTexts[unit](limit), side };
+}
+
+/** `p99 1.1 s, limit 1 s`, `objective “quick”: p99 1.1 s, limit 1 s`: what a step missed. */
+export function brokenWords(broken: BrokenObjective): string {
+  const { metric, name, limit, value } = broken;
   if (metric === 'backlog')
     return `deliveries fell behind by ${formatShare(value ?? limit)} of the time`;
-  if ((latencyMetrics as readonly string[]).includes(metric))
-    return `${metric} rose above ${latencyWords(limit)}`;
-  if (metric === 'delivered') return `less than ${limitWords(limit)} was delivered`;
-  if (metric === 'dropped')
-    return `more than ${limitWords(limit)} of the connections failed or were dropped`;
-  return `the objective ${metric} was missed`;
+  const numbers = brokenNumbers(broken);
+  if (numbers === undefined) return `the objective ${metric} was missed`;
+  const words = `${metric} ${numbers.measured ?? 'lost'}, limit ${numbers.limit}`;
+  return name === undefined ? words : fill(namedText, name, words);
 }
 
 /** Width of the interval as a share of its lower end; undefined where it has only one. */
 export const widthOf = ({ low, high }: Pick<SearchSummary, 'low' | 'high'>): number | undefined =>
   low === null || high === null ? undefined : (high - low) / low;
 
-/** What a person reads first: `✓ 681 senders held, 687 did not: p99 rose above 1 s (11 steps, 6:40, generator healthy)`. */
+/** What a person reads first: `✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
 export function searchSentence(search: SearchSummary, why: string | undefined): string {
   const { low, high, ended } = search;
   const words = (value: number | null): string => valueWords(search, value ?? 0);
+  const atLeast = low !== null && high === null;
   const interval =
     low === null
       ? high === null
         ? 'nothing was measured to its end'
         : `${words(high)} did not hold`
       : high === null
-        ? `${words(low)} held, and nothing above was found not to hold`
+        ? `at least ${words(low)}; the limit was not reached`
         : `${words(low)} held, ${formatCount(high)} did not`;
+  const known = `${atLeast ? ':' : ';'} ${interval}`;
   const facts = `(${factsOf(search)})`;
   const broken = search.broken === null ? '' : `: ${brokenWords(search.broken)}`;
   switch (ended) {
@@ -59,8 +93,8 @@ export function searchSentence(search: SearchSummary, why: string | undefined): 
       return `✓ ${words(low)} held, the highest value of the search ${facts}`;
     case 'budget':
       return low === null
-        ? `✗ the time was over; ${interval}${broken} ${facts}`
-        : `✓ the time was over; ${interval}${broken} ${facts}`;
+        ? `✗ time ran out${known}${broken} ${facts}`
+        : `✓ time ran out${known}${broken} ${facts}`;
     case 'noneHeld':
       return `✗ ${words(high)} did not hold, the lowest value of the search${broken} ${facts}`;
     case 'generatorLimit':
@@ -70,9 +104,9 @@ export function searchSentence(search: SearchSummary, why: string | undefined): 
           : `at least ${words(low)}; this machine cannot offer more`
       }${why === undefined ? '' : `: ${why}`}`;
     case 'targetLost':
-      return `■ the target was lost; ${interval}`;
+      return `■ the target was lost${known}`;
     case 'stopped':
-      return `■ the search was stopped; ${interval}`;
+      return `■ the search was stopped${known}`;
   }
 }
 

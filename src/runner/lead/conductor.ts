@@ -1,14 +1,13 @@
 /** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter, type Event } from '../../base/event';
-import { fill } from '../../base/objectives/limitWords';
 import { hideSecrets } from '../../base/text';
-import { formatCount, formatDurationMs } from '../../base/units';
+import { formatCount } from '../../base/units';
 import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/backlogWatch';
 import {
-  abortedText,
+  abortedWords,
   connectionChecks,
   withBacklog,
   withConnections,
@@ -345,9 +344,8 @@ export class Conductor implements Run {
     if (step === undefined || aborted === undefined) return;
     const { totals } = step;
     const { status, reasons, ...checks } = this.judge(step);
-    const after = formatDurationMs(totals.seconds * 1000);
     const { code } = aborted;
-    const said = { code, message: fill(abortedText, aborted.message, after) };
+    const said = { code, message: abortedWords(aborted.message, totals.seconds) };
     const others = reasons.filter((reason) => reason.code !== code);
     totals.verdict = {
       ...checks,

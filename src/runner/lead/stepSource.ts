@@ -147,8 +147,8 @@ function brokenBy(
   if (status !== 'fail') return undefined;
   const missed = [...ofDeliveries, ...ofConnections].find(({ met }) => !met);
   if (missed !== undefined) {
-    const { metric, limit, value } = missed;
-    return { metric, limit, value };
+    const { metric, name, limit, value } = missed;
+    return { metric, ...(name !== undefined && { name }), limit, value };
   }
   return growth === undefined ? undefined : { metric: 'backlog', limit: mostGrowth, value: growth };
 }

@@ -376,8 +376,8 @@ function outOfBounds(
   const bound = value > maximum ? maximum : minimum;
   const atLeast = `at least ${shownNumber(type, minimum)}`;
   if (value < 0 && minimum >= 0) {
-    const rule = minimum > 0 ? atLeast : 'not negative';
-    error('negative', `${name} must be ${rule}.${question(meant)}`);
+    const rule = minimum > 0 ? `be ${atLeast}` : 'not be negative';
+    error('negative', `${name} must ${rule}.${question(meant)}`);
     return typeof spec.default === 'number' ? spec.default : minimum;
   }
   const isAbove = value > maximum;

@@ -28,9 +28,9 @@ const bundle = JSON.parse(readFileSync('l10n/bundle.l10n.zh-cn.json', 'utf8')) a
 const inChinese = sentencesIn((text, ...args) => english(bundle[text] ?? text, ...args));
 const inEnglish = sentencesIn(english);
 
-/** Units, names of percentiles and of use cases are the same in every language. */
+/** Units, names of objectives and of use cases are the same in every language. */
 const alike =
-  /(?<![A-Za-z])(?:[µm]?s|min|h|B|KB|MB|sendToGroup|echo|broadcast|streamingEcho|invoke|connectOnly|PostMessage)(?![A-Za-z])/g;
+  /(?<![A-Za-z])(?:[µm]?s|min|h|B|KB|MB|sendToGroup|echo|delivered|dropped|rate|errors|timeout|broadcast|streamingEcho|invoke|connectOnly|PostMessage)(?![A-Za-z])/g;
 
 /** Recognised down to the last word, and said in English as it was. */
 function assertSaid(text: string): void {
@@ -114,6 +114,9 @@ describe('what is said of searches', () => {
       { metric: 'delivered', limit: 0.99, value: 0.5 },
       { metric: 'dropped', limit: 0.01, value: 0.5 },
       { metric: 'p99.9', limit: 250_000, value: null },
+      { metric: 'p99.95', limit: 250_000, value: 260_000, name: 'Q' },
+      { metric: 'errors.timeout', limit: 0, value: 12, name: 'Q' },
+      { metric: 'rate', limit: 1000, value: 950 },
     ];
     for (const ended of searchEnds)
       for (const of of searchKinds)

@@ -145,7 +145,7 @@ describe('recommendRun', () => {
     );
     assert.match(
       headline,
-      /^The server did not carry the load of step 2; it carried step 1 \(Unit 2\)\. By the tables step 2 needs Unit 2: /,
+      /^Step 2 failed; step 1 passed \(Unit 2\)\. For the traffic of step 2 the published tables ask for Unit 2: /,
     );
     assert.ok(
       reasons.includes(
@@ -159,13 +159,10 @@ describe('recommendRun', () => {
     assert.deepEqual([lost.unit, lost.stepStatus, lost.carried], [2, 'fail', null]);
     assert.match(
       lost.headline,
-      /^The server did not carry the load of step 1\. By the tables step 1 needs Unit 2/,
+      /^Step 1 failed\. For its traffic the published tables ask for Unit 2: /,
     );
     const second = run(echo, [{ arrived: 0.9 }, { arrived: 0.5 }]).recommendation!;
-    assert.match(
-      second.headline,
-      /^The server did not carry the load of step 2, nor that of any before it\./,
-    );
+    assert.match(second.headline, /^Step 2 failed, and none before it passed\. For its traffic /);
     const kept = run(echo, [{}, {}]).recommendation!;
     assert.deepEqual([kept.step, kept.stepStatus, 'carried' in kept], [2, 'pass', false]);
     assert.match(kept.headline, /^Unit 2: /);

@@ -62,7 +62,7 @@ describe('a search in the panel', () => {
   it('says first what held and what did not', () => {
     const { lead, rest, tone } = sentenceOf(done);
     assert.deepEqual([lead, tone], ['681 senders held, 687 did not.', 'good']);
-    assert.match(rest, /^p99 rose above 1 s \(12 steps, 6:40, generator healthy\)\.$/);
+    assert.match(rest, /^p99 1\.1 s, limit 1 s \(12 steps, 6:40, generator healthy\)\.$/);
   });
 
   it('draws the newest judged step of each value, rising, and lists all in their order', () => {

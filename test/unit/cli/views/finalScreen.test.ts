@@ -70,11 +70,11 @@ describe('final screen', () => {
 
   it('says first what a failed run did not carry, then how the planned size compares', () => {
     const lines = paintAll(finalScreen(failedResult(), 80), false).split('\n');
-    const at = lines.findIndex((line) => line.startsWith('The server did not carry'));
+    const at = lines.findIndex((line) => line.startsWith('Step 2 failed'));
     assert.deepEqual(lines.slice(at, at + 5), [
-      'The server did not carry the load of step 2; it carried step 1 (Unit 4). By the',
-      '          tables step 2 needs Unit 7: outbound 13,001 of 14,000 msg/s (93 %,',
-      '          small group, guide of 2023-03)',
+      'Step 2 failed; step 1 passed (Unit 4). For the traffic of step 2 the published',
+      '          tables ask for Unit 7: outbound 13,001 of 14,000 msg/s (93 %, small',
+      '          group, guide of 2023-03)',
       '          Too much for Unit 5: it takes Unit 7: outbound 13,001 of 14,000 msg/s',
       '          (93 %, small group, guide of 2023-03) at Unit 7.',
     ]);

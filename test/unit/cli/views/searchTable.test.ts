@@ -16,9 +16,9 @@ describe('the table of a search', () => {
       '          650   5.4ms   210ms       0  ██████░░░░░     held',
       '          675     9ms   870ms       0  ██████░░░░░░░   held',
       '▸         681    11ms   930ms       0  ███████░░░░░░   held, twice',
-      '          687    14ms    1.1s       0  ███████░░░░░░   p99 rose above 1 s, twice',
-      '          700    41ms    1.3s       0  █████████░░░░   p99 rose above 1 s',
-      '          800   620ms    1.9s       0  ████████████░░  p99 rose above 1 s',
+      '          687    14ms    1.1s       0  ███████░░░░░░   p99 1.1 s > 1 s, twice',
+      '          700    41ms    1.3s       0  █████████░░░░   p99 1.3 s > 1 s',
+      '          800   620ms    1.9s       0  ████████████░░  p99 1.9 s > 1 s',
       '                                      █ up to p50, ░ up to p99',
     ]);
   });
@@ -31,6 +31,12 @@ describe('the table of a search', () => {
       status: 'fail' as const,
       broken: { metric: 'dropped' as const, limit: 0.01, value: 0.5 },
     }));
+    const lost = { metric: 'timeToAll.p99.99', limit: 1, value: null } as const;
+    for (const broken of [lost, { ...lost, name: 'a name that takes a lot of room' }]) {
+      const twice = [...steps, ...steps].map((step) => ({ ...step, broken }));
+      for (const text of texts({ ...searchSample, steps: twice }))
+        assert.ok(textWidth(text) <= 80, `${textWidth(text)}: ${text}`);
+    }
     for (const text of texts({ ...searchSample, steps }))
       assert.ok(textWidth(text) <= 80, `${textWidth(text)}: ${text}`);
     assert.ok(texts({ ...searchSample, steps }).length < 50);

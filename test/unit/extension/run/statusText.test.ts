@@ -25,7 +25,7 @@ describe('statusText', () => {
   it('says in a search which value is tried', () => {
     const search = { of: 'senders', value: 1300, low: null, high: null } as const;
     const text = textOf({ ...sampleSnapshot(60, 2), search });
-    assert.match(text, /^step 2: 1,300 · p99 /);
+    assert.match(text, /^step 2: 1,300 · p99 .* · \d+:\d\d left$/);
   });
 
   it('gives rates and errors in the tooltip', () => {

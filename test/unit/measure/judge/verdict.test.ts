@@ -9,6 +9,7 @@ import {
   judgeRun,
   judgeStep,
   type StepMeasures,
+  abortedWords,
 } from '../../../../src/measure/judge/verdict';
 
 const calm = { cpuUsPerMessage: 7, cpuShare: 0.2, loopDelayP99Us: 900, slipP99Us: 0 };
@@ -172,6 +173,16 @@ describe('judgeStep', () => {
       ),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('abortedWords', () => {
+  it('says the time to the hundredth of a second, and never none', () => {
+    const after = (seconds: number): string =>
+      abortedWords('slow', seconds).replace('slow; it ended the step after ', '');
+    assert.deepEqual([0.353497, 0.0004, 0.999, 3, 61.04].map(after), [
+      ...['0.35 s', '0.01 s', '1 s', '3 s', '61 s'],
+    ]);
   });
 });
 

@@ -4,7 +4,8 @@ import {
   searchSentence,
   triedValues,
 } from '../../../../src/measure/show/searchSentence';
-import type { SearchSummary } from '../../../../src/search/searchSummary';
+import { objectives } from '../../../../src/base/slo';
+import type { BrokenObjective, SearchSummary } from '../../../../src/search/searchSummary';
 import { searchSample } from '../../../fakes/searchSample';
 
 const said = (changes: Partial<SearchSummary>, why?: string): string =>
@@ -14,7 +15,7 @@ describe('searchSentence', () => {
   it('says what held, what did not, and why', () => {
     assert.equal(
       said({}),
-      '✓ 681 senders held, 687 did not: p99 rose above 1 s (12 steps, 6:40, generator healthy)',
+      '✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
     );
     assert.equal(
       said({ of: 'rate', low: 6810, high: 6990, broken: null }),
@@ -39,37 +40,47 @@ describe('searchSentence', () => {
       ],
       [
         '✓ 1,000 senders held, the highest value of the search (12 steps, 6:40, generator healthy)',
-        '✓ the time was over; 400 senders held, 800 did not: p99 rose above 1 s (12 steps, 6:40, generator healthy)',
-        '✓ the time was over; 400 senders held, and nothing above was found not to hold (12 steps, 6:40, generator healthy)',
-        '✗ the time was over; 100 senders did not hold: p99 rose above 1 s (12 steps, 6:40, generator healthy)',
-        '✗ 100 senders did not hold, the lowest value of the search: p99 rose above 1 s (1 step, 0:05, generator healthy)',
+        '✓ time ran out; 400 senders held, 800 did not: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
+        '✓ time ran out: at least 400 senders; the limit was not reached (12 steps, 6:40, generator healthy)',
+        '✗ time ran out; 100 senders did not hold: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
+        '✗ 100 senders did not hold, the lowest value of the search: p99 1.1 s, limit 1 s (1 step, 0:05, generator healthy)',
         '⚠ at least 400 senders; this machine cannot offer more: step 4: it used 98 % of a core',
         '⚠ this machine cannot offer the lowest value of the search',
-        '■ the target was lost; 400 senders held, and nothing above was found not to hold',
+        '■ the target was lost: at least 400 senders; the limit was not reached',
         '■ the search was stopped; nothing was measured to its end',
       ],
     );
   });
 
-  it('names what broke', () => {
-    const words = (
-      metric: 'delivered' | 'dropped' | 'duplicated' | 'backlog',
-      limit: number,
-    ): string => brokenWords({ metric, limit, value: 0.023 });
-    assert.deepEqual(
+  it('names what broke with value and limit, whatever objective it is', () => {
+    const broken: readonly (readonly [BrokenObjective, string])[] = [
+      [{ metric: 'delivered', limit: 0.99, value: 0.984 }, 'delivered 98.4 %, limit 99 %'],
+      [{ metric: 'dropped', limit: 0.01, value: 0.023 }, 'dropped 2.3 %, limit 1 %'],
+      [{ metric: 'duplicated', limit: 0, value: 0.002 }, 'duplicated 0.2 %, limit 0 %'],
+      [{ metric: 'rate', limit: 1000, value: 999.8 }, 'rate 999.8/s, limit 1,000/s'],
+      [{ metric: 'errors', limit: 0, value: 1200 }, 'errors 1,200, limit 0'],
+      [{ metric: 'errors.timeout', limit: 5, value: 6 }, 'errors.timeout 6, limit 5'],
+      [{ metric: 'p99.5', limit: 1_000_000, value: 1_004_000 }, 'p99.5 1.004 s, limit 1 s'],
+      [{ metric: 'max', limit: 250_000, value: null }, 'max lost, limit 250 ms'],
       [
-        words('delivered', 0.99),
-        words('dropped', 0.01),
-        words('duplicated', 0),
-        words('backlog', 0.01),
+        { metric: 'connect.p95', limit: 500_000, value: 620_000 },
+        'connect.p95 620 ms, limit 500 ms',
       ],
       [
-        'less than 99 % was delivered',
-        'more than 1 % of the connections failed or were dropped',
-        'the objective duplicated was missed',
+        { metric: 'timeToAll.p99', limit: 500_000, value: 620_000, name: 'all of them' },
+        'objective “all of them”: timeToAll.p99 620 ms, limit 500 ms',
+      ],
+      [
+        { metric: 'backlog', limit: 0.01, value: 0.023 },
         'deliveries fell behind by 2.3 % of the time',
       ],
-    );
+    ];
+    for (const [each, words] of broken) assert.equal(brokenWords(each), words);
+    for (const [metric] of objectives())
+      assert.match(
+        brokenWords({ metric, limit: 1, value: 2, name: 'x' }),
+        new RegExp(`^objective “x”: ${metric} \\S.*, limit \\S`),
+      );
   });
 });
 

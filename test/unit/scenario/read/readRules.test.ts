@@ -81,7 +81,7 @@ describe('an objective of a file', () => {
     ['a list entry without metric', ['- { limit: 1s }'], 'missing-metric', /metric: p99/],
     ['a list entry without limit', ['- { metric: p99 }'], 'missing-limit', /no limit/],
     ['a limit of another unit', ['- { metric: p99, limit: 5% }'], 'wrong-type', /a duration/],
-    ['a negative count', ['errors: -1'], 'negative', /not negative/],
+    ['a negative count', ['errors: -1'], 'negative', /must not be negative/],
     ['half an error', ['errors: 0.5'], 'not-whole', /whole number/],
     ['a list with nothing', ['p99: [1s]'], 'wrong-type', /not a list/],
   ];

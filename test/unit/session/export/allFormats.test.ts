@@ -483,7 +483,7 @@ describe('the page', () => {
     );
     assert.match(
       card,
-      /<td>1,300 senders<\/td><td>2 ms<\/td><td>lost<\/td><td>400<\/td><td>p99 rose above 1 s</,
+      /<td>1,300 senders<\/td><td>2 ms<\/td><td>lost<\/td><td>400<\/td><td>p99 lost, limit 1 s</,
     );
   });
 

@@ -24,7 +24,7 @@ describe('summaryMarkdown', () => {
 
   it('says first what a failed run did not carry, then how the planned size compares', () => {
     const text = summaryMarkdown(failedResult());
-    assert.match(text, /\n\*\*The server did not carry the load of step 2; it carried step 1 /);
+    assert.match(text, /\n\*\*Step 2 failed; step 1 passed \(/);
     assert.match(
       text,
       /\n- Too much for Unit 5: it takes Unit 7: .*\n- Measured in step 2 .*13,000 expected and 1 extra/,
@@ -33,12 +33,12 @@ describe('summaryMarkdown', () => {
 
   it('lists the values of a search', () => {
     const text = summaryMarkdown({ ...sampleResult(), search: searchSample });
-    assert.match(text, /\n\*\*✓ 681 senders held, 687 did not: p99 rose above 1 s \(12 steps/);
+    assert.match(text, /\n\*\*✓ 681 senders held, 687 did not: p99 1\.1 s, limit 1 s \(12 steps/);
     assert.match(text, /\n\| value \| p50 \| p99 \| lost \| steps that held \|\n/);
     assert.match(text, /\n\| 681 senders \| 11ms \| 930ms \| 0 \| held 2 of 2 \|\n/);
     assert.match(
       text,
-      /\n\| 687 senders \| 14ms \| 1.1s \| 0 \| held 0 of 2: p99 rose above 1 s \|\n/,
+      /\n\| 687 senders \| 14ms \| 1.1s \| 0 \| held 0 of 2: p99 1\.1 s, limit 1 s \|\n/,
     );
   });
 
