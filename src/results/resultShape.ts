@@ -378,7 +378,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
   verdict,
   scenario,
   target: named({ kind: text, url: text, dialect: optional(text), emulated: optional(flag) }),
-  machine: of<Result['machine']>()('cores workers', { node: text }),
+  machine: of<Result['machine']>()('cores workers', { node: text, platform: text }),
   connections,
   steps: list(step, 10_000),
   errors: counts,

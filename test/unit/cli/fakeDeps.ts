@@ -31,7 +31,11 @@ export function fakeRun(options: {
     for (const snapshot of options.snapshots ?? [sampleSnapshot(1), sampleSnapshot(20, 1)]) {
       snapshots.fire(snapshot);
     }
-    if (options.summary) finish(options.summary);
+    if (options.summary) {
+      // The last sample of every run that ends.
+      if (!options.snapshots) snapshots.fire(sampleSnapshot(200, undefined, { phase: 'closing' }));
+      finish(options.summary);
+    }
   });
   return {
     onSnapshot: snapshots.event,
