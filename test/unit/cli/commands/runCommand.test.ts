@@ -45,7 +45,7 @@ describe('run', () => {
     ]);
     assert.equal(await readFile(path.join(folder, 'scenario.yaml'), 'utf8'), 'mode: simple\n');
     const samples = await readFile(path.join(folder, 'samples.jsonl'), 'utf8');
-    assert.equal(samples.trimEnd().split('\n').length, 2);
+    assert.equal(samples.trimEnd().split('\n').length, 3);
   });
 
   it('asks the file for a search by its flags, and can leave it out', async () => {
