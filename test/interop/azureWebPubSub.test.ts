@@ -37,7 +37,6 @@ class Inbox<T> {
 }
 
 describe('the official packages against the emulator of Web PubSub', function () {
-  this.timeout(20_000);
   let emulator: WebPubSubEmulator;
   let service: WebPubSubServiceClient;
   const started: WebPubSubClient[] = [];

@@ -50,7 +50,6 @@ const ways = [
 ] as const;
 
 describe('the engine against ASP.NET Core SignalR', function () {
-  this.timeout(60_000);
   const server = sharedAspNetServer();
 
   // Only counts are judged.

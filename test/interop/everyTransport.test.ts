@@ -14,7 +14,6 @@ const connections = 20;
 const perSender = 10;
 
 describe('use cases against ASP.NET Core SignalR over every transport', function () {
-  this.timeout(60_000);
   const server = sharedAspNetServer();
 
   // Only counts are judged here.

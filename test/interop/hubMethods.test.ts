@@ -10,7 +10,6 @@ import { sharedAspNetServer } from './aspnetServer';
 
 /** The streams and the other contract; the engine's own tests use the rest. */
 describe('the hubs that people are given, in ASP.NET Core, with the official client', function () {
-  this.timeout(30_000);
   const server = sharedAspNetServer();
   const connections: HubConnection[] = [];
 

@@ -48,7 +48,6 @@ class Official {
 }
 
 describe('the official client with MessagePack against the embedded hub', function () {
-  this.timeout(20_000);
   let hub: BenchHub;
   const clients: Official[] = [];
   const connect = async (

@@ -13,7 +13,6 @@ const short = {
 };
 
 describe('hubs of ASP.NET Core that are not made for a benchmark', function () {
-  this.timeout(60_000);
   const server = sharedAspNetServer();
   const at = (path: string): string => server.url.replace('/signalrbench', path);
 

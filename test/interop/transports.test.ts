@@ -37,7 +37,6 @@ function assertWhole(run: LoadResult): void {
 }
 
 describe('transports of ASP.NET Core SignalR', function () {
-  this.timeout(60_000);
   before(function () {
     requireAspNet(this);
   });

@@ -21,8 +21,6 @@ async function byBoth(test: Omit<LoadTest, 'target'>, ofNative: string, ofSdk = 
 }
 
 describe(`a hub that answers after ${delayMs} ms`, function () {
-  this.timeout(120_000);
-
   for (const transport of ['Websockets', 'ServerSentEvents', 'LongPolling'] as const)
     it(`is read as such by either driver, as by the official client in a process of its own: ${transport}`, function () {
       return withHub(`--delay ${delayMs}ms`, ({ url }) =>
@@ -39,8 +37,6 @@ describe(`a hub that answers after ${delayMs} ms`, function () {
 });
 
 describe('the drivers of Azure Web PubSub', function () {
-  this.timeout(120_000);
-
   it('read the same latency, but for what they cost themselves', async function () {
     // One for each driver: an emulator has one event handler, which leaves with the run that brought it.
     const emulators = await Promise.all([startWebPubSubEmulator(), startWebPubSubEmulator()]);

@@ -6,8 +6,6 @@ import { assertBetween } from './assertBetween';
 import { measuredRun } from './measuredRun';
 
 describe('the latency of messages that have to wait', function () {
-  this.timeout(60_000);
-
   // Each has a hub and a reference of its own, and waits far more than it works.
   const beside = sideBySide();
 

@@ -11,7 +11,6 @@ import { assertConsistent, loadRun, onlyStep } from './loadRun';
 const senders = 8;
 
 describe('acknowledgements of Azure Web PubSub, on its emulator', function () {
-  this.timeout(60_000);
   let emulator: WebPubSubEmulator;
   let application: Server;
 

@@ -33,7 +33,6 @@ import {
 import { CliFolder } from './cliFolder';
 
 describe('services that refuse', function () {
-  this.timeout(60_000);
   const test = sideBySide();
 
   for (const service of ['signalr', 'webpubsub'] as const) {

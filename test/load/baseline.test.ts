@@ -6,7 +6,6 @@ import { withHubHere } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
 
 describe('signalr-bench run --repeat and --baseline', function () {
-  this.timeout(120_000);
   const folder = new CliFolder();
   after(() => folder.dispose());
 

@@ -9,7 +9,6 @@ import { sideBySide } from '../fakes/sideBySide';
 
 /** The bench uses parts of the engine that no type checker follows; its figures are its own affair. */
 describe('the clients of the bench', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   // It is slow, so that clients which send as fast as they get answers leave something of the machine.

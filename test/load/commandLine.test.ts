@@ -20,7 +20,6 @@ function assertPlain({ stdout, stderr }: CliResult): void {
 }
 
 describe('signalr-bench run', function () {
-  this.timeout(60_000);
   let folder: CliFolder;
   let hub: HubHere;
 

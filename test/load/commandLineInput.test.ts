@@ -20,7 +20,6 @@ function bomb(): string {
 }
 
 describe('signalr-bench with bad input', function () {
-  this.timeout(60_000);
   let folder: CliFolder;
 
   before(() => {
@@ -131,7 +130,6 @@ describe('signalr-bench with bad input', function () {
 });
 
 describe('the other commands of signalr-bench', function () {
-  this.timeout(60_000);
   let folder: CliFolder;
 
   before(() => {

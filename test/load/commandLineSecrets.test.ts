@@ -15,7 +15,6 @@ const secrets = {
 };
 
 describe('signalr-bench keeps secrets', function () {
-  this.timeout(60_000);
   let folder: CliFolder;
   let hub: HubHere;
 

@@ -5,7 +5,6 @@ import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
 import { assertConsistent, loadRun, onlyStep, scenarioOf, scenarioText } from './loadRun';
 
 describe('connections that only stand', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {

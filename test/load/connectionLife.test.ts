@@ -17,7 +17,6 @@ function assertNothingLost(step: StepSummary): void {
 }
 
 describe('connections that come and go', function () {
-  this.timeout(120_000);
   let hub: HubHere;
 
   before(async () => {

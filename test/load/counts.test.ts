@@ -7,7 +7,6 @@ import { assertConsistent, assertExact, assertUndisturbed, loadRun, onlyStep } f
 const perSender = 10;
 
 describe('exact counts against the embedded hub', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {

@@ -45,7 +45,6 @@ function connectionCounts({ connections }: LoadResult): unknown {
 }
 
 describe('both drivers of Azure Web PubSub, on its emulator', function () {
-  this.timeout(60_000);
   let emulator: WebPubSubEmulator;
   before(async () => {
     emulator = await startWebPubSubEmulator();

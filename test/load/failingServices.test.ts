@@ -17,7 +17,6 @@ import {
 import { ServiceFaults } from '../fakes/serviceFaults';
 
 describe('services that fail or end while a run goes on', function () {
-  this.timeout(60_000);
   const test = sideBySide();
 
   test('signalr: a key that is rotated while clients come and go and server connections end', async () => {

@@ -43,7 +43,6 @@ function assertGivenUp(run: LoadResult): void {
 }
 
 describe('a hub that answers with errors', function () {
-  this.timeout(60_000);
   /** It has only the methods of the dialect measure, of which some have the same names. */
   let hub: HubHere;
   const run = (test: Omit<LoadTest, 'target'>): Promise<LoadResult> =>

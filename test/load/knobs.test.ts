@@ -8,7 +8,6 @@ import { sideBySide } from '../fakes/sideBySide';
 const noWarmup = { warmup: 0 };
 
 describe('what a target does wrong is counted exactly', function () {
-  this.timeout(60_000);
   const test = sideBySide();
 
   test('losses', () =>

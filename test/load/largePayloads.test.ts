@@ -5,8 +5,6 @@ import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
 const once = { connections: 2, baseSending: 1, step: 0, warmup: 0, skipNegotiation: false };
 
 describe('the largest payloads a file may have', function () {
-  this.timeout(90_000);
-
   for (const [messageSize, config] of [
     ['16MB', { protocol: 'messagepack' }],
     ['16MB', { transport: 'ServerSentEvents' }],

@@ -3,7 +3,6 @@ import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun } from './loadRun';
 
 describe('connections that move in and out of groups', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {

@@ -6,7 +6,6 @@ import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
 const namesOf = ({ entries = [] }: StepSummary): string[] => entries.map(({ name }) => name);
 
 describe('use cases side by side', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {

@@ -83,7 +83,6 @@ const own: readonly Case[] = [
 ];
 
 describe('the own methods of a hub', function () {
-  this.timeout(60_000);
   let hub: HubHere;
   const run = (parameters: Case['parameters'], config: LoadTest['config'], workers = 1) =>
     loadRun({

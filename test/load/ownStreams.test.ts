@@ -49,7 +49,6 @@ const both = { method: 'StreamingEcho', arguments: [0], streamingItems, reply: '
 const upload = { method: 'StreamingUpload', streamingItems };
 
 describe('streams of the own methods of a hub', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {
@@ -143,7 +142,6 @@ describe('streams of the own methods of a hub', function () {
 });
 
 describe('what a target does wrong with streams of the own methods', function () {
-  this.timeout(60_000);
   const test = sideBySide();
   const config = { warmup: 0, drain: '700ms' };
 

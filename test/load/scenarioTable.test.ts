@@ -52,7 +52,6 @@ function countsOf(step: MessageSummary) {
 
 /** The ticks in the table of docs/scenarios.md: each is a run here, or an entry of the mix that runs over each way. */
 describe('every scenario over every way', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {

@@ -9,7 +9,6 @@ const capacity = 100;
 const limited = `--capacity ${capacity}/s@300ms`;
 
 describe('signalr-bench run --search', function () {
-  this.timeout(120_000);
   const folder = new CliFolder();
   after(() => folder.dispose());
 

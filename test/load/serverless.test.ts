@@ -3,8 +3,6 @@ import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulato
 import { loadRun } from './loadRun';
 
 describe('the serverless mode of Azure SignalR Service, on its emulator', function () {
-  this.timeout(60_000);
-
   it('leaves room for the lasting server connection where clients take all that the size has', async () => {
     const emulator = await startAzureSignalr({ mode: 'serverless', unit: 'free' });
     const { connections, errors, steps } = await loadRun({

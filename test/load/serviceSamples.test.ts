@@ -12,7 +12,6 @@ const byCommand = ['azure-signalr.signalr.yaml', 'web-pubsub-echo.signalr.yaml']
 const references = { signalr: '${env:AZURE_SIGNALR}', webpubsub: '${env:AZURE_WEBPUBSUB}' };
 
 describe('examples, with nothing but a connection string in the environment', function () {
-  this.timeout(60_000);
   const connectionStrings = bothEmulators();
   const test = sideBySide();
 

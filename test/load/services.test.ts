@@ -41,7 +41,6 @@ const persistent = rest.map((each) => ({
 
 /** Each run is a mix, so that one has room for all that goes one way. */
 describe('services, on their emulators', function () {
-  this.timeout(60_000);
   const connectionStrings = bothEmulators();
   const beside = sideBySide();
   let hubs = 0;

@@ -3,7 +3,6 @@ import { startHub, type LoadHub } from '../fakes/loadHub';
 import { assertConsistent, loadRun, onlyStep } from './loadRun';
 
 describe('shapes of a load', function () {
-  this.timeout(60_000);
   let hub: LoadHub;
 
   before(async () => {

@@ -32,8 +32,6 @@ const comeAndGo = { lifetime: '300ms', repair: true, arrivingRate: 50 };
 const life = { singleStepDuration: '4500ms', connections: 4, workers: 1, skipNegotiation: false };
 
 describe('a sign-in to Microsoft Entra ID', function () {
-  this.timeout(60_000);
-
   let folder: CliFolder;
   let entra: EntraId;
   let outs = 0;

@@ -5,8 +5,6 @@ import { testEndings } from './endings';
 import { assertConsistent, loadRun, onlyStep, type LoadResult } from './loadRun';
 
 describe('a thousand connections, and other runs beside them', function () {
-  this.timeout(90_000);
-
   // Of this run only the counts are judged and of the others nothing that a busy machine changes, so
   // they need not wait for each other.
   let steady: Promise<LoadResult>;

@@ -29,7 +29,6 @@ function streamRun(
 }
 
 describe('streams against the embedded hub', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {
@@ -79,7 +78,6 @@ describe('streams against the embedded hub', function () {
 });
 
 describe('what a target does wrong with streams is counted exactly', function () {
-  this.timeout(60_000);
   /** Warm-up items are deliveries too, so the hub's every n-th is known only without them. */
   const config = { warmup: 0, drain: '700ms' };
   /** 150 items, 25 answers and 75 items. */

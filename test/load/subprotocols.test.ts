@@ -10,8 +10,6 @@ import { assertConsistent, loadRun, onlyStep } from './loadRun';
 const connections = 20;
 
 describe('the subprotocols of Azure Web PubSub, on its emulator', function () {
-  this.timeout(60_000);
-
   let emulator: WebPubSubEmulator;
   let relay: Relay;
   before(async () => {

@@ -3,7 +3,6 @@ import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { assertConsistent, assertExact, loadRun, onlyStep } from './loadRun';
 
 describe('the time until the last receiver has a message', function () {
-  this.timeout(60_000);
   let hub: HubHere;
 
   before(async () => {

@@ -21,7 +21,6 @@ describe('load in MessagePack over LongPolling', () => {
 
 for (const transport of ['ServerSentEvents', 'LongPolling'] as const) {
   describe(`load over ${transport}`, function () {
-    this.timeout(60_000);
     const over = { transport, skipNegotiation: false };
 
     it('keeps order and offers all where sends are faster than answers', () =>

@@ -7,7 +7,6 @@ const membersPerGroup = 6;
 const messages = 500;
 
 describe('signalr-bench serve web-pubsub', function () {
-  this.timeout(60_000);
   let folder: CliFolder;
 
   before(() => (folder = new CliFolder()));

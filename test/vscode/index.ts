@@ -5,7 +5,7 @@ import Mocha from 'mocha';
 import * as vscode from 'vscode';
 
 /** Above every wait inside a test: a start of a run, its steps and its end take seconds, on a busy machine many. */
-const timeoutMs = 60_000;
+const timeoutMs = 240_000;
 const reporterFile = path.join(__dirname, '../../../scripts/suiteReporter.mjs');
 
 /**

@@ -134,7 +134,6 @@ describe('a result with a strange value', () => {
 
   for (const [name, result] of results()) {
     it(`${name}: is shown and exported, or refused in a sentence`, async function () {
-      this.timeout(120_000);
       const deps = fakeDeps();
       const check = async (path: Path, value: unknown): Promise<void> => {
         const text = JSON.stringify(changed(result, path, value)) as string | undefined;

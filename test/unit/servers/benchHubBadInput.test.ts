@@ -142,7 +142,7 @@ describe('bench hub given bad input', () => {
     assert.equal(last.type, 7);
     assert.match(last.error, /more than 65536 bytes were waiting/);
     assert.equal((await fast.invoke('GetConnectionId')).result, fast.id);
-  }).timeout(10_000);
+  });
 
   it('lets a client leave a message of the largest size unread while more is sent', async () => {
     await hub.dispose();
@@ -160,7 +160,7 @@ describe('bench hub given bad input', () => {
       (message) => (message.arguments?.[0] as { blob: string } | undefined)?.blob.length,
     );
     assert.deepEqual(blobs, [blob.length, 4]);
-  }).timeout(30_000);
+  });
 
   it('closes a client that pings without end and does not read', async () => {
     const client = await RawClient.connect(hub.url);
@@ -172,7 +172,7 @@ describe('bench hub given bad input', () => {
     await untilCount(0);
     clearInterval(timer);
     client.socket.terminate();
-  }).timeout(10_000);
+  });
 
   it('answers an ordinary ping', async () => {
     const client = await RawClient.connect(hub.url);

@@ -90,7 +90,7 @@ describe('StreamingDownload of the bench hub', () => {
     for (let n = 0; n < 300; n++)
       assert.deepEqual(await client.message(), numbered(n.toString(16).padStart(8, '0'), blob));
     assert.deepEqual(await client.message(), over);
-  }).timeout(10_000);
+  });
 
   it('refuses what does not bind, and an id that is in use', async () => {
     client.sendJson(

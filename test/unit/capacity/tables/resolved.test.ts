@@ -5,7 +5,6 @@ import { candidatesOf } from '../../../../src/capacity/tables/publishedLimits';
 
 describe('resolved limits', () => {
   it('are what the script makes of the published data', function () {
-    this.timeout(120_000);
     execFileSync(process.execPath, ['scripts/writeCapacity.mjs', '--check'], { stdio: 'pipe' });
   });
 

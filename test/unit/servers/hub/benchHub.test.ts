@@ -293,6 +293,6 @@ describe('bench hub', () => {
         quiet.id,
       );
       await short.dispose();
-    }).timeout(10_000);
+    });
   });
 });

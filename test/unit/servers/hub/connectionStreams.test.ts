@@ -203,7 +203,7 @@ describe('StreamingEcho of the bench hub', () => {
     assert.deepEqual(message, back(0));
     assert.equal(own.connectionCount, 1);
     await own.dispose();
-  }).timeout(10_000);
+  });
 
   it('a client that leaves ends its streams', async () => {
     client.sendJson(call(30), item(1), item(2));
