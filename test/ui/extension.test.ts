@@ -129,7 +129,7 @@ describe('the extension as a user meets it', () => {
   });
 
   next('draws the run button and the estimate above a scenario once it is trusted', async () => {
-    await workbench.command('Workspaces: Manage Workspace Trust');
+    await workbench.page.locator('.statusbar-item a', { hasText: 'Restricted Mode' }).click();
     const trust = workbench.page.locator('.workspace-trust-editor .workspace-trust-buttons');
     await trust.locator('.monaco-button', { hasText: 'Trust' }).first().click();
     await workbench.page.locator('.workspace-trust-editor.trusted').waitFor();
