@@ -13,10 +13,16 @@ export class Activity {
   constructor({ from, stages }: StagesSpec, startUs = 0, share = 1) {
     let atUs = startUs;
     const corners: Corner[] = [{ atUs, value: from * share }];
+    const add = (value: number): void => {
+      // Of several at one time the first and the last count: nobody takes part for no time.
+      if (corners.at(-2)?.atUs === atUs && corners.at(-1)!.atUs === atUs) corners.pop();
+      corners.push({ atUs, value });
+    };
     for (const { to, overMs, holdMs } of stages) {
-      const value = to * share;
-      corners.push({ atUs: (atUs += overMs * 1000), value });
-      corners.push({ atUs: (atUs += holdMs * 1000), value });
+      atUs += overMs * 1000;
+      add(to * share);
+      atUs += holdMs * 1000;
+      add(to * share);
     }
     this.corners = corners;
   }

@@ -97,7 +97,7 @@ describe('the pipelines of docs/ci.md', () => {
     assert.ok(['', 'Run 1'].includes(failed.join()), failed.join());
     assert.match(read('reports/junit.xml'), /name="not worse than the baseline"/);
     assert.doesNotMatch(read('reports/junit.xml'), skipped);
-    assert.match(read('reports/comment.md'), /^### [^]*\| p50 \| [\d.]+ ms \| [\d.]+ ms \|/);
+    assert.match(read('reports/comment.md'), /^### [^]*\| p50 \| [\d.]+ [mµ]s \| [\d.]+ [mµ]s \|/);
   }
 
   const named = (failed: readonly string[]): string[] => failed.map((each) => each.split(':')[0]!);

@@ -233,6 +233,15 @@ describe('senders that come and go', () => {
     );
   });
 
+  it('take no part in a stage that takes no time', () => {
+    const stages = [
+      { to: 0, overMs: 0, holdMs: 1 },
+      { to: 1, overMs: 0, holdMs: 0 },
+      { to: 0, overMs: 0, holdMs: 0 },
+    ];
+    assert.equal(new Activity({ from: 0, stages }).activeFromUs(0, 0), Infinity);
+  });
+
   it('are found where they take part next', () => {
     const found = fc.property(
       stages,
