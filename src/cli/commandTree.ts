@@ -42,6 +42,8 @@ export async function runTree<Commands>(
     .description('Load test SignalR and Web PubSub, and learn how many Units you need.')
     .version(toolVersion)
     .exitOverride()
+    // With their arguments beside them the lines of a list would be too long to be wrapped at 80 columns.
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(--help shows what there is)')
     .configureOutput({
       writeOut: (text) => stdout.write(text),

@@ -2,7 +2,12 @@
 import path from 'node:path';
 import { visibleLine } from '../../base/text';
 import { formatCount, formatShare, timeWords } from '../../base/units';
-import type { ComparedRun, ComparedStep, Comparison } from '../../measure/compare/comparison';
+import type {
+  ComparedNumber,
+  ComparedRun,
+  ComparedStep,
+  Comparison,
+} from '../../measure/compare/comparison';
 import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
 import {
   changeWords,
@@ -88,7 +93,7 @@ function headline(comparison: Comparison): string {
 
 /** `Step 3, 1,900 senders: p99 +28 … +52 % with 95 % confidence; tolerance 10 %. Nothing lost in either run.` */
 function factsOf(step: ComparedStep, comparison: Comparison): string {
-  const { verdict, confidence, tolerance } = comparison;
+  const { verdict, confidence, reasons, tolerance } = comparison;
   const { index, lost, senders, latency } = step;
   const decisive =
     unshownOf(comparison) ?? (verdict === 'unlike' ? undefined : decisiveOf([step], verdict));
@@ -97,13 +102,16 @@ function factsOf(step: ComparedStep, comparison: Comparison): string {
   const chance = interval
     ? `${percentileName(key)} ${intervalWords(interval)} with ${formatShare(confidence)} confidence; `
     : '';
-  const loss =
-    lost.a + lost.b === 0
-      ? 'Nothing lost in either run.'
-      : `Lost: ${formatCount(lost.b)}, was ${formatCount(lost.a)}.`;
+  // Other steps may have lost something, and those of one run alone are not looked at.
+  const isAll = reasons.length === 0 && comparison.steps.every((each) => isZero(each.lost));
+  const loss = isZero(lost)
+    ? `Nothing lost in ${isAll ? 'either run' : 'this step'}.`
+    : `Lost: ${formatCount(lost.b)}, was ${formatCount(lost.a)}.`;
   const place = `Step ${formatCount(index)}, ${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'}`;
   return `${place}: ${chance}tolerance ${formatShare(tolerance)}. ${loss}`;
 }
+
+const isZero = ({ a, b }: ComparedNumber): boolean => a + b === 0;
 
 function tableOf(step: ComparedStep): string[] {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

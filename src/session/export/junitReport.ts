@@ -7,7 +7,7 @@ import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf } from '../runWords';
+import { loadWords, marksOf, plural } from '../runWords';
 import { markupText, scenarioName } from './plainText';
 
 /**
@@ -162,7 +162,7 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
       ['senders', String(senders)],
       ...counts.map((name) => [name, String(step[name])] as const),
     ]) as Record<string, string>,
-    out: `${formatCount(senders)} senders for ${seconds} s`,
+    out: `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`,
   };
 }
 

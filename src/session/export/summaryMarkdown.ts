@@ -37,14 +37,17 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
   const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
   const how = marksOf(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
+  const verdict = plain(verdictSentence(result));
+  // Nobody shall read that nothing has changed before that the run has failed.
+  const failedFirst = result.baseline !== undefined && result.verdict.status !== 'pass';
   const lines = [
+    ...(failedFirst ? [`### ${verdict}`, ''] : []),
     ...(result.baseline
       ? [comparisonMarkdown(result.baseline, page === undefined ? {} : { report: page })]
       : []),
     `### SignalR Benchmark: ${plain(result.id)}`,
     '',
-    `**${plain(verdictSentence(result))}**`,
-    '',
+    ...(failedFirst ? [] : [`**${verdict}**`, '']),
     // The sentence holds the first reason already.
     ...otherReasons(result),
     ...(notCompared ? [`⚪ Not compared with a baseline: ${plain(notCompared)}.`, ''] : []),

@@ -338,36 +338,40 @@ describe('commands', () => {
     assert.match(err, /unknown command 'doctr'\n\(Did you mean doctor\?\)/);
   });
 
-  it('shows an example in the help of every command', async () => {
-    for (const command of [
-      'run',
-      'validate',
-      'estimate',
-      'show',
-      'serve',
-      'serve hub',
-      'serve azure-signalr',
-      'serve web-pubsub',
-      'doctor',
-    ]) {
-      const { code, out, err } = await at.run([...command.split(' '), '--help']);
+  /** Those that the help lists, at each level. */
+  const everyCommand = async (of = ''): Promise<string[]> => {
+    const { out } = await at.run([...of.split(' '), '--help'].filter(Boolean));
+    const [, list = ''] = out.split('\nCommands:\n');
+    const names = [...list.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name]) => name!);
+    const commands = names.filter((name) => !['help', 'signalr-bench'].includes(name));
+    const below = await Promise.all(
+      commands.map(async (name) => {
+        const command = `${of} ${name}`.trim();
+        const own = await everyCommand(command);
+        return own.length === 0 ? [command] : own;
+      }),
+    );
+    return below.flat();
+  };
+
+  it('shows an example in the help of every command, within 80 columns', async () => {
+    const commands = await everyCommand();
+    assert.equal(commands.length, 15);
+    for (const command of ['', 'serve', ...commands]) {
+      const { code, out, err } = await at.run([...command.split(' '), '--help'].filter(Boolean));
       assert.deepEqual([code, err], [0, '']);
-      assert.match(out, new RegExp(`Examples?:\n  signalr-bench ${command} `));
+      const [help = '', example = ''] = out.split(/\nExamples?:\n/);
+      assert.match(example, new RegExp(`signalr-bench ${command}`));
+      assert.deepEqual(
+        help.split('\n').filter((line) => line.length > 80),
+        [],
+      );
     }
   });
 
   it('documents every command and flag', async () => {
     const guide = readFileSync('docs/command-line.md', 'utf8');
-    for (const command of [
-      'run',
-      'validate',
-      'estimate',
-      'show',
-      'serve hub',
-      'serve azure-signalr',
-      'serve web-pubsub',
-      'doctor',
-    ]) {
+    for (const command of await everyCommand()) {
       assert.ok(guide.includes(`signalr-bench ${command}`), command);
       const { out } = await at.run([...command.split(' '), '--help']);
       for (const [flag] of out.matchAll(/--[a-z][a-z-]+/g)) {

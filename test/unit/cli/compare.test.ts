@@ -100,6 +100,21 @@ describe('compare', () => {
     );
   });
 
+  it('says of its step alone that nothing was lost where another has lost something', async () => {
+    const lossy = { ...step(5), index: 1, expected: step(5).expected + 1, lost: 1 };
+    for (const [id, steps] of Object.entries({
+      '2026-11-21T14-02-11-lossy': [lossy, { ...step(1), index: 2 }],
+      '2026-11-22T14-02-11-lossy': [lossy, { ...step(2, 1.3), index: 2 }],
+    })) {
+      await mkdir(path.join(at.folder, id));
+      await at.file(`${id}/result.json`, JSON.stringify({ ...sampleResult({ steps }), id }));
+    }
+    const [before, now] = ['2026-11-21T14-02-11-lossy', '2026-11-22T14-02-11-lossy'];
+    const { out } = await at.run(['compare', before, now, '--format', 'md'], { cwd: at.folder });
+    assert.match(out, /^Step 2, 700 senders: .* tolerance 10 %\. Nothing lost in this step\.$/m);
+    assert.match(out, /^\| lost \| 1 \| 1 \|/m);
+  });
+
   it('takes a tolerance, and refuses what is none', async () => {
     const wide = await at.run(['compare', ids.before, ids.slow, '--tolerance', '60%'], {
       cwd: at.folder,

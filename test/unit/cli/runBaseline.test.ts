@@ -84,6 +84,19 @@ describe('run --baseline', () => {
     assert.match(first!, /^### ❌ chat is slower: p99 [\d.]+ ms, was [\d.]+ ms \(\+\d+ %\)$/);
   });
 
+  it('says first that the run has failed, whatever the comparison says', async () => {
+    await stored(usual, [step(1)]);
+    const verdict = {
+      ...{ status: 'fail' as const },
+      reasons: [{ code: 'slo-rate', message: 'step 1: rate 1/s, at least 5/s' }],
+    };
+    const { code } = await run({ ...step(3), verdict }, '--baseline', 'last', '--md', 'comment.md');
+    assert.equal(code, 1);
+    const comment = await readFile(path.join(at.folder, 'comment.md'), 'utf8');
+    assert.match(comment, /^### ✗ failed; step 1: .*\n\n### ✅ chat is as fast as before: p99 /);
+    assert.equal(comment.split('✗ failed').length, 2, comment);
+  });
+
   it('says it beside the JSON, which has all of it', async () => {
     await stored(usual, [step(1)]);
     const { code, out, err } = await run(step(2, 1.3), '--baseline', 'last', '--json');
