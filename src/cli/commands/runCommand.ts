@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ExpectedError } from '../../base/expectedError';
 import { english, jsonDocument } from '../../base/text';
 import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
@@ -131,12 +132,18 @@ async function openOutputs(
 
 /** @throws ExpectedError where it cannot be read or compared with such a run */
 async function baselineOf(
-  { baseline: which }: RunFlags,
+  { baseline: which, tolerance }: RunFlags,
   directory: string,
   { name, scenario }: { readonly name: string; readonly scenario: Scenario },
   { cwd, stderr }: ProcessIo,
 ): Promise<FoundBaseline | undefined> {
-  if (which === undefined) return undefined;
+  if (which === undefined) {
+    if (tolerance === undefined) return undefined;
+    throw new ExpectedError(
+      'flag-without-effect',
+      '--tolerance belongs to a comparison: name the earlier run with --baseline. Nothing was started.',
+    );
+  }
   const { findBaseline, isBaselineWord } = await onDemand();
   const place = isBaselineWord(which) ? which : path.resolve(cwd, which);
   const question = { which: place, directory, scenarioName: name, scenario };
@@ -144,7 +151,7 @@ async function baselineOf(
   // Scenarios with the same file name share their earlier results: people see which one it is.
   const note = found.result
     ? `baseline: ${found.result.id}, started ${timeWords(found.result.startedAt)}.`
-    : `${found.why} (results in ${directory}); nothing is compared.`;
+    : `${found.why}${found.lookedIn === undefined ? '' : ` (results in ${found.lookedIn})`}; nothing is compared.`;
   stderr.write(`note: ${printable(note)}\n`);
   return found;
 }

@@ -27,8 +27,8 @@ export interface StepMeasures extends Omit<JudgedDeliveries, 'sent'>, SentMeasur
   readonly senders: number;
 }
 
-/** For people. */
-const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
+/** For people: what is said where nothing more is known. */
+export const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
   stopped: 'the run was stopped before its plan was done',
   interrupted: 'the run was interrupted before its plan was done',
   targetLost: 'the target was lost during the run',

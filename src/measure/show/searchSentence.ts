@@ -104,9 +104,13 @@ export function searchSentence(search: SearchSummary, why: string | undefined): 
           : `at least ${words(low)}; this machine cannot offer more`
       }${why === undefined ? '' : `: ${why}`}`;
     case 'targetLost':
-      return `■ the target was lost${known}`;
-    case 'stopped':
-      return `■ the search was stopped${known}`;
+    case 'stopped': {
+      const reason = why === undefined ? '' : `; ${why}`;
+      if (ended === 'targetLost' && search.steps.length === 0 && reason !== '')
+        return `■ ${interval}${reason}`;
+      const lead = ended === 'targetLost' ? 'the target was lost' : 'the search was stopped';
+      return `■ ${lead}${known}${reason}`;
+    }
   }
 }
 

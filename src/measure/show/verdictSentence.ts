@@ -4,6 +4,7 @@ import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
+import { brokenOff } from '../judge/verdict';
 import { searchSentence } from './searchSentence';
 import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
 
@@ -19,7 +20,7 @@ export type JudgedRun = Pick<
 /** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
 export function verdictSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
-  if (run.search !== undefined) return searchSentence(run.search, reasons[0]?.message);
+  if (run.search !== undefined) return searchSentence(run.search, whyEnded(run));
   const [{ code, message: first } = { code: '', message: '' }] = reasons;
   const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
   const completed = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
@@ -34,6 +35,14 @@ export function verdictSentence(run: JudgedRun): string {
     case 'incomplete':
       return `■ incomplete; ${first}${measured === undefined ? '' : `; ${measured}`}`;
   }
+}
+
+/** Why a search came to no end of its own, where its sentence does not say it anyway. */
+function whyEnded({ ending, verdict: { reasons } }: JudgedRun): string | undefined {
+  const [first] = reasons;
+  return first?.message === brokenOff[ending] && ending !== 'workerLost'
+    ? undefined
+    : first?.message;
 }
 
 /** Reasons in which the generator has no part. */

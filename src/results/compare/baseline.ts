@@ -60,21 +60,30 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
   const name = path.basename(scenarioName);
   if (which === 'kept') {
     const kept = (await readBaselines(directory))[nameOf(scenarioName)];
-    if (kept === undefined) return { why: `no result was made the baseline of ${name}` };
+    if (kept === undefined)
+      return { why: `no result was made the baseline of ${name}`, lookedIn: directory };
     const found = await comparable(path.join(directory, kept), scenario);
     return found.result === undefined ? { why: `the baseline ${kept}: ${found.why}` } : found;
   }
   const found = await earlierResults(question, which === 'last' ? 1 : mostResults);
   const result = which === 'last' ? found[0] : bestOf(found);
   return result === undefined
-    ? { why: `there is no earlier result of ${name} with this load to compare with` }
+    ? {
+        why: `there is no earlier result of ${name} with this load to compare with`,
+        lookedIn: directory,
+      }
     : { result };
 }
 
 /** A result; or in words why nothing is compared. */
 export type FoundBaseline =
   | { readonly result: Result; readonly why?: undefined }
-  | { readonly result?: undefined; readonly why: string };
+  | {
+      readonly result?: undefined;
+      readonly why: string;
+      /** Where no result was found. */
+      readonly lookedIn?: string;
+    };
 
 /** @throws ExpectedError as {@link readResult} */
 async function comparable(place: string, scenario: Scenario): Promise<FoundBaseline> {
@@ -110,7 +119,7 @@ function neverCompared(scenario: Scenario): string | undefined {
     return 'a capacity search has no fixed steps to compare; run without the search (--no-search)';
   const seconds = (repeatsIn(scenario) * singleStepDurationMs) / 1000;
   if (seconds >= leastBlocks) return undefined;
-  return `its steps last ${formatDurationMs(seconds * 1000)}, and ${enoughWords}`;
+  return `the steps of this run last ${formatDurationMs(seconds * 1000)}, and ${enoughWords}`;
 }
 
 const enoughWords = `at least ${leastBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${leastBlocks}s or more`;

@@ -179,7 +179,7 @@ describe('run --baseline', () => {
       [
         short,
         place,
-        /its steps last 5 s, and at least 10 s .* set singleStepDuration to 10s or more/,
+        /the steps of this run last 5 s, and at least 10 s .* set singleStepDuration to 10s or more/,
       ],
       [{ search }, place, /a capacity search has no fixed steps to compare/],
       [
@@ -206,6 +206,7 @@ describe('run --baseline', () => {
         const went = await at.run(['run', file, '--baseline', word], { deps });
         assert.match(went.err, why);
         assert.match(went.err, /; nothing is compared\.$/m);
+        assert.doesNotMatch(went.err, /results in/);
         assert.equal(went.code, 0);
       }
     }
@@ -229,6 +230,10 @@ describe('run --baseline', () => {
         (await run(step(2, 1.3), '--baseline', usualPlace, '--tolerance', text)).code,
         code,
       );
+    const alone = await run(step(1), '--tolerance', '10%');
+    assert.equal(alone.code, 2);
+    assert.match(alone.err, /^--tolerance belongs to a comparison: name the earlier run with --b/);
+    assert.equal(alone.calls.runs.length, 0);
     const wrong = await run(step(1), '--baseline', 'last', '--tolerance', '2000%');
     assert.match(wrong.err, /Expected a percentage, such as 10%\.$/m);
   });

@@ -36,7 +36,10 @@ describe('searchSentence', () => {
         said({ ended: 'generatorLimit', low: 400, high: null }, 'step 4: it used 98 % of a core'),
         said({ ended: 'generatorLimit', low: null, high: null }),
         said({ ended: 'targetLost', low: 400, high: null }),
+        said({ ended: 'targetLost', low: 400, high: null }, 'All connections were closed.'),
+        said({ ended: 'targetLost', ...none, high: null, steps: [] }, 'Start the server.'),
         said({ ended: 'stopped', low: null, high: null }),
+        said({ ended: 'stopped', low: 400, high: 800 }, 'a worker was lost'),
       ],
       [
         '✓ 1,000 senders held, the highest value of the search (12 steps, 6:40, generator healthy)',
@@ -47,7 +50,10 @@ describe('searchSentence', () => {
         '⚠ at least 400 senders; this machine cannot offer more: step 4: it used 98 % of a core',
         '⚠ this machine cannot offer the lowest value of the search',
         '■ the target was lost: at least 400 senders; the limit was not reached',
+        '■ the target was lost: at least 400 senders; the limit was not reached; All connections were closed.',
+        '■ nothing was measured to its end; Start the server.',
         '■ the search was stopped; nothing was measured to its end',
+        '■ the search was stopped; 400 senders held, 800 did not; a worker was lost',
       ],
     );
   });
