@@ -37,6 +37,43 @@ export interface ParameterSpec {
   readonly seedNote?: string;
 }
 
+/**
+ * How descriptions of one type are written: facts, with both bounds as `range`, then what people read, and what the
+ * Azure SignalR benchmark did differently. Facts that a description does not have are refused.
+ */
+export const describing =
+  <Spec>() =>
+  <const Type extends string>(type: Type) =>
+  <const Facts>(
+    facts: Facts & { readonly range?: readonly [minimum: number, maximum: number] } & {
+      readonly [Name in Exclude<keyof Facts, keyof Spec | 'range'>]: never;
+    },
+    summary: string,
+    seedNote?: string,
+  ): Omit<Facts, 'range'> & { readonly type: Type; readonly summary: string } => {
+    const { range, ...others } = facts;
+    const bounds = range && { minimum: range[0], maximum: range[1] };
+    return { type, ...others, ...bounds, summary, ...(seedNote !== undefined && { seedNote }) };
+  };
+
+/** A bare number from 1, or `from`, to `below` that was probably meant in another unit. */
+export const below = (
+  below: number,
+  unit: string,
+  from = 1,
+): NonNullable<ParameterSpec['unitMistake']> => ({ from, below, unit });
+
+/** Descriptions by their names, in that order. */
+export const listOf = <Name extends string, Spec extends object>(
+  specs: Readonly<Record<Name, Spec>>,
+): readonly (Spec & { readonly name: Name })[] =>
+  Object.entries<Spec>(specs).map(([name, spec]) => ({ ...spec, name: name as Name }));
+
+const keyOf = describing<ParameterSpec>();
+export const [size, share] = [keyOf('size'), keyOf('share')];
+export const [duration, count] = [keyOf('duration'), keyOf('count')];
+export const [choice, text, list] = [keyOf('choice'), keyOf('text'), keyOf('list')];
+
 /** Parsed parameters of a use case by name, in the units of {@link ParameterSpec.type}. */
 export type Parameters = Readonly<Record<string, number | string | boolean>>;
 
@@ -48,116 +85,71 @@ export function numberOf(parameters: Parameters, name: string): number {
 }
 
 /** Of whatever is sent again and again, beside `sendingInterval`. */
-export const intervalParameters: readonly ParameterSpec[] = [
-  {
-    name: 'intervalDistribution',
-    type: 'choice',
-    optional: true,
-    choices: ['uniform', 'exponential', 'lognormal'],
-    summary:
-      'Draws the time between two messages of a sender, its think time, from a distribution whose mean is `sendingInterval`. Without it the time is always the same.',
-  },
-  {
-    name: 'intervalSpread',
-    type: 'share',
-    optional: true,
-    minimum: 0.01,
-    maximum: 1,
-    summary:
-      'How far drawn intervals lie apart, 50% where nothing is written: for `uniform` so far to either side of `sendingInterval`; for `lognormal` the standard deviation by the mean. Alone it means `uniform`.',
-  },
-];
+export const intervalParameters: readonly ParameterSpec[] = listOf({
+  intervalDistribution: choice(
+    { optional: true, choices: ['uniform', 'exponential', 'lognormal'] },
+    'Draws the time between two messages of a sender, its think time, from a distribution whose mean is `sendingInterval`. Without it the time is always the same.',
+  ),
+  intervalSpread: share(
+    { range: [0.01, 1], optional: true },
+    'How far drawn intervals lie apart, 50% where nothing is written: for `uniform` so far to either side of `sendingInterval`; for `lognormal` the standard deviation by the mean. Alone it means `uniform`.',
+  ),
+});
 
 export const messageParameters: readonly ParameterSpec[] = [
-  {
-    name: 'messageSize',
-    type: 'size',
-    default: 2048,
-    minimum: 1,
-    maximum: largestPayloadBytes,
-    unitMistake: { from: 1, below: 10, unit: 'KB' },
-    summary: 'Payload of one message; the whole hub message is larger by its envelope.',
-    seedNote:
+  ...listOf({
+    messageSize: size(
+      { range: [1, largestPayloadBytes], default: 2048, unitMistake: below(10, 'KB') },
+      'Payload of one message; the whole hub message is larger by its envelope.',
       'The Azure SignalR benchmark counted characters of the payload, which are bytes here too.',
-  },
-  {
-    name: 'sendingInterval',
-    type: 'duration',
-    default: 1000,
-    minimum: 1,
-    maximum: 86_400_000,
-    unitMistake: { from: 1, below: 10, unit: 's' },
-    summary: 'Time between two messages of one sender.',
-    seedNote:
+    ),
+    sendingInterval: duration(
+      { range: [1, 86_400_000], default: 1000, unitMistake: below(10, 's') },
+      'Time between two messages of one sender.',
       'The Azure SignalR benchmark waited this long after each completed send, so slow sends lowered the rate.',
-  },
-  {
-    name: 'messageSizes',
-    type: 'text',
-    optional: true,
-    summary:
+    ),
+    messageSizes: text(
+      { optional: true },
       'Payloads of different sizes instead of `messageSize`: a range (`1KB-4KB`: 16 sizes evenly spread over it, each as likely), or sizes with weights (`256B 90%, 16KB 10%`). The estimate counts each size.',
-  },
-  {
-    name: 'payload',
-    type: 'choice',
-    optional: true,
-    choices: ['random', 'text', 'binary'],
-    summary:
+    ),
+    payload: choice(
+      { optional: true, choices: ['random', 'text', 'binary'] },
       'Content of payloads: `random` letters, as without this key, `text` that compresses, or `binary`: sent as bytes, which needs protocol messagepack.',
-  },
-  {
-    name: 'payloadFile',
-    type: 'text',
-    optional: true,
-    summary:
+    ),
+    payloadFile: text(
+      { optional: true },
       'Text file whose content payloads are made of, cut or repeated to their size; relative to the scenario file.',
-  },
+    ),
+  }),
   ...intervalParameters,
 ];
 
 export const targets: ParameterSpec = {
   name: 'targets',
-  type: 'choice',
-  default: 'fixed',
-  choices: ['fixed', 'random'],
-  summary:
+  ...choice(
+    { default: 'fixed', choices: ['fixed', 'random'] },
     'Who receives: `fixed` gives each sender one other connection or user for the whole run, and has it send to groups of its own; `random` picks one of all for each message.',
-  seedNote:
     'The Azure SignalR benchmark shuffled anew at each step, and a connection could be its own target; by REST it always was.',
+  ),
 };
 
-export const groupParameters: readonly ParameterSpec[] = [
-  {
-    name: 'groupCount',
-    type: 'count',
-    required: true,
-    minimum: 1,
-    maximum: 10_000_000,
-    summary: 'Number of groups; connection i joins group i mod groupCount.',
-    seedNote:
-      'The Azure SignalR benchmark failed at leaving when the groups did not divide the connections.',
-  },
-  {
-    name: 'groupsPerConnection',
-    type: 'count',
-    default: 1,
-    minimum: 1,
-    maximum: 1000,
-    summary: 'Groups each connection joins: its own and the ones that follow it.',
-    seedNote:
-      'The Azure SignalR benchmark let connections join several groups only when there were more groups than connections.',
-  },
-  {
-    name: 'sendersPer',
-    type: 'choice',
-    default: 'connection',
-    choices: ['connection', 'group'],
-    summary:
-      'How senders are chosen: `connection` spreads them over all connections at random, `group` deals them over the groups in turn.',
-    seedNote: 'In simple mode the Azure SignalR benchmark always chose by connection.',
-  },
-];
+export const groupParameters: readonly ParameterSpec[] = listOf({
+  groupCount: count(
+    { range: [1, 10_000_000], required: true },
+    'Number of groups; connection i joins group i mod groupCount.',
+    'The Azure SignalR benchmark failed at leaving when the groups did not divide the connections.',
+  ),
+  groupsPerConnection: count(
+    { range: [1, 1000], default: 1 },
+    'Groups each connection joins: its own and the ones that follow it.',
+    'The Azure SignalR benchmark let connections join several groups only when there were more groups than connections.',
+  ),
+  sendersPer: choice(
+    { default: 'connection', choices: ['connection', 'group'] },
+    'How senders are chosen: `connection` spreads them over all connections at random, `group` deals them over the groups in turn.',
+    'In simple mode the Azure SignalR benchmark always chose by connection.',
+  ),
+});
 
 /**
  * Members of the largest group. Connection i joins `groupsPerConnection` groups from group

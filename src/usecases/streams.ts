@@ -1,5 +1,6 @@
 import { argumentBytes, ownArguments } from './ownArguments';
-import { numberOf, type Parameters, type ParameterSpec } from './parameters';
+import { count, duration, list, listOf, numberOf, size } from './parameters';
+import type { Parameters, ParameterSpec } from './parameters';
 
 /** Which way the items of a stream go: up and back down, only up, only down. */
 export const streamDirections = ['both', 'upload', 'download'] as const;
@@ -31,35 +32,20 @@ export interface StreamShape {
 }
 
 export const streamParameters = {
-  streamingItemCount: {
-    name: 'streamingItemCount',
-    type: 'count',
-    default: 2,
-    minimum: 1,
-    maximum: 1_000_000,
-    summary:
-      'Items in one stream: as many as go up, or as the hub makes. A stream of `invoke` needs it written.',
-  },
-  streamingItemSendDelay: {
-    name: 'streamingItemSendDelay',
-    type: 'duration',
-    default: 0,
-    minimum: 0,
-    maximum: 3_600_000,
-    summary: `Pause for each item: ours between those that go up; that of the hub before it gives one back or makes the next, which \`streamingEcho\` asks of it, and which \`invoke\` expects it to have by itself. A connection has at most ${mostOpenStreams} streams open at a time.`,
-    seedNote:
-      'The Azure SignalR benchmark stamped the same object again for each item, so early items could look too fast.',
-  },
-  streamingCancelAfter: {
-    name: 'streamingCancelAfter',
-    type: 'count',
-    optional: true,
-    minimum: 1,
-    maximum: 1_000_000,
-    summary:
-      'Cancels each stream when its item of that number has come; what comes of later items counts as extra. Not for uploads.',
-  },
-} as const satisfies Readonly<Record<string, ParameterSpec>>;
+  streamingItemCount: count(
+    { range: [1, 1_000_000], default: 2 },
+    'Items in one stream: as many as go up, or as the hub makes. A stream of `invoke` needs it written.',
+  ),
+  streamingItemSendDelay: duration(
+    { range: [0, 3_600_000], default: 0 },
+    `Pause for each item: ours between those that go up; that of the hub before it gives one back or makes the next, which \`streamingEcho\` asks of it, and which \`invoke\` expects it to have by itself. A connection has at most ${mostOpenStreams} streams open at a time.`,
+    'The Azure SignalR benchmark stamped the same object again for each item, so early items could look too fast.',
+  ),
+  streamingCancelAfter: count(
+    { range: [1, 1_000_000], optional: true },
+    'Cancels each stream when its item of that number has come; what comes of later items counts as extra. Not for uploads.',
+  ),
+};
 
 export function streamNumbers(
   parameters: Parameters,
@@ -102,26 +88,17 @@ export const itemsEitherWay = ({ direction, items, wanted }: StreamShape): numbe
 const usualItemBytes = 2048;
 
 /** Only where the method takes or makes a stream. */
-export const ownStreamParameters: readonly ParameterSpec[] = [
-  {
-    name: 'streamingItems',
-    type: 'list',
-    optional: true,
-    summary:
-      'Items that go up in a stream to the method, as a list that is sent in turn, with the placeholders of `arguments`. With reply: stream each brings one back; with reply: completion the answer is the delivery.',
-  },
-  streamParameters.streamingItemCount,
-  streamParameters.streamingItemSendDelay,
-  streamParameters.streamingCancelAfter,
-  {
-    name: 'streamingItemSize',
-    type: 'size',
-    optional: true,
-    minimum: 1,
-    maximum: 16 * 1024 * 1024,
-    summary: 'Size of the items that the method makes, for the estimate; 2 KB without this key.',
-  },
-];
+export const ownStreamParameters: readonly ParameterSpec[] = listOf({
+  streamingItems: list(
+    { optional: true },
+    'Items that go up in a stream to the method, as a list that is sent in turn, with the placeholders of `arguments`. With reply: stream each brings one back; with reply: completion the answer is the delivery.',
+  ),
+  ...streamParameters,
+  streamingItemSize: size(
+    { range: [1, 16 * 1024 * 1024], optional: true },
+    'Size of the items that the method makes, for the estimate; 2 KB without this key.',
+  ),
+});
 
 /** Undefined when the call opens none. */
 export function ownStreamOf(parameters: Parameters): StreamShape | undefined {

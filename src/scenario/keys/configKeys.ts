@@ -1,6 +1,6 @@
 import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../search/searchSummary';
-import type { ParameterSpec } from '../../usecases/parameters';
+import { below, describing, listOf, type ParameterSpec } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 
 /** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
@@ -73,410 +73,344 @@ export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   list: 'a list',
 };
 
-/** What a description may say; other names are refused. */
-type KnownOnly<Rest> = Rest & { readonly [Name in Exclude<keyof Rest, keyof KeySpec>]: never };
+export const keyOf = describing<KeySpec>();
+export const [flag, text, choice] = [keyOf('flag'), keyOf('text'), keyOf('choice')];
+export const [section, entries] = [keyOf('section'), keyOf('entries')];
+const [texts, targets] = [keyOf('texts'), keyOf('targets')];
+const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
+const [share, rate] = [keyOf('share'), keyOf('rate')];
 
-const typed =
-  <const Type extends KeySpec['type']>(type: Type) =>
-  <const Rest>(rest: KnownOnly<Rest>): Rest & { readonly type: Type } => ({ type, ...rest });
-const flag = typed('flag');
-const text = typed('text');
-const texts = typed('texts');
-const targets = typed('targets');
-const choice = <const Choices extends readonly string[], const Rest>(
-  choices: Choices,
-  rest: KnownOnly<Rest>,
-) => ({ type: 'choice', choices, ...rest }) as const;
-
-/** A number within its bounds, both included. */
-const numberOf =
-  <const Type extends 'count' | 'duration' | 'share'>(type: Type) =>
-  <const Rest>(minimum: number, maximum: number, rest: KnownOnly<Rest>) =>
-    ({ type, minimum, maximum, ...rest }) as const;
-const count = numberOf('count');
-const duration = numberOf('duration');
-const share = numberOf('share');
-
-type SpecsByName = Readonly<Record<string, Omit<KeySpec, 'name'>>>;
-
-const listOf = (specs: SpecsByName): readonly KeySpec[] =>
-  Object.entries(specs).map(([name, spec]) => ({ name, ...spec }));
-
-const stageSpecs = {
-  to: count(0, 1_000_000, {
-    optional: true,
-    summary: 'Senders at the end of the stage; or write `rate`.',
-  }),
-  rate: {
-    type: 'rate',
-    optional: true,
-    minimum: 0,
-    maximum: 100_000_000,
-    summary:
-      'Messages per second at the end of the stage, in place of `to`: as many senders as it takes at their intervals.',
-  },
-  over: duration(0, 604_800_000, {
-    default: 0,
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    summary: 'Length of the ramp to that; 0 gets there at once.',
-  }),
-  hold: duration(0, 604_800_000, {
-    default: 0,
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    summary: 'How long it stays there.',
-  }),
-} as const satisfies SpecsByName;
-
-export const stageKeys = listOf(stageSpecs);
+export const stageKeys = listOf({
+  to: count(
+    { range: [0, 1_000_000], optional: true },
+    'Senders at the end of the stage; or write `rate`.',
+  ),
+  rate: rate(
+    { range: [0, 100_000_000], optional: true },
+    'Messages per second at the end of the stage, in place of `to`: as many senders as it takes at their intervals.',
+  ),
+  over: duration(
+    { range: [0, 604_800_000], default: 0, unitMistake: below(100, 's') },
+    'Length of the ramp to that; 0 gets there at once.',
+  ),
+  hold: duration(
+    { range: [0, 604_800_000], default: 0, unitMistake: below(100, 's') },
+    'How long it stays there.',
+  ),
+});
 /** As a file may have, and a result. */
 export const maximumStages = 1000;
 
-const upstreamSpecs = {
-  port: count(0, 65_535, {
-    default: 0,
-    summary:
-      'Local port of the handler. 0 takes a free one, which is enough where the service runs on this machine.',
-  }),
-  publicUrl: text({
-    references: true,
-    summary:
-      'URL under which the service reaches the handler; required unless the service runs on this machine.',
-  }),
-} as const satisfies SpecsByName;
-
-export const upstreamKeys = listOf(upstreamSpecs);
+export const upstreamKeys = listOf({
+  port: count(
+    { range: [0, 65_535], default: 0 },
+    'Local port of the handler. 0 takes a free one, which is enough where the service runs on this machine.',
+  ),
+  publicUrl: text(
+    { references: true },
+    'URL under which the service reaches the handler; required unless the service runs on this machine.',
+  ),
+});
 
 /** Every key under `search`, by name. */
 export const searchKeys = listOf({
-  of: choice(searchKinds, {
-    default: 'senders',
-    summary:
-      'What is varied: the `senders` of a step, the `rate` of all messages per second, the `connections`, or the `messageSize`.',
-  }),
-  from: typed('size')({
-    minimum: 1,
-    maximum: 1_000_000_000,
-    defaultText:
-      'a sixteenth of `to`; for `rate` a quarter of the scenario’s own, for `messageSize` its own',
-    summary: 'Lowest value, which is tried first: a whole number, for messageSize bytes.',
-  }),
-  to: typed('size')({
-    minimum: 1,
-    maximum: 1_000_000_000,
-    defaultText: '`connections`; for `rate` 64 times the scenario’s own, for `messageSize` 1 MB',
-    summary: 'Highest value that is tried.',
-  }),
-  precision: share(0.001, 1, {
-    default: 0.05,
-    unitMistake: { from: 1, below: 100, unit: '%' },
-    summary: 'How wide the interval between what held and what did not may be, as a share of it.',
-  }),
-  budget: duration(1000, 86_400_000, {
-    default: 600_000,
-    unitMistake: { from: 1, below: 1000, unit: 's' },
-    summary:
-      'Time for all steps; each lasts `singleStepDuration`, but at most a twentieth of this.',
-  }),
+  of: choice(
+    { choices: searchKinds, default: 'senders' },
+    'What is varied: the `senders` of a step, the `rate` of all messages per second, the `connections`, or the `messageSize`.',
+  ),
+  from: size(
+    {
+      range: [1, 1_000_000_000],
+      defaultText:
+        'a sixteenth of `to`; for `rate` a quarter of the scenario’s own, for `messageSize` its own',
+    },
+    'Lowest value, which is tried first: a whole number, for messageSize bytes.',
+  ),
+  to: size(
+    {
+      range: [1, 1_000_000_000],
+      defaultText: '`connections`; for `rate` 64 times the scenario’s own, for `messageSize` 1 MB',
+    },
+    'Highest value that is tried.',
+  ),
+  precision: share(
+    { range: [0.001, 1], default: 0.05, unitMistake: below(100, '%') },
+    'How wide the interval between what held and what did not may be, as a share of it.',
+  ),
+  budget: duration(
+    { range: [1000, 86_400_000], default: 600_000, unitMistake: below(1000, 's') },
+    'Time for all steps; each lasts `singleStepDuration`, but at most a twentieth of this.',
+  ),
 });
 
 /** Every key under `config`, by name. */
 export const configSpecs = {
   // Where the load goes and how to get in.
-  target: targets({
-    listed: 'first',
-    references: true,
-    defaultText: 'the embedded local hub',
-    summary: 'Where the load goes.',
-  }),
-  webAppTarget: targets({
-    listed: 'oldTool',
-    references: true,
-    summary: 'One or more hub URLs; `target` does the same.',
-    seedNote: 'The Azure SignalR benchmark ignored it for use cases of the REST API, and so do we.',
-  }),
-  targetChoice: choice(['roundRobin', 'random'], {
-    default: 'roundRobin',
-    summary:
-      'How connections are spread over several URLs: `roundRobin` gives connection i the URL i mod count, `random` draws one for each by the seed.',
-  }),
-  connectionString: text({
-    listed: 'oldTool',
-    references: true,
-    pattern: `(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=|${referencePattern}`,
-    summary:
-      'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`. `AuthType=azure` in it signs in to Microsoft Entra ID instead of using a key.',
-  }),
-  service: choice(azureServices, {
-    defaultText:
-      'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
-    summary: 'Which service the target is; write it for emulators and with `target: local`.',
-  }),
-  hub: text({ default: 'signalrbench', summary: 'Hub name for service targets.' }),
-  unit: count(1, 1000, {
-    listed: 'first',
-    summary: 'Units you have or plan; the estimate is compared with it.',
-  }),
-  sku: choice(['free', 'standard', 'premium'], { summary: 'Tier of the service instance.' }),
-  connectionType: choice(['Core', 'AspNet'], {
-    listed: 'oldTool',
-    default: 'Core',
-    summary: 'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
-  }),
-  headers: texts({
-    references: true,
-    summary:
-      'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
-  }),
-  query: texts({
-    references: true,
-    summary:
-      'Query parameters added to the hub URL. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
-  }),
-  accessToken: text({
-    references: true,
-    summary: 'Bearer token for the hub; better a reference than the token itself.',
-  }),
-  caFile: text({
-    summary: 'PEM file with additional certificate authorities, relative to the scenario file.',
-  }),
-  certFile: text({
-    summary:
-      'PEM file with a certificate of the client, for servers that want one; relative to the scenario file.',
-  }),
-  keyFile: text({
-    defaultText: 'the key in `certFile`',
-    summary: 'PEM file with the private key of `certFile`.',
-  }),
-  keyPassword: text({
-    references: true,
-    summary: 'Password of the private key; better a reference such as `${secret:name}`.',
-  }),
-  insecureTls: flag({ default: false, summary: 'Accepts any certificate. For test systems only.' }),
+  target: targets(
+    { listed: 'first', references: true, defaultText: 'the embedded local hub' },
+    'Where the load goes.',
+  ),
+  webAppTarget: targets(
+    { listed: 'oldTool', references: true },
+    'One or more hub URLs; `target` does the same.',
+    'The Azure SignalR benchmark ignored it for use cases of the REST API, and so do we.',
+  ),
+  targetChoice: choice(
+    { choices: ['roundRobin', 'random'], default: 'roundRobin' },
+    'How connections are spread over several URLs: `roundRobin` gives connection i the URL i mod count, `random` draws one for each by the seed.',
+  ),
+  connectionString: text(
+    {
+      listed: 'oldTool',
+      references: true,
+      pattern: `(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=|${referencePattern}`,
+    },
+    'Connection string of Azure SignalR Service or Azure Web PubSub; better a reference such as `${env:NAME}` or `${secret:name}`. `AuthType=azure` in it signs in to Microsoft Entra ID instead of using a key.',
+  ),
+  service: choice(
+    {
+      choices: azureServices,
+      defaultText:
+        'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
+    },
+    'Which service the target is; write it for emulators and with `target: local`.',
+  ),
+  hub: text({ default: 'signalrbench' }, 'Hub name for service targets.'),
+  unit: count(
+    { listed: 'first', range: [1, 1000] },
+    'Units you have or plan; the estimate is compared with it.',
+  ),
+  sku: choice({ choices: ['free', 'standard', 'premium'] }, 'Tier of the service instance.'),
+  connectionType: choice(
+    { listed: 'oldTool', choices: ['Core', 'AspNet'], default: 'Core' },
+    'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
+  ),
+  headers: texts(
+    { references: true },
+    'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
+  ),
+  query: texts(
+    { references: true },
+    'Query parameters added to the hub URL. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
+  ),
+  accessToken: text(
+    { references: true },
+    'Bearer token for the hub; better a reference than the token itself.',
+  ),
+  caFile: text(
+    {},
+    'PEM file with additional certificate authorities, relative to the scenario file.',
+  ),
+  certFile: text(
+    {},
+    'PEM file with a certificate of the client, for servers that want one; relative to the scenario file.',
+  ),
+  keyFile: text(
+    { defaultText: 'the key in `certFile`' },
+    'PEM file with the private key of `certFile`.',
+  ),
+  keyPassword: text(
+    { references: true },
+    'Password of the private key; better a reference such as `${secret:name}`.',
+  ),
+  insecureTls: flag({ default: false }, 'Accepts any certificate. For test systems only.'),
 
   // What the benchmark hosts for a service.
-  appServers: count(1, 100, {
-    default: 1,
-    summary: 'Internal app servers, for a service in default mode.',
-  }),
-  serverConnections: count(1, 1000, {
-    default: 5,
-    summary: 'Connections of each internal app server to the service.',
-  }),
-  serverStickyMode: choice(['disabled', 'preferred', 'required'], {
-    defaultText: 'disabled',
-    summary:
-      'Whether a client of a service in default mode is served by the app server it has negotiated with: `disabled`, by any; `preferred`, by that one while it is connected; `required`, by no other.',
-  }),
-  upstream: {
-    type: 'section',
-    summary: 'Handler hosted by the benchmark for the calls of the service.',
-    keys: upstreamKeys,
-  },
+  appServers: count(
+    { range: [1, 100], default: 1 },
+    'Internal app servers, for a service in default mode.',
+  ),
+  serverConnections: count(
+    { range: [1, 1000], default: 5 },
+    'Connections of each internal app server to the service.',
+  ),
+  serverStickyMode: choice(
+    { choices: ['disabled', 'preferred', 'required'], defaultText: 'disabled' },
+    'Whether a client of a service in default mode is served by the app server it has negotiated with: `disabled`, by any; `preferred`, by that one while it is connected; `required`, by no other.',
+  ),
+  upstream: section(
+    { keys: upstreamKeys },
+    'Handler hosted by the benchmark for the calls of the service.',
+  ),
 
   // How connections are made.
-  transport: choice(['Websockets', 'ServerSentEvents', 'LongPolling'], {
-    default: 'Websockets',
-    summary:
-      'How messages travel: over one WebSocket; as server-sent events down and POSTs up; or by long polling. The latter two take two sockets a connection, and the server has to offer them.',
-  }),
-  protocol: choice(['json', 'messagepack'], {
-    default: 'json',
-    summary:
-      'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
-    seedNote: 'The Azure SignalR benchmark silently read every other text as json.',
-  }),
+  transport: choice(
+    { choices: ['Websockets', 'ServerSentEvents', 'LongPolling'], default: 'Websockets' },
+    'How messages travel: over one WebSocket; as server-sent events down and POSTs up; or by long polling. The latter two take two sockets a connection, and the server has to offer them.',
+  ),
+  protocol: choice(
+    { choices: ['json', 'messagepack'], default: 'json' },
+    'Hub protocol; ASP.NET Core speaks messagepack after AddSignalR().AddMessagePackProtocol().',
+    'The Azure SignalR benchmark silently read every other text as json.',
+  ),
 
   // How clients of Azure Web PubSub talk.
-  subprotocol: choice(['json', 'reliableJson', 'protobuf', 'reliableProtobuf', 'none'], {
-    default: 'json',
-    summary:
-      'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; `reliableProtobuf`; or `none`, plain WebSockets whose messages go to the application.',
-  }),
-  acks: choice(['first', 'all'], {
-    default: 'first',
-    summary:
-      'Which messages of a client ask Azure Web PubSub for an acknowledgement, so that refused ones are counted as errors: the `first` of each sender, or `all`.',
-  }),
-  skipNegotiation: flag({
-    default: false,
-    summary: 'Opens the WebSocket at once, without negotiate; for Websockets only.',
-  }),
-  connections: count(1, 1_000_000, {
-    listed: 'first',
-    default: 1000,
-    summary: 'Connections to open, over all workers.',
-  }),
-  arrivingRate: count(1, 100_000, {
-    listed: 'first',
-    default: 50,
-    summary: 'Connections opened per second.',
-    seedNote:
-      'In the Azure SignalR benchmark this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
-  }),
-  arrivingBatchMode: choice(['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'], {
-    listed: 'oldTool',
-    defaultText: 'a true rate',
-    summary:
-      'Ramp mode of the Azure SignalR benchmark: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
-  }),
-  arrivingBatchWait: duration(0, 3_600_000, {
-    listed: 'oldTool',
-    default: 1000,
-    summary: 'Pause between the batches of `arrivingBatchMode: LowPress`.',
-  }),
-  connectTimeout: duration(1, 600_000, {
-    default: 10_000,
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    summary: 'Time for negotiate, upgrade and handshake of one connection, retries included.',
-  }),
-  connectInFlight: count(1, 10_000, {
-    default: 100,
-    summary: 'Connections that may be opening at the same time.',
-  }),
+  subprotocol: choice(
+    { choices: ['json', 'reliableJson', 'protobuf', 'reliableProtobuf', 'none'], default: 'json' },
+    'How clients of Azure Web PubSub talk: `json`; `reliableJson`, which acknowledges messages and recovers lost sockets; `protobuf`; `reliableProtobuf`; or `none`, plain WebSockets whose messages go to the application.',
+  ),
+  acks: choice(
+    { choices: ['first', 'all'], default: 'first' },
+    'Which messages of a client ask Azure Web PubSub for an acknowledgement, so that refused ones are counted as errors: the `first` of each sender, or `all`.',
+  ),
+  skipNegotiation: flag(
+    { default: false },
+    'Opens the WebSocket at once, without negotiate; for Websockets only.',
+  ),
+  connections: count(
+    { listed: 'first', range: [1, 1_000_000], default: 1000 },
+    'Connections to open, over all workers.',
+  ),
+  arrivingRate: count(
+    { listed: 'first', range: [1, 100_000], default: 50 },
+    'Connections opened per second.',
+    'In the Azure SignalR benchmark this limited the connections that were opening at the same time, unless another arrivingBatchMode was chosen; write `arrivingBatchMode: HighPress` for that.',
+  ),
+  arrivingBatchMode: choice(
+    {
+      listed: 'oldTool',
+      choices: ['HighPress', 'LowPress', 'LimitRatePress', 'ExtLimitRatePress'],
+      defaultText: 'a true rate',
+    },
+    'Ramp mode of the Azure SignalR benchmark: `HighPress` limits the connects in flight to arrivingRate, `LowPress` opens batches of that size, `LimitRatePress` and `ExtLimitRatePress` open a tenth of it each 100 ms, the first no faster than connects are over.',
+  ),
+  arrivingBatchWait: duration(
+    { listed: 'oldTool', range: [0, 3_600_000], default: 1000 },
+    'Pause between the batches of `arrivingBatchMode: LowPress`.',
+  ),
+  connectTimeout: duration(
+    { range: [1, 600_000], default: 10_000, unitMistake: below(100, 's') },
+    'Time for negotiate, upgrade and handshake of one connection, retries included.',
+  ),
+  connectInFlight: count(
+    { range: [1, 10_000], default: 100 },
+    'Connections that may be opening at the same time.',
+  ),
 
   // How connections come and go after they were opened.
-  repair: flag({
-    defaultText: 'true when the file says `kind: perf`, else false',
-    summary:
-      'Reopens connections that were dropped or could not be opened, and joins their groups again. Dropped ones still count as dropped.',
-    seedNote:
-      'The Azure SignalR benchmark repaired once a second with kind: perf; senders did not learn the ids of repaired connections.',
-  }),
-  reconnectPolicy: choice(['atOnce', 'fixed', 'exponential', 'signalr'], {
-    default: 'fixed',
-    summary:
-      'When a dropped connection is opened again: `atOnce`, after a `fixed` reconnectDelay, `exponential` (doubled each time up to 30 s, with jitter), or as the official clients do by default (`signalr`: 0, 2, 10, 30 s).',
-  }),
-  reconnectDelay: duration(0, 600_000, {
-    default: 1000,
-    unitMistake: { from: 1, below: 10, unit: 's' },
-    summary: 'Pause before a dropped connection is opened again; see reconnectPolicy.',
-  }),
-  lifetime: duration(100, 604_800_000, {
-    unitMistake: { from: 100, below: 1000, unit: 's' },
-    defaultText: 'connections stay',
-    summary:
-      'Mean life of a connection: each is closed after a random time up to twice this and opened again, at most arrivingRate a second.',
-  }),
-  dropAllAfter: duration(2000, 604_800_000, {
-    // They stop taking part a second before, which must not reach into the warm-up.
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    defaultText: 'never',
-    summary:
-      'Drops all connections at once, this long after the measured time of each step began; they come back by reconnectPolicy, and the time to recovery is measured.',
-  }),
+  repair: flag(
+    { defaultText: 'true when the file says `kind: perf`, else false' },
+    'Reopens connections that were dropped or could not be opened, and joins their groups again. Dropped ones still count as dropped.',
+    'The Azure SignalR benchmark repaired once a second with kind: perf; senders did not learn the ids of repaired connections.',
+  ),
+  reconnectPolicy: choice(
+    { choices: ['atOnce', 'fixed', 'exponential', 'signalr'], default: 'fixed' },
+    'When a dropped connection is opened again: `atOnce`, after a `fixed` reconnectDelay, `exponential` (doubled each time up to 30 s, with jitter), or as the official clients do by default (`signalr`: 0, 2, 10, 30 s).',
+  ),
+  reconnectDelay: duration(
+    { range: [0, 600_000], default: 1000, unitMistake: below(10, 's') },
+    'Pause before a dropped connection is opened again; see reconnectPolicy.',
+  ),
+  lifetime: duration(
+    {
+      range: [100, 604_800_000],
+      unitMistake: below(1000, 's', 100),
+      defaultText: 'connections stay',
+    },
+    'Mean life of a connection: each is closed after a random time up to twice this and opened again, at most arrivingRate a second.',
+  ),
+  // They stop taking part a second before, which must not reach into the warm-up.
+  dropAllAfter: duration(
+    { range: [2000, 604_800_000], unitMistake: below(100, 's'), defaultText: 'never' },
+    'Drops all connections at once, this long after the measured time of each step began; they come back by reconnectPolicy, and the time to recovery is measured.',
+  ),
 
   // Who sends how long, and what judges it.
-  baseSending: count(0, 1_000_000, {
-    listed: 'first',
-    default: 500,
-    summary: 'Connections that send in the first step.',
-    seedNote: 'With 0 the Azure SignalR benchmark neither sent nor ended properly.',
-  }),
-  step: count(0, 1_000_000, {
-    listed: 'first',
-    default: 500,
-    summary: 'Senders added with each step, until all connections send; 0 is one step only.',
-    seedNote:
-      'When the steps do not divide what is left, the last step of the Azure SignalR benchmark did not reach all connections.',
-  }),
-  sendingSteps: count(0, 10_000, {
-    default: 0,
-    summary: 'Steps to run; 0 runs as many as it takes until all connections send.',
-    seedNote: 'The Azure SignalR benchmark never judged the last step.',
-  }),
-  singleStepDuration: duration(1, 604_800_000, {
-    listed: 'first',
-    default: 240_000,
-    unitMistake: { from: 1, below: 1000, unit: 's' },
-    summary: 'Measured time of each step.',
-  }),
-  warmup: duration(0, 3_600_000, {
-    listed: 'first',
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    defaultText: '5 s, or singleStepDuration if that is shorter',
-    summary: 'Time at the start of each step in which messages are sent but not measured.',
-  }),
-  drain: duration(0, 3_600_000, {
-    default: 5000,
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    summary:
-      'Longest wait for outstanding deliveries after each step. It ends as soon as all have arrived.',
-  }),
-  pacing: choice(['open', 'closed'], {
-    default: 'open',
-    summary:
-      '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
-  }),
-  arrivals: choice(['even', 'poisson', 'jitter'], {
-    optional: true,
-    defaultText: '`even`',
-    summary:
-      'When messages are due: `even` spaces them evenly over all senders; `poisson` draws the gaps of each sender from an exponential distribution with the same mean, as independent users would send; `jitter` has each sender send once in each interval, at a drawn moment. The same `seed` draws the same.',
-  }),
-  stages: {
-    type: 'entries',
-    keys: stageKeys,
-    summary:
-      'One step in which the number of senders changes: each stage ramps to a number and holds it. It begins with `baseSending` where that is written, else with none. In place of `step`, `sendingSteps` and `singleStepDuration`; the estimate takes the highest number.',
-  },
-  timeToAll: flag({
-    optional: true,
-    summary:
-      'Measures how long each message to everyone or to a group takes until the last of its receivers has it, as a series of its own. An objective such as `timeToAll.p99` does so too.',
-  }),
-  driver: choice(['native', 'sdk'], {
-    default: 'native',
-    summary:
-      'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message; with Azure Web PubSub for `json` and `reliableJson`.',
-  }),
-  dialect: choice(['auto', 'recordLatency', 'measure'], {
-    default: 'auto',
-    summary: 'Contract of the hub: `recordLatency`, `measure`, or `auto` to find out.',
-  }),
-  workers: count(1, 256, {
-    defaultText: 'one less than the cores, at least 1',
-    summary: 'Threads that produce the load.',
-  }),
-  repeat: count(1, 100, {
-    defaultText: '1',
-    summary:
-      'How often all steps are run, one round after the other: the result says how far the rounds lie apart. A capacity search and rounds of connecting are not repeated.',
-  }),
-  seed: count(0, 4_294_967_295, {
-    default: 1,
-    summary: 'Start of the random numbers: the same seed gives the same run.',
-  }),
-  connectionFailPercentage: share(0, 1, {
-    listed: 'oldTool',
-    defaultText: '`slo.dropped`',
-    unitMistake: { from: 1, below: 100, unit: '%' },
-    summary: 'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
-    seedNote: 'The Azure SignalR benchmark did not check it for the last step.',
-  }),
-  latencyPercentage: share(0, 1, {
-    listed: 'oldTool',
-    defaultText: '`slo.p99: 1s`',
-    unitMistake: { from: 1, below: 100, unit: '%' },
-    summary:
-      'Share of messages that may take 1 s or longer, 0 to 1; read as the limit of a percentile in `slo`.',
-    seedNote:
-      'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
-  }),
-  resultFilePath: text({
-    listed: 'oldTool',
-    defaultText: 'no counter file',
-    summary:
-      'Name of a counter file in the Azure SignalR benchmark’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
-    seedNote:
-      'The Azure SignalR benchmark always wrote one, wherever the path led, replacing what was there; here only the name counts.',
-  }),
-  debug: flag({
-    listed: 'oldTool',
-    default: false,
-    summary: 'Accepted for old files; has no effect.',
-  }),
-} as const satisfies SpecsByName;
+  baseSending: count(
+    { listed: 'first', range: [0, 1_000_000], default: 500 },
+    'Connections that send in the first step.',
+    'With 0 the Azure SignalR benchmark neither sent nor ended properly.',
+  ),
+  step: count(
+    { listed: 'first', range: [0, 1_000_000], default: 500 },
+    'Senders added with each step, until all connections send; 0 is one step only.',
+    'When the steps do not divide what is left, the last step of the Azure SignalR benchmark did not reach all connections.',
+  ),
+  sendingSteps: count(
+    { range: [0, 10_000], default: 0 },
+    'Steps to run; 0 runs as many as it takes until all connections send.',
+    'The Azure SignalR benchmark never judged the last step.',
+  ),
+  singleStepDuration: duration(
+    { listed: 'first', range: [1, 604_800_000], default: 240_000, unitMistake: below(1000, 's') },
+    'Measured time of each step.',
+  ),
+  warmup: duration(
+    {
+      listed: 'first',
+      range: [0, 3_600_000],
+      unitMistake: below(100, 's'),
+      defaultText: '5 s, or singleStepDuration if that is shorter',
+    },
+    'Time at the start of each step in which messages are sent but not measured.',
+  ),
+  drain: duration(
+    { range: [0, 3_600_000], default: 5000, unitMistake: below(100, 's') },
+    'Longest wait for outstanding deliveries after each step. It ends as soon as all have arrived.',
+  ),
+  pacing: choice(
+    { choices: ['open', 'closed'], default: 'open' },
+    '`open` sends by a schedule fixed in advance; `closed` waits after each send, as the Azure SignalR benchmark did.',
+  ),
+  arrivals: choice(
+    { choices: ['even', 'poisson', 'jitter'], optional: true, defaultText: '`even`' },
+    'When messages are due: `even` spaces them evenly over all senders; `poisson` draws the gaps of each sender from an exponential distribution with the same mean, as independent users would send; `jitter` has each sender send once in each interval, at a drawn moment. The same `seed` draws the same.',
+  ),
+  stages: entries(
+    { keys: stageKeys },
+    'One step in which the number of senders changes: each stage ramps to a number and holds it. It begins with `baseSending` where that is written, else with none. In place of `step`, `sendingSteps` and `singleStepDuration`; the estimate takes the highest number.',
+  ),
+  timeToAll: flag(
+    { optional: true },
+    'Measures how long each message to everyone or to a group takes until the last of its receivers has it, as a series of its own. An objective such as `timeToAll.p99` does so too.',
+  ),
+  driver: choice(
+    { choices: ['native', 'sdk'], default: 'native' },
+    'Own client for the highest load, or the official client library (`sdk`) as a cross-check, at several times the CPU per message; with Azure Web PubSub for `json` and `reliableJson`.',
+  ),
+  dialect: choice(
+    { choices: ['auto', 'recordLatency', 'measure'], default: 'auto' },
+    'Contract of the hub: `recordLatency`, `measure`, or `auto` to find out.',
+  ),
+  workers: count(
+    { range: [1, 256], defaultText: 'one less than the cores, at least 1' },
+    'Threads that produce the load.',
+  ),
+  repeat: count(
+    { range: [1, 100], defaultText: '1' },
+    'How often all steps are run, one round after the other: the result says how far the rounds lie apart. A capacity search and rounds of connecting are not repeated.',
+  ),
+  seed: count(
+    { range: [0, 4_294_967_295], default: 1 },
+    'Start of the random numbers: the same seed gives the same run.',
+  ),
+  connectionFailPercentage: share(
+    {
+      listed: 'oldTool',
+      range: [0, 1],
+      defaultText: '`slo.dropped`',
+      unitMistake: below(100, '%'),
+    },
+    'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
+    'The Azure SignalR benchmark did not check it for the last step.',
+  ),
+  latencyPercentage: share(
+    {
+      listed: 'oldTool',
+      range: [0, 1],
+      defaultText: '`slo.p99: 1s`',
+      unitMistake: below(100, '%'),
+    },
+    'Share of messages that may take 1 s or longer, 0 to 1; read as the limit of a percentile in `slo`.',
+    'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
+  ),
+  resultFilePath: text(
+    { listed: 'oldTool', defaultText: 'no counter file' },
+    'Name of a counter file in the Azure SignalR benchmark’s format, written into the result folder; with `kind: resultparser` the file to read, relative to the scenario file.',
+    'The Azure SignalR benchmark always wrote one, wherever the path led, replacing what was there; here only the name counts.',
+  ),
+  debug: flag({ listed: 'oldTool', default: false }, 'Accepted for old files; has no effect.'),
+} as const;
 
 export const configKeys = listOf(configSpecs);
 

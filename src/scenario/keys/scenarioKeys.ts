@@ -1,9 +1,19 @@
 import type { Objective, ObjectiveUnit } from '../../base/objectives/objective';
 import { objectiveFamilies, objectiveOf, objectives } from '../../base/slo';
-import type { ParameterSpec } from '../../usecases/parameters';
+import { below, duration, listOf, type ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
-import { configKeys, searchKeys, type KeySpec } from './configKeys';
+import {
+  choice,
+  configKeys,
+  entries,
+  flag,
+  keyOf,
+  searchKeys,
+  section,
+  text,
+  type KeySpec,
+} from './configKeys';
 import { kinds, type topNames } from '../scenario';
 import { targetSummaries } from '../target/targetKinds';
 
@@ -18,14 +28,11 @@ export const maximumRules = 100;
 
 const name: KeySpec = {
   name: 'name',
-  type: 'useCase',
-  default: usualUseCase,
-  summary: 'What is sent to whom: the name of a use case.',
+  ...keyOf('useCase')({ default: usualUseCase }, 'What is sent to whom: the name of a use case.'),
 };
 const parameters: KeySpec = {
   name: 'parameters',
-  type: 'parameters',
-  summary: 'Parameters of the use case.',
+  ...keyOf('parameters')({}, 'Parameters of the use case.'),
 };
 
 /** Keys at the top of pipeline files. */
@@ -38,12 +45,10 @@ export const scenarioKeys: readonly KeySpec[] = [name, parameters];
 
 export const sendersKey: KeySpec = {
   name: 'senders',
-  type: 'senders',
-  minimum: 1,
-  maximum: 1_000_000,
-  defaultText: 'an equal part of what the other entries leave',
-  summary:
+  ...keyOf('senders')(
+    { range: [1, 1_000_000], defaultText: 'an equal part of what the other entries leave' },
     'Senders of this part in the last step, as a count or as a share such as `30%`; earlier steps in proportion.',
+  ),
 };
 
 export const entryKeys: readonly KeySpec[] = [
@@ -53,31 +58,20 @@ export const entryKeys: readonly KeySpec[] = [
 ];
 
 /** What may be said of an objective beside its limit. */
-export const ruleKeys = [
-  {
-    name: 'step',
-    type: 'choice',
-    default: 'each',
-    choices: ['each', 'last'],
-    summary: 'Which steps are judged by it: `each`, or the `last` one alone.',
-  },
-  {
-    name: 'abort',
-    type: 'flag',
-    default: false,
-    summary:
-      'Ends the step, and the run, as soon as the objective is missed; the run has failed. Without it a step is judged at its end.',
-  },
-  {
-    name: 'after',
-    type: 'duration',
-    default: 0,
-    minimum: 0,
-    maximum: 604_800_000,
-    unitMistake: { from: 1, below: 100, unit: 's' },
-    summary: 'With `abort`: measured time of the step before which nothing is ended.',
-  },
-] as const satisfies readonly KeySpec[];
+export const ruleKeys = listOf({
+  step: choice(
+    { default: 'each', choices: ['each', 'last'] },
+    'Which steps are judged by it: `each`, or the `last` one alone.',
+  ),
+  abort: flag(
+    { default: false },
+    'Ends the step, and the run, as soon as the objective is missed; the run has failed. Without it a step is judged at its end.',
+  ),
+  after: duration(
+    { range: [0, 604_800_000], default: 0, unitMistake: below(100, 's') },
+    'With `abort`: measured time of the step before which nothing is ended.',
+  ),
+});
 
 const bounds: Readonly<Record<ObjectiveUnit, Pick<KeySpec, 'minimum' | 'maximum'>>> = {
   duration: { minimum: 0.001, maximum: 3_600_000 },
@@ -111,69 +105,45 @@ export function sloKeyNamed(name: string): KeySpec | undefined {
 
 /** Keys of each entry where `slo` is a list. */
 export const sloItemKeys: readonly KeySpec[] = [
-  {
-    name: 'metric',
-    type: 'metric',
-    required: true,
-    summary:
+  ...listOf({
+    metric: keyOf('metric')(
+      { required: true },
       'What is judged: a key that `slo` has as a map, such as `p99`, `errors` or `connect.p95`.',
-  },
-  {
-    name: 'limit',
-    type: 'limit',
-    required: true,
-    summary: 'Its limit, written as behind the key of that name.',
-  },
-  {
-    name: 'name',
-    type: 'text',
-    optional: true,
-    summary:
+    ),
+    limit: keyOf('limit')({ required: true }, 'Its limit, written as behind the key of that name.'),
+    name: text(
+      { optional: true },
       'What people call the objective, such as `checkout is quick`; it stands in verdicts and reports.',
-  },
+    ),
+  }),
   ...ruleKeys,
 ];
 
 export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[number] })[] = [
-  {
-    name: 'mode',
-    type: 'choice',
-    listed: 'oldTool',
-    default: 'simple',
-    choices: ['simple'],
-    refused: { value: 'advanced', code: 'pipeline-file', message: pipelineMessage },
-    summary: 'Always `simple`; may be left out.',
-    seedNote: 'The Azure SignalR benchmark read a file without it as a pipeline.',
-  },
-  {
-    name: 'kind',
-    type: 'choice',
-    listed: 'oldTool',
-    default: 'perf',
-    choices: kinds,
-    summary:
+  ...listOf({
+    mode: choice(
+      {
+        listed: 'oldTool',
+        ...{ default: 'simple', choices: ['simple'] },
+        refused: { value: 'advanced', code: 'pipeline-file', message: pipelineMessage },
+      },
+      'Always `simple`; may be left out.',
+      'The Azure SignalR benchmark read a file without it as a pipeline.',
+    ),
+    kind: choice(
+      { listed: 'oldTool', default: 'perf', choices: kinds },
       '`perf` (which opens dropped connections again when it is written, see `repair`) and `perf2` run; `resultparser` only reads the counter file of an old run.',
-  },
-  {
-    name: 'config',
-    type: 'section',
-    listed: 'first',
-    keys: explainedKeys,
-    summary: 'Target, connections, steps.',
-  },
-  {
-    name: 'scenario',
-    type: 'section',
-    listed: 'first',
-    keys: scenarioKeys,
-    summary: 'The use case to run and its parameters.',
-  },
-  {
-    name: 'scenarios',
-    type: 'entries',
-    keys: entryKeys,
-    summary: 'Several use cases side by side, instead of `scenario`.',
-  },
+    ),
+    config: section({ listed: 'first', keys: explainedKeys }, 'Target, connections, steps.'),
+    scenario: section(
+      { listed: 'first', keys: scenarioKeys },
+      'The use case to run and its parameters.',
+    ),
+    scenarios: entries(
+      { keys: entryKeys },
+      'Several use cases side by side, instead of `scenario`.',
+    ),
+  }),
   {
     name: 'slo',
     type: 'section',
@@ -188,13 +158,12 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
     summary:
       'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one. Each is a limit, or a map of `limit`, `step`, `abort` and `after`; a list of such maps with `metric` and `name` may have several of one kind.',
   },
-  {
-    name: 'search',
-    type: 'section',
-    keys: searchKeys,
-    summary:
+  ...listOf({
+    search: section(
+      { keys: searchKeys },
       'Searches for the highest value that keeps the objectives, instead of running fixed steps.',
-  },
+    ),
+  }),
 ];
 
 /** Parameters of all use cases by name, each with the names of the use cases that have it. */

@@ -1,6 +1,14 @@
 /** Use cases over a hub of the bench contracts: who sends, what is called, and who receives it. */
 import { callOf, groupMethods, trafficOf, type HubMethod, type UseCase } from '../useCase';
-import { groupParameters, messageParameters, targets } from '../parameters';
+import {
+  below,
+  count,
+  duration,
+  groupParameters,
+  listOf,
+  messageParameters,
+  targets,
+} from '../parameters';
 
 const methods = {
   echo: {
@@ -79,16 +87,13 @@ export const frequentJoinLeaveGroup: UseCase = {
   assumption: 'Joining and leaving groups is in no table: only the messages count.',
   parameters: [
     ...sendToGroup.parameters,
-    {
-      name: 'joinLeaveInterval',
-      type: 'duration',
-      default: 1000,
-      minimum: 1,
-      maximum: 86_400_000,
-      unitMistake: { from: 1, below: 10, unit: 's' },
-      summary: 'Time between joining and leaving of one connection that does not send.',
-      seedNote: 'The Azure SignalR benchmark took the sendingInterval for this.',
-    },
+    ...listOf({
+      joinLeaveInterval: duration(
+        { range: [1, 86_400_000], default: 1000, unitMistake: below(10, 's') },
+        'Time between joining and leaving of one connection that does not send.',
+        'The Azure SignalR benchmark took the sendingInterval for this.',
+      ),
+    }),
   ],
   traffic: trafficOf('send_to_group'),
   run: { ...sendToGroup.run, othersMove: true },
@@ -99,17 +104,12 @@ export const connectOnly: UseCase = {
   aliases: ['listen'],
   summary: 'Connections are opened and held; nothing is sent.',
   services: ['hub', 'signalr', 'webpubsub'],
-  parameters: [
-    {
-      name: 'rounds',
-      type: 'count',
-      default: 1,
-      minimum: 1,
-      maximum: 1000,
-      summary:
-        'Rounds of connecting: each opens an equal part of the connections and holds all of them for `singleStepDuration`, as a step of its own.',
-    },
-  ],
+  parameters: listOf({
+    rounds: count(
+      { range: [1, 1000], default: 1 },
+      'Rounds of connecting: each opens an equal part of the connections and holds all of them for `singleStepDuration`, as a step of its own.',
+    ),
+  }),
   traffic: () => undefined,
   run: { preparation: 'nothing', audience: 'nobody' },
 };

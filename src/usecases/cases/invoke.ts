@@ -1,6 +1,10 @@
 import {
+  choice,
   groupParameters,
   largestGroup,
+  list,
+  listOf,
+  text,
   intervalParameters,
   messageParameters,
   targets,
@@ -12,51 +16,29 @@ import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '.
 import { itemBytes, ownStreamOf, ownStreamParameters, itemsEitherWay } from '../streams';
 import type { TrafficKind, Audience, HubRun, OwnCall, Preparation, UseCase } from '../useCase';
 
-const own: readonly ParameterSpec[] = [
-  {
-    name: 'method',
-    type: 'text',
-    required: true,
-    summary: 'Hub method to call, as the server names it.',
-  },
-  {
-    name: 'arguments',
-    type: 'list',
-    optional: true,
-    summary:
-      'Arguments of the method as a list. Texts may hold `{sender}`, `{senderIndex}`, `{receiver}`, `{group}`, `{sequence}`, `{time}`, `{ticks}`, `{text:2KB}` and `{file:NAME}`; such texts need quotes.',
-  },
-  {
-    name: 'reply',
-    type: 'choice',
-    default: 'completion',
-    choices: ['completion', 'stream', 'callback', 'none'],
-    summary:
-      'What counts as a delivery: the `completion` that the sender gets, each item of the `stream` that the method returns, a `callback` that the hub calls on its clients, or `none`: messages are only sent.',
-  },
-  {
-    name: 'callback',
-    type: 'text',
-    optional: true,
-    summary:
-      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, which begins with our stamp.',
-  },
-  {
-    name: 'receivers',
-    type: 'choice',
-    default: 'self',
-    choices: ['self', 'client', 'group', 'everyone'],
-    summary:
-      'Whom the hub calls back, with reply: callback: the sender, the client of `{receiver}`, all of `{group}`, or everyone.',
-  },
-  {
-    name: 'joinMethod',
-    type: 'text',
-    optional: true,
-    summary:
-      'Hub method that adds the caller to a group, with the group as its argument; `JoinGroup` without this key.',
-  },
-];
+const own: readonly ParameterSpec[] = listOf({
+  method: text({ required: true }, 'Hub method to call, as the server names it.'),
+  arguments: list(
+    { optional: true },
+    'Arguments of the method as a list. Texts may hold `{sender}`, `{senderIndex}`, `{receiver}`, `{group}`, `{sequence}`, `{time}`, `{ticks}`, `{text:2KB}` and `{file:NAME}`; such texts need quotes.',
+  ),
+  reply: choice(
+    { default: 'completion', choices: ['completion', 'stream', 'callback', 'none'] },
+    'What counts as a delivery: the `completion` that the sender gets, each item of the `stream` that the method returns, a `callback` that the hub calls on its clients, or `none`: messages are only sent.',
+  ),
+  callback: text(
+    { optional: true },
+    'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, which begins with our stamp.',
+  ),
+  receivers: choice(
+    { default: 'self', choices: ['self', 'client', 'group', 'everyone'] },
+    'Whom the hub calls back, with reply: callback: the sender, the client of `{receiver}`, all of `{group}`, or everyone.',
+  ),
+  joinMethod: text(
+    { optional: true },
+    'Hub method that adds the caller to a group, with the group as its argument; `JoinGroup` without this key.',
+  ),
+});
 
 const sendingInterval = messageParameters.find(({ name }) => name === 'sendingInterval')!;
 

@@ -1,5 +1,5 @@
 import { trafficOf, type HubMethod, type UseCase } from '../useCase';
-import { messageParameters, numberOf, type Parameters } from '../parameters';
+import { choice, listOf, messageParameters, numberOf, type Parameters } from '../parameters';
 import {
   itemsEitherWay,
   streamDirections,
@@ -19,6 +19,8 @@ function streaming(name: string, direction: StreamDirection): HubMethod {
   return { name, action: { kind: 'stream', direction } };
 }
 
+const { streamingItemCount, streamingItemSendDelay, streamingCancelAfter } = streamParameters;
+
 function shapeOf(parameters: Parameters): StreamShape {
   const direction = streamDirections.find((one) => one === parameters['streamDirection']) ?? 'both';
   return { method: methods[direction].name, direction, ...streamNumbers(parameters) };
@@ -32,17 +34,15 @@ export const streamingEcho: UseCase = {
   hubMethods: Object.values(methods),
   parameters: [
     ...messageParameters,
-    streamParameters.streamingItemCount,
-    streamParameters.streamingItemSendDelay,
-    {
-      name: 'streamDirection',
-      type: 'choice',
-      default: 'both',
-      choices: streamDirections,
-      summary:
+    ...listOf({
+      streamingItemCount,
+      streamingItemSendDelay,
+      streamDirection: choice(
+        { default: 'both', choices: streamDirections },
         'Which way items go: `both`, up to StreamingEcho and back, each a delivery; `upload`, to StreamingUpload, whose answer with their number is the delivery; `download`, items that StreamingDownload makes, each a delivery that is due its number × `streamingItemSendDelay` after the request.',
-    },
-    streamParameters.streamingCancelAfter,
+      ),
+      streamingCancelAfter,
+    }),
   ],
   // The published tables have no streams: an item that goes either way counts as an echo.
   traffic: (parameters, load) => ({
