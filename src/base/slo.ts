@@ -1,5 +1,4 @@
 /** What a run is judged by: every objective there is, and the limits that a scenario sets. */
-import { connectTimes, type ConnectMetric } from './objectives/connect';
 import { errors, errorsOfClass, type ErrorMetric } from './objectives/errors';
 import { latencies } from './objectives/latency';
 import type { Objective, ObjectiveFamily } from './objectives/objective';
@@ -12,7 +11,12 @@ import {
 } from './objectives/percentile';
 import { rate } from './objectives/rate';
 import { delivered, dropped, duplicated } from './objectives/shares';
-import { timesToAll, type TimeToAllMetric } from './objectives/timeToAll';
+import {
+  connectTimes,
+  timesToAll,
+  type ConnectMetric,
+  type TimeToAllMetric,
+} from './objectives/times';
 
 /** Every objective with a name of its own, by its key under `slo`; a new one is a file beside these and a name here. */
 export const otherObjectives = { dropped, delivered, duplicated, rate, errors };

@@ -1,4 +1,4 @@
-import { isTimeToAll } from '../base/objectives/timeToAll';
+import { isTimeToAll } from '../base/objectives/times';
 import { services } from '../base/serviceTraits';
 import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';

@@ -18,7 +18,7 @@ export interface JudgedDeliveries {
   readonly timeToAll?: JudgedReach;
 }
 
-/** Messages that had receivers, and how long those took that reached all of them. */
+/** Messages that had receivers, or connections that were tried, and how long those took that reached all, or opened. */
 export interface JudgedReach {
   readonly messages: number;
   readonly reached: number;

@@ -1,7 +1,7 @@
 /** Objectives that end a step while it goes on. */
 import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
 import { isPercentile } from '../../base/objectives/percentile';
-import { isTimeToAll } from '../../base/objectives/timeToAll';
+import { isTimeToAll } from '../../base/objectives/times';
 import { rulesOf, type Rule, type Slo } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { judgeConnectionsBy, judgeDeliveries } from './verdict';

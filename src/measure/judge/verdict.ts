@@ -7,7 +7,7 @@ import type {
 } from '../../base/objectives/objective';
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
 import { isPercentile } from '../../base/objectives/percentile';
-import { isTimeToAll } from '../../base/objectives/timeToAll';
+import { isTimeToAll } from '../../base/objectives/times';
 import { objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';

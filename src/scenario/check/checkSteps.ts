@@ -14,7 +14,7 @@ import {
   shareOf,
   type Percentile,
 } from '../../base/objectives/percentile';
-import { isTimeToAll } from '../../base/objectives/timeToAll';
+import { isTimeToAll } from '../../base/objectives/times';
 import { rulesOf } from '../../base/slo';
 import {
   formatCount,
