@@ -1,34 +1,22 @@
-import { open, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isAzure } from '../base/serviceTraits';
 import type { Calibration } from '../capacity/judge/calibrate';
+import { readKept, writeKept } from './keptFile';
 import type { Result } from './result';
-import { calibrationsShape, shapeProblem } from './resultShape';
+import { calibrationsShape } from './resultShape';
 
 /** Beside the result folders. */
 export const calibrationsFile = 'calibrations.json';
 const schema = 'signalr-bench-calibrations/1';
-const mostBytes = 1024 * 1024;
 /** The oldest go first. */
 const mostKept = 200;
 
 /** What searches have measured, as far as the file beside the results can be read; a damaged one holds nothing. */
 export async function readCalibrations(directory: string): Promise<readonly Calibration[]> {
-  try {
-    const handle = await open(path.join(directory, calibrationsFile), 'r');
-    try {
-      const { size } = await handle.stat();
-      if (size > mostBytes) return [];
-      const value = JSON.parse(await handle.readFile('utf8')) as unknown;
-      return shapeProblem(value, calibrationsShape) === undefined
-        ? (value as { readonly calibrations: readonly Calibration[] }).calibrations
-        : [];
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return [];
-  }
+  const kept = await readKept(path.join(directory, calibrationsFile), calibrationsShape);
+  return (
+    (kept as { readonly calibrations: readonly Calibration[] } | undefined)?.calibrations ?? []
+  );
 }
 
 /** Adds one, in place of an older one of the same size and traffic. @throws what the system says when it cannot be written */
@@ -37,11 +25,7 @@ export async function keepCalibration(directory: string, made: Calibration): Pro
     JSON.stringify([product, unit, loads.map(({ kind, table }) => [kind, table])]);
   const others = (await readCalibrations(directory)).filter((each) => key(each) !== key(made));
   const calibrations = [...others, made].slice(-mostKept);
-  const file = path.join(directory, calibrationsFile);
-  const text = `${JSON.stringify({ schema, calibrations }, null, 2)}\n`;
-  // Whole or not at all, whoever reads it meanwhile.
-  await writeFile(`${file}.new`, text);
-  await rename(`${file}.new`, file);
+  await writeKept(path.join(directory, calibrationsFile), { schema, calibrations });
 }
 
 /**

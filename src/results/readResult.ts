@@ -79,14 +79,14 @@ async function readResultFile(file: string): Promise<StoredRun> {
   return { kind: 'result', path: file, result: value as Result };
 }
 
-async function readBounded(file: string): Promise<string> {
+export async function readBounded(file: string, most = mostBytes): Promise<string> {
   // A link to a device has no size and no end, and opening a pipe waits for ever.
   const found = await stat(file);
   if (!found.isFile() && !found.isDirectory()) throw new Error('it is no file');
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    if (size > mostBytes) throw new Error('it is larger than 64 MB');
+    if (size > most) throw new Error(`it is larger than ${most / 1024 / 1024} MB`);
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

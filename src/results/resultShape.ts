@@ -49,7 +49,7 @@ import type { Scenario, StageSpec, StagesSpec } from '../scenario/scenario';
 import type { Result } from './result';
 
 /** Says where a value first differs, as `steps[0].sent: must be a number`. Unknown keys are allowed, they may be newer. */
-type Shape = (value: unknown, at: string) => string | undefined;
+export type Shape = (value: unknown, at: string) => string | undefined;
 
 /** Results have about eight levels; what a newer version adds may have some more. */
 const mostLevels = 64;

@@ -1,6 +1,6 @@
 /** Which earlier run a later one is compared with. */
 import { existsSync } from 'node:fs';
-import { readdir, rename, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { formatDurationMs } from '../../base/units';
@@ -9,6 +9,7 @@ import { shownLatency } from '../../measure/latencySummary';
 import type { Scenario } from '../../scenario/scenario';
 import type { StepSummary } from '../../measure/summary';
 import { repeatsIn, stepsOf } from '../../scenario/steps';
+import { writeKept } from '../keptFile';
 import { readResult } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, folderName } from '../resultFolder';
@@ -223,12 +224,7 @@ export async function keepBaseline(folder: string): Promise<string> {
   const baselines = Object.fromEntries(kept.slice(-mostBaselines));
   const file = path.join(directory, baselinesFile);
   try {
-    // Whole or not at all, whoever reads it meanwhile.
-    await writeFile(
-      `${file}.new`,
-      `${JSON.stringify({ schema: baselinesSchema, baselines }, null, 2)}\n`,
-    );
-    await rename(`${file}.new`, file);
+    await writeKept(file, { schema: baselinesSchema, baselines });
   } catch (error) {
     throw new ExpectedError('result-folder', `${file} cannot be written (${fileProblem(error)}).`, {
       cause: error,

@@ -15,6 +15,7 @@ import {
 } from '../../measure/compare/comparison';
 import { comparisonSentence } from '../../measure/compare/comparisonWords';
 import type { StepSummary } from '../../measure/summary';
+import { listed } from '../../scenario/text/words';
 import type { Result } from '../result';
 import { differencesOf } from './differences';
 import { pooledSteps } from './pooledSteps';
@@ -164,14 +165,13 @@ function noPairWords(...runs: readonly [Steps, Steps]): string {
 
 /** Why steps with these senders cannot be compared. */
 export const noCommonStep = (before: readonly number[], now: readonly number[]): string =>
-  `the runs have no step with the same place and number of senders: baseline ${listed(before)}, now ${listed(now)}`;
+  `the runs have no step with the same place and number of senders: baseline ${listedCounts(before)}, now ${listedCounts(now)}`;
 
 /** `25, 50 and 75`. */
-function listed(values: readonly number[]): string {
+function listedCounts(values: readonly number[]): string {
   const named = values.slice(0, mostNamed).map((value) => formatCount(value));
   const more = values.length - named.length;
-  const all = more > 0 ? [...named, `${formatCount(more)} more`] : named;
-  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+  return listed(more > 0 ? [...named, `${formatCount(more)} more`] : named);
 }
 
 function judgedIn(a: Result, b: Result): LatencyMetric[] {
