@@ -2,7 +2,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { azureServices, usualService } from '../base/serviceTraits';
 import { signalrEditions, type Edition } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
-import type { SetKey } from '../results/scenarioCopy';
+import type { Override } from '../scenario/read/overrides';
 import { searchKinds } from '../search/searchSummary';
 import type { Shell } from './commands/completion';
 import type { DoctorDeps } from './commands/doctorCommand';
@@ -260,7 +260,7 @@ function addShellCommands(program: Command, carryOut: CarryOut<OnDemand>, io: Pr
     );
 }
 
-function setKey(text: string, previous: readonly SetKey[] = []): readonly SetKey[] {
+function setKey(text: string, previous: readonly Override[] = []): readonly Override[] {
   const equals = text.indexOf('=');
   const path = text.slice(0, Math.max(0, equals)).trim();
   if (path === '') {

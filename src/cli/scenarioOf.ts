@@ -1,4 +1,4 @@
-import type { SetKey } from '../results/scenarioCopy';
+import type { Override } from '../scenario/read/overrides';
 import type { Problem, Severity } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { namedScenario, readScenario, type ScenarioParser } from '../session/scenarioFile';
@@ -8,7 +8,7 @@ import { printable } from './views/line';
 /** Reads and parses one scenario file; problems go to standard error. @throws ExpectedError as {@link readScenario} */
 export async function scenarioOf(
   file: string,
-  overrides: readonly SetKey[],
+  overrides: readonly Override[],
   { stderr, input }: ProcessIo,
   parse: ScenarioParser,
   alsoWrong?: (scenario: Scenario) => Promise<string | undefined>,

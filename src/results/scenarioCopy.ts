@@ -1,6 +1,16 @@
-import { isMap, isPair, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
-import { parseScenario } from '../scenario/parseScenario';
-import { pipelineKeys } from '../scenario/keys/scenarioKeys';
+import {
+  isMap,
+  isPair,
+  isScalar,
+  parseDocument,
+  visit,
+  YAMLMap,
+  type Document,
+  type Pair,
+} from 'yaml';
+import { applyOverrides, type Override } from '../scenario/read/overrides';
+import { pipelineAsScenario } from '../scenario/seed/pipelineFile';
+import { createReading } from '../scenario/text/scenarioReading';
 import {
   isSecretName,
   redacted,
@@ -10,44 +20,34 @@ import {
   redactWords,
 } from './redact';
 
-export interface SetKey {
-  readonly path: string;
-  readonly value: string;
-}
-
 /** Keys with names of the user's own below them, and keys that are nothing but a secret. */
 const textMaps = ['headers', 'query'];
 const secretKeys = ['accessToken', 'keyPassword'];
 const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
 
 /** With the keys that were set and without literal secrets; with its comments and layout where nothing changes. */
-export function scenarioCopy(text: string, sets: readonly SetKey[] = []): string {
-  const document = asWritten(text, sets);
-  setKeys(document, sets);
+export function scenarioCopy(text: string, sets: readonly Override[] = []): string {
+  const document = withSets(parseDocument(text, { logLevel: 'silent' }), text, sets);
   const removed = removeSecrets(document);
   const copy = removed || sets.length > 0 ? document.toString({ lineWidth: 0 }) : text;
   // Values are clean by now; somebody may have commented out a connection string or a key.
   return copy.replace(/(?<=^|\s)#.*$/gm, redactComment);
 }
 
-/** The file; a pipeline file as the scenario it describes where keys of its use cases were set, which it has not. */
-function asWritten(text: string, sets: readonly SetKey[]): Document {
-  const file = parseDocument(text, { logLevel: 'silent' });
-  if (!file.has('Pipeline') || !sets.some(({ path }) => path.startsWith('scenarios.'))) return file;
-  const note = parseScenario(text).problems.find(({ code }) => code === 'pipeline-file');
-  const document = parseDocument(note?.fix?.text ?? text, { logLevel: 'silent' });
-  // What stands beside the pipeline wins.
-  visit(file, {
-    Scalar(_key, node, path) {
-      const keys = keysOf(path, node);
-      const [top = 'mode', name = ''] = keys;
-      if (top === 'mode' || pipelineKeys.includes(top)) return;
-      if (top === 'config' && targetKeys.includes(name))
-        for (const target of targetKeys) document.deleteIn([top, target]);
-      document.setIn(keys, node);
-    },
-  });
-  return document;
+/** A pipeline file becomes the scenario it describes where keys of its use cases were set, which it has not. */
+function withSets(file: Document.Parsed, text: string, sets: readonly Override[]): Document {
+  if (sets.length === 0) return file;
+  const reading = createReading(text, file, []);
+  const root = isMap(file.contents) ? file.contents : new YAMLMap();
+  const isTranslated =
+    file.has('Pipeline') && sets.some(({ path }) => path.startsWith('scenarios.'));
+  const map = isTranslated ? pipelineAsScenario(reading, root) : root;
+  applyOverrides(reading, map, sets);
+  // What was written as the target, under any of its names, is replaced by what was set.
+  if (sets.some(({ path }) => path === 'config.target'))
+    for (const key of ['webAppTarget', 'connectionString']) map.deleteIn(['config', key]);
+  if (isTranslated) map.items.unshift(file.createPair('mode', 'simple'));
+  return Object.assign(file, { contents: map });
 }
 
 /** Keys of a copy whose literal secret was not kept, such as `config.accessToken`: it cannot run as it is. */
@@ -61,49 +61,6 @@ export function redactedKeys(copy: string): string[] {
     },
   });
   return [...found];
-}
-
-function setKeys(document: Document, sets: readonly SetKey[]): void {
-  for (const { path, value } of sets) {
-    const keys = keysIn(path);
-    if (path === 'search') {
-      changeSearch(document, value);
-      continue;
-    }
-    // What was written as the target, under any of its names, is replaced by what was set.
-    if (path === 'config.target') {
-      for (const key of ['webAppTarget', 'connectionString']) {
-        if (document.hasIn(['config', key])) document.deleteIn(['config', key]);
-      }
-    }
-    // A key without a value (`config:`) cannot hold others.
-    for (let depth = 1; depth < keys.length; depth++) {
-      const above = keys.slice(0, depth);
-      if (document.hasIn(above) && document.getIn(above) === null) document.deleteIn(above);
-    }
-    document.setIn(keys, valueNode(value));
-  }
-}
-
-/** As in {@link import('../scenario/read/overrides')}: without a value it is opened as it stands, `false` leaves it out. */
-function changeSearch(document: Document, value: string): void {
-  if (value === 'false') document.delete('search');
-  else if (!isMap(document.get('search'))) document.set('search', document.createNode({}));
-}
-
-/** Names of percentiles and headers may have dots themselves; entries of a mix have numbers. */
-function keysIn(path: string): (string | number)[] {
-  const [, metric, option] = /^slo\.(?!\d)(.+?)(?:\.(limit|step|abort|after))?$/.exec(path) ?? [];
-  if (metric !== undefined) return ['slo', metric, ...(option === undefined ? [] : [option])];
-  const [, above = '', last] = /^(config\.headers|config\.query)\.(.+)$/.exec(path) ?? [];
-  if (last !== undefined) return [...above.split('.'), last];
-  return path.split('.').map((key) => (/^\d{1,3}$/.test(key) ? Number(key) : key));
-}
-
-/** The set text as the parser reads it: a YAML scalar, everything else is text. */
-function valueNode(text: string): unknown {
-  const { contents, errors } = parseDocument(text, { logLevel: 'silent' });
-  return errors.length === 0 && isScalar(contents) ? contents : text;
 }
 
 /** A comment, which may hold a line of the file: `# accessToken: …`. */

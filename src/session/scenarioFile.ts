@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
 import { fileProblem } from '../results/resultFolder';
-import type { SetKey } from '../results/scenarioCopy';
+import type { Override } from '../scenario/read/overrides';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import type { RunRequest } from './shell';
@@ -85,7 +85,7 @@ function notReadable(path: string, why: string): ExpectedError {
 /** The scenario parser, as far as shells use it. */
 export type ScenarioParser = (
   text: string,
-  options?: { readonly overrides?: readonly SetKey[] },
+  options?: { readonly overrides?: readonly Override[] },
 ) => { readonly scenario?: Scenario; readonly problems: readonly Problem[] };
 
 /**

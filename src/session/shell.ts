@@ -1,6 +1,6 @@
 import type { Translate } from '../base/text';
 import type { Result } from '../results/result';
-import type { SetKey } from '../results/scenarioCopy';
+import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import type { RemoteLoad } from '../targets/target';
 import type { TargetContext } from '../targets/target';
@@ -11,7 +11,7 @@ export interface RunRequest {
   readonly title: string;
   readonly text: string;
   /** Keys that replace those of the text for this run. */
-  readonly overrides: readonly SetKey[];
+  readonly overrides: readonly Override[];
   /** The first that can be written is taken. */
   readonly directories: readonly string[];
   /** How to name another one, in a sentence, for when none of them can be written. */

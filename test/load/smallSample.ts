@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../src/results/result';
-import type { SetKey } from '../../src/results/scenarioCopy';
+import type { Override } from '../../src/scenario/read/overrides';
 import { notRunnable } from '../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
@@ -14,7 +14,7 @@ const storm = { 'config.dropAllAfter': '2s', 'config.singleStepDuration': '3s' }
 const small = { 'config.connections': '10', 'config.singleStepDuration': '200ms' } as const;
 
 /** The scenario of a sample, with the key set if given; undefined when it cannot run. */
-export function sampleScenario(file: string, ...overrides: SetKey[]): Scenario | undefined {
+export function sampleScenario(file: string, ...overrides: Override[]): Scenario | undefined {
   const { scenario, problems } = parseScenario(readFileSync(file, 'utf8'), { overrides });
   const wrong = problems.some(({ severity }) => severity === 'error');
   return scenario === undefined || wrong || notRunnable(scenario) !== undefined
@@ -28,7 +28,7 @@ type Outcome = Pick<Result, 'connections' | 'steps' | 'errorExamples'>;
 /** Runs a sample, made small, and looks at its counts. */
 export async function runSample(
   file: string,
-  overrides: readonly SetKey[],
+  overrides: readonly Override[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const sample = sampleScenario(file, ...overrides)!;
@@ -40,7 +40,7 @@ export async function runSample(
 export async function runSampleByCommand(
   folder: CliFolder,
   file: string,
-  overrides: readonly SetKey[],
+  overrides: readonly Override[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const sample = sampleScenario(file, ...overrides)!;
@@ -84,7 +84,7 @@ const moves = ({
   dropAllAfterMs !== undefined ||
   entries[0]!.name === 'frequentJoinLeaveGroup';
 
-function smallKeys(scenario: Scenario): SetKey[] {
+function smallKeys(scenario: Scenario): Override[] {
   const changes = {
     ...small,
     'config.warmup': '100ms',

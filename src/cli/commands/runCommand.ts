@@ -6,7 +6,7 @@ import { english, jsonDocument } from '../../base/text';
 import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { FoundBaseline } from '../../results/compare/baseline';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import { missingForScenario } from '../../runner/lead/machineLimits';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
 import type { Scenario } from '../../scenario/scenario';
@@ -26,7 +26,7 @@ import { confirmLoad } from './confirmLoad';
 
 export interface RunFlags {
   readonly target?: string;
-  readonly set?: readonly SetKey[];
+  readonly set?: readonly Override[];
   readonly out?: string;
   readonly json?: boolean;
   readonly seed?: number;
@@ -157,7 +157,7 @@ async function baselineOf(
 }
 
 /** Flags that stand for a key come after `--set`, so that they win. */
-function overridesOf(flags: RunFlags): SetKey[] {
+function overridesOf(flags: RunFlags): Override[] {
   const { set = [], target, seed, workers, repeat, search, budget, precision } = flags;
   const named = {
     ...{ 'config.target': target, 'config.seed': seed, 'config.workers': workers },

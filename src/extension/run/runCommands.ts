@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { t } from '../log';
 import { formatCount, formatDurationMs } from '../../base/units';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
@@ -66,7 +66,7 @@ function uriOf(argument: unknown): vscode.Uri | undefined {
 
 interface ChosenScenario {
   readonly uri: vscode.Uri;
-  readonly overrides: readonly SetKey[];
+  readonly overrides: readonly Override[];
 }
 
 type ScenarioItem = vscode.QuickPickItem & {
@@ -210,12 +210,12 @@ async function askOverrides(
   text: string,
   services: Services,
   asInFile: boolean,
-): Promise<SetKey[] | undefined> {
+): Promise<Override[] | undefined> {
   // Where the file holds no scenario, the run says what is wrong with it.
   const { scenario } = parseScenario(text);
   const questions = scenario ? runQuestions(scenario, t) : [];
   const totalSteps = 1 + questions.length;
-  const answers = await inSteps<readonly SetKey[]>(totalSteps, async (at, before, earlier) => {
+  const answers = await inSteps<readonly Override[]>(totalSteps, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps };
     if (at === 0) {
       const title = t('Run with: target');
@@ -239,11 +239,11 @@ async function ask(
     place,
   }: {
     readonly text: string;
-    readonly before: readonly SetKey[];
-    readonly earlier: readonly SetKey[] | undefined;
+    readonly before: readonly Override[];
+    readonly earlier: readonly Override[] | undefined;
     readonly place: Place;
   },
-): Promise<readonly SetKey[] | typeof back | undefined> {
+): Promise<readonly Override[] | typeof back | undefined> {
   const answer = await askText(
     {
       title,

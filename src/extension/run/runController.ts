@@ -6,7 +6,7 @@ import { verdictSentence } from '../../measure/show/verdictSentence';
 import { noticeText } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { scenarioFile } from '../../results/resultFolder';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import { behindOf } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
@@ -30,7 +30,7 @@ export interface ScenarioToRun {
   readonly origin: vscode.Uri | undefined;
   readonly title: string;
   readonly text: string;
-  readonly overrides: readonly SetKey[];
+  readonly overrides: readonly Override[];
 }
 
 /** How long closing the window may wait for a run to write what it measured. */
@@ -229,7 +229,7 @@ export class RunController implements vscode.Disposable {
 
   private async shellOf(
     scenario: ScenarioToRun,
-    overrides: readonly SetKey[],
+    overrides: readonly Override[],
   ): Promise<EditorShell> {
     const { uri, origin, text } = scenario;
     const { log, secrets, serverScript, state } = this.services;

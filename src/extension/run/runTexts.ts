@@ -3,7 +3,7 @@ import type { Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import { runLeftS, type Snapshot } from '../../measure/snapshot';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { timeLeft } from '../../session/runWords';
@@ -43,8 +43,8 @@ export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
 /** Why a scenario cannot run with an answer; what is wrong with the file as it is, the run says. */
 export function answerProblem(
   text: string,
-  before: readonly SetKey[],
-  answer: SetKey,
+  before: readonly Override[],
+  answer: Override,
   t: Translate,
 ): string | undefined {
   const known = new Set(errorsOf(text, before));
@@ -54,13 +54,13 @@ export function answerProblem(
   return t('with {0} {1}: {2}', key, answer.value, problem);
 }
 
-function errorsOf(text: string, overrides: readonly SetKey[]): string[] {
+function errorsOf(text: string, overrides: readonly Override[]): string[] {
   const { problems } = parseScenario(text, { overrides });
   return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
 }
 
 /** The setting counts where the scenario names no workers itself, not even wrong ones. */
-export function workersOverride(text: string, workers: number): SetKey[] {
+export function workersOverride(text: string, workers: number): Override[] {
   if (workers === 0) return [];
   const { scenario, problems } = parseScenario(text);
   const wrong = problems.some(({ severity }) => severity === 'error');

@@ -1,7 +1,7 @@
 /** What coding agents in the editor are answered: plain text, bounded, in English as scenarios and summaries are. */
 import { targetWords, withTexts } from '../../scenario/target/targetKinds';
 import { redactTarget } from '../../results/redact';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { loadNumbers, loadNumbersWords, loadWords } from '../../session/runWords';
 import { estimateOf } from '../language/analyseScenario';
@@ -15,7 +15,7 @@ export const bounded = (text: string): string =>
   text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}\n… (cut)`;
 
 /** `3:5 error unknown-key: …` for each problem, sorted by place. */
-export function validateAnswer(text: string, overrides: readonly SetKey[] = []): string {
+export function validateAnswer(text: string, overrides: readonly Override[] = []): string {
   const problems = [...parseScenario(text, { overrides }).problems].sort(
     (a, b) => a.offset - b.offset,
   );
@@ -29,7 +29,7 @@ export function validateAnswer(text: string, overrides: readonly SetKey[] = []):
 }
 
 /** What the scenario does, and the estimate with all of its fields, as `estimate --json` has them. */
-export function estimateAnswer(text: string, overrides: readonly SetKey[] = []): string {
+export function estimateAnswer(text: string, overrides: readonly Override[] = []): string {
   const { scenario, problems } = parseScenario(text, { overrides });
   if (!scenario || problems.some(({ severity }) => severity === 'error')) {
     return `There is no estimate, since the scenario has errors:\n${validateAnswer(text, overrides)}`;
@@ -41,7 +41,7 @@ export function estimateAnswer(text: string, overrides: readonly SetKey[] = []):
 }
 
 /** What a person is asked to agree to: the load in numbers, and where it goes; undefined with errors. */
-export function loadAnswer(text: string, overrides: readonly SetKey[]): string | undefined {
+export function loadAnswer(text: string, overrides: readonly Override[]): string | undefined {
   const { scenario, problems } = parseScenario(text, { overrides });
   if (!scenario || problems.some(({ severity }) => severity === 'error')) return undefined;
   const target = targetWords(scenario.target && withTexts(scenario.target, redactTarget));
@@ -49,7 +49,7 @@ export function loadAnswer(text: string, overrides: readonly SetKey[]): string |
 }
 
 /** Keys to set for one run, as an agent wrote them: what is no text or number is left out. */
-export function overridesIn(set: unknown): SetKey[] {
+export function overridesIn(set: unknown): Override[] {
   if (typeof set !== 'object' || set === null) return [];
   return Object.entries(set)
     .slice(0, mostKeys)

@@ -2,7 +2,7 @@ import { behindOf } from '../../scenario/target/targetKinds';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startingFile } from '../../capacity/start/preset';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import { loadNumbers } from '../../session/runWords';
@@ -40,7 +40,7 @@ function exampleOf(file: string, text: string) {
   const summary = /^#(.*)$/m.exec(text)?.[1]?.trim() ?? '';
   const { service, target } = scenario;
   // In place of what only who has it can use: the embedded hub or an emulator.
-  const overrides: SetKey[] = [
+  const overrides: Override[] = [
     { path: 'config.target', value: 'local' },
     ...(isAzure(service) ? [{ path: 'config.service', value: service }] : []),
   ];

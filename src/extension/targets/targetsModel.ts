@@ -2,7 +2,7 @@
 import { azureServices, services, usualService, isAzure } from '../../base/serviceTraits';
 import type { Translate } from '../../base/text';
 import { redacted, redactUrl } from '../../results/redact';
-import type { SetKey } from '../../results/scenarioCopy';
+import type { Override } from '../../scenario/read/overrides';
 import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/socket/isLoopback';
 
@@ -38,7 +38,7 @@ export function fitsService(node: TargetNode, service: Scenario['service']): boo
   }
 }
 
-export function targetKeys(node: TargetNode, service: Scenario['service']): SetKey[] {
+export function targetKeys(node: TargetNode, service: Scenario['service']): Override[] {
   const target = { path: 'config.target', value: targetText(node) };
   const isOther = node.kind === 'local' && node.service !== service;
   return isOther ? [target, { path: 'config.service', value: node.service }] : [target];

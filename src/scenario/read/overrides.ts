@@ -142,11 +142,10 @@ function setValue(
       return;
     }
     const next: Node = last && !opens ? scalarOf(value) : new YAMLMap();
-    const key = new Scalar(name);
-    reading.markOverride([key, next], path);
-    const pair = new Pair(key, next);
+    const pair = holder.items[known] ?? new Pair<unknown>(new Scalar(name));
     if (known === -1) holder.items.push(pair);
-    else holder.items[known] = pair;
+    pair.value = next;
+    reading.markOverride([pair.key as Node, next], path);
     holder = next;
   }
 }
