@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import {
   overviewStrings,
@@ -11,7 +10,7 @@ import { statusWord } from '../results/resultsModel';
 import { labelsOf } from '../results/resultNodes';
 import type { ResultsIndex } from '../results/resultsTree';
 import { overviewViewType } from '../services';
-import { panelHtml } from './panelSession';
+import { localised, newPanel, setIcon, setPage } from './webviewPage';
 
 const bad: readonly EntryStatus[] = ['fail', 'invalid', 'damaged'];
 
@@ -28,19 +27,8 @@ export class OverviewPanel {
   /** @param scenario to begin with; undefined shows all */
   show(scenario: string | undefined): void {
     this.panel?.dispose();
-    const uri = (...parts: string[]): vscode.Uri =>
-      vscode.Uri.joinPath(this.extensionUri, ...parts);
     const title = scenario === undefined ? t('Results') : t('Trend of {0}', scenario);
-    const panel = vscode.window.createWebviewPanel(
-      overviewViewType,
-      title,
-      { viewColumn: vscode.ViewColumn.Active, preserveFocus: false },
-      {
-        enableScripts: true,
-        localResourceRoots: [uri('dist'), uri('media')],
-        retainContextWhenHidden: false,
-      },
-    );
+    const panel = newPanel(overviewViewType, title);
     this.panel = panel;
     const { webview } = panel;
     const post = async (): Promise<void> => {
@@ -64,19 +52,8 @@ export class OverviewPanel {
       void subscriptions.dispose();
       if (this.panel === panel) this.panel = undefined;
     });
-    panel.iconPath = {
-      light: uri('media', 'panel-light.svg'),
-      dark: uri('media', 'panel-dark.svg'),
-    };
-    const source = (...parts: string[]): string => webview.asWebviewUri(uri(...parts)).toString();
-    webview.html = panelHtml({
-      title,
-      language: vscode.env.language,
-      scriptUri: source('dist', 'overview.js'),
-      styleUris: [source('media', 'uPlot.css'), source('media', 'panel.css')],
-      cspSource: webview.cspSource,
-      nonce: randomBytes(16).toString('base64url'),
-    });
+    setIcon(panel, this.extensionUri);
+    setPage(panel, this.extensionUri, title, 'overview');
   }
 }
 
@@ -97,8 +74,6 @@ function overviewMessage(
       ...(unit !== undefined && { unit }),
     }),
   );
-  const strings = Object.fromEntries(
-    Object.entries(overviewStrings).map(([name, text]) => [name, t(text)]),
-  );
+  const strings = localised(overviewStrings);
   return { type: 'results', rows, strings, ...(scenario !== undefined && { scenario }) };
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/event';
@@ -12,7 +11,8 @@ import { resultPath } from '../results/resultEntry';
 import { shortTime } from '../results/resultsModel';
 import { resultEditorType, runPanelViewType } from '../services';
 import { sentencesIn } from '../translateSentences';
-import { panelHtml, startPanelSession, type PanelPort, type PanelSource } from './panelSession';
+import { startPanelSession, type PanelPort, type PanelSource } from './panelSession';
+import { localised, newPanel, setIcon, setPage } from './webviewPage';
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
@@ -46,13 +46,7 @@ export class RunPanels {
       repeated.panel.reveal();
       return repeated.panel;
     }
-    const panel = vscode.window.createWebviewPanel(
-      runPanelViewType,
-      panelTitle(source.run),
-      { viewColumn: vscode.ViewColumn.Active, preserveFocus: false },
-      // Hidden it costs nothing: the page goes away and is filled again when it is shown.
-      { ...this.webviewOptions(), retainContextWhenHidden: false },
-    );
+    const panel = newPanel(runPanelViewType, panelTitle(source.run));
     this.adopt(panel, source);
     return panel;
   }
@@ -129,10 +123,8 @@ export class RunPanels {
     const title = panelTitle(source.run);
     // The tab of a result would be called result.json, and that of a run like the file beside it.
     panel.title = title;
-    // An image in a tab takes no colour of the theme: one for each kind.
-    const icon = (name: string): vscode.Uri => this.uri('media', name);
-    panel.iconPath = { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
-    this.setPage(panel, title);
+    setIcon(panel, this.extensionUri);
+    setPage(panel, this.extensionUri, title, 'panel');
     return vscode.Disposable.from(session, closing);
   }
 
@@ -142,28 +134,7 @@ export class RunPanels {
       void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
     });
     panel.onDidDispose(() => void subscription.dispose());
-    this.setPage(panel, message);
-  }
-
-  private setPage({ webview }: vscode.WebviewPanel, title: string): void {
-    const uri = (...parts: string[]): string => webview.asWebviewUri(this.uri(...parts)).toString();
-    webview.options = this.webviewOptions();
-    webview.html = panelHtml({
-      title,
-      language: vscode.env.language,
-      scriptUri: uri('dist', 'panel.js'),
-      styleUris: [uri('media', 'uPlot.css'), uri('media', 'panel.css')],
-      cspSource: webview.cspSource,
-      nonce: randomBytes(16).toString('base64url'),
-    });
-  }
-
-  private webviewOptions(): vscode.WebviewOptions {
-    return { enableScripts: true, localResourceRoots: [this.uri('dist'), this.uri('media')] };
-  }
-
-  private uri(...parts: string[]): vscode.Uri {
-    return vscode.Uri.joinPath(this.extensionUri, ...parts);
+    setPage(panel, this.extensionUri, message, 'panel');
   }
 }
 
@@ -199,11 +170,8 @@ function uriOf(folder: string): vscode.Uri {
   return vscode.Uri.file(resultPath({ folder }));
 }
 
-function localisedStrings(): PanelStrings {
-  const english = { ...panelStrings, ...columnTexts(), ...objectiveTexts() };
-  const texts = Object.entries(english).map(([name, text]) => [name, t(text)]);
-  return Object.fromEntries(texts) as PanelStrings;
-}
+const localisedStrings = (): PanelStrings =>
+  localised({ ...panelStrings, ...columnTexts(), ...objectiveTexts() });
 
 /** Scenario and local time of the start, with seconds: which other tabs there will be, nobody knows. */
 function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {
