@@ -10,7 +10,7 @@ import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
 import { ScenarioTests } from './run/scenarioTests';
-import type { ScenarioFiles } from './scenarios/scenarioFiles';
+import { uriOf, type ScenarioFiles } from './scenarios/scenarioFiles';
 import type { FeatureParts } from './services';
 import { addTarget, moveSecretOut, removeTarget, testTarget } from './targets/targetCommands';
 
@@ -106,8 +106,7 @@ async function compareCommands(
 }
 
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
-  const active = vscode.window.activeTextEditor?.document.uri;
-  const uri = argument instanceof vscode.Uri ? argument : active;
+  const uri = uriOf(argument);
   if (!uri) return;
   void vscode.window.setStatusBarMessage(await markedWords(uri, files), 4000);
 }
@@ -123,8 +122,7 @@ async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<strin
 
 /** Shows the hover that the estimate comes from, or the first error that keeps the scenario from having one. */
 async function showEstimate(argument: unknown, language: LanguageProviders): Promise<void> {
-  const uri =
-    argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
+  const uri = uriOf(argument);
   if (!uri) return;
   const document = await vscode.workspace.openTextDocument(uri);
   const editor = await vscode.window.showTextDocument(document);

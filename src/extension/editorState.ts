@@ -63,14 +63,18 @@ export class EditorState {
     await this.keep('hubs', withHub(this.list('hubs'), url));
   }
 
+  /** All but that of a folder. */
+  private others<Key extends 'unfinishedRuns' | 'origins'>(key: Key, folder: string) {
+    return this.list(key).filter((each) => each.folder !== folder);
+  }
+
   async addUnfinishedRun(run: UnfinishedRun): Promise<void> {
-    const others = this.list('unfinishedRuns').filter(({ folder }) => folder !== run.folder);
+    const others = this.others('unfinishedRuns', run.folder);
     await this.keep('unfinishedRuns', [...others, run].slice(-mostUnfinished));
   }
 
   async removeUnfinishedRun(folder: string): Promise<void> {
-    const others = this.list('unfinishedRuns').filter((run) => run.folder !== folder);
-    await this.keep('unfinishedRuns', others);
+    await this.keep('unfinishedRuns', this.others('unfinishedRuns', folder));
   }
 
   originOf(folder: string): string | undefined {
@@ -81,15 +85,14 @@ export class EditorState {
   /** A file that was never saved is not kept: saved, it has another URI. */
   async setOrigin(folder: string, origin: string): Promise<void> {
     if (isUnsaved(origin)) return;
-    const others = this.list('origins').filter((each) => each.folder !== folder);
-    await this.keep('origins', [...others, { folder, origin }].slice(-mostOrigins));
+    const origins = [...this.others('origins', folder), { folder, origin }];
+    await this.keep('origins', origins.slice(-mostOrigins));
   }
 
   async moveOrigin(from: string, to: string): Promise<void> {
     const origin = this.originOf(from);
     if (origin === undefined) return;
-    const others = this.list('origins').filter(({ folder }) => folder !== from);
-    await this.keep('origins', others);
+    await this.keep('origins', this.others('origins', from));
     await this.setOrigin(to, origin);
   }
 }

@@ -39,6 +39,11 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+/** Where something that takes its time is shown. */
+export const notification = (title: string, cancellable = false): vscode.ProgressOptions => ({
+  ...{ location: vscode.ProgressLocation.Notification, title, cancellable },
+});
+
 /** Says something, and does what stands behind the button that is pressed. */
 export async function offer(
   kind: 'Information' | 'Warning' | 'Error',

@@ -10,14 +10,18 @@ import type { EditorState } from './editorState';
 export async function trusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = t('Manage Workspace Trust');
-  const answer = await vscode.window.showWarningMessage(
-    t(
-      'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
-    ),
-    manage,
+  const why = t(
+    'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
   );
+  const answer = await vscode.window.showWarningMessage(why, manage);
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
   return false;
+}
+
+/** Whether somebody presses the only button of a question. */
+export async function agrees(question: string, button: string, detail = ''): Promise<boolean> {
+  const options = { modal: true, ...(detail !== '' && { detail }) };
+  return (await vscode.window.showWarningMessage(question, options, button)) === button;
 }
 
 /** Load that leaves this machine needs a word, once per host and workspace. */
@@ -28,25 +32,13 @@ export async function confirmLoad(
 ): Promise<boolean> {
   const known = state.list('confirmedHosts');
   if (hosts.every((host) => known.includes(host))) return true;
-  const run = t('Run');
-  const answer = await vscode.window.showWarningMessage(
-    redirected
-      ? t(
-          'Put load on {0}, which is not on this machine? {1} redirects there.',
-          hosts.join(', '),
-          url,
-        )
-      : t('Put load on {0}, which is not on this machine?', hosts.join(', ')),
-    {
-      modal: true,
-      detail: t(
-        '{0}. You are asked once per host in this workspace.',
-        loadNumbersWords(loadNumbers(scenario)),
-      ),
-    },
-    run,
-  );
-  if (answer !== run) return false;
+  const names = hosts.join(', ');
+  const question = redirected
+    ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
+    : t('Put load on {0}, which is not on this machine?', names);
+  const load = loadNumbersWords(loadNumbers(scenario));
+  const detail = t('{0}. You are asked once per host in this workspace.', load);
+  if (!(await agrees(question, t('Run'), detail))) return false;
   await state.keep('confirmedHosts', [...new Set([...known, ...hosts])]);
   return true;
 }
@@ -58,16 +50,11 @@ export async function askSecondRun(
 ): Promise<'stop' | 'wait' | 'cancel'> {
   const stop = t('Stop It and Run');
   const wait = t('Wait for Its End');
-  const answer = await vscode.window.showWarningMessage(
-    noticeText(t('Run {0}? A run of {1} is going on.', title, running)),
-    {
-      modal: true,
-      detail: t(
-        'Two runs at once would disturb each other. A stopped run keeps what it has measured.',
-      ),
-    },
-    stop,
-    wait,
+  const question = noticeText(t('Run {0}? A run of {1} is going on.', title, running));
+  const detail = t(
+    'Two runs at once would disturb each other. A stopped run keeps what it has measured.',
   );
+  const options = { modal: true, detail };
+  const answer = await vscode.window.showWarningMessage(question, options, stop, wait);
   return answer === stop ? 'stop' : answer === wait ? 'wait' : 'cancel';
 }

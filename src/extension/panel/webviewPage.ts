@@ -4,11 +4,11 @@ import { t } from '../log';
 import { panelHtml } from './panelSession';
 
 /** Hidden it costs nothing: the page goes away and is filled again when it is shown. */
-export const newPanel = (viewType: string, title: string): vscode.WebviewPanel =>
-  vscode.window.createWebviewPanel(
-    ...([viewType, title, { viewColumn: vscode.ViewColumn.Active, preserveFocus: false }] as const),
-    { retainContextWhenHidden: false },
-  );
+export function newPanel(viewType: string, title: string): vscode.WebviewPanel {
+  const inFront = { viewColumn: vscode.ViewColumn.Active, preserveFocus: false };
+  const options = { retainContextWhenHidden: false };
+  return vscode.window.createWebviewPanel(viewType, title, inFront, options);
+}
 
 /** Puts one of our pages into a panel. @param script name of its bundle */
 export function setPage(

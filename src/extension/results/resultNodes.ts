@@ -168,6 +168,25 @@ export function labelsOf(entries: readonly ResultEntry[]): string[] {
   );
 }
 
+/** Results as people pick from them. */
+export function itemsToPick(entries: readonly ResultEntry[]) {
+  const labels = labelsOf(entries);
+  return entries.map((entry, at) => ({
+    label: entry.scenario,
+    description: labels[at]!,
+    detail: entryDescription(entry, t),
+    entry,
+  }));
+}
+
+export async function pickResult(
+  entries: readonly ResultEntry[],
+  title: string,
+): Promise<ResultEntry | undefined> {
+  const options = { title, matchOnDescription: true };
+  return (await vscode.window.showQuickPick(itemsToPick(entries), options))?.entry;
+}
+
 function longTime({ startedMs }: ResultEntry): string {
   return startedMs === 0 ? '' : new Date(startedMs).toLocaleString(vscode.env.language);
 }

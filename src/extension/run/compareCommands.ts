@@ -10,8 +10,8 @@ import { t } from '../log';
 import { comparedRuns } from '../panel/comparedRuns';
 import { showComparison } from '../panel/comparisonPanels';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
-import { entryDescription, groupsOf } from '../results/resultsModel';
-import { labelsOf } from '../results/resultNodes';
+import { groupsOf } from '../results/resultsModel';
+import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
 import type { Services } from '../services';
 import { copyMarkdown } from './runController';
 
@@ -48,7 +48,7 @@ export class CompareCommands {
   }
 
   async makeBaseline(node: unknown): Promise<void> {
-    const entry = entryOf(node) ?? (await this.pickOne(t('Make Baseline')));
+    const entry = entryOf(node) ?? (await pickResult(await this.entries(), t('Make Baseline')));
     if (entry !== undefined) await this.keep(entry.folder);
   }
 
@@ -89,7 +89,7 @@ export class CompareCommands {
       void vscode.window.showInformationMessage(t('There are not two results to compare yet.'));
       return undefined;
     }
-    const picked = await vscode.window.showQuickPick(itemsOf(offered), {
+    const picked = await vscode.window.showQuickPick(itemsToPick(offered), {
       title:
         first === undefined
           ? t('Compare Results: pick two or more')
@@ -101,14 +101,6 @@ export class CompareCommands {
     return entries.length > 1 ? entries : undefined;
   }
 
-  private async pickOne(title: string): Promise<ResultEntry | undefined> {
-    const answer = await vscode.window.showQuickPick(itemsOf(await this.entries()), {
-      title,
-      matchOnDescription: true,
-    });
-    return answer?.entry;
-  }
-
   /** Newest first, those of a scenario together. */
   private async entries(): Promise<ResultEntry[]> {
     const groups = groupsOf(await this.services.index.load());
@@ -116,16 +108,6 @@ export class CompareCommands {
       .flatMap((group) => group.entries)
       .filter(({ status }) => comparable.includes(status));
   }
-}
-
-function itemsOf(entries: readonly ResultEntry[]) {
-  const labels = labelsOf(entries);
-  return entries.map((entry, at) => ({
-    label: entry.scenario,
-    description: labels[at]!,
-    detail: entryDescription(entry, t),
-    entry,
-  }));
 }
 
 const entryOf = (node: unknown): ResultEntry | undefined =>

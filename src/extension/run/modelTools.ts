@@ -30,28 +30,25 @@ export function modelTools(
 ): Readonly<Record<string, ModelTool>> {
   return {
     signalrBenchmark_validate: {
-      answer: async ({ filePath, set }) => {
-        const text = await scenarioText(await fileIn(filePath));
-        return validateAnswer(text, overridesIn(set));
+      answer: async (input) => {
+        const { text, overrides } = await scenarioOf(input);
+        return validateAnswer(text, overrides);
       },
     },
     signalrBenchmark_estimate: {
-      answer: async ({ filePath, set }) => {
-        const text = await scenarioText(await fileIn(filePath));
-        return estimateAnswer(text, overridesIn(set));
+      answer: async (input) => {
+        const { text, overrides } = await scenarioOf(input);
+        return estimateAnswer(text, overrides);
       },
     },
     signalrBenchmark_run: {
-      confirm: async ({ filePath, set }) => {
-        const text = await scenarioText(await fileIn(filePath));
-        return (
-          loadAnswer(text, overridesIn(set)) ??
-          t('The scenario has errors; nothing will be started.')
-        );
+      confirm: async (input) => {
+        const { text, overrides } = await scenarioOf(input);
+        const none = t('The scenario has errors; nothing will be started.');
+        return loadAnswer(text, overrides) ?? none;
       },
-      answer: async ({ filePath, set }, token) => {
-        const uri = await fileIn(filePath);
-        const [text, overrides] = [await scenarioText(uri), overridesIn(set)];
+      answer: async (input, token) => {
+        const { uri, text, overrides } = await scenarioOf(input);
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
         const title = path.posix.basename(uri.path);
         const stopping = token.onCancellationRequested(() => controller.stop());
@@ -82,6 +79,12 @@ export function modelTools(
       },
     },
   };
+}
+
+/** @throws ExpectedError as {@link fileIn} and {@link scenarioText} */
+async function scenarioOf({ filePath, set }: ToolInput) {
+  const uri = await fileIn(filePath);
+  return { uri, text: await scenarioText(uri), overrides: overridesIn(set) };
 }
 
 /** A file of this workspace. @throws ExpectedError `tool-file` */

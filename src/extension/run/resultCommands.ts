@@ -17,7 +17,7 @@ import {
   type ResultColumns,
   type RunPanels,
 } from '../panel/runPanel';
-import { trusted } from '../questions';
+import { agrees, trusted } from '../questions';
 import {
   deletedPrefix,
   folderAt,
@@ -28,8 +28,8 @@ import {
   type ResultEntry,
 } from '../results/resultEntry';
 import type { OverviewPanel } from '../panel/overviewPanel';
-import { entryDescription, groupsOf, statusWord, type ResultGroup } from '../results/resultsModel';
-import { labelsOf, type ResultNode } from '../results/resultNodes';
+import { groupsOf, statusWord, type ResultGroup } from '../results/resultsModel';
+import { labelsOf, pickResult, type ResultNode } from '../results/resultNodes';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import { resultEditorType, type Services } from '../services';
 import { copyMarkdown, copyUri, openScenarioAsRun, type RunController } from './runController';
@@ -389,28 +389,13 @@ export class ResultCommands {
       return undefined;
     }
     const newestFirst = [...entries].sort((a, b) => b.startedMs - a.startedMs);
-    const labels = labelsOf(newestFirst);
-    const items = newestFirst.map((entry, at) => ({
-      label: entry.scenario,
-      description: labels[at]!,
-      detail: entryDescription(entry, t),
-      folder: entry.folder,
-    }));
-    const answer = await vscode.window.showQuickPick(items, {
-      title: t('Results'),
-      matchOnDescription: true,
-    });
-    return answer?.folder;
+    return (await pickResult(newestFirst, t('Results')))?.folder;
   }
 }
 
 /** One result comes back by a click; of several, which a folded scenario may stand for, the number is asked first. */
-async function agreed(count: number): Promise<boolean> {
-  if (count === 1) return true;
-  const answer = t('Delete');
-  const question = t('Delete {0} results?', count);
-  return (await vscode.window.showWarningMessage(question, { modal: true }, answer)) === answer;
-}
+const agreed = async (count: number): Promise<boolean> =>
+  count === 1 || agrees(t('Delete {0} results?', count), t('Delete'));
 
 function openResult(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;

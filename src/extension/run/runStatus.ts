@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { t } from '../log';
+import { notification, t } from '../log';
 import type { Snapshot } from '../../measure/snapshot';
 import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
@@ -77,11 +77,7 @@ class RunNotice {
       this.end = resolve;
     });
     void vscode.window.withProgress(
-      {
-        location: vscode.ProgressLocation.Notification,
-        title: noticeText(this.session.run.title),
-        cancellable: true,
-      },
+      notification(noticeText(this.session.run.title), true),
       (progress, token) => {
         token.onCancellationRequested(() => this.session.stop());
         this.report = (message) => progress.report({ message });
@@ -135,11 +131,7 @@ function once(act: (message: string) => void): (message: string) => void {
 
 /** Shows a notification until `over` settles, and with what; false when the person called it off. */
 export function waitCancellably(title: string, over: Promise<boolean>): Thenable<boolean> {
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: noticeText(title),
-    cancellable: true,
-  };
+  const options = notification(noticeText(title), true);
   return vscode.window.withProgress(options, (_progress, token) => {
     const calledOff = new Promise<boolean>((resolve) =>
       token.onCancellationRequested(() => resolve(false)),
@@ -151,6 +143,5 @@ export function waitCancellably(title: string, over: Promise<boolean>): Thenable
 /** Shows a notification until a silent target has answered, or is not waited for any more. */
 export function showWaiting(url: string, over: Promise<void>): void {
   const title = noticeText(t('Waiting for {0} to answer…', url));
-  const location = vscode.ProgressLocation.Notification;
-  void vscode.window.withProgress({ location, title }, () => over);
+  void vscode.window.withProgress(notification(title), () => over);
 }

@@ -2,10 +2,8 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Result } from '../../results/result';
-import { maximumCharacters } from '../../scenario/problem';
-import { isScenarioText } from '../language/isScenarioText';
 import { t } from '../log';
-import { scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
+import { scenarioOnDisk, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import { sentencesIn } from '../translateSentences';
 import type { RunController } from './runController';
 import { objectivesIn, outcomeOf, type WrittenObjective } from './scenarioObjectives';
@@ -48,7 +46,7 @@ export class ScenarioTests implements vscode.Disposable {
 
   private async update(uri: vscode.Uri): Promise<void> {
     if (passedOver.test(uri.path)) return;
-    const text = await textOnDisk(uri);
+    const text = await scenarioOnDisk(uri);
     const objectives = text === undefined ? [] : objectivesIn(text);
     if (text === undefined || objectives.length === 0) {
       this.tests.items.delete(uri.toString());
@@ -142,17 +140,6 @@ function messageAt({ uri, range }: vscode.TestItem, words: string): vscode.TestM
   const message = new vscode.TestMessage(words);
   if (uri && range) message.location = new vscode.Location(uri, range);
   return message;
-}
-
-async function textOnDisk(uri: vscode.Uri): Promise<string | undefined> {
-  try {
-    const { size } = await vscode.workspace.fs.stat(uri);
-    if (size > maximumCharacters) return undefined;
-    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
-    return isScenarioText(text, uri.path) ? text : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Without a document: opening one would list its problems. */

@@ -61,24 +61,30 @@ export class ScenarioFiles {
       mostFiles,
     );
     const named = (uri: vscode.Uri): boolean => /\.signalr\.ya?ml$/i.test(uri.path);
+    const others = found.filter((uri) => !named(uri));
     const rest = await Promise.all(
-      found.filter((uri) => !named(uri)).map(async (uri) => ((await looksRight(uri)) ? [uri] : [])),
+      others.map(async (uri) => ((await scenarioOnDisk(uri)) === undefined ? [] : [uri])),
     );
     const byPath = (a: vscode.Uri, b: vscode.Uri): number => (a.path < b.path ? -1 : 1);
     return [...found.filter(named).sort(byPath), ...rest.flat().sort(byPath)];
   }
 }
 
-async function looksRight(uri: vscode.Uri): Promise<boolean> {
+/** The text of a file that is a scenario by its name or content; undefined when it is none. No document is opened. */
+export async function scenarioOnDisk(uri: vscode.Uri): Promise<string | undefined> {
   try {
     const { size } = await vscode.workspace.fs.stat(uri);
-    if (size > maximumCharacters) return false;
-    const bytes = await vscode.workspace.fs.readFile(uri);
-    return isScenarioText(new TextDecoder().decode(bytes), uri.path);
+    if (size > maximumCharacters) return undefined;
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+    return isScenarioText(text, uri.path) ? text : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+/** The file that a command is given, or the one in the active editor. */
+export const uriOf = (argument: unknown): vscode.Uri | undefined =>
+  argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
 
 /** Text of a scenario, as it stands in the editor. @throws ExpectedError `scenario-file` */
 export async function scenarioText(uri: vscode.Uri): Promise<string> {

@@ -21,8 +21,9 @@ import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { askPick, askText, type Place } from '../askInSteps';
 import { back } from '../stepsOfQuestions';
-import { errorText, offer, t } from '../log';
-import { trusted } from '../questions';
+import { errorText, notification, offer, t } from '../log';
+import { agrees, trusted } from '../questions';
+import { uriOf } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
 import { isSecretNameText } from './targetsTree';
 import {
@@ -77,19 +78,12 @@ export async function removeTarget(argument: unknown, services: Services): Promi
   const node = nodeOf(argument);
   if (node?.kind === 'hub') {
     const { state } = services;
-    await state.keep(
-      'hubs',
-      state.list('hubs').filter((known) => known !== node.url),
-    );
+    const others = state.list('hubs').filter((known) => known !== node.url);
+    await state.keep('hubs', others);
   }
   if (node?.kind !== 'secret') return;
-  const remove = t('Delete');
-  const answer = await vscode.window.showWarningMessage(
-    t('Delete the secret {0}? It cannot be brought back.', node.name),
-    { modal: true },
-    remove,
-  );
-  if (answer === remove) await services.secrets.delete(node.name);
+  const question = t('Delete the secret {0}? It cannot be brought back.', node.name);
+  if (await agrees(question, t('Delete'))) await services.secrets.delete(node.name);
 }
 
 /** Connects once and says which methods of a benchmark the hub has, or whether a service takes the key. */
@@ -101,10 +95,7 @@ export async function testTarget(argument: unknown, services: Services): Promise
   const name = redactUrl(targetLook(node, t).label);
   try {
     const probe = await vscode.window.withProgress(
-      {
-        location: vscode.ProgressLocation.Notification,
-        title: t('Connecting to {0}', name),
-      },
+      notification(t('Connecting to {0}', name)),
       async () => {
         const text = targetText(node);
         const reference = await services.secrets.referencesOf([text]);
@@ -219,7 +210,7 @@ export async function moveSecretOut(
   rangeArgument: unknown,
   services: Services,
 ): Promise<void> {
-  const uri = uriArgument instanceof vscode.Uri ? uriArgument : activeUri();
+  const uri = uriOf(uriArgument);
   if (!uri) return;
   const document = await vscode.workspace.openTextDocument(uri);
   const text = document.getText();
@@ -264,8 +255,6 @@ function sayUnmoved(): void {
     ),
   );
 }
-
-const activeUri = (): vscode.Uri | undefined => vscode.window.activeTextEditor?.document.uri;
 
 function rangeIn(document: vscode.TextDocument, { start, end }: vscode.Range): TextRange {
   const offset = document.offsetAt(start);
@@ -348,11 +337,9 @@ export async function sayMissingMethods({ methods, url }: MissingMethods): Promi
   await offer('Error', noticeText(text), hubHelp(url));
 }
 
-async function confirmRedirect(host: string, url: string): Promise<boolean> {
-  const connect = t('Connect');
+function confirmRedirect(host: string, url: string): Promise<boolean> {
   const text = t('{0} redirects to {1}, which is not on this machine.', url, host);
-  const answer = await vscode.window.showWarningMessage(noticeText(text), { modal: true }, connect);
-  return answer === connect;
+  return agrees(noticeText(text), t('Connect'));
 }
 
 /** The Microsoft account of the editor; undefined also when nobody wants to sign in. */

@@ -17,10 +17,7 @@ const mostHubs = 20;
 
 export function targetNodes(hubs: readonly string[], secrets: readonly string[]): TargetNode[] {
   return [
-    ...(['hub', ...azureServices] as const).map((service): TargetNode => ({
-      kind: 'local',
-      service,
-    })),
+    ...(['hub', ...azureServices] as const).map((service) => ({ kind: 'local', service }) as const),
     ...hubs.map((url): TargetNode => ({ kind: 'hub', url })),
     ...[...secrets].sort().map((name): TargetNode => ({ kind: 'secret', name })),
   ];
@@ -28,14 +25,9 @@ export function targetNodes(hubs: readonly string[], secrets: readonly string[])
 
 /** Whether a scenario of a service can run there. The hub of one without a service may be behind an emulator. */
 export function fitsService(node: TargetNode, service: Scenario['service']): boolean {
-  switch (node.kind) {
-    case 'local':
-      return node.service === service || (node.service === usualService && !isAzure(service));
-    case 'hub':
-      return services[service].speaksHub;
-    case 'secret':
-      return true;
-  }
+  if (node.kind === 'hub') return services[service].speaksHub;
+  if (node.kind === 'secret') return true;
+  return node.service === service || (node.service === usualService && !isAzure(service));
 }
 
 export function targetKeys(node: TargetNode, service: Scenario['service']): Override[] {
@@ -52,14 +44,8 @@ export function withHub(hubs: readonly string[], url: string): string[] {
 }
 
 export function targetText(node: TargetNode): string {
-  switch (node.kind) {
-    case 'local':
-      return 'local';
-    case 'hub':
-      return node.url;
-    case 'secret':
-      return `\${secret:${node.name}}`;
-  }
+  if (node.kind === 'local') return 'local';
+  return node.kind === 'hub' ? node.url : `\${secret:${node.name}}`;
 }
 
 type TargetLook = Readonly<Record<'label' | 'description' | 'icon', string>>;
