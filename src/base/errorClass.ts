@@ -64,6 +64,12 @@ export type ErrorCounts = Partial<Record<ErrorClass, number>>;
 export const countOf = (errors: ErrorCounts): number =>
   Object.values(errors).reduce((sum, count) => sum + count, 0);
 
+/** Those that occurred, the most frequent first. */
+export const sortedCounts = (errors: ErrorCounts): [ErrorClass, number][] =>
+  (Object.entries(errors) as [ErrorClass, number][])
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1]);
+
 /** Adds `more` to `counts` in place. */
 export function addErrors(counts: ErrorCounts, more: ErrorCounts): void {
   for (const [name, count] of Object.entries(more) as [ErrorClass, number][]) {

@@ -2,6 +2,7 @@ import { isTime } from '../base/objectives/percentile';
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { shownLatency } from '../measure/latencySummary';
+import { searchTexts } from '../measure/show/panelTables';
 import type { PanelStrings } from '../protocol/panelStrings';
 import type {
   BrokenObjective,
@@ -46,14 +47,7 @@ export function searchOf({ result, snapshots, run }: ShownRun): ShownSearch | un
   };
 }
 
-const kindTexts = {
-  senders: 'searchSenders',
-  rate: 'searchRate',
-  connections: 'searchConnections',
-  messageSize: 'searchBytes',
-} as const satisfies Readonly<Record<SearchKind, keyof PanelStrings>>;
-
-export const kindWord = (of: SearchKind, strings: PanelStrings): string => strings[kindTexts[of]];
+export const kindWord = (of: SearchKind, strings: PanelStrings): string => strings[searchTexts[of]];
 
 /** `681 senders`. */
 export const searchValue = (of: SearchKind, value: number, strings: PanelStrings): string =>

@@ -4,7 +4,7 @@ import { stallOf } from '../measure/judge/waitingWatch';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
-import { timeLeftWords } from './wording';
+import { timeLeftWords } from '../measure/show/chartWords';
 
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';

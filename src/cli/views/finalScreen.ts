@@ -1,5 +1,5 @@
 import { connectPhases } from '../../base/endpoint';
-import { errorClasses, type ErrorCounts } from '../../base/errorClass';
+import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatLatencyUs, formatDurationMs } from '../../base/units';
 import type { Estimate } from '../../capacity/model';
@@ -21,7 +21,7 @@ import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWord
 import { comparisonTone } from './comparisonScreen';
 import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
-import { connectingText, connectionCounts, sortedCounts } from './runView';
+import { connectingText, connectionCounts } from './runView';
 import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {

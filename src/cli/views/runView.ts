@@ -1,6 +1,6 @@
 /** What the terminal shows: a run while it goes on, its last screen, and the tables of both. */
 import { latencyWords } from '../../base/objectives/limitWords';
-import type { ErrorClass, ErrorCounts } from '../../base/errorClass';
+import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';
 import { valueWords } from '../../measure/show/searchSentence';
@@ -157,12 +157,6 @@ export function errorWords(errors: ErrorCounts): string[] {
   const counts = sortedCounts(errors);
   if (counts.length === 0) return [];
   return [`errors: ${counts.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')}`];
-}
-
-export function sortedCounts(errors: ErrorCounts): [ErrorClass, number][] {
-  return (Object.entries(errors) as [ErrorClass, number][])
-    .filter(([, count]) => count > 0)
-    .sort((a, b) => b[1] - a[1]);
 }
 
 const mostEntries = 8;

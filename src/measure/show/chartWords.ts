@@ -25,6 +25,25 @@ export function valueWords(unit: ChartUnit, value: number): string {
   return unit === 'perSecond' ? rateWords(value) : formatCount(value);
 }
 
+/** `41 ms`; the dash when nothing was measured. */
+export function latencyOrDash(us: number | null | undefined, dash: string): string {
+  return us === null || us === undefined ? dash : latencyWords(us);
+}
+
+/** The same of what was judged, where null is a lost delivery. */
+export function latencyOrLost(
+  us: number | null | undefined,
+  { noValue, isLost }: Readonly<Record<'noValue' | 'isLost', string>>,
+): string {
+  return us === null ? isLost : latencyOrDash(us, noValue);
+}
+
+/** `57 s`, `3:05`. */
+export function timeLeftWords(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  return whole < 60 ? `${whole} s` : timeLabel(whole);
+}
+
 export type ChartUnit = 'latency' | 'perSecond' | 'count';
 
 /** `99.9 %` of a share. */

@@ -17,7 +17,14 @@ export const combineOf: Readonly<Record<ChartUnit, Combine>> = {
 };
 
 /** Names of texts of the panel. */
-type SeriesText = 'offered' | 'sent' | 'received' | 'connected' | 'failed' | 'dropped' | 'errors';
+export type SeriesText =
+  | 'offered'
+  | 'sent'
+  | 'received'
+  | 'connected'
+  | 'failed'
+  | 'dropped'
+  | 'errors';
 
 export interface SeriesSpec {
   /** Also the name of its colour in style sheets, without `--line-`. */

@@ -1,20 +1,18 @@
 /** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
 import path from 'node:path';
-import { countOf, errorClasses, type ErrorCounts } from '../../base/errorClass';
+import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
 import { rateWords } from '../../measure/show/chartWords';
 import {
-  columnsOf,
-  entryRows,
-  rowOfProgress,
-  rowOfStep,
-  tooFew,
-  trafficRows,
-  type StepColumn,
-  type StepRow,
-} from '../../measure/show/stepColumns';
+  entryTable,
+  errorRows,
+  generatorRows,
+  stepTable,
+  type TextTable,
+} from '../../measure/show/panelTables';
+import { entryRows, rowOfProgress, rowOfStep, trafficRows } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
@@ -74,7 +72,7 @@ export function htmlReport(
     '</div>',
     ...(result.baseline ? [baselineCard(result.baseline)] : []),
     card(panelStrings.stepsTable, [
-      stepTable(shown.map(rowOfStep)),
+      textTable(stepTable(shown.map(rowOfStep), panelStrings), panelStrings.stepsTable),
       ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
       ...footOf(shown),
     ]),
@@ -90,13 +88,16 @@ export function htmlReport(
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
   const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
+  const { stepsTable } = panelStrings;
   return page(scenarioName(id), [
     header(scenarioName(id), '', id),
     sentence(`■ interrupted; ${panelStrings.interruptedWhy}`, 'incomplete'),
     '<div class="grid">',
     ...chartsOverTime(snapshots, undefined).map(figure),
     '</div>',
-    ...(rows.length === 0 ? [] : [card(panelStrings.stepsTable, [stepTable(rows)])]),
+    ...(rows.length === 0
+      ? []
+      : [card(stepsTable, [textTable(stepTable(rows, panelStrings), stepsTable)])]),
     entriesCard(run.steps.slice(-mostSteps)),
     errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] }),
   ]);
@@ -280,41 +281,9 @@ function table(
   return `<div class="scroll" tabindex="0" role="region" aria-label="${markupText(caption)}"><table><caption>${markupText(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
 }
 
-const textColumnsOf = (columns: readonly StepColumn[], before = 0): number[] =>
-  columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at + before] : []));
-
-function stepTable(rows: readonly StepRow[]): string {
-  const columns = columnsOf('panel', 'steps', rows);
-  return table(
-    columns.map(({ head }) => head),
-    rows.map((row) => columns.map((column) => cellOf(column, row))),
-    ...([panelStrings.stepsTable, textColumnsOf(columns)] as const),
-  );
-}
-
-const verdictWords: Readonly<Record<string, string>> = {
-  pass: panelStrings.verdictPass,
-  fail: panelStrings.verdictFail,
-  invalid: panelStrings.verdictInvalid,
-  incomplete: panelStrings.verdictIncomplete,
-};
-
-/** Names of a result may be those that every object has. */
-const knownText = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
-  Object.hasOwn(texts, name) ? texts[name] : undefined;
-
-function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow): string {
-  const value = valueOf(row);
-  if (value === undefined || value === tooFew) return panelStrings.noValue;
-  if (value === null) return panelStrings.isLost;
-  if (typeof value === 'string')
-    return (unit === 'verdict' && knownText(verdictWords, value)) || value;
-  return unit === 'latency'
-    ? latencyWords(value)
-    : unit === 'perSecond'
-      ? rateWords(value)
-      : formatCount(value);
-}
+/** A table of texts under its own name. */
+const textTable = ({ heads, rows, textColumns }: TextTable, caption: string): string =>
+  table(heads, rows, caption, textColumns);
 
 function footOf(steps: readonly StepSummary[]): string[] {
   const reason = tailReason(steps.map(({ latencyUs }) => latencyUs));
@@ -329,17 +298,8 @@ function footOf(steps: readonly StepSummary[]): string[] {
 function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
   const rows = steps.flatMap(entryRows).slice(-mostSteps);
   if (rows.length === 0) return '';
-  const columns = columnsOf('panel', 'entries', rows);
-  const [index = '', ...heads] = columns.map(({ head }) => head);
-  const cells = rows.map((row) => {
-    const [place = '', ...others] = columns.map((column) => cellOf(column, row));
-    return [place, row.name ?? '', ...others];
-  });
   const title = panelStrings.entriesTable;
-  const textColumns = [1, ...textColumnsOf(columns, 1)];
-  return card(title, [
-    table([index, panelStrings.useCaseColumn, ...heads], cells, title, textColumns),
-  ]);
+  return card(title, [textTable(entryTable(rows, panelStrings, mostSteps), title)]);
 }
 
 /** How far the repeats of each step lie apart. */
@@ -392,16 +352,9 @@ function connectionsCard({ connections, steps }: Result): string {
 }
 
 function errorsCard(errors: ErrorCounts, { errorExamples }: Pick<Result, 'errorExamples'>): string {
-  const rows = Object.entries(errors)
-    .filter(([, count]) => count > 0)
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, mostErrors)
-    .map(([name, count]) => [
-      name,
-      formatCount(count),
-      knownText(errorClasses, name) ?? panelStrings.otherError,
-      errorExamples.find(({ errorClass }) => errorClass === name)?.text ?? '',
-    ]);
+  const exampleOf = (name: string): string =>
+    errorExamples.find(({ errorClass: of }) => of === name)?.text ?? '';
+  const rows = errorRows(errors, panelStrings, exampleOf).slice(0, mostErrors);
   const { errorClass, count, meaning, example, errorsTable, noErrors } = panelStrings;
   if (rows.length === 0) return card(errorsTable, [note(noErrors)]);
   return card(errorsTable, [
@@ -411,19 +364,8 @@ function errorsCard(errors: ErrorCounts, { errorExamples }: Pick<Result, 'errorE
 
 function generatorCard(health: GeneratorHealth | undefined): string {
   if (health === undefined) return '';
-  const { noValue, yes, no } = panelStrings;
-  // Nothing measured: a worker that sends all the time sets no timer that could be late.
-  const delay = health.loopDelayP99Us > 0 ? latencyWords(health.loopDelayP99Us) : noValue;
   const title = panelStrings.generatorHealth;
-  const rows = [
-    [panelStrings.cpuShare, formatShare(health.cpuShare)],
-    [panelStrings.cpuPerMessage, latencyWords(health.cpuUsPerMessage)],
-    [panelStrings.loopDelay, delay],
-    [panelStrings.slip, latencyWords(health.slipP99Us)],
-    [panelStrings.gcShare, formatShare(health.gcShare)],
-    [panelStrings.keptSchedule, health.valid ? yes : no],
-  ];
-  return card(title, [table([], rows, title)]);
+  return card(title, [table([], generatorRows(health, panelStrings), title)]);
 }
 
 function units({ recommendation, recommendationProblem, estimate }: Result): string {

@@ -1,11 +1,10 @@
 /** The charts of a report: the panel's, over the same points. */
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import type { Slo } from '../../base/slo';
-import { latencyShare, summaryKeys } from '../../base/objectives/latency';
-import { byShare, isPercentile, latencyMetrics } from '../../base/objectives/percentile';
+import { byShare, isPercentile } from '../../base/objectives/percentile';
 import { formatCount } from '../../base/units';
-import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
 import { percentWords, timeLabel, valueWords } from '../../measure/show/chartWords';
+import { chartTable, seriesLabel, spectrumTable } from '../../measure/show/panelTables';
 import { curveOf } from '../../measure/show/latencyCurve';
 import {
   axisShares,
@@ -41,7 +40,6 @@ export interface ReportChart {
 export const chartSize = { width: 720, height: 240 };
 /** More would lie on each other. */
 const mostPoints = 360;
-const mostRows = 120;
 
 /** A clock that goes back would draw a line backwards: what it says twice is left out. */
 export const inOrder = (snapshots: readonly Snapshot[]): Snapshot[] => {
@@ -85,6 +83,7 @@ function overTime(
     const name = nameOf(series);
     return onRight(series) ? fill(panelStrings.onRight, name) : name;
   };
+  const { heads, rows, summed } = chartTable(spec, snapshots, panelStrings);
   const title = panelStrings[spec.title];
   const endS = Math.max(1, (snapshots.at(-1)?.atMs ?? 0) / 1000);
   return {
@@ -118,7 +117,7 @@ function overTime(
       })),
     }),
     legend: spec.series.map((series) => ({ ...series, label: label(series) })),
-    ...tableOf(spec, snapshots),
+    ...{ heads, rows, notes: summed === undefined ? [] : [summed] },
   };
 }
 
@@ -134,30 +133,7 @@ const mostBands = 200;
 const known = (line: readonly (number | null)[] | undefined): number[] =>
   (line ?? []).filter((value) => value !== null);
 
-const nameOf = ({ label }: SeriesSpec): string =>
-  typeof label === 'string' ? label : panelStrings[label.key];
-
-function tableOf(
-  spec: TimeChartSpec,
-  snapshots: readonly Snapshot[],
-): Pick<ReportChart, 'heads' | 'rows' | 'notes'> {
-  const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
-  const rows = seconds
-    .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
-    .filter(({ values }) => values.some((value) => value !== null))
-    .map(({ second, values }) => [
-      timeLabel(second),
-      ...values.map((value) =>
-        value === null ? panelStrings.noValue : valueWords(spec.unit, value),
-      ),
-    ]);
-  const gap = (seconds.at(-1)! - seconds[0]!) / Math.max(1, seconds.length - 1);
-  return {
-    heads: [panelStrings.time, ...spec.series.map(nameOf)],
-    rows,
-    notes: perPoint > 1 ? [fill(panelStrings.everySeconds, formatCount(gap))] : [],
-  };
-}
+const nameOf = (series: SeriesSpec): string => seriesLabel(series, panelStrings);
 
 export function limitsOf({ latencyUs }: Slo): { metric: string; at: number; label: string }[] {
   const metrics = Object.keys(latencyUs).filter(isPercentile).sort(byShare);
@@ -238,15 +214,8 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
   });
   const lines = [line('due', [], due), ...(sent.length > 0 ? [line('send', [5, 4], sent)] : [])];
   const labels = [panelStrings.fromIntended, panelStrings.fromSend];
-  const cell = (summary: LatencySummary, key: Exclude<keyof LatencySummary, 'count'>): string => {
-    const us = latencyAt(summary, key);
-    return us === undefined ? panelStrings.noValue : latencyWords(us);
-  };
-  const rows = latencyMetrics.map((metric) => [
-    metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
-    cell(step.latencyUs, summaryKeys[metric]),
-    ...(sent.length > 0 ? [cell(step.sendLatencyUs, summaryKeys[metric])] : []),
-  ]);
+  const bySend = sent.length > 0 ? step.sendLatencyUs : undefined;
+  const { heads, rows } = spectrumTable(step.latencyUs, bySend, panelStrings);
   return {
     ...{ id: 'spectrum', title },
     svg: svgChart({
@@ -267,8 +236,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
       lines,
     }),
     legend: lines.map((each, at) => ({ ...each, label: labels[at]! })),
-    heads: [panelStrings.share, ...labels.slice(0, lines.length)],
-    rows,
+    ...{ heads, rows },
     notes: step.judgedUs ? [panelStrings.ofArrived] : [],
   };
 }

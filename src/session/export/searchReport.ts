@@ -1,6 +1,8 @@
-import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { fill } from '../../base/objectives/limitWords';
 import type { Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
+import { latencyOrLost } from '../../measure/show/chartWords';
+import { searchTexts } from '../../measure/show/panelTables';
 import { brokenWords, valueWords } from '../../measure/show/searchSentence';
 import { panelStrings } from '../../protocol/panelStrings';
 import {
@@ -28,7 +30,7 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
   const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
   if (values.length === 0) return undefined;
   const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');
-  const word = panelStrings[kindTexts[search.of]];
+  const word = panelStrings[searchTexts[search.of]];
   const title = fill(panelStrings.searchChartBy, word);
   const line = (id: 'p50' | 'p99', dash: readonly number[], widthPx: number): SvgLine => ({
     ...{ id, dash, widthPx },
@@ -64,20 +66,13 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
     rows: steps.map((step) => [
       formatCount(step.index),
       valueWords(search, step.value),
-      ...[step.p50, step.p99].map((us) => (us === null ? panelStrings.isLost : latencyWords(us))),
+      ...[step.p50, step.p99].map((us) => latencyOrLost(us, panelStrings)),
       formatCount(step.lost),
       outcomeWords(step),
     ]),
     notes: [],
   };
 }
-
-const kindTexts = {
-  senders: 'searchSenders',
-  rate: 'searchRate',
-  connections: 'searchConnections',
-  messageSize: 'searchBytes',
-} as const;
 
 function outcomeWords({ status, broken }: SearchStep): string {
   if (status === 'pass') return panelStrings.stepHeld;

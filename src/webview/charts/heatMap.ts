@@ -21,7 +21,7 @@ import {
 import { imageButton } from './chartImage';
 import { createPointer, type Reading } from './pointer';
 import { createCorner, timePointer } from './timeChart';
-import { chartTable } from './timeCharts';
+import { chartTableOf } from './timeCharts';
 import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
@@ -66,7 +66,7 @@ export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateC
     corner.update();
     chart.settled(() => pointer.show(view.moment));
     const snapshots = snapshotsIn(state.snapshots, range);
-    twin.update(() => chartTable(timeCharts[0]!, { ...state, snapshots }), true);
+    twin.update(() => chartTableOf(timeCharts[0]!, { ...state, snapshots }), true);
   };
   view.follow({
     pointed: () => pointer.show(view.moment),

@@ -3,7 +3,7 @@ import { fill } from '../../base/objectives/limitWords';
 import type { ComparisonStrings } from '../../protocol/comparisonStrings';
 import { element, setText } from '../element';
 import { createCard, createTwin, type Card } from '../tables/card';
-import { latencyOrDash } from '../wording';
+import { latencyOrDash } from '../../measure/show/chartWords';
 import {
   axis,
   belowAxis,

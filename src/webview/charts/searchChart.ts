@@ -6,7 +6,7 @@ import { element, setText } from '../element';
 import type { ShownRun } from '../panelState';
 import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '../searchState';
 import { createCard, createTwin, type StateCard, type TableView } from '../tables/card';
-import { latencyOrLost } from '../wording';
+import { latencyOrLost } from '../../measure/show/chartWords';
 import {
   axis,
   belowAxis,

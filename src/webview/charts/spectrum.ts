@@ -1,11 +1,10 @@
 import type uPlot from 'uplot';
 import { showsShare } from '../../base/measuringLimits';
-import { latencyShare, summaryKeys } from '../../base/objectives/latency';
-import { latencyMetrics } from '../../base/objectives/percentile';
+import { latencyShare } from '../../base/objectives/latency';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import { latencyAt } from '../../measure/latencySummary';
 import { percentWords } from '../../measure/show/chartWords';
+import { spectrumTable } from '../../measure/show/panelTables';
 import {
   axisShares,
   percentilePlace,
@@ -15,7 +14,6 @@ import {
 import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
 import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
-import { latencyOrDash } from '../wording';
 import { createPointer } from './pointer';
 import {
   axis,
@@ -65,15 +63,7 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
     due,
     sent,
     table: {
-      heads: [strings.share, strings.fromIntended, ...(sent.length > 0 ? [strings.fromSend] : [])],
-      rows: latencyMetrics.map((metric) => [
-        metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
-        latencyOrDash(latencyAt(step.latencyUs, summaryKeys[metric]), strings.noValue),
-        ...(done && sent.length > 0
-          ? [latencyOrDash(latencyAt(done.sendLatencyUs, summaryKeys[metric]), strings.noValue)]
-          : []),
-      ]),
-      textColumns: [0],
+      ...spectrumTable(step.latencyUs, sent.length > 0 ? done?.sendLatencyUs : undefined, strings),
       ...noted(
         !showsShare(step.latencyUs.count, latencyShare['p99.99']) && strings.tailNote,
         step.judgedUs && strings.ofArrived,

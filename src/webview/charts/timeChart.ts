@@ -3,6 +3,7 @@ import { byShare, isPercentile } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { timeLabel, valueWords } from '../../measure/show/chartWords';
+import { seriesLabel } from '../../measure/show/panelTables';
 import {
   columnsOf,
   islandsOf,
@@ -36,7 +37,7 @@ import {
 } from './chartFrame';
 import { imageButton } from './chartImage';
 import { createPointer, wholeKey, type PointerParts } from './pointer';
-import { atRest, chartTable, inRange, seriesLabel } from './timeCharts';
+import { atRest, chartTableOf, inRange } from './timeCharts';
 import { snapshotsIn, zoomedBy, type TimeRange, type TimeView } from './timeView';
 
 /** Lines with a point at every pixel would hide each other. */
@@ -119,7 +120,7 @@ export function createTimeChartCard(
     showValues();
     chart.settled(point);
     describe();
-    twin.update(() => chartTable(spec, shown), over || range !== undefined);
+    twin.update(() => chartTableOf(spec, shown), over || range !== undefined);
   };
   view.follow({ pointed: point, zoomed: () => state && update(state) });
   return { card, update, redraw: () => chart.redraw() };

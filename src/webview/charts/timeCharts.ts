@@ -1,14 +1,12 @@
 /** Legends and tables of the charts over time. */
 import { fill } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
 import { tailReason } from '../../measure/latencySummary';
-import { timeLabel, valueWords } from '../../measure/show/chartWords';
+import { timeLabel } from '../../measure/show/chartWords';
+import { chartTable } from '../../measure/show/panelTables';
 import {
-  columnsOf,
   combined,
   combineOf,
   type Columns,
-  type SeriesSpec,
   type TimeChartSpec,
 } from '../../measure/show/timeSeries';
 import type { PanelStrings } from '../../protocol/panelStrings';
@@ -50,35 +48,9 @@ export function atRest(
   return { label: over ? labels[combine] : latest, values };
 }
 
-/** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */
-const mostRows = 120;
-
-export function seriesLabel({ label }: SeriesSpec, strings: PanelStrings): string {
-  return typeof label === 'string' ? label : strings[label.key];
-}
-
-export function chartTable(spec: TimeChartSpec, state: ShownRun): TableView {
-  const { strings, snapshots } = state;
-  const { seconds, lines, perPoint } = columnsOf(spec, snapshots, mostRows);
+export function chartTableOf(spec: TimeChartSpec, { strings, snapshots }: ShownRun): TableView {
+  const { summed, ...table } = chartTable(spec, snapshots, strings);
   const latencies = snapshots.map(({ interval }) => interval?.latencyUs);
-  const rows = seconds
-    .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
-    .filter(({ values }) => values.some((value) => value !== null))
-    .map(({ second, values }) => [
-      timeLabel(second),
-      ...values.map((value) => (value === null ? strings.noValue : valueWords(spec.unit, value))),
-    ]);
-  return {
-    heads: [strings.time, ...spec.series.map((series) => seriesLabel(series, strings))],
-    rows,
-    textColumns: [],
-    ...noted(
-      perPoint > 1 && fill(strings.everySeconds, formatCount(meanGap(seconds))),
-      spec.unit === 'latency' && tailReason(latencies) !== undefined && strings.tailNote,
-    ),
-  };
+  const isCut = spec.unit === 'latency' && tailReason(latencies) !== undefined;
+  return { ...table, ...noted(summed, isCut && strings.tailNote) };
 }
-
-/** Seconds between points. Of a long run not each second has a snapshot, so these are not counted. */
-const meanGap = (seconds: readonly number[]): number =>
-  (seconds.at(-1)! - seconds[0]!) / Math.max(1, seconds.length - 1);

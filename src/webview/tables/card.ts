@@ -1,3 +1,4 @@
+import type { TextTable } from '../../measure/show/panelTables';
 import { element, setText } from '../element';
 import type { ShownRun } from '../panelState';
 
@@ -26,11 +27,7 @@ export function createCard(title: string, name: string) {
   };
 }
 
-/** A table of texts; `textColumns` are set from the left, the others from the right. */
-export interface TableView {
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  readonly textColumns: readonly number[];
+export interface TableView extends TextTable {
   readonly note?: string;
 }
 
@@ -50,10 +47,8 @@ export function showTable(place: HTMLElement, view: TableView, caption: string):
 
 const shown = new WeakMap<HTMLElement, string>();
 
-interface Cells {
-  readonly heads: readonly string[];
+interface Cells extends Omit<TextTable, 'rows'> {
   readonly rows: readonly (readonly (string | readonly (string | Node)[])[])[];
-  readonly textColumns: readonly number[];
 }
 
 export function tableOf({ heads, rows, textColumns }: Cells, caption: string): HTMLTableElement {

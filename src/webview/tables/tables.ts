@@ -1,24 +1,15 @@
 import { connectPhases } from '../../base/endpoint';
-import { countOf, errorClasses } from '../../base/errorClass';
-import { latencyWords, fill } from '../../base/objectives/limitWords';
-import { formatCount, formatShare } from '../../base/units';
-import { rateWords } from '../../measure/show/chartWords';
+import { countOf } from '../../base/errorClass';
+import { fill } from '../../base/objectives/limitWords';
+import { formatCount } from '../../base/units';
+import { latencyOrDash, rateWords } from '../../measure/show/chartWords';
+import { entryTable, errorRows, generatorRows, stepTable } from '../../measure/show/panelTables';
 import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
 import { repeatRows } from '../../measure/compare/repeatWords';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
-import {
-  columnsOf,
-  columnText,
-  tooFew,
-  entryRows,
-  rowOfProgress,
-  rowOfStep,
-  type StepColumn,
-  type StepRow,
-} from '../../measure/show/stepColumns';
+import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import type { StepProgress } from '../../measure/snapshot';
 import type {
-  GeneratorHealth,
   ConnectTimes,
   LifeSummary,
   Quantiles,
@@ -28,7 +19,6 @@ import type {
 import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
 import { element } from '../element';
 import { decisiveStep, latestStep, problemOf, type ShownRun } from '../panelState';
-import { latencyOrDash } from '../wording';
 import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
 
 function lastSeen({ snapshots }: ShownRun): StepProgress[] {
@@ -50,31 +40,7 @@ function stepRows(state: ShownRun): StepRow[] {
 export function stepsTable(state: ShownRun): TableView {
   const { strings } = state;
   const rows = stepRows(state);
-  const columns = columnsOf('panel', 'steps', rows);
-  return {
-    heads: columns.map((column) => headOf(column, strings)),
-    rows: rows.map((row) => columns.map((column) => cellOf(column, row, strings))),
-    textColumns: textColumnsOf(columns),
-    ...noteOf(rows, strings),
-  };
-}
-
-const headOf = ({ id, head }: StepColumn, strings: PanelStrings): string =>
-  strings[columnText(id)] ?? head;
-
-const textColumnsOf = (columns: readonly StepColumn[]): number[] =>
-  columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at] : []));
-
-function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, strings: PanelStrings): string {
-  const value = valueOf(row);
-  if (value === undefined || value === tooFew) return strings.noValue;
-  if (value === null) return strings.isLost;
-  if (typeof value === 'string') return unit === 'verdict' ? verdictWord(value, strings) : value;
-  return unit === 'latency'
-    ? latencyWords(value)
-    : unit === 'perSecond'
-      ? rateWords(value)
-      : formatCount(value);
+  return { ...stepTable(rows, strings), ...noteOf(rows, strings) };
 }
 
 /** Why a dash stands where p99.9 belongs, and whether lost deliveries count in the percentiles. */
@@ -94,32 +60,15 @@ export function entriesTable(state: ShownRun): TableView {
   const { strings } = state;
   const steps = state.result?.steps ?? lastSeen(state);
   const rows = steps.flatMap(entryRows);
-  const columns = columnsOf('panel', 'entries', rows);
-  const [index = '', ...heads] = columns.map((column) => headOf(column, strings));
-  return {
-    heads: [index, strings.useCaseColumn, ...heads],
-    rows: rows.slice(-mostEntryRows).map((row) => {
-      const [place = '', ...cells] = columns.map((column) => cellOf(column, row, strings));
-      return [place, (row.name ?? '').slice(0, longestName), ...cells];
-    }),
-    textColumns: [1, ...textColumnsOf(columns).map((at) => at + 1)],
-    ...noteOf(rows, strings),
-  };
+  const { rows: cells, ...table } = entryTable(rows, strings, mostEntryRows);
+  const shortened = cells.map(([place = '', name = '', ...others]) => [
+    ...[place, name.slice(0, longestName), ...others],
+  ]);
+  return { ...table, rows: shortened, ...noteOf(rows, strings) };
 }
 
 /** Longest name of a use case that is shown; a file may hold anything. */
 const longestName = 60;
-
-function verdictWord(status: string, strings: PanelStrings): string {
-  const words: Readonly<Record<string, string>> = {
-    pass: strings.verdictPass,
-    fail: strings.verdictFail,
-    invalid: strings.verdictInvalid,
-    incomplete: strings.verdictIncomplete,
-    running: strings.verdictRunning,
-  };
-  return words[status] ?? status;
-}
 
 /** Longest error text shown; a server may send anything. */
 const longestExample = 300;
@@ -128,15 +77,8 @@ const longestExample = 300;
 export function errorsTable(state: ShownRun): TableView {
   const { result, snapshots, strings } = state;
   const counts = result?.errors ?? snapshots.at(-1)?.errors ?? {};
-  const rows = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .sort((a, b) => b[1] - a[1])
-    .map(([name, count]) => [
-      name,
-      formatCount(count),
-      (errorClasses as Readonly<Record<string, string>>)[name] ?? strings.otherError,
-      exampleOf(name, state).slice(0, longestExample),
-    ]);
+  const example = (name: string): string => exampleOf(name, state).slice(0, longestExample);
+  const rows = errorRows(counts, strings, example);
   const inWarmup = warmupErrors(state);
   return {
     heads: [strings.errorClass, strings.count, strings.meaning, strings.example],
@@ -162,24 +104,8 @@ function exampleOf(name: string, state: ShownRun): string {
 
 export function generatorTable(state: ShownRun): TableView {
   const { strings, snapshots } = state;
-  const health: GeneratorHealth | undefined =
-    decisiveStep(state)?.generator ?? latestStep(snapshots)?.generator;
-  const dash = strings.noValue;
-  const share = (value: number | undefined): string =>
-    value === undefined ? dash : formatShare(value);
-  return {
-    heads: [],
-    rows: [
-      [strings.cpuShare, share(health?.cpuShare)],
-      [strings.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage, dash)],
-      // Nothing measured: a worker that sends all the time sets no timer that could be late.
-      [strings.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
-      [strings.slip, latencyOrDash(health?.slipP99Us, dash)],
-      [strings.gcShare, share(health?.gcShare)],
-      [strings.keptSchedule, health ? (health.valid ? strings.yes : strings.no) : dash],
-    ],
-    textColumns: [0],
-  };
+  const health = decisiveStep(state)?.generator ?? latestStep(snapshots)?.generator;
+  return { heads: [], rows: generatorRows(health, strings), textColumns: [0] };
 }
 
 /** The spread of p50 and p99 of each step, where the steps were run more than once. */

@@ -9,7 +9,7 @@ import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelSt
 import type { Tone } from '../sentence';
 import { fill } from '../../base/objectives/limitWords';
 import { brokenText, kindWord, searchOf, type ShownSearch } from '../searchState';
-import { latencyOrDash, latencyOrLost } from '../wording';
+import { latencyOrDash, latencyOrLost } from '../../measure/show/chartWords';
 
 export interface Tile {
   readonly id: SearchTile | 'p99' | 'sent' | 'connections' | 'lost' | 'generator';

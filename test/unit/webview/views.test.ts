@@ -6,7 +6,7 @@ import { rateWords, timeLabel } from '../../../src/measure/show/chartWords';
 import { percentilePlace, pointsOf } from '../../../src/measure/show/percentileAxis';
 import { stepBands, timeCharts } from '../../../src/measure/show/timeSeries';
 import { spectrumViewOf } from '../../../src/webview/charts/spectrum';
-import { chartTable } from '../../../src/webview/charts/timeCharts';
+import { chartTableOf } from '../../../src/webview/charts/timeCharts';
 import {
   axisEndS,
   isUnreachable,
@@ -23,7 +23,7 @@ import {
 } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { fill } from '../../../src/base/objectives/limitWords';
-import { timeLeftWords } from '../../../src/webview/wording';
+import { timeLeftWords } from '../../../src/measure/show/chartWords';
 import {
   latency,
   mixedProgress,
@@ -101,14 +101,14 @@ describe('bands of the steps', () => {
 
 describe('tables of the panel', () => {
   it('hold the numbers of the chart beside them', () => {
-    const { heads, rows } = chartTable(timeCharts[0]!, shownRun([measured(65, 1)]));
+    const { heads, rows } = chartTableOf(timeCharts[0]!, shownRun([measured(65, 1)]));
     assert.deepEqual(heads, ['Time', 'p50', 'p90', 'p99', 'p99.9', 'max']);
     assert.deepEqual(rows, [['1:05', '2 ms', '11 ms', '20 ms', '–', '40 ms']]);
     const many = measured(65, 1);
     const { interval } = many;
     const latencyUs = { ...interval!.latencyUs, count: 10_000 };
     const full = { ...many, interval: { ...interval!, latencyUs } };
-    assert.equal(chartTable(timeCharts[0]!, shownRun([full])).rows[0]?.[4], '30 ms');
+    assert.equal(chartTableOf(timeCharts[0]!, shownRun([full])).rows[0]?.[4], '30 ms');
   });
 
   it('say why p99.9 is missing, and which errors are not measured', () => {
@@ -142,12 +142,12 @@ describe('tables of the panel', () => {
 
   it('sum up a long run and say so', () => {
     const snapshots = Array.from({ length: 3600 }, (_, at) => measured(at, 1));
-    const { rows, note } = chartTable(timeCharts[0]!, shownRun(snapshots));
+    const { rows, note } = chartTableOf(timeCharts[0]!, shownRun(snapshots));
     assert.equal(rows.length, 120);
     assert.match(note ?? '', /30 seconds/);
     // Hours are reported by every second snapshot.
     const thinned = shownRun(snapshots.map(({ tick }) => measured(2 * tick, 1)));
-    assert.match(chartTable(timeCharts[0]!, thinned).note ?? '', / 60 seconds/);
+    assert.match(chartTableOf(timeCharts[0]!, thinned).note ?? '', / 60 seconds/);
   });
 
   it('have the percentiles of the verdict, and say that lost ones count', () => {

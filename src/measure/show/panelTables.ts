@@ -1,0 +1,170 @@
+/** Tables of a run as the panel and the report show them, in the words of the one who shows them. */
+import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
+import { latencyShare, summaryKeys } from '../../base/objectives/latency';
+import { fill } from '../../base/objectives/limitWords';
+import { latencyMetrics } from '../../base/objectives/percentile';
+import { formatCount, formatShare } from '../../base/units';
+import type { SearchKind } from '../../search/searchSummary';
+import { latencyAt, type LatencySummary } from '../latencySummary';
+import type { Snapshot } from '../snapshot';
+import type { GeneratorHealth } from '../summary';
+import { latencyOrDash, percentWords, timeLabel, valueWords } from './chartWords';
+import { columnsOf, columnText, tooFew, type StepColumn, type StepRow } from './stepColumns';
+import {
+  columnsOf as pointsOf,
+  type SeriesSpec,
+  type SeriesText,
+  type TimeChartSpec,
+} from './timeSeries';
+
+/** Texts of the panel by their names. */
+type Texts<Name extends string> = Readonly<Record<Name, string>>;
+
+/** Texts; those of `textColumns` are set from the left, the others from the right. */
+export interface TextTable {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly textColumns: readonly number[];
+}
+
+type VerdictText = `verdict${'Pass' | 'Fail' | 'Invalid' | 'Incomplete' | 'Running'}`;
+type StepTexts = Texts<'noValue' | 'isLost' | 'useCaseColumn' | VerdictText> & {
+  /** Heads in another language than English. */
+  readonly [name: `column.${string}`]: string | undefined;
+};
+
+export function stepTable(rows: readonly StepRow[], texts: StepTexts): TextTable {
+  const columns = columnsOf('panel', 'steps', rows);
+  return {
+    heads: columns.map((column) => headOf(column, texts)),
+    rows: rows.map((row) => columns.map((column) => cellOf(column, row, texts))),
+    textColumns: textColumnsOf(columns),
+  };
+}
+
+/** Of the use cases of a mix, the last `most`: the name of each stands behind its step. */
+export function entryTable(rows: readonly StepRow[], texts: StepTexts, most: number): TextTable {
+  const columns = columnsOf('panel', 'entries', rows);
+  const [index = '', ...heads] = columns.map((column) => headOf(column, texts));
+  return {
+    heads: [index, texts.useCaseColumn, ...heads],
+    rows: rows.slice(-most).map((row) => {
+      const [place = '', ...cells] = columns.map((column) => cellOf(column, row, texts));
+      return [place, row.name ?? '', ...cells];
+    }),
+    textColumns: [1, ...textColumnsOf(columns).map((at) => at + 1)],
+  };
+}
+
+const headOf = ({ id, head }: StepColumn, texts: StepTexts): string =>
+  texts[columnText(id)] ?? head;
+
+const textColumnsOf = (columns: readonly StepColumn[]): number[] =>
+  columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at] : []));
+
+function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, texts: StepTexts): string {
+  const value = valueOf(row);
+  if (value === undefined || value === tooFew) return texts.noValue;
+  if (value === null) return texts.isLost;
+  if (typeof value === 'string') return unit === 'verdict' ? verdictWord(value, texts) : value;
+  return valueWords(unit === 'latency' || unit === 'perSecond' ? unit : 'count', value);
+}
+
+function verdictWord(status: string, texts: StepTexts): string {
+  const words = {
+    pass: texts.verdictPass,
+    fail: texts.verdictFail,
+    invalid: texts.verdictInvalid,
+    incomplete: texts.verdictIncomplete,
+    running: texts.verdictRunning,
+  };
+  return known(words, status) ?? status;
+}
+
+/** Names of a result may be those that every object has. */
+const known = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(texts, name) ? texts[name] : undefined;
+
+/** Each class of error with its count, its meaning, and a text that was kept. Most frequent first. */
+export const errorRows = (
+  errors: ErrorCounts,
+  { otherError }: Texts<'otherError'>,
+  exampleOf: (name: string) => string,
+): string[][] =>
+  sortedCounts(errors).map(([name, count]) => [
+    ...[name, formatCount(count), known(errorClasses, name) ?? otherError, exampleOf(name)],
+  ]);
+
+type GeneratorText = 'cpuShare' | 'cpuPerMessage' | 'loopDelay' | 'slip' | 'gcShare';
+
+export function generatorRows(
+  health: GeneratorHealth | undefined,
+  texts: Texts<GeneratorText | 'keptSchedule' | 'yes' | 'no' | 'noValue'>,
+): string[][] {
+  const dash = texts.noValue;
+  const share = (value: number | undefined): string =>
+    value === undefined ? dash : formatShare(value);
+  return [
+    [texts.cpuShare, share(health?.cpuShare)],
+    [texts.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage, dash)],
+    // Nothing measured: a worker that sends all the time sets no timer that could be late.
+    [texts.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
+    [texts.slip, latencyOrDash(health?.slipP99Us, dash)],
+    [texts.gcShare, share(health?.gcShare)],
+    [texts.keptSchedule, health ? (health.valid ? texts.yes : texts.no) : dash],
+  ];
+}
+
+/** Latencies of a step from the intended time, and from the real send where these are known. */
+export function spectrumTable(
+  due: LatencySummary,
+  sent: LatencySummary | undefined,
+  texts: Texts<'share' | 'fromIntended' | 'fromSend' | 'noValue'>,
+): TextTable {
+  const summaries = sent === undefined ? [due] : [due, sent];
+  return {
+    heads: [texts.share, texts.fromIntended, texts.fromSend].slice(0, 1 + summaries.length),
+    rows: latencyMetrics.map((metric) => [
+      metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
+      ...summaries.map((of) => latencyOrDash(latencyAt(of, summaryKeys[metric]), texts.noValue)),
+    ]),
+    textColumns: [0],
+  };
+}
+
+export const seriesLabel = ({ label }: SeriesSpec, texts: Texts<SeriesText>): string =>
+  typeof label === 'string' ? label : texts[label.key];
+
+/** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */
+const mostPoints = 120;
+
+/** The points of a chart over time; `summed` says so where a row stands for several seconds. */
+export function chartTable(
+  spec: TimeChartSpec,
+  snapshots: readonly Snapshot[],
+  texts: Texts<SeriesText | 'time' | 'noValue' | 'everySeconds'>,
+): TextTable & { readonly summed: string | undefined } {
+  const { seconds, lines, perPoint } = pointsOf(spec, snapshots, mostPoints);
+  const words = (value: number | null): string =>
+    value === null ? texts.noValue : valueWords(spec.unit, value);
+  const rows = seconds
+    .map((second, at) => ({ second, values: lines.map((line) => line[at] ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null))
+    .map(({ second, values }) => [timeLabel(second), ...values.map(words)]);
+  // Of a long run not each second has a snapshot, so these are not counted.
+  const gapS = (seconds.at(-1)! - seconds[0]!) / Math.max(1, seconds.length - 1);
+  return {
+    heads: [texts.time, ...spec.series.map((series) => seriesLabel(series, texts))],
+    rows,
+    textColumns: [],
+    summed: perPoint > 1 ? fill(texts.everySeconds, formatCount(gapS)) : undefined,
+  };
+}
+
+/** Names of the texts for what a search varies. */
+export const searchTexts = {
+  senders: 'searchSenders',
+  rate: 'searchRate',
+  connections: 'searchConnections',
+  messageSize: 'searchBytes',
+} as const satisfies Readonly<Record<SearchKind, string>>;
