@@ -4,18 +4,18 @@ import type { Change, ComparedStep, Comparison } from '../measure/compare/compar
 import { comparedRows } from '../measure/compare/comparisonRows';
 import { decidingStep } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
-import { axisShares, percentilePlace } from '../measure/show/percentileAxis';
+import { axisShares, percentilePlace, placed } from '../measure/show/percentileAxis';
 import type {
   ComparedCurves,
   FromComparisonPanel,
   ShownComparison,
-  TimePoints,
 } from '../protocol/comparisonPanel';
 import { comparisonStrings, type ComparisonStrings } from '../protocol/comparisonStrings';
+import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
 import { comparisonSentenceOf } from './comparisonSentence';
 import { element, setText } from './element';
-import { createCard, tableOf, tablePlace } from './tables/card';
+import { createCard, createChooser, createSentence, tableOf, tablePlace } from './tables/card';
 
 type Send = (message: FromComparisonPanel) => void;
 
@@ -62,15 +62,13 @@ function createHeader(all: readonly ShownComparison[], strings: ComparisonString
   const copy = order('quiet', 'copyComment');
   const keep = order('main', 'makeBaseline');
   const [title, where] = [element('h1'), element('p.where')];
-  const runs = chooser(strings.comparedRun, (to) => chosen((at = to)));
-  const steps = chooser(strings.comparedStep, (to) => chosen(at, to));
-  const sign = element('span.sign', { 'aria-hidden': 'true' });
-  const [lead, rest] = [element('strong'), element('span')];
-  const verdict = element('p.verdict', sign, element('span', lead, ' ', rest));
+  const runs = createChooser(strings.comparedRun, (to) => chosen((at = to)));
+  const steps = createChooser(strings.comparedStep, (to) => chosen(at, to));
+  const verdict = createSentence();
   const orders = element('div.orders', copy, keep);
   const head = element('div.title', title, where, runs.root, steps.root, orders);
   return {
-    root: element('header', head, verdict),
+    root: element('header', head, verdict.root),
     /** Calls back with what is to be shown: now, and when people choose something else. */
     onChosen(listener: typeof chosen): void {
       chosen = listener;
@@ -88,10 +86,7 @@ function createHeader(all: readonly ShownComparison[], strings: ComparisonString
       runs.show(choices, shown);
       const indexes = comparison.steps.map(({ index }) => [index, formatCount(index)] as const);
       steps.show(indexes, stepOf(all[shown]!, step)?.index);
-      verdict.className = `verdict ${sentence.tone}`;
-      setText(sign, sentence.sign);
-      setText(lead, sentence.lead);
-      setText(rest, sentence.rest);
+      verdict.show(sentence);
       return `${sentence.lead} ${sentence.rest}`;
     },
   };
@@ -163,24 +158,6 @@ function differencesTable(
   return place;
 }
 
-/** A choice of numbers by words; hidden where there is nothing to choose. */
-function chooser(label: string, chosen: (value: number) => void) {
-  const choice = element('select');
-  const root = element('label.chooser', `${label} `, choice);
-  choice.addEventListener('change', () => chosen(Number(choice.value)));
-  return {
-    root,
-    show(options: readonly (readonly [value: number, words: string])[], value?: number): void {
-      root.hidden = options.length < 2;
-      const made = options.map(([each, words]) =>
-        element('option', { value: String(each) }, words),
-      );
-      choice.replaceChildren(...made);
-      choice.value = String(value);
-    },
-  };
-}
-
 /** With a sign, so that colours are not needed to see it. */
 function markedChange(change: string, verdict: Change): string | readonly (string | Node)[] {
   if (verdict === 'same') return change;
@@ -197,19 +174,13 @@ function spectraView(
   strings: ComparisonStrings,
 ): PairView | undefined {
   if (spectra.every((points) => points.length === 0)) return undefined;
-  const [a, b] = spectra.map(
-    (points) => new Map(points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs])),
-  );
-  const shares = new Map(
-    spectra.flat().map(({ share }) => [percentilePlace(share), share] as const),
-  );
-  const places = [...shares.keys()].sort((one, other) => one - other);
+  const shares = new Map(spectra.flat().map(({ share }) => [percentilePlace(share), share]));
+  const { places, values } = alignedCurves(spectra.map(placed));
   const marks = axisShares.map(percentilePlace);
   return {
     title: fill(strings.spectra, formatCount(step)),
     ...{ names, places, marks, head: strings.share },
-    a: places.map((place) => a?.get(place)),
-    b: places.map((place) => b?.get(place)),
+    ...{ a: values[0]!, b: values[1]! },
     label: (place) => percentWords(shares.get(place) ?? shareAt(place)),
   };
 }
@@ -223,12 +194,12 @@ function timeView(
   strings: ComparisonStrings,
 ): PairView | undefined {
   if (times.every((points) => points.length === 0)) return undefined;
-  const [a, b] = times.map((points: TimePoints) => new Map(points.map((p) => [p.atS, p.p99Us])));
-  const places = [...new Set(times.flat().map(({ atS }) => atS))].sort((one, other) => one - other);
+  const { places, values } = alignedCurves(
+    times.map((points) => points.map(({ atS, p99Us }) => [atS, p99Us] as const)),
+  );
   return {
     title: fill(strings.overTime, formatCount(step)),
     ...{ names, places, head: strings.time, label: timeLabel },
-    a: places.map((place) => a?.get(place)),
-    b: places.map((place) => b?.get(place)),
+    ...{ a: values[0]!, b: values[1]! },
   };
 }

@@ -1,17 +1,8 @@
-import type { FromPanel, ToPanel } from '../protocol/panel';
+import type { ToPanel } from '../protocol/panel';
+import { host, startPage } from './host';
 import { createPage } from './page';
 import { initialState, reduce } from './panelState';
-import { onThemeChange } from './themeChange';
 
-/** What the editor gives a panel to speak with it. */
-interface PanelHost {
-  postMessage(message: FromPanel): void;
-  setState(state: { readonly runId: string }): void;
-}
-
-declare function acquireVsCodeApi(): PanelHost;
-
-const host = acquireVsCodeApi();
 const page = createPage(document.body, (message) => host.postMessage(message));
 let state = initialState;
 let drawing = false;
@@ -26,12 +17,10 @@ function draw(): void {
   });
 }
 
-window.addEventListener('message', ({ data }: MessageEvent<ToPanel>) => {
-  state = reduce(state, data);
+draw();
+startPage<ToPanel>(page, (message) => {
+  state = reduce(state, message);
   // By this the editor finds the run again after a reload of the window.
-  if (data.type === 'hydrate') host.setState({ runId: data.run.id });
+  if (message.type === 'hydrate') host.setState({ runId: message.run.id });
   draw();
 });
-onThemeChange(() => page.redraw());
-draw();
-host.postMessage({ type: 'ready' });

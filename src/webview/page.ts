@@ -15,7 +15,7 @@ import {
   type ShownRun,
 } from './panelState';
 import { sentenceOf } from './sentence';
-import type { StateCard } from './tables/card';
+import { createSentence, type StateCard } from './tables/card';
 import { tableCards } from './tables/tables';
 import { tilesOf } from './tables/tiles';
 import { createUnitsCard } from './tables/unitsCard';
@@ -124,9 +124,7 @@ function createHeader(state: ShownRun, send: Send) {
     { 'aria-valuemin': '0', 'aria-valuemax': '100' },
     level,
   );
-  const sign = element('span.sign', { 'aria-hidden': 'true' });
-  const [lead, rest] = [element('strong'), element('span')];
-  const verdict = element('p.verdict', sign, element('span', lead, ' ', rest));
+  const verdict = createSentence();
   const problem = element('p.problem', { role: 'status' });
   const tiles = createTiles(state);
   const where = [state.load, run.targetUrl].filter((text) => text !== '').join(' → ');
@@ -137,7 +135,7 @@ function createHeader(state: ShownRun, send: Send) {
     element('div.orders', copy, open, again, stop),
   );
   return {
-    root: element('header', title, progress, verdict, problem, tiles.root),
+    root: element('header', title, progress, verdict.root, problem, tiles.root),
     update(next: ShownRun): void {
       const over = isOver(next);
       stop.hidden = over;
@@ -149,11 +147,7 @@ function createHeader(state: ShownRun, send: Send) {
         ) / 10;
       level.style.width = `${percent}%`;
       progress.setAttribute('aria-valuenow', String(Math.round(percent)));
-      const sentence = sentenceOf(next);
-      verdict.className = `verdict ${sentence.tone}`;
-      setText(sign, sentence.sign);
-      setText(lead, sentence.lead);
-      setText(rest, sentence.rest);
+      verdict.show(sentenceOf(next));
       const said = problemOf(next);
       problem.hidden = said === '';
       setText(problem, said);

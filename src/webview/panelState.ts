@@ -33,17 +33,8 @@ export const initialState: PanelState = { kind: 'waiting' };
 export function reduce(state: PanelState, message: ToPanel): PanelState {
   switch (message.type) {
     case 'hydrate': {
-      const { strings, run, load, snapshots, result, spectra, interrupted } = message;
-      return {
-        kind: 'run',
-        strings: strings as PanelStrings,
-        run,
-        load,
-        snapshots,
-        result,
-        spectra,
-        interrupted,
-      };
+      const { type: _type, strings, ...shown } = message;
+      return { result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings };
     }
     case 'snapshot':
       return state.kind === 'run' ? withSnapshot(state, message.snapshot) : state;

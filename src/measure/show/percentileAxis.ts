@@ -14,6 +14,10 @@ export function percentilePlace(share: number): number {
   return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
 }
 
+/** Each at its place on that axis. */
+export const placed = (points: readonly SpectrumPoint[]) =>
+  points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs] as const);
+
 export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
 /** The percentiles that are kept, up to the highest that `count` values have. */

@@ -9,6 +9,7 @@ import { curveOf } from '../../measure/show/latencyCurve';
 import {
   axisShares,
   percentilePlace,
+  placed,
   pointsOf,
   type SpectrumPoint,
 } from '../../measure/show/percentileAxis';
@@ -210,7 +211,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
     points: readonly SpectrumPoint[],
   ): SvgLine => ({
     ...{ id, dash, widthPx: 2 },
-    points: points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs]),
+    points: placed(points),
   });
   const lines = [line('due', [], due), ...(sent.length > 0 ? [line('send', [5, 4], sent)] : [])];
   const labels = [panelStrings.fromIntended, panelStrings.fromSend];

@@ -105,6 +105,42 @@ export function decadeRange(min: number | null, max: number | null): [number, nu
   return [low, Math.max(high, low * 10)];
 }
 
+/** Microseconds in whole decades, with room for a limit. */
+export const latencyScale = (limitUs: () => number = () => 0): uPlot.Scale => ({
+  ...{ distr: logarithmic, log: 10 },
+  range: (_plot, min, max) => decadeRange(min, Math.max(max ?? 0, limitUs())),
+});
+
+/** A line that goes on over gaps. */
+export const joinedLine = ({ colour, dash, widthPx }: LegendLine): uPlot.Series => ({
+  stroke: () => themeColour(`--line-${colour}`),
+  ...{ width: widthPx, spanGaps: true, points: { show: false } },
+  ...(dash.length > 0 && { dash: [...dash] }),
+});
+
+/** Leaves out a label that would touch the one before it. */
+export function apartLabels(
+  plot: uPlot,
+  splits: readonly number[],
+  label: (split: number) => string,
+): string[] {
+  let free = -Infinity;
+  return splits.map((split) => {
+    const text = label(split);
+    const [at, half] = [plot.valToPos(split, 'x'), text.length * 3.3];
+    if (at - half < free) return '';
+    free = at + half + 6;
+    return text;
+  });
+}
+
+/** Curves over the union of their places; undefined where one has no point. */
+export function alignedCurves(curves: readonly (readonly (readonly [x: number, us: number])[])[]) {
+  const known = curves.map((points) => new Map(points));
+  const places = [...new Set(known.flatMap((points) => [...points.keys()]))].sort((a, b) => a - b);
+  return { places, values: known.map((points) => places.map((place) => points.get(place))) };
+}
+
 export type ChartOptions = Omit<uPlot.Options, 'width'>;
 
 export type Chart = ReturnType<typeof createChart>;
@@ -164,7 +200,7 @@ export function axisFont(): string {
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
-interface LegendLine {
+export interface LegendLine {
   readonly label: string;
   readonly colour: string;
   readonly dash: readonly number[];

@@ -5,15 +5,17 @@ import { element, setText } from '../element';
 import { createCard, createTwin, type Card } from '../tables/card';
 import { latencyOrDash } from '../../measure/show/chartWords';
 import {
+  apartLabels,
   axis,
   belowAxis,
   createChart,
   createLegend,
-  decadeRange,
+  joinedLine,
   latencyAxis,
-  logarithmic,
+  latencyScale,
   themeColour,
   type ChartOptions,
+  type LegendLine,
 } from './chartFrame';
 import { createPointer } from './pointer';
 
@@ -90,7 +92,7 @@ export function createPairCard(strings: ComparisonStrings, name: string): PairCa
       const said = rows.slice(0, 20).map((cells) => cells.join(' '));
       place.setAttribute('aria-label', fill(strings.chartSummary, view.title, said.join(', ')));
       const data = [view.places, view.a, view.b].map((each) => [...each]);
-      chart.show(data as uPlot.AlignedData, name, () => options(() => shown));
+      chart.show(data as uPlot.AlignedData, name, () => options(() => shown, lines));
       pointer.show(undefined);
       showValues();
       const heads = [view.head, ...view.names];
@@ -100,32 +102,25 @@ export function createPairCard(strings: ComparisonStrings, name: string): PairCa
   };
 }
 
-function options(viewNow: () => PairView | undefined): ChartOptions {
-  const line = (colour: string, width: number, dash?: number[]): uPlot.Series => ({
-    stroke: () => themeColour(`--line-${colour}`),
-    ...{ width, spanGaps: true, points: { show: false }, ...(dash && { dash }) },
-  });
+function options(viewNow: () => PairView | undefined, lines: readonly LegendLine[]): ChartOptions {
   return {
     height: 230,
     padding: [14, 18, 0, 0],
-    series: [{}, line('p50', 2, [6, 4]), line('p99', 2.5)],
+    series: [{}, ...lines.map(joinedLine)],
     scales: {
       x: { time: false, range: (_plot, min, max) => [Math.min(0, min), Math.max(1, max)] },
-      y: { distr: logarithmic, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
+      y: latencyScale(),
     },
     axes: [
       axis({
         splits: (_plot, _axis, min, max) =>
           (viewNow()?.marks ?? evenly(min, max)).filter((each) => each <= max + 1e-9),
-        values: (plot, splits) => labelsIn(plot, splits, viewNow()?.label),
-        ...belowAxis,
-        grid: false,
+        values: (plot, splits) => apartLabels(plot, splits, viewNow()?.label ?? String),
+        ...{ ...belowAxis, grid: false },
       }),
       latencyAxis(),
     ],
-    hooks: {
-      drawClear: [(plot) => fillBetween(plot)],
-    },
+    hooks: { drawClear: [fillBetween] },
   };
 }
 
@@ -136,22 +131,6 @@ function evenly(min: number, max: number): number[] {
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? power;
   const first = Math.ceil(min / step);
   return Array.from({ length: Math.floor(max / step) - first + 1 }, (_, at) => (first + at) * step);
-}
-
-/** Leaves out a label that would touch the one before it. */
-function labelsIn(
-  plot: uPlot,
-  splits: readonly number[],
-  label: PairView['label'] = String,
-): string[] {
-  let free = -Infinity;
-  return splits.map((split) => {
-    const text = label(split);
-    const [at, half] = [plot.valToPos(split, 'x'), text.length * 3.3];
-    if (at - half < free) return '';
-    free = at + half + 6;
-    return text;
-  });
 }
 
 function fillBetween(plot: uPlot): void {

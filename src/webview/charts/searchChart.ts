@@ -12,13 +12,14 @@ import {
   belowAxis,
   createChart,
   createLegend,
-  decadeRange,
+  joinedLine,
   latencyAxis,
-  logarithmic,
+  latencyScale,
   sideRoom,
   themeColour,
   wholeSteps,
   type ChartOptions,
+  type LegendLine,
 } from './chartFrame';
 import { imageButton } from './chartImage';
 import { createPointer } from './pointer';
@@ -118,7 +119,7 @@ export function createSearchCard(first: ShownRun): StateCard {
       card.setTitle(title);
       twin.name(title);
       columns = searchColumns(search);
-      chart.show(columns, search.of, () => options(() => shown));
+      chart.show(columns, search.of, () => options(() => shown, lines));
       const said = search.steps.map(
         (step) => `${searchValue(search.of, step.value, strings)} ${outcomeText(step, strings)}`,
       );
@@ -133,25 +134,15 @@ export function createSearchCard(first: ShownRun): StateCard {
   };
 }
 
-function options(stateNow: () => ShownRun): ChartOptions {
-  const line = (colour: string, width: number, dash?: number[]): uPlot.Series => ({
-    stroke: () => themeColour(`--line-${colour}`),
-    ...{ width, spanGaps: true, points: { show: false }, ...(dash && { dash }) },
-  });
+function options(stateNow: () => ShownRun, lines: readonly LegendLine[]): ChartOptions {
   const limitUs = (): number | undefined => stateNow().run.scenario.slo.latencyUs.p99;
   return {
     height: 270,
     padding: [14, sideRoom.right, 0, 0],
-    series: [{}, line('p50', 1.5, [4, 3]), line('p99', 2.5)],
+    series: [{}, ...lines.map(joinedLine)],
     scales: {
       x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max) * 1.05] },
-      y: {
-        ...{ distr: logarithmic, log: 10 },
-        range: (_plot, min, max) => {
-          const limit = limitUs() ?? 0;
-          return decadeRange(min, Math.max(max, limit));
-        },
-      },
+      y: latencyScale(() => limitUs() ?? 0),
     },
     axes: [
       axis({

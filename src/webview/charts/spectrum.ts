@@ -8,23 +8,33 @@ import { spectrumTable } from '../../measure/show/panelTables';
 import {
   axisShares,
   percentilePlace,
+  placed,
   pointsOf,
   type SpectrumPoint,
 } from '../../measure/show/percentileAxis';
 import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
-import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
+import {
+  createCard,
+  createChooser,
+  createTwin,
+  noted,
+  type StateCard,
+  type TableView,
+} from '../tables/card';
 import { createPointer } from './pointer';
 import {
+  alignedCurves,
+  apartLabels,
   axis,
   belowAxis,
   createChart,
   createLegend,
-  decadeRange,
+  joinedLine,
   latencyAxis,
-  logarithmic,
-  themeColour,
+  latencyScale,
   type ChartOptions,
+  type LegendLine,
 } from './chartFrame';
 
 export interface SpectrumView {
@@ -76,15 +86,17 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.spectrum, 'spectrum');
   const chart = createChart();
   const { place } = chart;
-  const choice = element('select');
-  const chooser = element('label.chooser', `${strings.spectrumStep} `, choice);
+  const chooser = createChooser(strings.spectrumStep, (step) => {
+    wanted = step;
+    if (shown) update(shown);
+  });
   const lines = [
     { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
   ];
   const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
   const twin = createTwin(strings.asTable, '');
-  card.body.append(place, element('div.below', legend.root, chooser), twin.root);
+  card.body.append(place, element('div.below', legend.root, chooser.root), twin.root);
   let points: uPlot.AlignedData = [[]];
   let pointed: number | undefined;
   const pointer = createPointer(chart, {
@@ -114,71 +126,39 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
     const words = view.table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
     place.setAttribute('aria-label', fill(strings.chartSummary, view.title, words));
     twin.name(view.title);
-    chooser.hidden = view.steps.length < 2;
-    const options = view.steps.map((step) => String(step));
-    if (choice.options.length !== options.length) {
-      choice.replaceChildren(...options.map((text) => element('option', text)));
-    }
-    choice.value = String(view.step);
+    chooser.show(
+      view.steps.map((step) => [step, String(step)]),
+      view.step,
+    );
     legend.showLine(1, view.sent.length > 0);
-    points = aligned(view);
-    chart.show(points, 'spectrum', chartOptions);
+    // Where one of both curves has no point it is drawn through.
+    const { places, values } = alignedCurves([view.due, view.sent].map(placed));
+    points = [places, ...values];
+    chart.show(points, 'spectrum', () => chartOptions(lines));
     chart.settled(() => pointer.show(pointed));
     twin.update(() => view.table, state.result !== undefined);
   };
-  choice.addEventListener('change', () => {
-    wanted = Number(choice.value);
-    if (shown) update(shown);
-  });
   return { card, update, redraw: () => chart.redraw() };
 }
 
-/** Both curves over the union of their places; where one has no point it is drawn through. */
-export function aligned({ due, sent }: SpectrumView): uPlot.AlignedData {
-  const curves = [due, sent].map(
-    (points) => new Map(points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs])),
-  );
-  const places = [...new Set(curves.flatMap((curve) => [...curve.keys()]))].sort((a, b) => a - b);
-  return [places, ...curves.map((curve) => places.map((place) => curve.get(place)))];
-}
-
-function chartOptions(): ChartOptions {
-  const line = (colour: string, widthPx: number, dash?: number[]): uPlot.Series => ({
-    stroke: () => themeColour(`--line-${colour}`),
-    width: widthPx,
-    spanGaps: true,
-    points: { show: false },
-    ...(dash && { dash }),
-  });
+function chartOptions(lines: readonly LegendLine[]): ChartOptions {
   const named = axisShares.map(percentilePlace);
+  const label = (place: number): string => percentWords(axisShares[named.indexOf(place)] ?? 0);
   return {
     height: 200,
     padding: [8, 18, 0, 0],
-    series: [{}, line('p99', 2.5), line('sent', 1.5, [6, 3])],
+    series: [{}, ...lines.map(joinedLine)],
     scales: {
       x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max)] },
-      y: { distr: logarithmic, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
+      y: latencyScale(),
     },
     axes: [
       axis({
         splits: (_plot, _axis, _min, max) => named.filter((at) => at <= max + 1e-9),
-        values: (plot, splits) => labels(plot, splits, named),
-        ...belowAxis,
-        grid: false,
+        values: (plot, splits) => apartLabels(plot, splits, label),
+        ...{ ...belowAxis, grid: false },
       }),
       latencyAxis(),
     ],
   };
-}
-
-/** Leaves out a label that would touch the one before it. */
-function labels(plot: uPlot, splits: number[], named: readonly number[]): string[] {
-  let free = -Infinity;
-  return splits.map((split) => {
-    const text = percentWords(axisShares[named.indexOf(split)] ?? 0);
-    const [at, half] = [plot.valToPos(split, 'x'), text.length * 3.3];
-    if (at - half < free) return '';
-    free = at + half + 6;
-    return text;
-  });
 }

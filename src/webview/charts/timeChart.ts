@@ -25,9 +25,8 @@ import {
   choosesRange,
   createChart,
   createLegend,
-  decadeRange,
   latencyAxis,
-  logarithmic,
+  latencyScale,
   rightSide,
   sideRoom,
   themeColour,
@@ -205,6 +204,8 @@ function options(
   const twoSides = right !== 'none';
   const values = (_plot: uPlot, splits: number[]): string[] =>
     splits.map((value) => formatCount(value));
+  const out = { scale: 'out', side: rightSide, size: sideRoom.right };
+  const outAxis = axis({ ...out, values, grid: false, incrs: wholeSteps });
   const upFromZero =
     (room: number): uPlot.Range.Function =>
     (_plot, _min, max) => [0, Math.max(10, max) * room];
@@ -219,11 +220,7 @@ function options(
     scales: {
       x: { time: false, range: () => [...backdrop().range] },
       y: isLatency
-        ? {
-            distr: logarithmic,
-            log: 10,
-            range: (_plot, min, max) => latencyRange(min, max, backdrop()),
-          }
+        ? latencyScale(() => Math.max(0, ...backdrop().limits.map(({ us }) => us * 1.2)))
         : { range: upFromZero(right === 'larger' ? 1.4 : 1.08) },
       // Lines of one ratio would lie upon each other: the larger ones are drawn above the others.
       ...(twoSides && { out: { range: upFromZero(right === 'larger' ? 1.08 : 1.4) } }),
@@ -233,18 +230,7 @@ function options(
       isLatency
         ? latencyAxis()
         : axis({ scale: 'y', values, size: sideRoom.left, incrs: wholeSteps }),
-      ...(twoSides
-        ? [
-            axis({
-              scale: 'out',
-              side: rightSide,
-              values,
-              size: sideRoom.right,
-              grid: false,
-              incrs: wholeSteps,
-            }),
-          ]
-        : []),
+      ...(twoSides ? [outAxis] : []),
     ],
     hooks: {
       drawClear: [(plot) => drawBands(plot, backdrop())],
@@ -274,15 +260,6 @@ function lineOf({ id, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Seri
       ...{ size: 2 * widthPx + 2, width: 1, stroke, fill: stroke },
     },
   };
-}
-
-function latencyRange(
-  min: number | null,
-  max: number | null,
-  { limits }: TimeBackdrop,
-): [number, number] {
-  const highest = Math.max(max ?? 0, ...limits.map(({ us }) => us * 1.2));
-  return decadeRange(min, highest);
 }
 
 /** Every second step is shaded; in high contrast a line parts them. */

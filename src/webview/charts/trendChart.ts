@@ -10,14 +10,15 @@ import {
   belowAxis,
   createChart,
   createLegend,
-  decadeRange,
+  joinedLine,
   latencyAxis,
-  logarithmic,
+  latencyScale,
   rightSide,
   sideRoom,
   themeColour,
   wholeSteps,
   type ChartOptions,
+  type LegendLine,
 } from './chartFrame';
 import { createPointer } from './pointer';
 
@@ -74,7 +75,7 @@ export function createTrendCard(strings: OverviewStrings) {
         runs.map(({ p99Us }) => Math.max(1, p99Us)),
         runs.map(({ unit }) => unit ?? null),
       ];
-      chart.show(data, 'trend', options);
+      chart.show(data, 'trend', () => options(lines));
       chart.settled(() => pointer.show(undefined));
       showValues();
     },
@@ -82,22 +83,23 @@ export function createTrendCard(strings: OverviewStrings) {
   };
 }
 
-function options(): ChartOptions {
-  const line = (colour: string, width: number): uPlot.Series => ({
-    stroke: () => themeColour(`--line-${colour}`),
-    width,
-    spanGaps: true,
-    points: { show: true, size: 7, fill: () => themeColour(`--line-${colour}`) },
+function options(lines: readonly LegendLine[]): ChartOptions {
+  const [p99, units] = lines.map((line): uPlot.Series => {
+    const made = joinedLine(line);
+    return {
+      ...made,
+      points: { show: true, size: 7, fill: () => themeColour(`--line-${line.colour}`) },
+    };
   });
   const counts = (_plot: uPlot, splits: number[]): string[] =>
     splits.map((each) => formatCount(each));
   return {
     height: 230,
     padding: [14, 0, 0, 0],
-    series: [{}, line('p99', 2.5), { ...line('p50', 1.5), dash: [6, 3], scale: 'units' }],
+    series: [{}, p99!, { ...units!, scale: 'units' }],
     scales: {
       x: { time: false, range: (_plot, min, max) => [min - 0.5, max + 0.5] },
-      y: { distr: logarithmic, log: 10, range: (_plot, min, max) => decadeRange(min, max) },
+      y: latencyScale(),
       units: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.2] },
     },
     axes: [

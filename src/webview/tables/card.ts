@@ -4,6 +4,45 @@ import type { ShownRun } from '../panelState';
 
 let lastId = 0;
 
+/** A choice of numbers by words; hidden where there is nothing to choose. */
+export function createChooser(label: string, chosen: (value: number) => void) {
+  const choice = element('select');
+  const root = element('label.chooser', `${label} `, choice);
+  let listed = '';
+  choice.addEventListener('change', () => chosen(Number(choice.value)));
+  return {
+    root,
+    show(options: readonly (readonly [value: number, words: string])[], value?: number): void {
+      root.hidden = options.length < 2;
+      // Options that stay are left alone: somebody may be choosing.
+      if (options.join('\n') !== listed) {
+        const made = options.map(([each, words]) =>
+          element('option', { value: String(each) }, words),
+        );
+        choice.replaceChildren(...made);
+        listed = options.join('\n');
+      }
+      choice.value = String(value);
+    },
+  };
+}
+
+/** What people read first: a sign, which is not read aloud, and a sentence whose beginning stands out. */
+export function createSentence() {
+  const sign = element('span.sign', { 'aria-hidden': 'true' });
+  const [lead, rest] = [element('strong'), element('span')];
+  const root = element('p.verdict', sign, element('span', lead, ' ', rest));
+  return {
+    root,
+    show(sentence: Readonly<Record<'tone' | 'sign' | 'lead' | 'rest', string>>): void {
+      root.className = `verdict ${sentence.tone}`;
+      setText(sign, sentence.sign);
+      setText(lead, sentence.lead);
+      setText(rest, sentence.rest);
+    },
+  };
+}
+
 export type Card = ReturnType<typeof createCard>;
 
 export interface StateCard {

@@ -2,7 +2,7 @@ import { formatCount, formatShare } from '../../base/units';
 import { shownLatency } from '../../measure/latencySummary';
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
-import type { StepProgress } from '../../measure/snapshot';
+import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
@@ -67,8 +67,8 @@ function searchTiles(search: ShownSearch, state: ShownRun): Tile[] {
     id: SearchTile,
     label: string,
     value: string,
-    unit: string,
     details: string,
+    unit = '',
   ): Tile => ({
     ...{ id, label, value, of: unit, details, tone: 'neutral' },
   });
@@ -80,36 +80,16 @@ function searchTiles(search: ShownSearch, state: ShownRun): Tile[] {
   const repeated = steps.length - new Set(steps.map(({ value }) => value)).size;
   const unit = result?.recommendation?.unit;
   const binding = result?.recommendation?.binding;
+  const asked = fill(strings.askedFor, formatShare(precision));
+  const counted = fill(strings.searchSteps, formatCount(steps.length), formatCount(repeated));
+  const used = binding ? fill(strings.shareUsed, formatShare(binding.utilisation)) : dash;
+  const held = low === null ? dash : (rates ?? dash);
   return [
-    tile(
-      'low',
-      strings.holdsUpTo,
-      count(low),
-      kindWord(of, strings),
-      low === null ? dash : (rates ?? dash),
-    ),
-    tile('high', strings.breaksAt, count(high), '', broken ? brokenText(broken, strings) : dash),
-    tile(
-      'interval',
-      strings.searchInterval,
-      width,
-      '',
-      fill(strings.askedFor, formatShare(precision)),
-    ),
-    tile(
-      'time',
-      strings.time,
-      timeLabel(elapsedMs / 1000),
-      '',
-      fill(strings.searchSteps, formatCount(steps.length), formatCount(repeated)),
-    ),
-    tile(
-      'units',
-      fill(strings.unitsAt, count(low)),
-      count(unit ?? null),
-      '',
-      binding ? fill(strings.shareUsed, formatShare(binding.utilisation)) : dash,
-    ),
+    tile('low', strings.holdsUpTo, count(low), held, kindWord(of, strings)),
+    tile('high', strings.breaksAt, count(high), broken ? brokenText(broken, strings) : dash),
+    tile('interval', strings.searchInterval, width, asked),
+    tile('time', strings.time, timeLabel(elapsedMs / 1000), counted),
+    tile('units', fill(strings.unitsAt, count(low)), count(unit ?? null), used),
   ];
 }
 
@@ -145,10 +125,8 @@ function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): 
 
 function connectionsTile({ result, snapshots, run, strings }: ShownRun): Tile {
   const latest = snapshots.at(-1)?.connections;
-  const requested = result?.connections.requested ?? latest?.requested ?? run.scenario.connections;
-  const connected = result?.connections.connected ?? latest?.connected ?? 0;
-  const failed = result?.connections.failed ?? latest?.failed ?? 0;
-  const dropped = result?.connections.dropped ?? latest?.dropped ?? 0;
+  const seen: Partial<Snapshot['connections']> = result?.connections ?? latest ?? {};
+  const { requested = run.scenario.connections, connected = 0, failed = 0, dropped = 0 } = seen;
   const p99Us = result?.connections.connectUs.p99 ?? latest?.connectP99Us;
   const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
   return {
