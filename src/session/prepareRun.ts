@@ -11,8 +11,7 @@ import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
 import type { Run } from '../runner/lead/conductor';
 import type { StepSource } from '../runner/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
-import type { RemoteLoad } from '../targets/target';
-import type { OpenTarget, TargetContext } from '../targets/target';
+import type { OpenTarget, RemoteLoad, TargetContext } from '../targets/target';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { RunRequest, Shell } from './shell';
 

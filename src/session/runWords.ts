@@ -103,15 +103,10 @@ export function loadNumbers(given: Scenario): LoadNumbers {
   }
   const rampS = scenario.connections / scenario.arrivingRate;
   const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;
-  return {
-    connections: scenario.connections,
-    inPerSecond,
-    outPerSecond,
-    bytesPerSecond,
-    durationS: search
-      ? search.budgetMs / 1000
-      : rampS + (repeatsIn(given) * steps.length * stepMs) / 1000,
-  };
+  const stepsS = (repeatsIn(given) * steps.length * stepMs) / 1000;
+  const durationS = search ? search.budgetMs / 1000 : rampS + stepsS;
+  const { connections } = scenario;
+  return { connections, inPerSecond, outPerSecond, bytesPerSecond, durationS };
 }
 
 /** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (40.8 MB/s), for about 3 min`. */

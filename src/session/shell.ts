@@ -2,8 +2,7 @@ import type { Translate } from '../base/text';
 import type { Result } from '../results/result';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
-import type { RemoteLoad } from '../targets/target';
-import type { TargetContext } from '../targets/target';
+import type { RemoteLoad, TargetContext } from '../targets/target';
 import type { TargetQuestions } from './askTarget';
 
 export interface RunRequest {

@@ -24,12 +24,8 @@ export function junitReport(result: Result, notCompared?: string): string {
   const { status } = result.verdict;
   if (status !== 'pass' && suites.every(isGreen)) {
     // Whatever made the verdict: a run that did not pass must not look as if it had.
-    const message = verdictSentence(result);
-    const outcome = {
-      kind: status === 'fail' ? 'failure' : 'error',
-      type: status,
-      message,
-    } as const;
+    const kind = status === 'fail' ? 'failure' : 'error';
+    const outcome = { kind, type: status, message: verdictSentence(result) } as const;
     run.cases.push({ name: 'the run passed', outcome });
   }
   return documentOf(suites, startOf(result.startedAt));
@@ -39,11 +35,10 @@ export function junitReport(result: Result, notCompared?: string): string {
 export function interruptedJunit(run: InterruptedRun): string {
   const scenario = scenarioName(path.basename(path.resolve(run.path)));
   const message = 'the run was broken off without a result';
-  const cases: Case[] = [
-    { name: ranToItsEnd, outcome: { kind: 'error', type: 'interrupted', message } },
-  ];
+  const outcome = { kind: 'error', type: 'interrupted', message } as const;
   const [, date, time] =
     /(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)-[^/\\]*$/.exec(path.resolve(run.path)) ?? [];
+  const cases: Case[] = [{ name: ranToItsEnd, outcome }];
   const suite = { name: scenario, of: scenario, seconds: 0, cases, properties: {}, out: message };
   return documentOf([suite], startOf(`${date}T${time?.replaceAll('-', ':')}Z`));
 }
@@ -79,30 +74,18 @@ const isGreen = ({ cases }: Suite): boolean =>
 
 function runSuite(result: Result, scenario: string, notCompared?: string): Suite {
   const { verdict, connections, target, tool, machine } = result;
-  const [first] = verdict.reasons;
-  const end: Case = {
-    name: ranToItsEnd,
-    ...(verdict.status === 'incomplete' && {
-      outcome: {
-        kind: 'error',
-        type: first?.code ?? 'incomplete',
-        message: first?.message ?? 'the run did not come to its end',
-      },
-    }),
-  };
+  const end = endCase(ranToItsEnd, verdict, 'incomplete', 'the run did not come to its end');
   const judged = objectiveCases('run', verdict, result.scenario.slo);
   const said = judged.map(({ metric }) => `slo-${metric}`);
   const more = verdict.reasons
     .filter(({ code, message }) => !ofStep(message) && !said.includes(code))
     .filter(({ code }) => verdict.status === 'fail' && code !== '')
-    .map(({ code, message }): Case => {
-      return { name: code, outcome: { kind: 'failure', type: code, message } };
-    });
+    .map((reason) => failure(reason));
   const marks = marksOf(result.scenario, target);
   return {
     name: scenario,
     of: scenario,
-    seconds: secondsOf(result),
+    seconds: Math.max(0, (Date.parse(result.endedAt) - Date.parse(result.startedAt)) / 1000),
     cases: [end, ...judged, ...more, ...baselineCases(result, notCompared)],
     properties: {
       id: result.id,
@@ -131,26 +114,26 @@ function baselineCases({ baseline }: Result, notCompared?: string): Case[] {
   return [{ name, ...(outcome && { outcome }) }];
 }
 
-function secondsOf({ startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>): number {
-  const elapsed = (Date.parse(endedAt) - Date.parse(startedAt)) / 1000;
-  return Math.max(0, elapsed);
+/** Fails where the verdict is that one, with its first reason. */
+function endCase(
+  name: string,
+  { status, reasons }: Verdict,
+  failing: 'incomplete' | 'invalid',
+  usual: string,
+): Case {
+  if (status !== failing) return { name };
+  const { code, message } = reasons[0] ?? { code: failing, message: usual };
+  return { name, outcome: { kind: 'error', type: code, message } };
 }
+
+const failure = ({ code, message }: Verdict['reasons'][number], name: string = code): Case => ({
+  ...{ name, outcome: { kind: 'failure', type: code, message } },
+});
 
 function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
   const { index, senders, seconds, verdict } = step;
-  const [first] = verdict.reasons;
-  const invalid = verdict.status === 'invalid';
-  const schedule: Case = {
-    name: 'the load left in time',
-    seconds,
-    ...(invalid && {
-      outcome: {
-        kind: 'error',
-        type: first?.code ?? 'invalid',
-        message: first?.message ?? 'the step measured the load generator',
-      },
-    }),
-  };
+  const unheard = 'the step measured the load generator';
+  const schedule = { ...endCase('the load left in time', verdict, 'invalid', unheard), seconds };
   const cases = [schedule, ...stepCases(step, result)];
   const counts = ['offered', 'sent', 'expected', 'received', 'lost', 'duplicated'] as const;
   return {
@@ -177,10 +160,9 @@ function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
   const others = verdict.status === 'fail' ? verdict.reasons : [];
   const more = others
     .filter(({ code }) => !said.includes(code))
-    .map(({ code, message }): Case => {
-      const rule = rulesOf(slo).find(({ metric }) => `slo-${metric}` === code);
-      const name = rule === undefined ? code : ruleName(rule);
-      return { name, outcome: { kind: 'failure', type: code, message } };
+    .map((reason) => {
+      const rule = rulesOf(slo).find(({ metric }) => `slo-${metric}` === reason.code);
+      return failure(reason, rule && ruleName(rule));
     });
   return [...judged, ...more];
 }

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../measure/snapshot';
 import { redactText } from '../../results/redact';
 import { toolVersion, type Result } from '../../results/result';
 import type { PreparedRun } from '../prepareRun';
-import { serveMetrics, type MetricsEndpoint } from './metricsEndpoint';
+import { serveMetrics } from './metricsEndpoint';
 import type { OtlpPush } from './otlpPush';
 import { infoOf, knownMetrics, LiveNumbers, metricsOf, numbersOfResult } from './runMetrics';
 
@@ -15,66 +15,41 @@ export interface LiveOutputOptions {
   readonly otlp?: string | undefined;
 }
 
-export class LiveOutputs {
-  private readonly live = new LiveNumbers();
-  private result: Result | undefined;
-  private endpoint: MetricsEndpoint | undefined;
-  private push: OtlpPush | undefined;
-  private startPush: (() => OtlpPush) | undefined;
-
-  /** Where metrics can be read; undefined where they are not served. */
-  get url(): string | undefined {
-    return this.endpoint?.url;
-  }
-
-  async open(
-    { metricsPort, otlp }: LiveOutputOptions,
-    warn: (text: string) => void,
-  ): Promise<void> {
-    const metrics = () => metricsOf(this.result ? numbersOfResult(this.result) : this.live.numbers);
-    const url = otlp === undefined ? undefined : metricsUrl(otlp);
-    if (metricsPort !== undefined) this.endpoint = await serveMetrics(metricsPort, metrics);
-    if (url === undefined) return;
-    const { startOtlpPush } = await import('./otlpPush.js');
-    this.startPush = () =>
-      startOtlpPush({
-        ...{ url, known: knownMetrics(), metrics },
-        refused: (reason) =>
-          warn(redactText(`${otlp} does not take metrics (${reason}). The run goes on without.`)),
-      });
-  }
-
-  begin({ folder, scenario, target }: Pick<PreparedRun, 'folder' | 'scenario' | 'target'>): void {
-    const tool = { version: toolVersion };
-    this.live.info = infoOf({ id: folder.id, tool, scenario, target });
-    // A run that is refused before has nothing to push.
-    this.push = this.startPush?.();
-  }
-
-  update(snapshot: Snapshot): void {
-    this.live.update(snapshot);
-  }
-
-  /** From now on these are the numbers. */
-  finish(result: Result): void {
-    this.result = result;
-  }
-
-  /** Pushes the last numbers. Never rejects. */
-  async close(): Promise<void> {
-    await this.push?.close();
-    this.endpoint?.close();
-  }
-}
+export type LiveOutputs = Awaited<ReturnType<typeof openLiveOutputs>>;
 
 /** @throws ExpectedError `metrics-port` where the port is taken, `otlp-url` */
 export async function openLiveOutputs(
-  options: LiveOutputOptions,
+  { metricsPort, otlp }: LiveOutputOptions,
   warn: (text: string) => void,
-): Promise<LiveOutputs> {
-  const outputs = new LiveOutputs();
-  await outputs.open(options, warn);
-  return outputs;
+) {
+  const live = new LiveNumbers();
+  let ended: Result | undefined;
+  let push: OtlpPush | undefined;
+  const metrics = () => metricsOf(ended ? numbersOfResult(ended) : live.numbers);
+  const url = otlp === undefined ? undefined : metricsUrl(otlp);
+  const endpoint = metricsPort === undefined ? undefined : await serveMetrics(metricsPort, metrics);
+  const pushing = url === undefined ? undefined : await import('./otlpPush.js');
+  const refused = (reason: string): void =>
+    warn(redactText(`${otlp} does not take metrics (${reason}). The run goes on without.`));
+  return {
+    /** Where metrics can be read; undefined where they are not served. */
+    url: endpoint?.url,
+    begin({ folder, scenario, target }: Pick<PreparedRun, 'folder' | 'scenario' | 'target'>): void {
+      live.info = infoOf({ id: folder.id, tool: { version: toolVersion }, scenario, target });
+      // A run that is refused before has nothing to push.
+      push = pushing?.startOtlpPush({ url: url!, known: knownMetrics(), metrics, refused });
+    },
+    update: (snapshot: Snapshot): void => live.update(snapshot),
+    /** From now on these are the numbers. */
+    finish(result: Result): void {
+      ended = result;
+    },
+    /** Pushes the last numbers. Never rejects. */
+    async close(): Promise<void> {
+      await push?.close();
+      endpoint?.close();
+    },
+  };
 }
 
 /**

@@ -1,7 +1,6 @@
 /** The charts of a report: the panel's, over the same points. */
 import { fill, latencyWords } from '../../base/objectives/limitWords';
-import type { Slo } from '../../base/slo';
-import { byShare, isPercentile } from '../../base/objectives/percentile';
+import { latencyLimits, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import { percentWords, timeLabel, valueWords } from '../../measure/show/chartWords';
 import { chartTable, seriesLabel, spectrumTable } from '../../measure/show/panelTables';
@@ -136,33 +135,15 @@ const known = (line: readonly (number | null)[] | undefined): number[] =>
 
 const nameOf = (series: SeriesSpec): string => seriesLabel(series, panelStrings);
 
-export function limitsOf({ latencyUs }: Slo): { metric: string; at: number; label: string }[] {
-  const metrics = Object.keys(latencyUs).filter(isPercentile).sort(byShare);
-  return metrics.flatMap((metric) => {
-    const at = latencyUs[metric];
-    if (at === undefined) return [];
-    return [{ metric, at, label: fill(panelStrings.criterion, metric, latencyWords(at)) }];
-  });
-}
+export const limitsOf = (slo: Slo): { metric: string; at: number; label: string }[] =>
+  latencyLimits(slo).map(({ metric, us }) => ({
+    ...{ metric, at: us, label: fill(panelStrings.criterion, metric, latencyWords(us)) },
+  }));
 
 /** Whole decades of microseconds. */
 export function latencyAxis(values: readonly number[]): Axis {
-  const low = Math.floor(
-    Math.log10(
-      Math.max(
-        1,
-        values.reduce((a, b) => Math.min(a, b)),
-      ),
-    ),
-  );
-  const high = Math.ceil(
-    Math.log10(
-      Math.max(
-        10,
-        values.reduce((a, b) => Math.max(a, b)),
-      ),
-    ),
-  );
+  const low = Math.floor(Math.log10(Math.max(1, Math.min(...values))));
+  const high = Math.ceil(Math.log10(Math.max(10, ...values)));
   const last = Math.max(high, low + 1);
   const ticks = Array.from({ length: last - low + 1 }, (_, at) => 10 ** (low + at)).map((at) => ({
     at,
@@ -180,9 +161,13 @@ export function stepOf(span: number, smallest = 1): number {
 
 function countAxis(most: number, { unit }: Pick<TimeChartSpec, 'unit'>): Axis {
   const max = Math.max(1, most) * 1.08;
-  const step = stepOf(max);
+  return evenAxis(max, stepOf(max), (at) => valueWords(unit, at));
+}
+
+/** From 0, with a label at each step. */
+export function evenAxis(max: number, step: number, label: (at: number) => string): Axis {
   const ticks = Array.from({ length: Math.floor(max / step) + 1 }, (_, at) => at * step);
-  return { min: 0, max, ticks: ticks.map((at) => ({ at, label: valueWords(unit, at) })) };
+  return { min: 0, max, ticks: ticks.map((at) => ({ at, label: label(at) })) };
 }
 
 const timeSteps = [
@@ -190,9 +175,7 @@ const timeSteps = [
 ];
 
 function timeAxis(endS: number): Axis {
-  const step = timeSteps.find((each) => endS / each <= 8) ?? stepOf(endS);
-  const ticks = Array.from({ length: Math.floor(endS / step) + 1 }, (_, at) => at * step);
-  return { min: 0, max: endS, ticks: ticks.map((at) => ({ at, label: timeLabel(at) })) };
+  return evenAxis(endS, timeSteps.find((each) => endS / each <= 8) ?? stepOf(endS), timeLabel);
 }
 
 /** Of one step: from the intended time by its histogram, from the real send by its percentiles. */
@@ -220,13 +203,11 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
   return {
     ...{ id: 'spectrum', title },
     svg: svgChart({
-      ...{
-        ...chartSize,
-        title: spokenChart(
-          title,
-          rows.map(([share = '', us = '']) => `${share} ${us}`),
-        ),
-      },
+      ...chartSize,
+      title: spokenChart(
+        title,
+        rows.map(([share = '', us = '']) => `${share} ${us}`),
+      ),
       x: {
         ...{ min: 0, max },
         ticks: axisShares

@@ -1,6 +1,5 @@
 /** A run as metrics: the same for the stored result in OpenMetrics, the endpoint of a run that goes on, and OTLP. */
-import { latencyAt, shownLatency } from '../../measure/latencySummary';
-import type { LatencySummary } from '../../measure/latencySummary';
+import { latencyAt, shownLatency, type LatencySummary } from '../../measure/latencySummary';
 import { rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { Verdict } from '../../measure/summary';
@@ -154,61 +153,43 @@ export const knownMetrics = (): RunMetric[] =>
   allMetrics({ info: {}, connections: {}, steps: [], errors: {} });
 
 function allMetrics(run: RunNumbers): RunMetric[] {
-  const { info, connections, steps, errors } = run;
+  const { info, connections, steps, errors, lastSecond } = run;
+  const states = Object.entries(connections).map(([state, count]): Point => [{ state }, count]);
+  const classes = Object.entries(errors)
+    .slice(0, mostClasses)
+    .map(([name, count]): Point => [{ class: name }, count]);
+  const last = lastSecond === undefined ? [] : quantilePoints(lastSecond, {});
+  const ofGenerator = (value: (health: NonNullable<StepRow['generator']>) => number): Point[] =>
+    steps.map((row) => [stepLabel(row), row.generator && value(row.generator)]);
+  const cpuShares = ofGenerator(({ cpuShare }) => cpuShare);
+  const valid = ofGenerator((health) => Number(health.valid));
   return [
     {
       ...{ name: 'run', kind: 'info', help: 'What was run.' },
       points: [{ labels: texts(info), value: 1 }],
     },
-    gauge('run.duration', 'Time since the run began.', 'seconds', [[{}, run.seconds]]),
+    gauge('run.duration', 'Time since the run began.', [[{}, run.seconds]], 'seconds'),
     stateOf('run.phase', 'What the run does now.', phases, run.phase),
     stateOf('run.verdict', 'How the run was judged.', statuses, run.verdict),
-    gauge('units', 'Units that the measured traffic needs.', undefined, [[{}, run.units]]),
-    gauge(
-      ...(['connections', 'Connections by what became of them.', undefined] as const),
-      Object.entries(connections).map(([state, count]) => [{ state }, count]),
-    ),
-    counter(
-      ...(['errors', 'Errors by class, those of connecting included.', undefined] as const),
-      Object.entries(errors)
-        .slice(0, mostClasses)
-        .map(([name, count]) => [{ class: name }, count]),
-    ),
-    gauge('step.senders', 'Connections that send.', undefined, each(steps, 'senders')),
-    ...counts.map(([name, key, help]) => counter(name, help, undefined, each(steps, key))),
-    ...bytes.map(([name, key, help]) => counter(name, help, 'bytes', each(steps, key))),
-    gauge('sent.rate', 'Messages sent a second.', undefined, each(steps, 'sentPerSecond')),
-    gauge('received.rate', 'Deliveries a second.', undefined, each(steps, 'receivedPerSecond')),
+    gauge('units', 'Units that the measured traffic needs.', [[{}, run.units]]),
+    gauge('connections', 'Connections by what became of them.', states),
+    counter('errors', 'Errors by class, those of connecting included.', classes),
+    gauge('step.senders', 'Connections that send.', each(steps, 'senders')),
+    ...counts.map(([name, key, help]) => counter(name, help, each(steps, key))),
+    ...bytes.map(([name, key, help]) => counter(name, help, each(steps, key), 'bytes')),
+    gauge('sent.rate', 'Messages sent a second.', each(steps, 'sentPerSecond')),
+    gauge('received.rate', 'Deliveries a second.', each(steps, 'receivedPerSecond')),
     latencyOf(steps),
-    gauge(
-      ...(['time_to_all', timeToAllHelp, 'seconds'] as const),
-      steps.flatMap((row) =>
-        row.timeToAllUs ? quantilePoints(row.timeToAllUs, stepLabel(row)) : [],
-      ),
-    ),
-    counter(
-      ...(['messages.not_to_all', 'Messages that a receiver did not get.', undefined] as const),
-      each(steps, 'timeToAllMissed'),
-    ),
-    gauge(
-      ...(['latency.judged', judgedHelp, 'seconds'] as const),
-      steps.flatMap((row) => judgedPoints(row)),
-    ),
-    gauge(
-      ...(['latency.last', 'Latency of what arrived in the last second.', 'seconds'] as const),
-      run.lastSecond === undefined ? [] : quantilePoints(run.lastSecond, {}),
-    ),
-    gauge(
-      ...(['generator.cpu', 'Share of a core that the busiest worker uses.', 'ratio'] as const),
-      steps.map((row) => [stepLabel(row), row.generator?.cpuShare]),
-    ),
-    gauge(
-      ...(['generator.valid', '0 where the generator was the bottleneck.', undefined] as const),
-      steps.map((row) => [stepLabel(row), row.generator && Number(row.generator.valid)]),
-    ),
+    gauge('time_to_all', timeToAllHelp, steps.flatMap(toAllPoints), 'seconds'),
+    counter('messages.not_to_all', notToAllHelp, each(steps, 'timeToAllMissed')),
+    gauge('latency.judged', judgedHelp, steps.flatMap(judgedPoints), 'seconds'),
+    gauge('latency.last', 'Latency of what arrived in the last second.', last, 'seconds'),
+    gauge('generator.cpu', 'Share of a core that the busiest worker uses.', cpuShares, 'ratio'),
+    gauge('generator.valid', '0 where the generator was the bottleneck.', valid),
   ];
 }
 
+const notToAllHelp = 'Messages that a receiver did not get.';
 const timeToAllHelp = 'Time until the last receiver of a message had it.';
 const judgedHelp = 'Latency over what was expected; infinite where the rank was lost.';
 const mostClasses = 100;
@@ -234,12 +215,8 @@ function pointsOf(points: readonly Point[]): MetricPoint[] {
 
 const metric =
   (kind: 'counter' | 'gauge') =>
-  (name: string, help: string, unit: RunMetric['unit'], points: readonly Point[]): RunMetric => ({
-    name,
-    kind,
-    help,
-    ...(unit && { unit }),
-    points: pointsOf(points),
+  (name: string, help: string, points: readonly Point[], unit?: RunMetric['unit']): RunMetric => ({
+    ...{ name, kind, help, points: pointsOf(points), ...(unit && { unit }) },
   });
 const counter = metric('counter');
 const gauge = metric('gauge');
@@ -261,6 +238,9 @@ const quantilePoints = (summary: LatencySummary, labels: Labels): Point[] =>
     const us = latencyAt(summary, key);
     return [{ ...labels, quantile }, us === undefined ? undefined : seconds(us)];
   });
+
+const toAllPoints = (row: StepRow): Point[] =>
+  row.timeToAllUs ? quantilePoints(row.timeToAllUs, stepLabel(row)) : [];
 
 /** Without the crumbs of binary fractions. */
 const seconds = (us: number): number => Number((us / 1e6).toPrecision(12));

@@ -13,6 +13,7 @@ import {
 } from '../../search/searchSummary';
 import {
   chartSize,
+  evenAxis,
   latencyAxis,
   limitsOf,
   spokenChart,
@@ -38,21 +39,16 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
   });
   const lines = [line('p50', [4, 3], 1.5), line('p99', [], 2.5)];
   const most = Math.max(1, ...rising.map(({ value }) => value)) * 1.05;
-  const every = stepOf(most);
-  const ticks = Array.from({ length: Math.floor(most / every) + 1 }, (_, at) => at * every);
   const { low, high } = search;
   return {
     ...{ id: 'search', title },
     svg: svgChart({
-      ...{
-        ...chartSize,
-        title: spokenChart(
-          title,
-          rising.map((step) => `${valueWords(search, step.value)} ${outcomeWords(step)}`),
-        ),
-        lines,
-      },
-      x: { min: 0, max: most, ticks: ticks.map((at) => ({ at, label: formatCount(at) })) },
+      ...{ ...chartSize, lines },
+      title: spokenChart(
+        title,
+        rising.map((step) => `${valueWords(search, step.value)} ${outcomeWords(step)}`),
+      ),
+      x: evenAxis(most, stepOf(most), (at) => formatCount(at)),
       y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
       ...(low !== null && high !== null && { bands: [{ from: low, to: high, label: '' }] }),
       // What broke it lies on the right.

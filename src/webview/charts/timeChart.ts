@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
-import { byShare, isPercentile } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { latencyLimits } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import { timeLabel, valueWords } from '../../measure/show/chartWords';
 import { seriesLabel } from '../../measure/show/panelTables';
@@ -165,14 +165,6 @@ export function timePointer(
   };
 }
 
-function limitsOf({ run }: ShownRun): LimitLine[] {
-  const { latencyUs } = run.scenario.slo;
-  return Object.keys(latencyUs)
-    .filter(isPercentile)
-    .sort(byShare)
-    .map((metric) => ({ metric, us: latencyUs[metric]! }));
-}
-
 interface LimitLine {
   readonly metric: string;
   readonly us: number;
@@ -181,7 +173,7 @@ interface LimitLine {
 function backdropOf(state: ShownRun, range: TimeRange | undefined): TimeBackdrop {
   return {
     bands: stepBands(state.snapshots),
-    limits: limitsOf(state),
+    limits: latencyLimits(state.run.scenario.slo),
     range: range ?? [0, Math.max(1, axisEndS(state))],
   };
 }
