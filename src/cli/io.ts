@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
 import { secretVariable } from '../targets/target';
-import { SignalError, type EndingSignal } from './exitCode';
+import { exitCode, SignalError, type EndingSignal } from './exitCode';
 
 export interface Output {
   readonly isTerminal: boolean;
@@ -113,8 +113,21 @@ export function stdinEnded(onLine: (line: string) => void): Promise<void> {
   });
 }
 
+/** Makes a program the whole of its process: what it returns is the exit code, once all is written. */
+export function runProcess(program: () => Promise<number>): void {
+  // Whatever escapes is a defect of ours.
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`${error.stack ?? String(error)}\n`);
+    process.exit(exitCode.defect);
+  });
+  void program().then(async (code) => {
+    await flushed();
+    process.exit(code);
+  });
+}
+
 /** Waits until everything written has left the process, as far as somebody still reads it. */
-export async function flushed(): Promise<void> {
+async function flushed(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.writableNeedDrain || stream.writableLength > 0) {
       await new Promise<void>((resolve) => {

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import path from 'node:path';
-import { processIo } from './io';
+import { processIo, runProcess } from './io';
 import { runProgram } from './program';
-import { runProcess } from './runProcess';
 import { shippedDeps } from './shippedDeps';
 
 // Bundled, this file is dist/cli.js, and the worker's bundle lies beside it.

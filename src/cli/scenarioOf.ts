@@ -42,17 +42,10 @@ export function placeProblems(
   return [...problems]
     .sort((a, b) => a.offset - b.offset || a.length - b.length)
     .map(({ offset, length, severity, code, message, flag, fix }) => {
-      const start = positionAt(text, offset);
       const end = positionAt(text, offset + length);
       return {
-        file,
-        line: start.line,
-        column: start.column,
-        endLine: end.line,
-        endColumn: end.column,
-        severity,
-        code,
-        message,
+        ...{ file, ...positionAt(text, offset), endLine: end.line, endColumn: end.column },
+        ...{ severity, code, message },
         ...(flag !== undefined && { flag }),
         ...(fix && { fix }),
       };
@@ -60,15 +53,8 @@ export function placeProblems(
 }
 
 /** `chat-room.yaml:9:17 warning group-count …`; of a flag `--set config.drain: error wrong-type …`. */
-export function problemText({
-  file,
-  line,
-  column,
-  severity,
-  code,
-  message,
-  flag,
-}: PlacedProblem): string {
+export function problemText(problem: PlacedProblem): string {
+  const { file, line, column, severity, code, message, flag } = problem;
   if (flag !== undefined) return `${flag}: ${severity} ${code} ${message.slice(flag.length + 2)}`;
   return `${file}:${line}:${column} ${severity} ${code} ${message}`;
 }

@@ -1,8 +1,7 @@
 /** The servers that the editor starts for its runs: `serve` without the rest of the command line, as dist/serve.js. */
 import { runTree } from './commandTree';
 import * as commands from './commands/serveCommand';
-import { processIo } from './io';
-import { runProcess } from './runProcess';
+import { processIo, runProcess } from './io';
 import { serveDeps } from './serveDeps';
 import { addServe } from './serveTree';
 

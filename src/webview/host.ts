@@ -7,11 +7,8 @@ declare function acquireVsCodeApi(): {
 export const host = acquireVsCodeApi();
 
 /** Shows what the editor sends from now on; what is drawn is drawn anew when the editor has another theme. */
-export function startPage<Message>(
-  page: { redraw(): void },
-  show: (message: Message) => void,
-): void {
-  window.addEventListener('message', ({ data }: MessageEvent<Message>) => show(data));
+export function startPage(page: { redraw(): void }, show: (message: never) => void): void {
+  window.addEventListener('message', ({ data }: MessageEvent<unknown>) => show(data as never));
   const themes = new MutationObserver(() => page.redraw());
   const watched = { attributeFilter: ['class', 'style', 'data-vscode-theme-id'] };
   themes.observe(document.body, watched);

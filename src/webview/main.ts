@@ -18,7 +18,7 @@ function draw(): void {
 }
 
 draw();
-startPage<ToPanel>(page, (message) => {
+startPage(page, (message: ToPanel) => {
   state = reduce(state, message);
   // By this the editor finds the run again after a reload of the window.
   if (message.type === 'hydrate') host.setState({ runId: message.run.id });

@@ -4,4 +4,4 @@ import { createOverviewPage } from './overviewPage';
 
 const page = createOverviewPage(document.body, (message) => host.postMessage(message));
 
-startPage<ToOverviewPanel>(page, (message) => page.show(message));
+startPage(page, (message: ToOverviewPanel) => page.show(message));

@@ -32,10 +32,8 @@ export const initialState: PanelState = { kind: 'waiting' };
 /** The state after a message; messages of a kind this panel does not know change nothing. */
 export function reduce(state: PanelState, message: ToPanel): PanelState {
   switch (message.type) {
-    case 'hydrate': {
-      const { type: _type, strings, ...shown } = message;
-      return { result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings };
-    }
+    case 'hydrate':
+      return runOf(message);
     case 'snapshot':
       return state.kind === 'run' ? withSnapshot(state, message.snapshot) : state;
     case 'finished':
@@ -50,6 +48,10 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
       return state;
   }
 }
+
+const runOf = ({ type: _type, strings, ...shown }: ToPanel & { type: 'hydrate' }): ShownRun => ({
+  ...{ result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings },
+});
 
 function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   const last = state.snapshots.at(-1);

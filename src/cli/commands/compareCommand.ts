@@ -59,17 +59,11 @@ function written(
   format: NonNullable<CompareFlags['format']>,
   io: ProcessIo,
 ): string {
-  switch (format) {
-    case 'json':
-      return jsonDocument(jsonOf(comparisons));
-    case 'md':
-      return comparisons.map((comparison) => comparisonMarkdown(comparison)).join('\n');
-    case 'text': {
-      const width = widthOf(io.stdout);
-      const screens = comparisons.map((comparison) => comparisonScreen(comparison, width));
-      return screens.map((lines) => paintAll(lines, canColour(io))).join('\n');
-    }
-  }
+  if (format === 'json') return jsonDocument(jsonOf(comparisons));
+  if (format === 'md') return comparisons.map((each) => comparisonMarkdown(each)).join('\n');
+  const width = widthOf(io.stdout);
+  const screens = comparisons.map((comparison) => comparisonScreen(comparison, width));
+  return screens.map((lines) => paintAll(lines, canColour(io))).join('\n');
 }
 
 /** Of several the one that decides, with all of them in `comparisons`. */

@@ -65,12 +65,8 @@ export async function doctorCommand(
     calibration: await deps.calibrate(),
     ...(target && { target }),
   };
-  const { stdout } = io;
-  stdout.write(
-    flags.json
-      ? jsonDocument(report)
-      : paintAll(reportLines(report), canColour(io)) + snippetOf(report.target),
-  );
+  const screen = paintAll(reportLines(report), canColour(io)) + snippetOf(target);
+  io.stdout.write(flags.json ? jsonDocument(report) : screen);
   return target && !target.reachable ? exitCode.noTarget : exitCode.done;
 }
 
@@ -110,17 +106,16 @@ function reportLines(report: Report): Line[] {
   const { calibration, fileDescriptors, localPorts } = report;
   const connections = (limit: number | null): string =>
     limit === null ? 'no limit found' : formatCount(limit);
+  // A quick measurement deserves two digits.
+  const perSecond = Number(calibration.messagesPerSecond.toPrecision(2));
+  const cpu = `${formatCount(calibration.cpuUsPerMessage, 1)} µs of CPU`;
   const row = (name: string, value: string): Line => ({ text: `${name.padEnd(18)} ${value}` });
   return [
     row('Node', `${report.node} on ${report.platform}`),
     row('cores', formatCount(report.cores)),
     row('file descriptors', `${connections(fileDescriptors)}, one for each connection`),
     row('local ports', `${connections(localPorts)}, one for each connection to an address`),
-    row(
-      'ceiling',
-      // A quick measurement deserves two digits.
-      `about ${formatCount(Number(calibration.messagesPerSecond.toPrecision(2)))} msg/s on one core, ${formatCount(calibration.cpuUsPerMessage, 1)} µs of CPU per message`,
-    ),
+    row('ceiling', `about ${formatCount(perSecond)} msg/s on one core, ${cpu} per message`),
     ...(report.target ? [{ text: '' }, ...targetLines(report.target)] : []),
   ];
 }

@@ -47,28 +47,16 @@ export async function estimateCommand(
   const found = scenarioEstimate(scenario, options, model);
   if ('problem' in found) throw new ExpectedError('no-table', found.problem);
   const { estimate } = found;
-  const { stdout } = io;
   const price = priceOf(estimate, scenario, {
     ...(unitPrice !== undefined && { unitHour: unitPrice }),
     ...(messagePrice !== undefined && { messages: messagePrice }),
     ...(hours !== undefined && { hours }),
   });
-  stdout.write(
-    json
-      ? jsonDocument({
-          ...estimate,
-          ...priceFields(price, flags),
-          units: { ...estimateUnits, ...(price !== undefined && priceUnits) },
-        })
-      : paintAll(
-          estimateLines(
-            estimate,
-            Math.min(100, widthOf(stdout)),
-            billingText(estimate, scenario, price),
-          ),
-          canColour(io),
-        ),
-  );
+  const units = { ...estimateUnits, ...(price !== undefined && priceUnits) };
+  const width = Math.min(100, widthOf(io.stdout));
+  const lines = estimateLines(estimate, width, billingText(estimate, scenario, price));
+  const document = { ...estimate, ...priceFields(price, flags), units };
+  io.stdout.write(json ? jsonDocument(document) : paintAll(lines, canColour(io)));
   return exitCode.done;
 }
 
@@ -87,11 +75,10 @@ function billingText(estimate: Estimate, scenario: Scenario, price: Price | unde
 
 /** `Price of Unit 2 for 720 hours: 43.20 for Units and 12.00 for messages beyond the included ones, 55.20 in all.` */
 function priceWords({ unit, hours, units, messages, total }: Price): string {
+  const beyond = 'beyond the included ones';
   const parts = [
     ...(units === undefined ? [] : [`${formatCount(units, 2)} for Units`]),
-    ...(messages === undefined
-      ? []
-      : [`${formatCount(messages, 2)} for messages beyond the included ones`]),
+    ...(messages === undefined ? [] : [`${formatCount(messages, 2)} for messages ${beyond}`]),
   ];
   const sum = parts.length < 2 ? '' : `, ${formatCount(total, 2)} in all`;
   const of = unit === undefined ? '' : ` of Unit ${formatCount(unit)}`;

@@ -95,14 +95,8 @@ export function keysCommand(
   const keys = name === undefined ? listedKeys() : keysNamed(name);
   const { stdout } = io;
   const width = Math.max(40, Math.min(100, widthOf(stdout)));
-  stdout.write(
-    json
-      ? jsonDocument(keys)
-      : paintAll(
-          keys.flatMap((key) => linesOf(key, name !== undefined, width)),
-          canColour(io),
-        ),
-  );
+  const lines = keys.flatMap((key) => linesOf(key, name !== undefined, width));
+  stdout.write(json ? jsonDocument(keys) : paintAll(lines, canColour(io)));
   return exitCode.done;
 }
 

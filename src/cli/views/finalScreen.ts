@@ -36,29 +36,25 @@ const mostRows = 40;
 /** The last screen of a run, live or stored; without `folder` where the result could not be written. */
 export function finalScreen(result: Result, width: number, folder?: string): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
-  if (result.search !== undefined) {
-    return [
-      ...titleOf(result, columns),
-      blank,
-      ...verdictLines(result, columns),
-      blank,
-      ...spaced(searchLines(result.search)),
-      ...spaced(errorLines(result.errors, result.errorExamples, columns)),
-      ...recommendationLines(result, columns),
-      ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
-    ];
-  }
+  const { search, steps } = result;
+  const measured =
+    search === undefined
+      ? [
+          ...stepsOf(steps.map(rowOfStep), width),
+          ...entriesOf(steps, width),
+          ...spaced(trafficLines(steps.slice(-mostRows))),
+          ...spectrumOf(result, columns),
+          ...spaced(repeatLines(result, columns)),
+        ]
+      : [];
   return [
     ...titleOf(result, columns),
     blank,
-    ...stepsOf(result.steps.map(rowOfStep), width),
-    ...entriesOf(result.steps, width),
-    ...spaced(trafficLines(result.steps.slice(-mostRows))),
-    ...spectrumOf(result, columns),
-    ...spaced(repeatLines(result, columns)),
+    ...measured,
     ...verdictLines(result, columns),
-    ...baselineLines(result, columns),
+    ...(search === undefined ? baselineLines(result, columns) : []),
     blank,
+    ...(search === undefined ? [] : spaced(searchLines(search))),
     ...spaced(errorLines(result.errors, result.errorExamples, columns)),
     ...recommendationLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
@@ -108,12 +104,10 @@ const spaced = (lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : [.
 function titleOf(result: Result, width: number): Line[] {
   const { p50, p99 } = result.connections.connectUs;
   const times = [`p50 ${formatLatencyUs(p50)}`, `p99 ${formatLatencyUs(p99)}`];
+  // The name of the hub stays in one piece.
+  const where = result.target.url.replace('(hub ', `(hub${fixedBlank}`);
   return [
-    // The name of the hub stays in one piece.
-    ...wrapped(
-      `${result.id} → ${result.target.url.replace('(hub ', `(hub${fixedBlank}`)}`,
-      ...([width, '  ', 'bold'] as const),
-    ),
+    ...wrapped(`${result.id} → ${where}`, width, '  ', 'bold'),
     ...[loadWords(result.scenario), marksOf(result.scenario, result.target)]
       .filter((words) => words !== '')
       .flatMap((words) => wrapped(words, width)),
@@ -183,16 +177,13 @@ function verdictLines(result: Result, width: number): Line[] {
 function countLines({ steps, connections }: Result, width: number): Line[] {
   const sum = (key: 'duplicated' | 'outOfOrder' | 'late' | 'extra'): number =>
     steps.reduce((total, step) => total + step[key], 0);
+  const isStill =
+    connections.life === undefined && steps.every(({ membership }) => membership === undefined);
   const words = [
     [sum('duplicated'), 'duplicated'],
     [sum('outOfOrder'), 'out of order'],
     [sum('late'), 'after the drain'],
-    [
-      sum('extra'),
-      connections.life === undefined && steps.every(({ membership }) => membership === undefined)
-        ? 'to connections that were not meant'
-        : 'to connections that were joining or leaving',
-    ],
+    [sum('extra'), `to connections that were ${isStill ? 'not meant' : 'joining or leaving'}`],
   ] as const;
   const said = words.filter(([count]) => count > 0);
   if (said.length === 0) return [];
@@ -308,11 +299,9 @@ function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
     const text = `${numbers}  ${bar} ≤ ${formatLatencyUs(limit)}`;
     return us > limit ? { text, tone: 'bad' } : { text };
   });
+  const ofArrived = step.judgedUs ? ', of what arrived' : '';
   return [
-    {
-      text: `latency of step ${step.index}${step.judgedUs ? ', of what arrived' : ''}`,
-      tone: 'bold',
-    },
+    { text: `latency of step ${step.index}${ofArrived}`, tone: 'bold' },
     { text: `   within   from due   from send`, tone: 'dim' },
     ...bars,
     ...(bars.some(({ text }) => text.includes('░'))

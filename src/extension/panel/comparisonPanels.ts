@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { ShownComparison } from '../../protocol/comparisonPanel';
 import { comparisonStrings } from '../../protocol/comparisonStrings';
 import { comparisonViewType } from '../services';

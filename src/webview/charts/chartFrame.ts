@@ -108,7 +108,7 @@ export function decadeRange(min: number | null, max: number | null): [number, nu
 /** Microseconds in whole decades, with room for a limit. */
 export const latencyScale = (limitUs: () => number = () => 0): uPlot.Scale => ({
   ...{ distr: logarithmic, log: 10 },
-  range: (_plot, min, max) => decadeRange(min, Math.max(max ?? 0, limitUs())),
+  range: (_plot, min, max) => decadeRange(min, Math.max(max, limitUs())),
 });
 
 /** A line that goes on over gaps. */
