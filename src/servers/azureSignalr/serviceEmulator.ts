@@ -175,7 +175,8 @@ export class ServiceEmulator
 
   requested(connection: ServerConnection, message: ServiceMessage): void {
     const hub = this.serverConnections.get(connection);
-    if (hub !== undefined) serveRequest(this.clientResults, hub, connection, message);
+    const { clientResults } = this;
+    if (hub !== undefined) serveRequest(message, { hub, from: connection, clientResults });
   }
 
   override async dispose(): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type ServiceMessage,
   type Payloads,
   type ServiceMessageOf,
+  type ServiceTypeNumber,
 } from '../../wire/service/serviceMessage';
 import { opcode } from '../../wire/socket/frame';
 import { serverFrame } from '../hubProtocol/serverProtocol';
@@ -87,16 +88,6 @@ export class ServiceHub extends HubClients<ServiceClient> {
       if (frame !== undefined) client.write(frame);
     }
   }
-
-  closeAll(
-    clients: Iterable<ServiceClient>,
-    reason?: string,
-    excludedIds?: readonly string[],
-  ): void {
-    const stays = idIn(excludedIds);
-    // Closing takes them out of what is gone through.
-    for (const client of [...clients]) if (!stays(client)) client.close(reason);
-  }
 }
 
 export function idIn(ids: readonly string[] = []): (client: ServiceClient) => boolean {
@@ -173,89 +164,131 @@ const noUserId: Ack = [ackStatus.notFound, 'A user id has 1 to 1,024 characters'
 const noGroup: Ack = [ackStatus.notFound, 'Group does not exist'];
 const notServed: Ack = [ackStatus.internalServerError, 'This emulator does not serve it.'];
 
-/** Serves what an app server asks for; messages that only the service sends are ignored. */
-export function serveRequest(
-  clientResults: ClientResults,
-  hub: ServiceHub,
-  from: ServerConnection,
-  message: ServiceMessage,
-): void {
-  if (sends(hub, message)) return;
-  switch (message.type) {
-    case serviceType.ping:
-      answerPing(hub, from, message);
-      break;
-    case serviceType.closeConnection:
-      // Whoever manages the hub may close any client; the app server of the client hears of it.
-      hub.clients.get(message.connectionId)?.close(message.errorMessage || undefined);
-      break;
-    case serviceType.clientInvocation:
-      clientResults.ask(hub, from, message);
-      break;
-    case serviceType.clientCompletion:
-    case serviceType.errorCompletion:
-      clientResults.answer(from, message);
-      break;
-    case serviceType.accessKeyRequest: {
-      const errorType = 'NotSupported';
-      const errorMessage = 'There is no Microsoft Entra ID in an emulator.';
-      from.send({ type: serviceType.accessKeyResponse, errorType, errorMessage });
-      break;
-    }
-    default: {
-      const ack = membership(hub, message) ?? checks(hub, message);
-      if (ack === undefined || !('ackId' in message)) return;
-      const [status, text] = ack;
-      from.send({ type: serviceType.ack, ackId: message.ackId, status, message: text });
-    }
-  }
+interface Asked {
+  readonly hub: ServiceHub;
+  readonly from: ServerConnection;
+  readonly clientResults: ClientResults;
 }
 
-function sends(hub: ServiceHub, message: ServiceMessage): boolean {
-  const send = (
-    receivers: Iterable<ServiceClient>,
-    { payloads }: Pick<ServiceMessageOf<10>, 'payloads'>,
-    isExcluded?: (client: ServiceClient) => boolean,
-  ): void => hub.send(receivers, payloadFrames(payloads), isExcluded);
-  switch (message.type) {
-    case serviceType.broadcastData:
-      send(hub.clients.values(), message, idIn(message.excludedConnectionIds));
-      return true;
-    case serviceType.multiConnectionData:
-      send(hub.ofIds(message.connectionIds), message);
-      return true;
-    case serviceType.userData:
-      send(hub.ofUser(message.userId), message);
-      return true;
-    case serviceType.multiUserData:
-      send(new Set(message.userIds.flatMap((userId) => [...hub.ofUser(userId)])), message);
-      return true;
-    case serviceType.groupBroadcastData: {
-      const isExcluded = idIn(message.excludedConnectionIds);
-      const users = new Set(message.excludedUserIds);
-      send(
-        hub.inGroup(message.groupName),
-        message,
-        (client) => isExcluded(client) || users.has(client.userId ?? ''),
-      );
-      return true;
-    }
-    case serviceType.multiGroupBroadcastData:
-      for (const group of message.groupNames) send(hub.inGroup(group), message);
-      return true;
-    default:
-      return false;
-  }
+/** Serves what an app server asks for; messages that only the service sends are ignored. */
+export function serveRequest(message: ServiceMessage, asked: Asked): void {
+  const serve = served[message.type] as Serve<ServiceMessage, Ack | undefined> | undefined;
+  const ack = serve?.(message, asked);
+  if (ack === undefined || !('ackId' in message)) return;
+  const [status, text] = ack;
+  asked.from.send({ type: serviceType.ack, ackId: message.ackId, status, message: text });
 }
+
+type Serve<Message, Answer = Ack> = (message: Message, asked: Asked) => Answer;
+
+const relay = (
+  { payloads }: Pick<ServiceMessageOf<10>, 'payloads'>,
+  { hub }: Asked,
+  receivers: Iterable<ServiceClient>,
+  isExcluded?: (client: ServiceClient) => boolean,
+): void => hub.send(receivers, payloadFrames(payloads), isExcluded);
+
+const changing =
+  (change: 'join' | 'leave'): Serve<ServiceMessageOf<11 | 12 | 18 | 19>> =>
+  ({ connectionId, groupName }, { hub }) => {
+    const client = hub.clients.get(connectionId);
+    if (client === undefined) return noConnection;
+    if (!isGroupName(groupName)) return noGroup;
+    return hub.groups[change](client, groupName) === false ? tooManyGroups : ok;
+  };
+
+const joinByUser: Serve<ServiceMessageOf<16 | 26>> = (message, { hub }) => {
+  const { userId, groupName, ttl = Infinity } = message;
+  if (!isGroupName(groupName)) return noGroup;
+  if (!isUserId(userId)) return noUserId;
+  return hub.userGroups.add(userId, groupName, ttl) ? ok : fullGroups;
+};
+const leaveByUser: Serve<ServiceMessageOf<17 | 27>> = ({ userId, groupName }, { hub }) => {
+  if (groupName === undefined) hub.userGroups.removeAll(userId);
+  else hub.userGroups.remove(userId, groupName);
+  return ok;
+};
+
+function closed(
+  clients: Iterable<ServiceClient>,
+  { reason, ...others }: { reason?: string; excludedConnectionIds?: readonly string[] },
+): Ack {
+  const stays = idIn(others.excludedConnectionIds);
+  // Closing takes them out of what is gone through.
+  for (const client of [...clients]) if (!stays(client)) client.close(reason);
+  return ok;
+}
+
+const served: {
+  readonly [Type in ServiceTypeNumber]?:
+    | Serve<ServiceMessageOf<Type>>
+    | Serve<ServiceMessageOf<Type>, void>;
+} = {
+  [serviceType.broadcastData]: (message, asked) =>
+    relay(message, asked, asked.hub.clients.values(), idIn(message.excludedConnectionIds)),
+  [serviceType.multiConnectionData]: (message, asked) =>
+    relay(message, asked, asked.hub.ofIds(message.connectionIds)),
+  [serviceType.userData]: (message, asked) =>
+    relay(message, asked, asked.hub.ofUser(message.userId)),
+  [serviceType.multiUserData]: (message, asked) =>
+    relay(message, asked, new Set(message.userIds.flatMap((id) => [...asked.hub.ofUser(id)]))),
+  [serviceType.groupBroadcastData]: (message, asked) => {
+    const isExcluded = idIn(message.excludedConnectionIds);
+    const users = new Set(message.excludedUserIds);
+    const stays = (client: ServiceClient) => isExcluded(client) || users.has(client.userId ?? '');
+    relay(message, asked, asked.hub.inGroup(message.groupName), stays);
+  },
+  [serviceType.multiGroupBroadcastData]: (message, asked) => {
+    for (const group of message.groupNames) relay(message, asked, asked.hub.inGroup(group));
+  },
+  [serviceType.ping]: answerPing,
+  // Whoever manages the hub may close any client; the app server of the client hears of it.
+  [serviceType.closeConnection]: ({ connectionId, errorMessage }, { hub }) =>
+    hub.clients.get(connectionId)?.close(errorMessage || undefined),
+  [serviceType.clientInvocation]: (message, { clientResults, hub, from }) =>
+    clientResults.ask(hub, from, message),
+  [serviceType.clientCompletion]: (message, { clientResults, from }) =>
+    clientResults.answer(from, message),
+  [serviceType.errorCompletion]: (message, { clientResults, from }) =>
+    clientResults.answer(from, message),
+  [serviceType.accessKeyRequest]: (_message, { from }) => {
+    const errorType = 'NotSupported';
+    const errorMessage = 'There is no Microsoft Entra ID in an emulator.';
+    from.send({ type: serviceType.accessKeyResponse, errorType, errorMessage });
+  },
+  [serviceType.joinGroup]: changing('join'),
+  [serviceType.joinGroupWithAck]: changing('join'),
+  [serviceType.leaveGroup]: changing('leave'),
+  [serviceType.leaveGroupWithAck]: changing('leave'),
+  [serviceType.userJoinGroup]: joinByUser,
+  [serviceType.userJoinGroupWithAck]: joinByUser,
+  [serviceType.userLeaveGroup]: leaveByUser,
+  [serviceType.userLeaveGroupWithAck]: leaveByUser,
+  [serviceType.checkUserInGroupWithAck]: ({ userId, groupName }, { hub }) =>
+    hub.userGroups.has(userId, groupName) ? ok : noUser,
+  [serviceType.checkGroupExistenceWithAck]: ({ groupName }, { hub }) =>
+    hub.hasGroup(groupName) ? ok : noGroup,
+  [serviceType.checkConnectionExistenceWithAck]: ({ connectionId }, { hub }) =>
+    hub.clients.has(connectionId) ? ok : noConnection,
+  [serviceType.checkUserExistenceWithAck]: ({ userId }, { hub }) =>
+    hub.ofUser(userId).size > 0 ? ok : noUser,
+  [serviceType.closeConnectionWithAck]: (message, { hub }) =>
+    closed(hub.ofIds([message.connectionId]), message),
+  [serviceType.closeConnectionsWithAck]: (message, { hub }) =>
+    closed(hub.clients.values(), message),
+  [serviceType.closeUserConnectionsWithAck]: (message, { hub }) =>
+    closed(hub.ofUser(message.userId), message),
+  [serviceType.closeGroupConnectionsWithAck]: (message, { hub }) =>
+    closed(hub.inGroup(message.groupName), message),
+  [serviceType.groupMemberQuery]: () => notServed,
+  [serviceType.getConnectionClaims]: () => notServed,
+};
 
 /** .NET counts 100 ns from year 1; the SDK takes the newest list by it. */
 const dotnetTicks = (): string => String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
 
-function answerPing(
-  { clients, servers }: ServiceHub,
-  from: ServerConnection,
-  { messages }: ServiceMessageOf<3>,
-): void {
+function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: Asked): void {
+  const { clients, servers } = hub;
   const [key, value = ''] = messages;
   if (key === 'status') {
     const counts = ['clientcount', String(clients.size), 'servercount', String(servers.size)];
@@ -267,73 +300,6 @@ function answerPing(
     from.leave();
     from.ping('shutdown', 'finack');
   }
-}
-
-function membership(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
-  switch (message.type) {
-    case serviceType.joinGroup:
-    case serviceType.joinGroupWithAck:
-    case serviceType.leaveGroup:
-    case serviceType.leaveGroupWithAck: {
-      const { type, connectionId, groupName } = message;
-      const client = hub.clients.get(connectionId);
-      if (client === undefined) return noConnection;
-      if (!isGroupName(groupName)) return noGroup;
-      if (type === serviceType.joinGroup || type === serviceType.joinGroupWithAck)
-        return hub.groups.join(client, groupName) ? ok : tooManyGroups;
-      hub.groups.leave(client, groupName);
-      return ok;
-    }
-    case serviceType.userJoinGroup:
-    case serviceType.userJoinGroupWithAck: {
-      const { userId, groupName, ttl = Infinity } = message;
-      if (!isGroupName(groupName)) return noGroup;
-      if (!isUserId(userId)) return noUserId;
-      return hub.userGroups.add(userId, groupName, ttl) ? ok : fullGroups;
-    }
-    case serviceType.userLeaveGroup:
-    case serviceType.userLeaveGroupWithAck:
-      if (message.groupName === undefined) hub.userGroups.removeAll(message.userId);
-      else hub.userGroups.remove(message.userId, message.groupName);
-      return ok;
-    default:
-      return undefined;
-  }
-}
-
-function checks(hub: ServiceHub, message: ServiceMessage): Ack | undefined {
-  switch (message.type) {
-    case serviceType.checkUserInGroupWithAck:
-      return hub.userGroups.has(message.userId, message.groupName) ? ok : noUser;
-    case serviceType.checkGroupExistenceWithAck:
-      return hub.hasGroup(message.groupName) ? ok : noGroup;
-    case serviceType.checkConnectionExistenceWithAck:
-      return hub.clients.has(message.connectionId) ? ok : noConnection;
-    case serviceType.checkUserExistenceWithAck:
-      return hub.ofUser(message.userId).size > 0 ? ok : noUser;
-    case serviceType.closeConnectionWithAck:
-      return closed(hub, hub.ofIds([message.connectionId]), message);
-    case serviceType.closeConnectionsWithAck:
-      return closed(hub, hub.clients.values(), message);
-    case serviceType.closeUserConnectionsWithAck:
-      return closed(hub, hub.ofUser(message.userId), message);
-    case serviceType.closeGroupConnectionsWithAck:
-      return closed(hub, hub.inGroup(message.groupName), message);
-    case serviceType.groupMemberQuery:
-    case serviceType.getConnectionClaims:
-      return notServed;
-    default:
-      return undefined;
-  }
-}
-
-function closed(
-  hub: ServiceHub,
-  clients: Iterable<ServiceClient>,
-  message: { readonly reason?: string; readonly excludedConnectionIds?: readonly string[] },
-): Ack {
-  hub.closeAll(clients, message.reason, message.excludedConnectionIds);
-  return ok;
 }
 
 /** The service forgets an unanswered question after this. */
