@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import { HubMessageError, recordSeparator } from '../../wire/message/hubMessage';
+import { objectIn } from '../../wire/message/jsonScan';
 import { encodeText } from '../../wire/message/messagePack';
 import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
@@ -263,14 +264,8 @@ const maxPartialBytes = 16 * 1024 * 1024;
 const maxHeldFrames = 1000;
 
 function protocolIn(text: string): string | undefined {
-  try {
-    const { protocol } = JSON.parse(text) as { protocol?: unknown };
-    return typeof protocol === 'string' && protocol.length <= 64
-      ? protocol.toLowerCase()
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const protocol = objectIn(text)?.['protocol'];
+  return typeof protocol === 'string' && protocol.length <= 64 ? protocol.toLowerCase() : undefined;
 }
 
 /** A client whose hub is run by an app server: what it sends goes there as it came. */

@@ -1,3 +1,4 @@
+import { objectIn } from '../../wire/message/jsonScan';
 import { jsonProtocol } from './jsonProtocol';
 import { messagePackProtocol } from './messagePackProtocol';
 import type { ServerProtocol } from './serverProtocol';
@@ -14,13 +15,7 @@ const maxShown = 64;
 
 /** The protocol of a handshake request, or why it is refused, in the words of ASP.NET Core. */
 export function agreeOnProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
-  let request: { protocol?: unknown; version?: unknown } | null;
-  try {
-    request = JSON.parse(text) as typeof request;
-  } catch {
-    return handshakeFailed;
-  }
-  const { protocol, version } = request ?? {};
+  const { protocol, version } = objectIn(text) ?? {};
   if (typeof protocol !== 'string' || !Number.isInteger(version)) return handshakeFailed;
   const shown = protocol.slice(0, maxShown);
   const spoken = protocolNamed(protocol.toLowerCase());

@@ -10,6 +10,8 @@ import {
 import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptions';
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';
+import { objectIn } from '../../wire/message/jsonScan';
+import { decoded } from '../../wire/socket/proxy';
 
 /** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
 const publicAccessKey = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
@@ -253,19 +255,12 @@ export class TokenCheck {
 }
 
 function readClaims(payload: Uint8Array): TokenOutcome {
-  let claims: unknown;
-  try {
-    claims = JSON.parse(new TextDecoder().decode(payload));
-  } catch {
-    return refused(malformed);
-  }
-  if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) {
-    return refused(malformed);
-  }
-  const { exp } = claims as { exp?: unknown };
+  const claims = objectIn(new TextDecoder().decode(payload));
+  if (claims === undefined) return refused(malformed);
+  const { exp } = claims;
   // `nbf` and `iat` are written by the libraries, and not looked at by the services.
   if (typeof exp !== 'number') return refused('The access token has no expiry.');
-  return { claims: claims as TokenClaims, expiresMs: exp * 1000 };
+  return { claims, expiresMs: exp * 1000 };
 }
 
 /** The texts of a claim that may be there several times: roles, groups, audiences. */
@@ -284,14 +279,6 @@ export function bearerToken(
 
 function segments({ pathname }: URL): string[] {
   return pathname.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Scheme, host and path are the same, the port too or absent; the query asks for nothing that the URL does not. */

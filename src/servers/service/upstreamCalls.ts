@@ -1,12 +1,7 @@
 import { createHmac } from 'node:crypto';
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { ByteRest } from '../../wire/socket/frameReader';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { ConnectFailure } from '../../wire/connectFailure';
+import { bodyOf, SocketAgents } from '../../wire/socket/socket';
 
 export type UpstreamAnswer = AnsweredUpstream | { readonly failure: string };
 
@@ -41,10 +36,7 @@ const maxHandlers = 100;
  */
 export class UpstreamHandlers<Handler> {
   private readonly registered = new Map<string, readonly Handler[]>();
-  private readonly agents = {
-    'http:': new HttpAgent({ keepAlive: true, maxSockets }),
-    'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
-  };
+  private readonly agents = new SocketAgents({ insecureTls: false }, maxSockets);
 
   /** @param accessKeys by each of which events are signed */
   constructor(
@@ -75,7 +67,7 @@ export class UpstreamHandlers<Handler> {
   }
 
   dispose(): void {
-    for (const agent of Object.values(this.agents)) agent.destroy();
+    this.agents.destroy();
   }
 
   /** What speaks against a handler; nothing where a service does not ask. */
@@ -105,13 +97,10 @@ export class UpstreamHandlers<Handler> {
     return 'isStale' in second ? unreachable('ECONNRESET') : second;
   }
 
-  private attempt({ url, method, headers, body }: UpstreamCall): Promise<Outcome> {
+  private attempt({ url, body, ...options }: UpstreamCall): Promise<Outcome> {
     const { timeoutMs, maxAnswerBytes } = this.limits;
     return new Promise((resolve) => {
-      const request =
-        url.protocol === 'https:'
-          ? httpsRequest(url, { agent: this.agents['https:'], method, headers })
-          : httpRequest(url, { agent: this.agents['http:'], method, headers });
+      const request = this.agents.request(url, options);
       const done = (outcome: Outcome): void => {
         clearTimeout(timer);
         resolve(outcome);
@@ -123,7 +112,7 @@ export class UpstreamHandlers<Handler> {
       request.on('error', ({ code = 'error' }: NodeJS.ErrnoException) => {
         done(request.reusedSocket && code === 'ECONNRESET' ? { isStale: true } : unreachable(code));
       });
-      request.on('response', (answer) => readAnswer(answer, maxAnswerBytes, done));
+      request.on('response', (answer) => void readAnswer(answer, maxAnswerBytes).then(done));
       request.end(body);
     });
   }
@@ -136,25 +125,15 @@ const unreachable = (code: string): UpstreamAnswer => ({
   failure: `The upstream handler could not be reached (${code}).`,
 });
 
-function readAnswer(
-  answer: IncomingMessage,
-  maxBytes: number,
-  done: (answer: UpstreamAnswer) => void,
-): void {
-  const body = new ByteRest();
-  answer.on('data', (chunk: Buffer) => {
-    if (body.length + chunk.length <= maxBytes) {
-      body.append(chunk);
-    } else {
-      done({ failure: `The upstream handler answered with more than ${maxBytes} bytes.` });
-      answer.destroy();
-    }
-  });
-  answer.on('error', () => done({ failure: 'The answer of the upstream handler broke off.' }));
-  answer.on('end', () => {
-    const { statusCode = 0, headers } = answer;
-    done({ status: statusCode, headers, body: body.take() });
-  });
+async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<UpstreamAnswer> {
+  const long = `The upstream handler answered with more than ${maxBytes} bytes.`;
+  try {
+    const body = await bodyOf(answer, maxBytes, () => new ConnectFailure('other', long));
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body };
+  } catch (error) {
+    const isLong = error instanceof ConnectFailure;
+    return { failure: isLong ? long : 'The answer of the upstream handler broke off.' };
+  }
 }
 
 /**

@@ -60,8 +60,8 @@ export class EventStreamInput implements ChannelOwner {
     try {
       this.reader.read(bytes, 0, bytes.length, this.onEvent);
     } catch (error) {
-      if (!(error instanceof EventStreamError)) throw error;
-      this.owner.onFailure(new ConnectFailure('protocol', error.message));
+      if (!(error instanceof ConnectFailure)) throw error;
+      this.owner.onFailure(error);
     }
   }
 
@@ -141,10 +141,11 @@ export class PollInput implements ChannelOwner {
   }
 }
 
-export class EventStreamError extends Error {}
-
 /** Gets one event; the buffer is valid during the call only, `eventBytes` counts names and line ends too. */
 type OnEvent = (buffer: Buffer, start: number, end: number, eventBytes: number) => void;
+
+const unreadable = (why: string): ConnectFailure =>
+  new ConnectFailure('protocol', `a server-sent event ${why}`);
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -174,7 +175,7 @@ export class EventReader {
 
   constructor(private readonly maximumBytes: number) {}
 
-  /** @throws EventStreamError when an event is longer than allowed, or has too many lines */
+  /** @throws ConnectFailure `protocol` when an event is longer than allowed, or has too many lines */
   read(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {
     // What lies behind is of other reads and may be long: it is not searched.
     const piece = buffer.subarray(0, end);
@@ -182,11 +183,8 @@ export class EventReader {
       const found = piece.indexOf(lineFeed, at);
       const stop = found < 0 ? end : found + 1;
       this.eventBytes += stop - at;
-      if (this.eventBytes > this.maximumBytes) {
-        throw new EventStreamError(
-          `a server-sent event is above the limit of ${this.maximumBytes} bytes`,
-        );
-      }
+      if (this.eventBytes > this.maximumBytes)
+        throw unreadable(`is above the limit of ${this.maximumBytes} bytes`);
       if (found < 0) {
         this.line.append(buffer, at, end);
       } else if (this.line.length > 0) {
@@ -209,8 +207,7 @@ export class EventReader {
       this.dispatch(onEvent);
       return;
     }
-    if ((this.lines += 1) > maximumLines)
-      throw new EventStreamError(`a server-sent event has more than ${maximumLines} lines`);
+    if ((this.lines += 1) > maximumLines) throw unreadable(`has more than ${maximumLines} lines`);
     const dataAt = start + dataField.length;
     if (dataAt > end || dataField.compare(buffer, start, dataAt) !== 0) return;
     const from = dataAt + (buffer[dataAt] === space ? 1 : 0);

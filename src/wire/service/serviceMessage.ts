@@ -150,6 +150,9 @@ const ext = <Name extends ExtensionName>(from: number, ...names: Name[]): Extens
   from,
 });
 
+const traced = <Name extends ExtensionName = 'tracingId'>(from: number, ...names: Name[]) =>
+  ext<Name | 'tracingId'>(from, 'tracingId', ...names);
+
 const connectionId = text('connectionId');
 const groupName = text('groupName');
 const userId = text('userId');
@@ -157,8 +160,8 @@ const ackId = int('ackId');
 const reason = textOrNil('reason');
 const excluded = textsIfAny('excludedConnectionIds');
 // Not the id that the hub message of a caller has: these are unique within the service.
-const invocationId = text('invocationId');
-const callerServerId = text('callerServerId');
+const question = [text('invocationId'), connectionId, text('callerServerId')] as const;
+const others = [textsIfAny('excludedUserIds', 7), textOrNil('callerUserId', 7)] as const;
 
 /** The number that begins a message, and the elements behind it in wire order. */
 const layout = <const Type extends number, const Elements extends readonly Element[]>(
@@ -180,53 +183,40 @@ const layouts = {
   handshakeResponse: layout(2, textOrNil('errorMessage'), ext(3), textOrNil('connectionId', 4)),
   // Keys and values in turn; a value may be nil.
   ping: layout(3, restTexts('messages', 1)),
+  // Headers and query, or none of them: with four elements the SDK looks at neither.
   openConnection: layout(
     4,
     connectionId,
     claims,
-    // Both or none: with four elements the SDK looks at neither.
     headers,
     textOrNil('queryString', 5),
-    ext(6, 'tracingId', 'protocol'),
+    traced(6, 'protocol'),
   ),
-  closeConnection: layout(5, connectionId, text('errorMessage'), headers, ext(5, 'tracingId')),
-  connectionData: layout(
-    6,
-    connectionId,
-    bin('payload'),
-    ext(4, 'tracingId', 'dataType', 'isPartial'),
-  ),
-  multiConnectionData: layout(7, texts('connectionIds'), payloads, ext(4, 'tracingId', 'filter')),
-  userData: layout(8, userId, payloads, ext(4, 'tracingId', 'filter')),
-  multiUserData: layout(9, texts('userIds'), payloads, ext(4, 'tracingId', 'filter')),
-  broadcastData: layout(10, excluded, payloads, ext(4, 'tracingId', 'filter')),
-  joinGroup: layout(11, connectionId, groupName, ext(4, 'tracingId')),
-  leaveGroup: layout(12, connectionId, groupName, ext(4, 'tracingId')),
-  groupBroadcastData: layout(
-    13,
-    groupName,
-    excluded,
-    payloads,
-    ext(5, 'tracingId', 'filter'),
-    textsIfAny('excludedUserIds', 7),
-    textOrNil('callerUserId', 7),
-  ),
-  multiGroupBroadcastData: layout(14, texts('groupNames'), payloads, ext(4, 'tracingId', 'filter')),
+  closeConnection: layout(5, connectionId, text('errorMessage'), headers, traced(5)),
+  connectionData: layout(6, connectionId, bin('payload'), traced(4, 'dataType', 'isPartial')),
+  multiConnectionData: layout(7, texts('connectionIds'), payloads, traced(4, 'filter')),
+  userData: layout(8, userId, payloads, traced(4, 'filter')),
+  multiUserData: layout(9, texts('userIds'), payloads, traced(4, 'filter')),
+  broadcastData: layout(10, excluded, payloads, traced(4, 'filter')),
+  joinGroup: layout(11, connectionId, groupName, traced(4)),
+  leaveGroup: layout(12, connectionId, groupName, traced(4)),
+  groupBroadcastData: layout(13, groupName, excluded, payloads, traced(5, 'filter'), ...others),
+  multiGroupBroadcastData: layout(14, texts('groupNames'), payloads, traced(4, 'filter')),
   serviceError: layout(15, text('errorMessage')),
-  userJoinGroup: layout(16, userId, groupName, ext(4, 'tracingId', 'ttl')),
+  userJoinGroup: layout(16, userId, groupName, traced(4, 'ttl')),
   // Without a group the user leaves all.
-  userLeaveGroup: layout(17, userId, textOrNil('groupName'), ext(4, 'tracingId')),
-  joinGroupWithAck: layout(18, connectionId, groupName, ackId, ext(5, 'tracingId')),
-  leaveGroupWithAck: layout(19, connectionId, groupName, ackId, ext(5, 'tracingId')),
+  userLeaveGroup: layout(17, userId, textOrNil('groupName'), traced(4)),
+  joinGroupWithAck: layout(18, connectionId, groupName, ackId, traced(5)),
+  leaveGroupWithAck: layout(19, connectionId, groupName, ackId, traced(5)),
   // SDKs before 1.26 leave the payload out.
   ack: layout(20, ackId, int('status'), text('message'), ext(5), binIfGiven('payload', 6)),
-  checkUserInGroupWithAck: layout(21, userId, groupName, ackId, ext(5, 'tracingId')),
+  checkUserInGroupWithAck: layout(21, userId, groupName, ackId, traced(5)),
   serviceEvent: layout(22, int('objectType'), text('id'), int('kind'), text('message'), ext(6)),
-  checkGroupExistenceWithAck: layout(23, groupName, ackId, ext(4, 'tracingId')),
-  checkConnectionExistenceWithAck: layout(24, connectionId, ackId, ext(4, 'tracingId')),
-  checkUserExistenceWithAck: layout(25, userId, ackId, ext(4, 'tracingId')),
-  userJoinGroupWithAck: layout(26, userId, groupName, ackId, ext(5, 'tracingId', 'ttl')),
-  userLeaveGroupWithAck: layout(27, userId, textOrNil('groupName'), ackId, ext(5, 'tracingId')),
+  checkGroupExistenceWithAck: layout(23, groupName, ackId, traced(4)),
+  checkConnectionExistenceWithAck: layout(24, connectionId, ackId, traced(4)),
+  checkUserExistenceWithAck: layout(25, userId, ackId, traced(4)),
+  userJoinGroupWithAck: layout(26, userId, groupName, ackId, traced(5, 'ttl')),
+  userLeaveGroupWithAck: layout(27, userId, textOrNil('groupName'), ackId, traced(5)),
   accessKeyRequest: layout(28, text('token'), textOrNil('kid'), ext(4)),
   accessKeyResponse: layout(
     29,
@@ -236,37 +226,21 @@ const layouts = {
     textOrNil('errorMessage'),
     ext(6),
   ),
-  closeConnectionWithAck: layout(30, connectionId, reason, ackId, ext(5, 'tracingId')),
-  closeConnectionsWithAck: layout(31, reason, ackId, excluded, ext(5, 'tracingId')),
-  closeUserConnectionsWithAck: layout(32, userId, reason, ackId, excluded, ext(6, 'tracingId')),
-  closeGroupConnectionsWithAck: layout(33, groupName, reason, ackId, excluded, ext(6, 'tracingId')),
-  clientInvocation: layout(
-    34,
-    invocationId,
-    connectionId,
-    callerServerId,
-    payloads,
-    ext(6, 'tracingId'),
-  ),
+  closeConnectionWithAck: layout(30, connectionId, reason, ackId, traced(5)),
+  closeConnectionsWithAck: layout(31, reason, ackId, excluded, traced(5)),
+  closeUserConnectionsWithAck: layout(32, userId, reason, ackId, excluded, traced(6)),
+  closeGroupConnectionsWithAck: layout(33, groupName, reason, ackId, excluded, traced(6)),
+  clientInvocation: layout(34, ...question, payloads, traced(6)),
   // The protocol stands there twice.
   clientCompletion: layout(
     35,
-    invocationId,
-    connectionId,
-    callerServerId,
+    ...question,
     textOrNil('protocol'),
     bin('payload'),
-    ext(7, 'tracingId', 'protocol'),
+    traced(7, 'protocol'),
   ),
-  errorCompletion: layout(
-    36,
-    invocationId,
-    connectionId,
-    callerServerId,
-    text('error'),
-    ext(6, 'tracingId'),
-  ),
-  serviceMapping: layout(37, invocationId, connectionId, text('instanceId'), ext(5)),
+  errorCompletion: layout(36, ...question, text('error'), traced(6)),
+  serviceMapping: layout(37, question[0], connectionId, text('instanceId'), ext(5)),
   connectionReconnect: layout(38, connectionId, ext(3)),
   connectionFlowControl: layout(
     39,
@@ -278,7 +252,7 @@ const layouts = {
   // Only here the map comes first.
   groupMemberQuery: layout(
     40,
-    ext(2, 'tracingId'),
+    traced(2),
     groupName,
     ackId,
     intOrNil('top'),

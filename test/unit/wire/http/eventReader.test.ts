@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { EventReader, EventStreamError } from '../../../../src/wire/http/httpInput';
+import { ConnectFailure } from '../../../../src/wire/connectFailure';
+import { EventReader } from '../../../../src/wire/http/httpInput';
 import { bufferWork } from '../../../fakes/bufferWork';
 
 /** Feeds the text in pieces cut at the given places, through one shared buffer as sockets do. */
@@ -77,7 +78,7 @@ describe('server-sent events', () => {
 
   it('are bounded, also without a line end and with comments only', () => {
     for (const text of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(40), ':'.repeat(200)])
-      assert.throws(() => read(text, [50, 90, 130], 100), EventStreamError);
+      assert.throws(() => read(text, [50, 90, 130], 100), ConnectFailure);
   });
 
   it('have at most 65,536 lines', () => {
