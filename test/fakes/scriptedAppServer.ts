@@ -141,7 +141,7 @@ export class ScriptedAppServer {
       const call = protocol.read(payload, start, end);
       start = end;
       if (call?.type !== hubMessageType.invocation || call.invocationId === undefined) continue;
-      const text = protocol.text(call.bytes, call.firstStart, call.firstEnd) ?? null;
+      const text = protocol.text(call.argument(0)) ?? null;
       this.data(connectionId, payloadsIn(protocol.resultFrame(call.invocationId, text))[0]!);
     }
   }

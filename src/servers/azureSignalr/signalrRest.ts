@@ -149,5 +149,5 @@ function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
   if (target === undefined || target === '') throw invalid('The body has no target.');
   const bytes = list === undefined || list.equals(Buffer.from('null')) ? noArguments : list;
   if (bytes[0] !== 0x5b) throw invalid('The arguments are no list.');
-  return invocationFrames(jsonProtocol, target, bytes, 0, bytes.length);
+  return invocationFrames(jsonProtocol, target, bytes);
 }

@@ -70,20 +70,16 @@ const delivered =
   (action: DeliverAction): Run =>
   (context, caller, message) => {
     const { protocol } = caller;
-    const { bytes, argumentsStart, argumentsEnd, firstStart, firstEnd } = message;
-    if (!protocol.isDictionary(bytes, firstStart)) return 'unbound';
+    const dictionary = message.argument(0);
+    if (!protocol.isDictionary(dictionary)) return 'unbound';
     const callback = callbacks.recordLatency;
     if (action.to === 'caller') {
-      const frame = protocol.invocationFrame(callback, bytes, argumentsStart, argumentsEnd);
-      context.call(caller, frame, true);
+      context.call(caller, protocol.invocationFrame(callback, message.allArguments), true);
       return 'done';
     }
-    const receiver =
-      'receiverKey' in action
-        ? protocol.member(bytes, firstStart, firstEnd, action.receiverKey)
-        : '';
+    const receiver = 'receiverKey' in action ? protocol.member(dictionary, action.receiverKey) : '';
     if (receiver === undefined) return 'failed';
-    const frames = invocationFrames(protocol, callback, bytes, argumentsStart, argumentsEnd);
+    const frames = invocationFrames(protocol, callback, message.allArguments);
     const audience = audienceOf(action, receiver, caller);
     return context.send(caller, frames, audience) ? 'done' : 'failed';
   };
@@ -92,22 +88,18 @@ const delivered =
 const measured =
   (action: DeliverAction): Run =>
   (context, caller, message) => {
-    const { bytes, firstStart, firstEnd, secondStart, secondEnd, argumentsEnd } = message;
     const { protocol: sent } = caller;
-    const receiverFirst = 'receiverKey' in action;
-    const receiver = receiverFirst ? sent.text(bytes, firstStart, firstEnd) : '';
-    const [ticksStart, ticksEnd, payloadStart, payloadEnd] = receiverFirst
-      ? [secondStart, secondEnd, message.thirdStart, message.thirdEnd]
-      : [firstStart, firstEnd, secondStart, secondEnd];
-    const ticks = sent.wideInteger(bytes, ticksStart, ticksEnd);
-    const isNull = sent.isNull(bytes, payloadStart);
-    const payload = isNull ? null : sent.text(bytes, payloadStart, payloadEnd);
+    const ticksAt = 'receiverKey' in action ? 1 : 0;
+    const receiver = ticksAt === 1 ? sent.text(message.argument(0)) : '';
+    const ticks = sent.wideInteger(message.argument(ticksAt));
+    const blob = message.argument(ticksAt + 1);
+    const payload = sent.isNull(blob) ? null : sent.text(blob);
     if (receiver === undefined || ticks === undefined || payload === undefined) return 'unbound';
     const frames = encodedOnce((name) => {
-      if (name === sent.name) return sent.measureFrame(bytes, ticksStart, argumentsEnd);
+      if (name === sent.name) return sent.measureFrame(message.argumentsFrom(ticksAt));
       const protocol = protocolNamed(name);
       const list = protocol?.encodeArguments([ticks, payload]);
-      return list && protocol?.invocationFrame(callbacks.measure, list, 0, list.length);
+      return list && protocol?.invocationFrame(callbacks.measure, list);
     });
     const audience = audienceOf(action, receiver, caller);
     return context.send(caller, frames, audience) ? 'done' : 'failed';
@@ -128,15 +120,16 @@ function audienceOf({ to }: DeliverAction, receiver: string, { id }: HubConnecti
 }
 
 const membership =
-  (name: string, change: 'join' | 'leave'): Run =>
-  (context, caller, { bytes, firstStart, firstEnd }) => {
+  (callback: string, change: 'join' | 'leave'): Run =>
+  (context, caller, message) => {
     const { protocol } = caller;
-    if (protocol.isNull(bytes, firstStart)) return 'failed';
-    const group = protocol.text(bytes, firstStart, firstEnd);
+    const name = message.argument(0);
+    if (protocol.isNull(name)) return 'failed';
+    const group = protocol.text(name);
     if (group === undefined) return 'unbound';
     if (group.length > maxGroupNameLength) return 'failed';
     const answer = (isChanged: boolean): Outcome => {
-      if (isChanged) context.call(caller, protocol.callbackFrame(name), false);
+      if (isChanged) context.call(caller, protocol.callbackFrame(callback), false);
       return isChanged ? 'done' : 'failed';
     };
     const changed = context.changeGroup(caller, group, change);
@@ -150,8 +143,7 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'co
     streams: 1,
     isStreaming: true,
     run: (context, caller, message) => {
-      const { bytes, firstStart, firstEnd } = message;
-      const delayMs = caller.protocol.integer(bytes, firstStart, firstEnd);
+      const delayMs = caller.protocol.integer(message.argument(0));
       if (delayMs === undefined) return 'unbound';
       return streamed(streamsOf(context, caller).start(message, delayMs));
     },
@@ -167,13 +159,13 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'co
     isStreaming: true,
     run: (context, caller, message) => {
       const { protocol } = caller;
-      const { bytes, firstStart, firstEnd } = message;
-      if (!protocol.isDictionary(bytes, firstStart)) return 'unbound';
-      const items = protocol.integer(bytes, message.secondStart, message.secondEnd);
-      const delayMs = protocol.integer(bytes, message.thirdStart, message.thirdEnd);
+      const dictionary = message.argument(0);
+      if (!protocol.isDictionary(dictionary)) return 'unbound';
+      const items = protocol.integer(message.argument(1));
+      const delayMs = protocol.integer(message.argument(2));
       if (items === undefined || delayMs === undefined) return 'unbound';
-      if (protocol.isNull(bytes, firstStart)) return 'failed';
-      const item = Buffer.from(bytes.subarray(firstStart, firstEnd));
+      if (protocol.isNull(dictionary)) return 'failed';
+      const item = Buffer.from(dictionary);
       return streamed(streamsOf(context, caller).startDownload(message, item, items, delayMs));
     },
   },

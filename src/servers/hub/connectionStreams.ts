@@ -110,7 +110,7 @@ export class ConnectionStreams implements OpenStreams {
     }
     const stream = this.uploads.get(id);
     if (stream === undefined) return;
-    if (message.type === hubMessageType.streamItem) this.item(stream, message);
+    if (message.type === hubMessageType.streamItem) this.item(stream, message.item!);
     else this.endUpload(stream, message.error);
   }
 
@@ -141,8 +141,8 @@ export class ConnectionStreams implements OpenStreams {
     this.waitingBytes = 0;
   }
 
-  private item(stream: UpStream, { bytes, itemStart, itemEnd }: HubMessage): void {
-    if (!this.protocol.isDictionary(bytes, itemStart)) {
+  private item(stream: UpStream, item: Buffer): void {
+    if (!this.protocol.isDictionary(item)) {
       this.endUpload(stream, 'Failed to bind Stream message.');
       return;
     }
@@ -152,12 +152,11 @@ export class ConnectionStreams implements OpenStreams {
       return;
     }
     if (stream.delayMs <= 0) {
-      const frame = this.protocol.streamItemFrame(stream.id, bytes, itemStart, itemEnd);
-      this.host.deliver(this.connection, frame);
+      this.host.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
       return;
     }
-    stream.waiting.push(Buffer.from(bytes.subarray(itemStart, itemEnd)));
-    this.waitingBytes += itemEnd - itemStart;
+    stream.waiting.push(Buffer.from(item));
+    this.waitingBytes += item.length;
     if (stream.waiting.length === 1) this.delay(stream);
     if (stream.waiting.length === maxWaitingItems + 1) this.fullStreams++;
   }
@@ -174,8 +173,7 @@ export class ConnectionStreams implements OpenStreams {
     stream.waiting.shift();
     this.waitingBytes -= item.length;
     if (stream.waiting.length === maxWaitingItems) this.fullStreams--;
-    const frame = this.protocol.streamItemFrame(stream.id, item, 0, item.length);
-    this.host.deliver(this.connection, frame);
+    this.host.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
     // A client that does not read may have been closed by this.
     if (!this.calls.has(stream.id)) return;
     if (stream.waiting.length > 0) this.delay(stream);
@@ -278,10 +276,7 @@ class DownloadStream {
       }
       const numbered = connection.protocol.numberedItem(item, this.sent);
       this.sent += 1;
-      host.deliver(
-        connection,
-        connection.protocol.streamItemFrame(id, numbered, 0, numbered.length),
-      );
+      host.deliver(connection, connection.protocol.streamItemFrame(id, numbered));
       if (this.isOver) return;
     }
     this.finish();

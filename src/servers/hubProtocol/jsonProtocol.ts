@@ -5,6 +5,7 @@ import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import {
+  asLong,
   HubMessage,
   longError,
   maxErrorBytes,
@@ -42,30 +43,29 @@ class JsonProtocol extends ServerProtocol {
     return isWhole && members.areValid && isComplete(message) ? message : undefined;
   }
 
-  isDictionary(bytes: Buffer, start: number): boolean {
-    return bytes[start] === openBrace || this.isNull(bytes, start);
+  isDictionary(value: Buffer): boolean {
+    return value[0] === openBrace || this.isNull(value);
   }
 
-  isNull(bytes: Buffer, start: number): boolean {
-    return bytes[start] === letterN;
+  isNull(value: Buffer): boolean {
+    return value[0] === letterN;
   }
 
-  wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined {
-    const text = bytes.toString('latin1', start, Math.min(end, start + 24));
-    const value = /^-?[0-9]{1,19}$/.test(text) ? BigInt(text) : undefined;
-    return value === undefined || BigInt.asIntN(64, value) !== value ? undefined : value;
+  wideInteger(value: Buffer): bigint | undefined {
+    const text = value.toString('latin1', 0, 24);
+    return /^-?[0-9]{1,19}$/.test(text) ? asLong(BigInt(text)) : undefined;
   }
 
-  text(bytes: Buffer, start: number, end: number): string | undefined {
-    return bytes[start] === quote ? stringAt(bytes, start, end) : undefined;
+  text(value: Buffer): string | undefined {
+    return value[0] === quote ? stringAt(value, 0, value.length) : undefined;
   }
 
-  member(bytes: Buffer, start: number, end: number, key: string): string | undefined {
-    return stringMember(bytes, start, end, key);
+  member(dictionary: Buffer, key: string): string | undefined {
+    return stringMember(dictionary, 0, dictionary.length, key);
   }
 
-  value(bytes: Buffer, start: number, end: number): unknown {
-    return JSON.parse(bytes.toString('utf8', start, end));
+  value(bytes: Buffer): unknown {
+    return JSON.parse(bytes.toString('utf8'));
   }
 
   encodeArguments(values: unknown): Buffer {
@@ -118,9 +118,8 @@ function readMember(message: HubMessage, key: string, start: number, end: number
       return message.invocationId !== undefined;
     case 'arguments':
       if (bytes[start] !== openBracket) return false;
-      message.argumentsStart = start;
+      message.beginArguments(start);
       message.argumentsEnd = end;
-      message.argumentCount = 0;
       walk(bytes, start, end, (_keyStart, _keyEnd, valueStart, valueEnd) =>
         message.foundArgument(valueStart, valueEnd),
       );
@@ -128,8 +127,7 @@ function readMember(message: HubMessage, key: string, start: number, end: number
     case 'streamIds':
       return readStreamIds(message, start, end);
     case 'item':
-      message.itemStart = start;
-      message.itemEnd = end;
+      message.item = bytes.subarray(start, end);
       return true;
     case 'result':
       message.hasResult = true;
@@ -167,7 +165,7 @@ function isComplete(message: HubMessage): boolean {
     case hubMessageType.streamInvocation:
       return hasId && isCall;
     case hubMessageType.streamItem:
-      return hasId && message.itemEnd > 0;
+      return hasId && message.item !== undefined;
     case hubMessageType.completion:
       return hasId && !(message.hasResult && message.error !== undefined);
     case hubMessageType.cancelInvocation:

@@ -22,6 +22,7 @@ import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import {
+  asLong,
   HubMessage,
   longError,
   maxErrorBytes,
@@ -70,27 +71,26 @@ class MessagePackProtocol extends ServerProtocol {
     }
   }
 
-  isDictionary(bytes: Buffer, start: number): boolean {
-    return bytes[start] === nil || isMap(bytes[start]!);
+  isDictionary(value: Buffer): boolean {
+    return this.isNull(value) || isMap(value[0]!);
   }
 
-  isNull(bytes: Buffer, start: number): boolean {
-    return bytes[start] === nil;
+  isNull(value: Buffer): boolean {
+    return value[0] === nil;
   }
 
-  wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined {
-    const read = readInteger({ bytes, at: start, end });
-    const value = read === undefined ? undefined : BigInt(read);
-    return value === undefined || BigInt.asIntN(64, value) !== value ? undefined : value;
+  wideInteger(value: Buffer): bigint | undefined {
+    const read = readInteger(cursorIn(value));
+    return read === undefined ? undefined : asLong(BigInt(read));
   }
 
-  text(bytes: Buffer, start: number, end: number): string | undefined {
-    return readText({ bytes, at: start, end });
+  text(value: Buffer): string | undefined {
+    return readText(cursorIn(value));
   }
 
-  member(bytes: Buffer, start: number, end: number, wanted: string): string | undefined {
-    if (!isMap(bytes[start]!)) return undefined;
-    const cursor: Cursor = { bytes, at: start, end };
+  member(dictionary: Buffer, wanted: string): string | undefined {
+    if (!isMap(dictionary[0]!)) return undefined;
+    const cursor = cursorIn(dictionary);
     let found: string | undefined;
     for (let left = readMapHead(cursor); left > 0; left--) {
       const key = readText(cursor);
@@ -102,9 +102,9 @@ class MessagePackProtocol extends ServerProtocol {
     return found;
   }
 
-  value(bytes: Buffer, start: number, end: number): unknown {
+  value(bytes: Buffer): unknown {
     try {
-      return readValue({ bytes, at: start, end });
+      return readValue(cursorIn(bytes));
     } catch (error) {
       if (error instanceof HubMessageError) throw new SyntaxError(error.message, { cause: error });
       throw error;
@@ -116,22 +116,16 @@ class MessagePackProtocol extends ServerProtocol {
   }
 
   numberedItem(dictionary: Buffer, number: number): Buffer {
-    const cursor: Cursor = { bytes: dictionary, at: 0, end: dictionary.length };
+    const cursor = cursorIn(dictionary);
     const pairs = readMapHead(cursor);
     const digits = encodeText(number.toString(16).padStart(itemDigits, '0'));
     const head = [mapHead(pairs + 1), encodeText(itemKey), digits];
     return Buffer.concat([...head, dictionary.subarray(cursor.at)]);
   }
 
-  protected override carrying(
-    head: Buffer,
-    bytes: Buffer,
-    start: number,
-    end: number,
-    tail: Buffer,
-  ): Buffer {
-    const length = head.length + (end - start) + tail.length;
-    return super.carrying(Buffer.concat([lengthPrefix(length), head]), bytes, start, end, tail);
+  protected override carrying(head: Buffer, content: Buffer, tail: Buffer): Buffer {
+    const prefix = lengthPrefix(head.length + content.length + tail.length);
+    return super.carrying(Buffer.concat([prefix, head]), content, tail);
   }
 }
 
@@ -156,6 +150,8 @@ function beginningOf(rest: Buffer, data: Buffer, start: number): Buffer {
   return Buffer.concat([rest, data.subarray(start, start + Math.max(0, missing))]);
 }
 
+const cursorIn = (bytes: Buffer): Cursor => ({ bytes, at: 0, end: bytes.length });
+
 const isMap = (first: number): boolean =>
   (first & 0xf0) === 0x80 || first === 0xde || first === 0xdf;
 
@@ -168,12 +164,13 @@ function readFields(cursor: Cursor, message: HubMessage, elements: number): numb
     case hubMessageType.invocation:
     case hubMessageType.streamInvocation:
       return readInvocation(cursor, message, elements);
-    case hubMessageType.streamItem:
+    case hubMessageType.streamItem: {
       readHead(cursor, message, elements, 4);
-      message.itemStart = cursor.at;
+      const { at } = cursor;
       skipValue(cursor, 2);
-      message.itemEnd = cursor.at;
+      message.item = cursor.bytes.subarray(at, cursor.at);
       return 4;
+    }
     case hubMessageType.completion:
       return readCompletion(cursor, message, elements);
     case hubMessageType.cancelInvocation:
@@ -205,7 +202,7 @@ function readInvocation(cursor: Cursor, message: HubMessage, elements: number): 
   readHead(cursor, message, elements, 5);
   message.target = nameAt(cursor);
   if (message.target === '') fail('no target');
-  message.argumentsStart = cursor.at;
+  message.beginArguments(cursor.at);
   for (let left = readArrayHead(cursor); left > 0; left--) {
     const { at } = cursor;
     skipValue(cursor, 3);

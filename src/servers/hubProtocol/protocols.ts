@@ -46,21 +46,14 @@ export function encodedOnce(frameIn: (protocolName: string) => Buffer | undefine
   };
 }
 
-/** @param sent protocol in which the argument list in `start`…`end` came */
-export function invocationFrames(
-  sent: ServerProtocol,
-  target: string,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): FrameSource {
+/** @param sent protocol in which the argument list came */
+export function invocationFrames(sent: ServerProtocol, target: string, args: Buffer): FrameSource {
   return encodedOnce((name) => {
-    if (name === sent.name) return sent.invocationFrame(target, bytes, start, end);
+    if (name === sent.name) return sent.invocationFrame(target, args);
     const protocol = protocolNamed(name);
     if (protocol === undefined) return undefined;
     try {
-      const encoded = protocol.encodeArguments(sent.value(bytes, start, end));
-      return protocol.invocationFrame(target, encoded, 0, encoded.length);
+      return protocol.invocationFrame(target, protocol.encodeArguments(sent.value(args)));
     } catch (error) {
       // MessagePack has maps that no other protocol can say.
       if (error instanceof SyntaxError) return undefined;

@@ -4,7 +4,7 @@ import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/me
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode, serverHeaderLength } from '../../wire/socket/frame';
 
-/** The envelope of one hub message; arguments and item stay positions in `bytes`, 0 where there is none. */
+/** The envelope of one hub message; arguments and item stay the bytes they came in. */
 export class HubMessage {
   type = NaN;
   target = '';
@@ -14,16 +14,11 @@ export class HubMessage {
   argumentsStart = 0;
   argumentsEnd = 0;
   argumentCount = 0;
-  firstStart = 0;
-  firstEnd = 0;
-  secondStart = 0;
-  secondEnd = 0;
-  thirdStart = 0;
-  thirdEnd = 0;
+  /** Where the first arguments stand, begin and end of each in turn; no method takes more than three. */
+  private readonly spans: number[] = [];
   streams = 0;
   streamId = '';
-  itemStart = 0;
-  itemEnd = 0;
+  item: Buffer | undefined = undefined;
   hasResult = false;
   error: string | undefined = undefined;
 
@@ -34,23 +29,33 @@ export class HubMessage {
     readonly end: number,
   ) {}
 
-  /** Notes where the next argument stands; no method takes more than three. */
+  /** The arguments follow; those of a list that stands there once more take the place of the first. */
+  beginArguments(start: number): void {
+    this.argumentsStart = start;
+    this.argumentCount = this.spans.length = 0;
+  }
+
   foundArgument(start: number, end: number): void {
-    switch (this.argumentCount++) {
-      case 0:
-        this.firstStart = start;
-        this.firstEnd = end;
-        break;
-      case 1:
-        this.secondStart = start;
-        this.secondEnd = end;
-        break;
-      case 2:
-        this.thirdStart = start;
-        this.thirdEnd = end;
-    }
+    if (this.argumentCount++ < 3) this.spans.push(start, end);
+  }
+
+  argument(index: number): Buffer {
+    return this.bytes.subarray(this.spans[2 * index], this.spans[2 * index + 1]);
+  }
+
+  /** The list from the argument on, with the bracket at its end if it has one. */
+  argumentsFrom(index: number): Buffer {
+    return this.bytes.subarray(this.spans[2 * index], this.argumentsEnd);
+  }
+
+  get allArguments(): Buffer {
+    return this.bytes.subarray(this.argumentsStart, this.argumentsEnd);
   }
 }
+
+/** A whole number as a .NET `long`; undefined when it is none. */
+export const asLong = (value: bigint): bigint | undefined =>
+  BigInt.asIntN(64, value) === value ? value : undefined;
 
 export const maxNameBytes = 512;
 /** Longest error text that is kept; {@link longError} stands for longer ones. */
@@ -104,40 +109,43 @@ export abstract class ServerProtocol {
   abstract read(bytes: Buffer, start: number, end: number): HubMessage | undefined;
 
   /** Whether the value binds to a dictionary in .NET: an object, or null. */
-  abstract isDictionary(bytes: Buffer, start: number): boolean;
-  abstract isNull(bytes: Buffer, start: number): boolean;
+  abstract isDictionary(value: Buffer): boolean;
+  abstract isNull(value: Buffer): boolean;
   /** The value as a .NET `long`, exactly; undefined when it does not bind to one. */
-  abstract wideInteger(bytes: Buffer, start: number, end: number): bigint | undefined;
-  abstract text(bytes: Buffer, start: number, end: number): string | undefined;
+  abstract wideInteger(value: Buffer): bigint | undefined;
+  abstract text(value: Buffer): string | undefined;
   /** The text under `key` in a dictionary, the last one if it is repeated; undefined without. */
-  abstract member(bytes: Buffer, start: number, end: number, key: string): string | undefined;
-  /** Everything in `start`…`end`. @throws SyntaxError when it is no value after all */
-  abstract value(bytes: Buffer, start: number, end: number): unknown;
+  abstract member(dictionary: Buffer, key: string): string | undefined;
+  /** @throws SyntaxError when the bytes are no value after all */
+  abstract value(bytes: Buffer): unknown;
   abstract encodeArguments(values: unknown): Buffer;
   /** A dictionary with its number, in hexadecimal, before its other members. */
   abstract numberedItem(dictionary: Buffer, number: number): Buffer;
 
   /** The value as a .NET `int`; undefined when it does not bind to one. */
-  integer(bytes: Buffer, start: number, end: number): number | undefined {
-    const wide = this.wideInteger(bytes, start, end);
+  integer(value: Buffer): number | undefined {
+    const wide = this.wideInteger(value);
     return wide === undefined || BigInt.asIntN(32, wide) !== wide ? undefined : Number(wide);
   }
 
-  invocationFrame(target: string, bytes: Buffer, start: number, end: number): Buffer {
+  /** @param args the whole list */
+  invocationFrame(target: string, args: Buffer): Buffer {
     const { invocationHead, invocationTail } = this.around;
     const isUsual = target === callbacks.recordLatency;
-    const head = isUsual ? this.recordLatencyHead : invocationHead(target);
-    return this.carrying(head, bytes, start, end, invocationTail);
+    return this.carrying(
+      isUsual ? this.recordLatencyHead : invocationHead(target),
+      args,
+      invocationTail,
+    );
   }
 
-  /** Calls `Measure` with the last two arguments of a list, from `start` to the list's `end`. */
-  measureFrame(bytes: Buffer, start: number, end: number): Buffer {
-    return this.carrying(this.measureHead, bytes, start, end, this.around.invocationTail);
+  /** Calls `Measure` with the last two arguments of a list, up to its end. */
+  measureFrame(args: Buffer): Buffer {
+    return this.carrying(this.measureHead, args, this.around.invocationTail);
   }
 
-  streamItemFrame(invocationId: string, bytes: Buffer, start: number, end: number): Buffer {
-    const { itemHead, itemTail } = this.around;
-    return this.carrying(itemHead(invocationId), bytes, start, end, itemTail);
+  streamItemFrame(invocationId: string, item: Buffer): Buffer {
+    return this.carrying(this.around.itemHead(invocationId), item, this.around.itemTail);
   }
 
   frame(payload: Buffer): Buffer {
@@ -169,14 +177,8 @@ export abstract class ServerProtocol {
     });
   }
 
-  protected carrying(
-    head: Buffer,
-    bytes: Buffer,
-    start: number,
-    end: number,
-    tail: Buffer,
-  ): Buffer {
-    return carryingFrame(this.code, head, bytes, start, end, tail);
+  protected carrying(head: Buffer, content: Buffer, tail: Buffer): Buffer {
+    return carryingFrame(this.code, head, content, tail);
   }
 
   private written(message: WrittenMessage): Buffer {
@@ -213,24 +215,16 @@ export function serverHeader(code: number, payloadBytes: number): Buffer {
 }
 
 export function serverFrame(code: number, payload: Buffer): Buffer {
-  return carryingFrame(code, payload, payload, 0, 0, nothing);
+  return carryingFrame(code, payload, nothing, nothing);
 }
 
-/** A frame that carries `start`…`end` of `bytes` between `head` and `tail`, byte for byte. */
-function carryingFrame(
-  code: number,
-  head: Buffer,
-  bytes: Buffer,
-  start: number,
-  end: number,
-  tail: Buffer,
-): Buffer {
-  const payloadBytes = head.length + (end - start) + tail.length;
+function carryingFrame(code: number, head: Buffer, content: Buffer, tail: Buffer): Buffer {
+  const payloadBytes = head.length + content.length + tail.length;
   const header = serverHeaderLength(payloadBytes);
   const frame = Buffer.allocUnsafe(header + payloadBytes);
   writeHeader(frame, code, payloadBytes);
   let next = header + head.copy(frame, header);
-  next += bytes.copy(frame, next, start, end);
+  next += content.copy(frame, next);
   tail.copy(frame, next);
   return frame;
 }

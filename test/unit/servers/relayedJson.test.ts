@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
+import { jsonProtocol } from '../../../src/servers/hubProtocol/jsonProtocol';
 import { SeededRandom } from '../../fakes/seededBytes';
 import { RawClient, separator } from './rawClient';
 
@@ -55,5 +56,15 @@ describe('JSON that the bench hub relays', () => {
       relayed > 0 && refused > 0,
       `seed ${random.seed}: ${relayed} relayed, ${refused} refused`,
     );
+  });
+
+  it('takes the last of two lists of arguments, for what it looks at and for what it sends on', () => {
+    const text = '{"type":1,"target":"SendToGroup","arguments":[1,2],"arguments":[{"g":"b"}]}';
+    const bytes = Buffer.from(text + separator);
+    const message = jsonProtocol.read(bytes, 0, bytes.length);
+    assert.ok(message);
+    assert.equal(message.argumentCount, 1);
+    assert.equal(message.argument(0).toString(), '{"g":"b"}');
+    assert.equal(message.allArguments.toString(), '[{"g":"b"}]');
   });
 });

@@ -113,7 +113,7 @@ describe('StreamingDownload of the bench hub', () => {
       assert.deepEqual(JSON.parse(found), wanted);
     }
     const found = messagePackProtocol.numberedItem(Buffer.from(encodeValue({ a: 1 })), 17);
-    assert.deepEqual(messagePackProtocol.value(found, 0, found.length), {
+    assert.deepEqual(messagePackProtocol.value(found), {
       'bench.Item': '00000011',
       a: 1,
     });
