@@ -137,53 +137,34 @@ export interface Estimate {
   readonly billing?: Billing;
 }
 
-/** By path, `[]` for each entry of a list. A *ratio* is 1 where a limit is reached. */
-export const estimateUnits = {
-  'loads[].in_messages_per_s': 'messages/s',
-  'loads[].out_messages_per_s': 'messages/s',
-  'loads[].in_bytes_per_s': 'bytes/s',
-  'loads[].out_bytes_per_s': 'bytes/s',
-  unit: 'Unit',
-  unit_listed: 'Unit',
-  unit_strict: 'Unit',
-  unit_guide_sum: 'Unit',
-  unit_within_rounding: 'Unit',
-  unit_with_server_connections: 'Unit',
-  'other_edition.unit': 'Unit',
-  at_unit: 'Unit',
-  traffic_utilisation: 'ratio',
-  connection_utilisation: 'ratio',
-  app_servers: 'app servers',
-  server_connections_per_app_server: 'connections',
-  server_connections: 'connections',
-  headroom: 'ratio',
-  'limits[].load': 'messages/s, for measure bandwidth of 2,048 bytes',
-  'limits[].limit': 'messages/s, for measure bandwidth of 2,048 bytes',
-  'limits[].utilisation': 'ratio',
-  'limits[].source.line': 'line',
-  'binding.utilisation': 'ratio',
-  'binding.source.line': 'line',
-  'neighbours[].unit': 'Unit',
-  'neighbours[].connections': 'ratio',
-  'neighbours[].inbound': 'ratio',
-  'neighbours[].outbound': 'ratio',
-  'billing.messages_per_s': 'messages of 2 KB/s',
-  'billing.messages_per_day': 'messages of 2 KB/day',
-  'billing.messages_per_month': 'messages of 2 KB/30 days',
-  'billing.payload_only.messages_per_s': 'messages of 2 KB/s',
-  'billing.payload_only.messages_per_day': 'messages of 2 KB/day',
-  'billing.payload_only.messages_per_month': 'messages of 2 KB/30 days',
-} as const;
+/** Units by the paths of the fields that have them, `[]` for each entry of a list. */
+const unitsOf = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([unit, paths]) => paths.split(' ').map((path) => [path, unit])),
+  );
+
+/** A *ratio* is 1 where a limit is reached. */
+export const estimateUnits = unitsOf({
+  'messages/s': 'loads[].in_messages_per_s loads[].out_messages_per_s',
+  'bytes/s': 'loads[].in_bytes_per_s loads[].out_bytes_per_s',
+  Unit: 'unit unit_listed unit_strict unit_guide_sum unit_within_rounding unit_with_server_connections at_unit other_edition.unit neighbours[].unit',
+  ratio:
+    'traffic_utilisation connection_utilisation headroom limits[].utilisation binding.utilisation neighbours[].connections neighbours[].inbound neighbours[].outbound',
+  'app servers': 'app_servers',
+  connections: 'server_connections_per_app_server server_connections',
+  'messages/s, for measure bandwidth of 2,048 bytes': 'limits[].load limits[].limit',
+  line: 'limits[].source.line binding.source.line',
+  'messages of 2 KB/s': 'billing.messages_per_s billing.payload_only.messages_per_s',
+  'messages of 2 KB/day': 'billing.messages_per_day billing.payload_only.messages_per_day',
+  'messages of 2 KB/30 days': 'billing.messages_per_month billing.payload_only.messages_per_month',
+});
 
 /** Of the price, which is in whatever money the prices were given in. */
-export const priceUnits = {
-  'price.unit': 'Unit',
-  'price.hours': 'hours',
-  'price.units': 'money',
-  'price.messages': 'money',
-  'price.total': 'money',
-  price_per_month: 'money',
-} as const;
+export const priceUnits = unitsOf({
+  Unit: 'price.unit',
+  hours: 'price.hours',
+  money: 'price.units price.messages price.total price_per_month',
+});
 
 export type TableName =
   | 'echo'

@@ -1,27 +1,19 @@
 import { countFor, leastBeyond, showsShare } from '../base/measuringLimits';
-import { latencyShare, latencyOverExpected, summaryKeys } from '../base/objectives/latency';
+import {
+  latencyShare,
+  latencyOverExpected,
+  summaryKeys,
+  type SummaryKey,
+} from '../base/objectives/latency';
 import type { JudgedDeliveries } from '../base/objectives/objective';
 import { latencyMetrics } from '../base/objectives/percentile';
 import { formatCount } from '../base/units';
 
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */
-export interface LatencySummary {
-  readonly count: number;
-  readonly min: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly p9999: number;
-  readonly max: number;
-}
+export type LatencySummary = Readonly<Record<'count' | 'min' | 'mean' | SummaryKey, number>>;
 
 /** Over what was expected, microseconds: a lost delivery is slower than any other. Null where the rank was lost. */
-export type JudgedLatency = Readonly<
-  Record<Exclude<keyof LatencySummary, 'count' | 'min' | 'mean'>, number | null>
->;
+export type JudgedLatency = Readonly<Record<SummaryKey, number | null>>;
 
 const tailShares = { p999: latencyShare['p99.9'], p9999: latencyShare['p99.99'] } as const;
 type Tail = keyof typeof tailShares;

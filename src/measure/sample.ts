@@ -16,18 +16,14 @@ type SampleOf<Kind> = {
 
 /** Something that is counted: a worker counts and gives samples, the lead adds up those of all workers. */
 abstract class Tally<Kind> {
-  private names: readonly string[] = [];
-
-  /** Ends the constructor of the class whose fields are counted; those of classes that extend it are not. */
-  protected countFields(): void {
-    this.names = Object.keys(this).filter((name) => name !== 'names');
-  }
+  /** The last field of a class that is counted: those before it are its parts, those of classes that extend it are not. */
+  protected abstract readonly parts: readonly string[];
 
   /** What was counted since the last call; see {@link LatencyHistogram.take}. */
   take(keep = false): SampleOf<Kind> {
     const own = this as unknown as Record<string, number | LatencyHistogram>;
     const taken: Record<string, number | HistogramCounts> = {};
-    for (const name of this.names) {
+    for (const name of this.parts) {
       const part = own[name]!;
       const counts = typeof part === 'number' ? part : part.take(keep);
       if (counts !== undefined) taken[name] = counts;
@@ -39,7 +35,7 @@ abstract class Tally<Kind> {
   add(sample: SampleOf<Kind>): void {
     const own = this as unknown as Record<string, number | LatencyHistogram>;
     const more = sample as Readonly<Record<string, number | HistogramCounts | undefined>>;
-    for (const name of this.names) {
+    for (const name of this.parts) {
       const [part, value] = [own[name]!, more[name]];
       if (typeof value === 'number') own[name] = (part as number) + value;
       else if (value !== undefined) (part as LatencyHistogram).add(value);
@@ -66,11 +62,7 @@ export class MessageCounts extends Tally<MessageCounts> {
   readonly timeToAll = new LatencyHistogram();
   readonly latency = new LatencyHistogram();
   readonly sendLatency = new LatencyHistogram();
-
-  constructor() {
-    super();
-    this.countFields();
-  }
+  protected readonly parts = Object.keys(this);
 }
 
 /** Joins and leaves of one step, where connections move. */
@@ -83,11 +75,7 @@ export class MembershipCounts extends Tally<MembershipCounts> {
   skipped = 0;
   readonly joinLatency = new LatencyHistogram();
   readonly leaveLatency = new LatencyHistogram();
-
-  constructor() {
-    super();
-    this.countFields();
-  }
+  protected readonly parts = Object.keys(this);
 
   record(joined: boolean, worked: boolean, us: number): void {
     if (worked) (joined ? this.joinLatency : this.leaveLatency).record(us);
@@ -110,11 +98,7 @@ export class TargetCounts extends Tally<TargetCounts> {
   received = 0;
   readonly connectTimes = new LatencyHistogram();
   readonly latency = new LatencyHistogram();
-
-  constructor() {
-    super();
-    this.countFields();
-  }
+  protected readonly parts = Object.keys(this);
 }
 
 /** Over all connections; milliseconds and millionths, since a histogram ends at an hour of microseconds. */
@@ -124,11 +108,7 @@ export class LifeCounts extends Tally<LifeCounts> {
   readonly lifeMs = new LatencyHistogram();
   readonly downMs = new LatencyHistogram();
   readonly unavailableMillionths = new LatencyHistogram();
-
-  constructor() {
-    super();
-    this.countFields();
-  }
+  protected readonly parts = Object.keys(this);
 
   /** A connection's time since it was first open, and how much of it it was down. */
   record(spanUs: number, downUs: number): void {

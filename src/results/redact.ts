@@ -9,30 +9,15 @@ const reference = new RegExp(referencePattern, 'g');
 const placeholder = /^(?:<[^<>]*>|[x*.]{3,}|…)$/i;
 /** These say how to talk. Every other header may let somebody in: services make up names for keys. */
 const openHeaders = new Set([
-  'accept',
-  'accept-charset',
-  'accept-encoding',
-  'accept-language',
-  'cache-control',
-  'content-type',
-  'host',
-  'origin',
-  'pragma',
-  'user-agent',
-  'x-requested-with',
+  ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'cache-control'],
+  ...['content-type', 'host', 'origin', 'pragma', 'user-agent', 'x-requested-with'],
 ]);
 const secretName =
   /authorization|cookie|token|secret|passw|pwd|api-?key|access-?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
 /** Parts of a connection string that name things; every other part is taken for a secret. */
 const openParts = new Set([
-  'endpoint',
-  'version',
-  'port',
-  'authtype',
-  'clientid',
-  'tenantid',
-  'clientendpoint',
-  'serverendpoint',
+  ...['endpoint', 'clientendpoint', 'serverendpoint', 'port', 'version'],
+  ...['authtype', 'clientid', 'tenantid'],
 ]);
 
 export function isSecretName(name: string): boolean {

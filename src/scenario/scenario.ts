@@ -1,6 +1,6 @@
 import type { Service } from '../base/serviceTraits';
 import type { Slo } from '../base/slo';
-import type { SearchKind } from '../search/searchSummary';
+import type { SearchSummary } from '../search/searchSummary';
 import type { Parameters } from '../usecases/parameters';
 import type { ConfigFields } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
@@ -55,15 +55,7 @@ export interface StageSpec {
 }
 
 /** A capacity search instead of fixed steps. */
-export interface SearchSpec {
-  readonly of: SearchKind;
-  readonly from: number;
-  readonly to: number;
-  /** Share of the lower end that the interval may have. */
-  readonly precision: number;
-  /** Time for all steps. */
-  readonly budgetMs: number;
-}
+export type SearchSpec = Pick<SearchSummary, 'of' | 'from' | 'to' | 'precision' | 'budgetMs'>;
 
 /** Every default filled in; keys of `config` are described in `keys/configKeys.ts`. References such as `${secret:name}` stay. */
 export interface Scenario extends ConfigFields {

@@ -26,6 +26,7 @@ export const summaryKeys = {
   'p99.99': 'p9999',
   max: 'max',
 } as const satisfies Readonly<Record<LatencyMetric, string>>;
+export type SummaryKey = (typeof summaryKeys)[LatencyMetric];
 
 /** Whether results have it under a name of its own. */
 export const isSummarised = (metric: Percentile): metric is LatencyMetric =>

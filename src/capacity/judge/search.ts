@@ -173,52 +173,44 @@ export function trafficUtilisation(
   return sum;
 }
 
-const bandwidth = (direction: Direction, table: TableName): Constraint => ({
-  direction,
-  measure: 'bandwidth',
-  table,
-});
-const messages = (direction: Direction, table: TableName): Constraint => ({
-  direction,
-  measure: 'messages',
-  table,
-});
-const both = (direction: Direction, table: TableName): Constraint[] => [
-  bandwidth(direction, table),
-  messages(direction, table),
-];
+const limitOf =
+  (measure: Constraint['measure']) =>
+  (direction: Direction, table: TableName): Constraint => ({ direction, measure, table });
+const [bandwidth, messages] = [limitOf('bandwidth'), limitOf('messages')];
+const both = (...of: [Direction, TableName]): Constraint[] => [bandwidth(...of), messages(...of)];
 
-/** Constraints by table: those always compared, and those of the strict reading. */
-const byTable: Readonly<
-  Record<TableName, { always: readonly Constraint[]; strict: readonly Constraint[] }>
-> = {
-  echo: {
-    always: [bandwidth('in', 'echo'), bandwidth('out', 'echo')],
-    strict: [messages('in', 'echo'), messages('out', 'echo')],
-  },
-  // The inbound rows of broadcast, big group and REST broadcast only record how little the benchmark
-  // sent; the ceiling of another row stands in (docs/capacity.md, I-09).
-  broadcast: {
-    always: [bandwidth('in', 'echo'), bandwidth('out', 'broadcast')],
-    strict: [messages('in', 'echo'), messages('out', 'broadcast')],
-  },
-  rest_broadcast: {
-    always: [...both('in', 'rest_send_to_user'), bandwidth('out', 'rest_broadcast')],
-    strict: [messages('out', 'rest_broadcast')],
-  },
-  big_group: {
-    always: [...both('in', 'small_group'), bandwidth('out', 'big_group')],
-    strict: [messages('out', 'big_group')],
-  },
+interface TableConstraints {
+  /** Those always compared, and those of the strict reading. */
+  readonly always: readonly Constraint[];
+  readonly strict: readonly Constraint[];
+}
+
+const paidPerMessage = (table: TableName): TableConstraints => ({
+  always: [...both('in', table), ...both('out', table)],
+  strict: [],
+});
+
+// The inbound rows of broadcast, big group and REST broadcast only record how little the benchmark
+// sent; the ceiling of another row stands in (docs/capacity.md, I-09).
+const ofBandwidth = (inbound: TableName, outbound: TableName): TableConstraints => ({
+  always: [bandwidth('in', inbound), bandwidth('out', outbound)],
+  strict: [messages('in', inbound), messages('out', outbound)],
+});
+const paidPerSending = (inbound: TableName, outbound: TableName): TableConstraints => ({
+  always: [...both('in', inbound), bandwidth('out', outbound)],
+  strict: [messages('out', outbound)],
+});
+
+const byTable: Readonly<Record<TableName, TableConstraints>> = {
+  echo: ofBandwidth('echo', 'echo'),
+  broadcast: ofBandwidth('echo', 'broadcast'),
+  rest_broadcast: paidPerSending('rest_send_to_user', 'rest_broadcast'),
+  big_group: paidPerSending('small_group', 'big_group'),
   small_group: paidPerMessage('small_group'),
   send_to_connection: paidPerMessage('send_to_connection'),
   rest_send_to_user: paidPerMessage('rest_send_to_user'),
   upstream_echo: paidPerMessage('upstream_echo'),
 };
-
-function paidPerMessage(table: TableName): { always: Constraint[]; strict: Constraint[] } {
-  return { always: [...both('in', table), ...both('out', table)], strict: [] };
-}
 
 /** REST to groups has no table: the group's table, and the request rate of REST to users. */
 const restRequests = both('in', 'rest_send_to_user');
