@@ -1,4 +1,6 @@
-const durationMs: Readonly<Record<string, number>> = {
+type Scale = Readonly<Record<string, number>>;
+
+const durationMs: Scale = {
   us: 0.001,
   ms: 1,
   s: 1000,
@@ -6,7 +8,7 @@ const durationMs: Readonly<Record<string, number>> = {
   min: 60_000,
   h: 3_600_000,
 };
-const sizeBytes: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 * 1024 };
+const sizeBytes: Scale = { b: 1, kb: 1024, mb: 1024 * 1024 };
 
 /** `250ms`, `30s`, `1.5m`, `2h`. A bare number is left to the caller. */
 export const durationPattern = '^[0-9]+(\\.[0-9]+)?\\s*(us|ms|s|m|min|h)$';
@@ -17,11 +19,7 @@ export const ratePattern = '^[0-9]+(\\.[0-9]+)?\\s*/\\s*(s|m|min|h)$';
 /** `1%`, `99.5 %`. */
 export const sharePattern = '^[0-9]+(\\.[0-9]+)?\\s*%$';
 
-function scaled(
-  text: string,
-  pattern: string,
-  scale: Readonly<Record<string, number>>,
-): number | undefined {
+function scaled(text: string, pattern: string, scale: Scale): number | undefined {
   if (!new RegExp(pattern).test(text)) return undefined;
   const [, digits, unit] = /^([0-9.]+)\s*([a-zA-Z]+)$/.exec(text) ?? [];
   const factor = scale[(unit ?? '').toLowerCase()];

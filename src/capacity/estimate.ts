@@ -5,7 +5,7 @@ import { billingOf } from './judge/billing';
 import { withVerdict } from './judge/unitVerdict';
 import { loadOf } from './load/loadOf';
 import { trafficLoad } from './load/serviceLoad';
-import type { Estimate, EstimateInput, EstimateOptions } from './model';
+import type { Estimate, EstimateInput, EstimateOptions, OrProblem } from './model';
 
 /**
  * By the published tables (method: docs/capacity.md); fast enough for every key stroke.
@@ -32,7 +32,7 @@ export function scenarioEstimate(
   scenario: Scenario,
   options: EstimateOptions = {},
   model: EstimateModel = { loadOf, estimate },
-): { readonly estimate: Estimate } | { readonly problem: string } {
+): OrProblem<{ readonly estimate: Estimate }> {
   const load = model.loadOf(scenario);
   if ('problem' in load) return load;
   try {

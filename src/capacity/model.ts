@@ -23,6 +23,9 @@ export interface EstimateOptions {
   readonly headroom?: number;
 }
 
+/** Or in a sentence why there is none. */
+export type OrProblem<Found> = Found | { readonly problem: string };
+
 export interface EstimateLoad {
   readonly kind: TrafficKind;
   readonly table: string;

@@ -133,10 +133,7 @@ export function runLeftS(
 export const mostSnapshots = 7200;
 
 /** At most about `most`: of neighbours of one phase and step the slowest stays; so do the first and last of each. */
-export function thinSnapshots(
-  snapshots: readonly Snapshot[],
-  most: number = mostSnapshots,
-): readonly Snapshot[] {
+export function thinSnapshots(snapshots: readonly Snapshot[], most = mostSnapshots) {
   if (snapshots.length <= most) return snapshots;
   const width = Math.ceil(snapshots.length / most);
   const kept: Snapshot[] = [];

@@ -12,6 +12,8 @@ export interface DrawnPaceSpec {
   readonly closed?: boolean;
 }
 
+type NextDue = ReturnType<Timing['resumed']>;
+
 /** When messages are due that are not evenly spaced, or whose senders come and go: each sender by itself, merged. */
 export class DrawnPace implements Pacing {
   private readonly dueUs: Float64Array;
@@ -45,7 +47,7 @@ export class DrawnPace implements Pacing {
   }
 
   left(position: number, fromUs: number, untilUs: number): number {
-    let next = { number: this.numbers[position]!, dueUs: this.dueUs[position]! };
+    let next: NextDue = { number: this.numbers[position]!, dueUs: this.dueUs[position]! };
     let count = 0;
     while (next.dueUs < untilUs) {
       if (next.dueUs >= fromUs) count += 1;
@@ -65,13 +67,9 @@ export class DrawnPace implements Pacing {
   }
 
   /** That message, or the first one after it for which the sender takes part. */
-  private whenActive(
-    rank: number,
-    number: number,
-    dueUs: number,
-  ): { number: number; dueUs: number } {
+  private whenActive(rank: number, number: number, dueUs: number): NextDue {
     const { activity, timing } = this.spec;
-    let next = { number, dueUs };
+    let next: NextDue = { number, dueUs };
     while (activity !== undefined && !activity.isActive(rank, next.dueUs)) {
       const fromUs = activity.activeFromUs(rank, next.dueUs);
       if (fromUs === Infinity) return { number: next.number, dueUs: Infinity };

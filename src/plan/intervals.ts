@@ -28,10 +28,7 @@ export const drawsOf =
 const golden = (Math.sqrt(5) - 1) / 2;
 
 /** A message in each interval, at the place in it that `placeOf` gives (0…1). */
-function everyInterval(
-  intervalUs: number,
-  placeOf: (rank: number, number: number) => number,
-): Timing {
+function everyInterval(intervalUs: number, placeOf: Draw): Timing {
   const dueUs = (rank: number, number: number): number =>
     (number + placeOf(rank, number)) * intervalUs;
   return {
@@ -51,16 +48,11 @@ export const evenTiming = (intervalUs: number): Timing =>
   everyInterval(intervalUs, (rank) => (rank * golden) % 1);
 
 /** One message in each interval of a sender, somewhere in it: counts stay exact, the order is drawn. */
-export const jitterTiming = (intervalUs: number, draw: Draw): Timing =>
-  everyInterval(intervalUs, (rank, number) => draw(rank, number));
+export const jitterTiming = everyInterval;
 
 /** Gaps that are drawn from a distribution whose mean is the interval. */
-export function drawnTiming(
-  intervalUs: number,
-  { distribution, spread }: PlanIntervals,
-  draw: Draw,
-): Timing {
-  const { gap, longerGap } = gapsOf(distribution, spread);
+export function drawnTiming(intervalUs: number, gaps: PlanIntervals, draw: Draw): Timing {
+  const { gap, longerGap } = gapsOf(gaps);
   // Whoever looks at a moment finds itself in a gap that is longer than the usual one, anywhere in it: with that the
   // rate is the same from the first moment on.
   const restUs = (rank: number, number: number): number =>
@@ -79,10 +71,7 @@ type Gap = (rank: number, number: number, draw: Draw) => number;
  * Gaps with mean 1, and those of which each is as likely as it is long (inspection paradox: W. Feller, *An Introduction
  * to Probability Theory*, volume II, I.4).
  */
-function gapsOf(
-  distribution: PlanIntervals['distribution'],
-  spread: number,
-): { readonly gap: Gap; readonly longerGap: Gap } {
+function gapsOf({ distribution, spread }: PlanIntervals): Record<'gap' | 'longerGap', Gap> {
   switch (distribution) {
     case 'exponential': {
       const gap: Gap = (rank, number, draw) => -Math.log(draw(rank, number));

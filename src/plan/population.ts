@@ -142,13 +142,9 @@ function sendersUpTo({ steps }: Plan, position: number, step: number): number {
 }
 
 /** Connections that send for no entry in any step up to that one (from 1). */
-export function silentUpTo(
-  plan: Plan,
-  populations: readonly Population[],
-  step: number,
-): Uint32Array {
+export function silentUpTo(plan: Plan, all: readonly Population[], step: number): Uint32Array {
   return Uint32Array.from(
-    populations.flatMap(({ senderOrder }, position) => [
+    all.flatMap(({ senderOrder }, position) => [
       ...senderOrder.subarray(sendersUpTo(plan, position, step)),
     ]),
   );

@@ -93,11 +93,7 @@ export async function readBounded(file: string, most = mostBytes): Promise<strin
   }
 }
 
-async function readInterrupted(
-  folder: string,
-  scenario: string,
-  samples: string,
-): Promise<InterruptedRun> {
+async function readInterrupted(folder: string, scenario: string, samples: string) {
   const steps = new Map<number, StepProgress>();
   let lastSample: Snapshot | undefined;
   for await (const sample of readSamples(samples)) {
@@ -106,7 +102,7 @@ async function readInterrupted(
   }
   const scenarioText = await readBounded(scenario).catch(() => undefined);
   return {
-    kind: 'interrupted',
+    kind: 'interrupted' as const,
     path: folder,
     ...(scenarioText !== undefined && { scenarioText }),
     steps: [...steps.values()].sort((a, b) => a.index - b.index),

@@ -128,7 +128,7 @@ function stop(child: ChildProcess): Promise<void> {
 }
 
 export async function disposeAll(
-  ...things: readonly { dispose(): Promise<void> }[]
+  ...things: readonly Pick<ServerProcess, 'dispose'>[]
 ): Promise<void> {
   const [first, ...others] = things;
   try {

@@ -25,10 +25,10 @@ const mostTogether = 64 * 1024 * 1024;
 
 const format = 'Write a range such as 1KB-4KB, or sizes with weights such as 256B 90%, 16KB 10%.';
 
+type ReadSizes = { readonly sizes: readonly PayloadSize[] } | { readonly problem: string };
+
 /** `1KB-4KB` (16 sizes evenly spread over it, each as likely), or a list of sizes with a weight or share behind each. */
-export function parsePayloadSizes(
-  text: string,
-): { readonly sizes: readonly PayloadSize[] } | { readonly problem: string } {
+export function parsePayloadSizes(text: string): ReadSizes {
   const [, from, to] =
     /^(\.?\w+(?:\.\w+)*)\s*(?:-|–|\.\.)\s*(\.?\w+(?:\.\w+)*)$/.exec(text.trim().slice(0, 200)) ??
     [];
@@ -54,10 +54,7 @@ export function parsePayloadSizes(
 
 const bounds = 'Sizes go from 1 byte to 16 MB.';
 
-function rangeOf(
-  from: number | undefined,
-  to: number | undefined,
-): ReturnType<typeof parsePayloadSizes> {
+function rangeOf(from: number | undefined, to: number | undefined): ReadSizes {
   if (from === undefined || to === undefined) return { problem: format };
   if (from < 1 || to > mostBytes) return { problem: bounds };
   if (from > to) return { problem: 'A range begins with its smaller size.' };
@@ -69,7 +66,7 @@ function rangeOf(
   return together(sizes);
 }
 
-function together(sizes: readonly PayloadSize[]): ReturnType<typeof parsePayloadSizes> {
+function together(sizes: readonly PayloadSize[]): ReadSizes {
   const sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
   return sum > mostTogether
     ? { problem: 'All sizes together must not exceed 64 MB: each is kept encoded.' }
@@ -77,10 +74,7 @@ function together(sizes: readonly PayloadSize[]): ReturnType<typeof parsePayload
 }
 
 /** Mean over all messages of what one of a size counts for. */
-export function meanOf(
-  sizes: readonly PayloadSize[],
-  countsFor: (bytes: number) => number,
-): number {
+export function meanOf(sizes: readonly PayloadSize[], countsFor: (bytes: number) => number) {
   const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }

@@ -62,10 +62,8 @@ export function streamNumbers(
 }
 
 /** As long as the hub keeps up, with one begun each `intervalMs`. */
-export function openAtOnce(
-  { direction, items, wanted, delayMs }: StreamShape,
-  intervalMs: number,
-): number {
+export function openAtOnce(stream: StreamShape, intervalMs: number): number {
+  const { direction, items, wanted, delayMs } = stream;
   // A hub that gives items back waits once more, and a cancelled stream ends with the item it is cancelled by.
   const waits = direction === 'both' ? wanted + 1 : wanted - 1;
   const upOnly = direction === 'upload' ? items - 1 : waits;
@@ -127,10 +125,9 @@ function directionOf(parameters: Parameters): StreamDirection | undefined {
  * arguments; what the hub makes has the size that is said of it, or that of the arguments where they are
  * larger: the tables know one size for both ways.
  */
-export function itemBytes(
-  { direction, items, own }: StreamShape,
-  { streamingItemSize }: Parameters,
-): number {
+export function itemBytes(stream: StreamShape, parameters: Parameters): number {
+  const { direction, items, own } = stream;
+  const { streamingItemSize } = parameters;
   const call = argumentBytes(ownArguments(own?.arguments ?? '[]'));
   if (direction === 'download')
     return Math.max(

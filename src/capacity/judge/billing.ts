@@ -1,5 +1,5 @@
 import type { Scenario } from '../../scenario/scenario';
-import { meanOf } from '../../usecases/payloadSizes';
+import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { offers } from '../tables/resolved';
@@ -42,10 +42,7 @@ function aroundTheClock(perSecond: number): BilledMessages {
   };
 }
 
-function meanPieces(
-  { leaving }: ServiceLoad,
-  bytesOf: (size: ServiceLoad['leaving'][number]) => number,
-): number {
+function meanPieces({ leaving }: ServiceLoad, bytesOf: (size: LeavingSize) => number): number {
   const onWire = leaving.map((size) => ({ bytes: bytesOf(size), weight: size.weight }));
   return meanOf(onWire, (bytes) => Math.ceil(bytes / billedBytes));
 }

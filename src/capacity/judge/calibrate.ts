@@ -59,11 +59,8 @@ export function calibratedUnit(
   };
 }
 
-function sentenceOf(
-  { scenario, unit, loads }: Calibration,
-  needed: number | null,
-  ageDays: number,
-): string {
+function sentenceOf(known: Calibration, needed: number | null, ageDays: number): string {
+  const { scenario, unit, loads } = known;
   const carried = loads
     .map(({ table, out_messages_per_s: out }) => `${tableName(table)} ${figure(out)} msg/s out`)
     .join('; ');

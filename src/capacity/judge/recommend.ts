@@ -19,6 +19,7 @@ import {
   type Estimate,
   type EstimateInput,
   type EstimateOptions,
+  type OrProblem,
   type Product,
   type TableSource,
 } from '../model';
@@ -206,7 +207,7 @@ export interface MeasuredStep extends MeasuredCounts {
 export function measuredLoadOf(
   scenario: Scenario,
   measured: MeasuredStep,
-): { readonly load: MeasuredLoad } | { readonly problem: string } {
+): OrProblem<{ readonly load: MeasuredLoad }> {
   const {
     index,
     planned: place = index,

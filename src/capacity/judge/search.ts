@@ -128,11 +128,7 @@ export interface ConstraintUse extends Constraint {
 /** `guide`: limits are bandwidths, small messages may go faster than any table shows; `strict` holds rates too. */
 type Reading = 'guide' | 'strict';
 
-function constraintUses(
-  edition: PublishedEdition,
-  load: ServiceLoad,
-  unit: number,
-): ConstraintUse[] {
+function usesOf(edition: PublishedEdition, load: ServiceLoad, unit: number): ConstraintUse[] {
   return constraintsOf(load, 'guide').map((constraint) => {
     const { table, direction, measure } = constraint;
     const limit = limitAt(edition, table, direction, unit);
@@ -236,7 +232,7 @@ export function fillAt(demand: Demand, unit: number): Fill {
   const { edition, loads } = demand;
   const traffic = trafficUtilisation(demand, unit);
   const connections = demand.connections / connectionLimit(edition, unit);
-  const uses = loads.flatMap((load) => constraintUses(edition, load, unit));
+  const uses = loads.flatMap((load) => usesOf(edition, load, unit));
   const limiting = new Set<string>();
   if (connections >= traffic * (1 - tolerance)) limiting.add('connections');
   if (traffic >= connections * (1 - tolerance)) {

@@ -8,15 +8,13 @@ import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import type { Traffic } from '../../usecases/useCase';
-import type { EstimateInput } from '../model';
+import type { EstimateInput, OrProblem } from '../model';
 import { guides } from '../tables/publishedLimits';
 import { leavingSizes } from './leavingSizes';
 import { connectionsOnly, sizesOf } from './serviceLoad';
 
 /** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
-export function loadOf(
-  scenario: Scenario,
-): { readonly input: EstimateInput } | { readonly problem: string } {
+export function loadOf(scenario: Scenario): OrProblem<{ readonly input: EstimateInput }> {
   if (scenario.kind === 'resultparser') {
     const problem =
       'There is nothing to estimate: kind: resultparser only reads the counter file of an old run.';
@@ -40,9 +38,9 @@ export function loadOf(
   };
 }
 
-export function applicationOf(
-  scenario: Scenario,
-): Pick<EstimateInput, 'serverless' | 'serverConnections'> {
+type Application = Pick<EstimateInput, 'serverless' | 'serverConnections'>;
+
+export function applicationOf(scenario: Scenario): Application {
   const serverConnections = serverConnectionsOf(scenario);
   return {
     ...(scenario.upstream !== undefined ? { serverless: true } : {}),
@@ -83,7 +81,7 @@ export function assumptionsOf(
   return [...new Set(sentences)];
 }
 
-type EntryTraffic = { readonly sending: readonly SendingEntry[] } | { readonly problem: string };
+type EntryTraffic = OrProblem<{ readonly sending: readonly SendingEntry[] }>;
 
 interface SendingEntry {
   readonly entry: ScenarioEntry;

@@ -103,19 +103,15 @@ function valuesOf(choice: PresetChoice, connections: number, senders: number): S
 }
 
 /** Largest number of senders whose estimate is the size itself; undefined when one is too many. */
-function mostSenders(
-  useCase: UseCase,
-  choice: PresetChoice,
-  connections: number,
-): number | undefined {
-  const { scenario } = parseScenario(startingFile(useCase, valuesOf(choice, connections, 1)));
+function mostSenders(useCase: UseCase, choice: PresetChoice, all: number): number | undefined {
+  const { scenario } = parseScenario(startingFile(useCase, valuesOf(choice, all, 1)));
   const estimated = (senders: number): Estimate | undefined => {
     const load = loadOf({ ...scenario!, baseSending: senders, step: 0, sendingSteps: 1 });
     return 'problem' in load ? undefined : estimate(load.input);
   };
   const one = estimated(1);
   if (one?.unit !== choice.unit) return undefined;
-  let [least, most, use] = [1, connections, one.traffic_utilisation];
+  let [least, most, use] = [1, all, one.traffic_utilisation];
   // Utilisation grows with the senders, mostly evenly: then a guess by the last one is right. Where it does not,
   // every third look halves what is left.
   for (let look = 0; least < most; look++) {
@@ -212,11 +208,8 @@ function targetLines(useCase: UseCase, service: Service): string[] {
   ];
 }
 
-function parameterLines(
-  { starting }: UseCase,
-  spec: ParameterSpec,
-  values: StartingValues,
-): string[] {
+function parameterLines(of: UseCase, spec: ParameterSpec, values: StartingValues): string[] {
+  const { starting } = of;
   const value = starting === undefined ? parameterValue(spec, values) : starting[spec.name];
   if (value === undefined) return [];
   return [`    # ${spec.summary}`, `    ${spec.name}: ${value}`];

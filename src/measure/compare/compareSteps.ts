@@ -129,12 +129,10 @@ function compared(
 
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
+type Interval = NonNullable<ComparedPercentile['interval']>;
+
 /** More than chance does, and more than is tolerated. */
-function changeOf(
-  ratio: number,
-  [low, high]: readonly [number, number],
-  tolerance: number,
-): Change {
+function changeOf(ratio: number, [low, high]: Interval, tolerance: number): Change {
   if (low > 1 && ratio > 1 + tolerance) return 'worse';
   if (high < 1 && ratio < 1 - tolerance) return 'better';
   return 'same';
@@ -186,9 +184,7 @@ function rateChange({ a, b }: ComparedNumber, tolerance: number): Change {
   return b > a * (1 + tolerance) ? 'better' : 'same';
 }
 
-function changesOf(
-  step: Pick<ComparedStep, 'latency' | 'lostShare' | 'receivedPerSecond'>,
-): Change[] {
+function changesOf(step: Omit<ComparedStep, 'verdict' | 'problem'>): Change[] {
   const { latency, lostShare, receivedPerSecond } = step;
   return [...Object.values(latency), lostShare, receivedPerSecond].flatMap(
     ({ change }) => change ?? [],

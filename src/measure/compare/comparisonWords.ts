@@ -134,10 +134,7 @@ const leads: Readonly<Record<Change, string>> = {
   same: '✓ the same',
 };
 
-function whatChanged(
-  { steps, tolerance }: Pick<Comparison, 'steps' | 'tolerance'>,
-  verdict: Change,
-): string {
+function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Change): string {
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (loss && verdict !== 'same') {
     const { lost, lostShare } = loss;

@@ -65,10 +65,8 @@ export class AbortWatch {
   }
 
   /** The deliveries without those that are not missing yet. */
-  private overdue(
-    { metric, limit }: Rule,
-    { deliveries, knownUs, measuredMs }: SoFar,
-  ): JudgedDeliveries {
+  private overdue({ metric, limit }: Rule, soFar: SoFar): JudgedDeliveries {
+    const { deliveries, knownUs, measuredMs } = soFar;
     const isTime = isPercentile(metric) || isTimeToAll(metric);
     const sinceUs = knownUs - (isTime ? limit : this.drainMs * 1000);
     const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);

@@ -201,7 +201,7 @@ function refusal(
  * steps, its connections and {@link refusal} (invalid, fail, pass). Reasons of steps name their step; the code of a
  * broken-off run is its ending, that of a run without a step is `no-step`.
  */
-export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo: Slo): Verdict {
+export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
   const connections = judgeConnectionsBy(summary.connections, rulesOf(slo));
   if (summary.search !== undefined) return judgeSearch(summary, summary.search);
@@ -240,16 +240,15 @@ export function judgeRun(summary: Omit<RunSummary, 'startedAt' | 'endedAt'>, slo
   return { status: 'pass', reasons, checks };
 }
 
+type Judgeable = Omit<RunSummary, 'startedAt' | 'endedAt'>;
+
 const searchStatus: Readonly<Record<SearchEnd, VerdictStatus>> = {
   ...{ found: 'pass', allHeld: 'pass', budget: 'pass', noneHeld: 'fail' },
   ...{ generatorLimit: 'invalid', stopped: 'incomplete', targetLost: 'incomplete' },
 };
 
 /** A search has steps that fail: what counts is how it ended. Reasons are those of the step that decided it. */
-function judgeSearch(
-  summary: Omit<RunSummary, 'startedAt' | 'endedAt'>,
-  search: SearchSummary,
-): Verdict {
+function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
   const { ending, endingMessage, steps } = summary;
   const { ended } = search;
   const broken = brokenOff[ending];
@@ -314,10 +313,8 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
 }
 
 /** Empty where the cause is not known. */
-function causeOf(
-  { generator, byCalls }: SentMeasures,
-  problems: readonly VerdictReason[],
-): VerdictReason[] {
+function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): VerdictReason[] {
+  const { generator, byCalls } = step;
   const share = shareWords(generator.cpuShare, mostCpuShare);
   if (generator.cpuShare > mostCpuShare) {
     const message = `a worker of the generator used ${share} of a core; take more workers or another machine, or send less`;

@@ -159,11 +159,7 @@ export class Connections implements HubListener {
     setTimeout(() => connection.destroy(), goodbyeMs).unref();
   }
 
-  private async openOne(
-    index: number,
-    signal: AbortSignal,
-    stopwatch: ConnectStopwatch,
-  ): Promise<HubConnection> {
+  private async openOne(index: number, signal: AbortSignal, stopwatch: ConnectStopwatch) {
     const connection = await connectHub(index, this.context, signal, stopwatch);
     connection.lastReceivedUs = this.nowUs();
     // It may have been lost again before this thread came to it.

@@ -137,11 +137,10 @@ function buildScenario(
   };
 }
 
+type PlainFields = Omit<ConfigFields, 'repair' | 'warmupMs'>;
+
 /** Values of `config` under the names that a scenario has for them; absent keys are really absent. */
-function configFields(
-  reading: Reading,
-  config: Section,
-): Omit<ConfigFields, 'repair' | 'warmupMs'> {
+function configFields(reading: Reading, config: Section): PlainFields {
   const fields: Record<string, unknown> = {};
   for (const spec of configKeys) {
     if ((keysReadApart as readonly string[]).includes(spec.name)) continue;
@@ -149,7 +148,7 @@ function configFields(
       spec.type === 'texts' ? readTexts(reading, config, spec.name) : config.values.get(spec.name);
     if (value !== undefined) fields[fieldOf(spec)] = value;
   }
-  return fields as Omit<ConfigFields, 'repair' | 'warmupMs'>;
+  return fields as PlainFields;
 }
 
 export const suggestedGroups = (connections: number): number =>
@@ -168,12 +167,10 @@ export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): bo
   hubRunOf(useCase, parameters).audience === 'group' ||
   useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
 
+type Target = TargetSpec | undefined;
+
 /** `service` as written; else by the hosts, then Azure SignalR for connection strings and REST, else a plain hub. */
-function serviceOf(
-  config: Section,
-  target: TargetSpec | undefined,
-  entries: readonly ReadEntry[],
-): Service {
+function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[]): Service {
   const written = choiceIn(config, 'service', azureServices);
   if (written !== undefined) return written;
   const known = hostsOf(target).flatMap((host) => serviceOfHost(host) ?? []);
@@ -214,7 +211,7 @@ const seedLimitUs = 1_000_000;
  * and for the limit of one percentile; `slo` wins over them.
  */
 function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Section): Slo {
-  const seedMetric = readLatencyPercentage(reading, section, config);
+  const seedMetric = readPercentage(reading, section, config);
   const seedDropped = readFailPercentage(reading, section, config);
   const usual = defaultRules().flatMap((rule) => {
     if (section.written.has(rule.metric)) return [];
@@ -235,11 +232,7 @@ function readFailPercentage(reading: Reading, slo: Section, config: Section): nu
 }
 
 /** The percentile that must stay under 1 s; undefined when `slo` or the defaults decide. */
-function readLatencyPercentage(
-  reading: Reading,
-  slo: Section,
-  config: Section,
-): Percentile | undefined {
+function readPercentage(reading: Reading, slo: Section, config: Section): Percentile | undefined {
   const written = config.written.get('latencyPercentage');
   const share = numberIn(config, 'latencyPercentage');
   const own = [...slo.written.keys()].filter(isPercentile).sort(byShare)[0];

@@ -14,12 +14,8 @@ export interface Override {
   readonly value: string;
 }
 
-export function applyOverrides(
-  reading: Reading,
-  root: YAMLMap,
-  overrides: readonly Override[],
-): void {
-  for (const override of overrides) {
+export function applyOverrides(reading: Reading, root: YAMLMap, all: readonly Override[]): void {
+  for (const override of all) {
     const path = keysOf(override.path);
     if (Array.isArray(path)) setValue(reading, root, path, override);
     else report(reading, override.path, 'unknown-key', path.unknown);
@@ -34,7 +30,7 @@ function report(reading: Reading, path: string, code: string, message: string): 
 function keysOf(path: string): string[] | { unknown: string } {
   const keys: string[] = [];
   let specs: readonly KeySpec[] = topKeys;
-  let named: KeySpec['named'];
+  let named: Named;
   let rest = path;
   for (;;) {
     const spec = keyAt(rest, specs, named);
@@ -70,12 +66,10 @@ function keysOf(path: string): string[] | { unknown: string } {
   }
 }
 
+type Named = KeySpec['named'];
+
 /** The key that a path begins with: the longest one, since names may have dots. */
-function keyAt(
-  path: string,
-  specs: readonly KeySpec[],
-  named: KeySpec['named'],
-): KeySpec | undefined {
+function keyAt(path: string, specs: readonly KeySpec[], named: Named): KeySpec | undefined {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const name = path.slice(0, end);
     const found = specs.find((spec) => spec.name === name) ?? named?.(name);
@@ -97,12 +91,8 @@ function unknownPath(keys: readonly string[], name: string, names: readonly stri
   return `there is no key "${quotable(name)}" ${where}.${hint}`;
 }
 
-function setValue(
-  reading: Reading,
-  root: YAMLMap,
-  keys: readonly string[],
-  { path, value }: Override,
-): void {
+function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Override): void {
+  const { path, value } = override;
   let holder: Node = root;
   for (const [depth, name] of keys.entries()) {
     const last = depth === keys.length - 1;

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Scalar, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, type Scalar, type Node, type YAMLMap } from 'yaml';
 import {
   argumentBytes,
   assumedFileBytes,
@@ -27,16 +27,12 @@ import {
 const mostValues = 1000;
 
 /** With the lists of a call of the user's own method as JSON text. */
-export function withArguments(
-  reading: Reading,
-  section: Section,
-  parameters: Parameters,
-): Parameters {
+export function withArguments(reading: Reading, section: Section, plain: Parameters): Parameters {
   const items = readJson(reading, section, 'streamingItems');
   return {
-    ...parameters,
+    ...plain,
     // A missing one is a problem, but what is computed goes on.
-    method: parameters['method'] ?? '',
+    method: plain['method'] ?? '',
     arguments: readJson(reading, section, 'arguments') ?? '[]',
     ...(items !== undefined && { streamingItems: items }),
   };
@@ -119,9 +115,7 @@ class Values {
     return isScalar(node) ? this.readScalar(node) : null;
   }
 
-  private readMap(
-    map: Node & { items: { key: unknown; value: unknown }[]; flow?: boolean },
-  ): unknown {
+  private readMap(map: YAMLMap): unknown {
     const { error } = this.reading;
     const [only, more] = map.items;
     const forgotten = more === undefined && map.flow === true ? placeholderAsMap(only) : undefined;
@@ -171,11 +165,8 @@ class Values {
     return value ?? null;
   }
 
-  private reportPlaceholder(
-    text: string,
-    place: Place,
-    { offset, length, name, problem }: BadPlaceholder,
-  ): void {
+  private reportPlaceholder(text: string, place: Place, bad: BadPlaceholder): void {
+    const { offset, length, name, problem } = bad;
     const { error } = this.reading;
     const at = partOf(this.reading, place, text, offset, length);
     if (problem !== 'unknown') {

@@ -192,11 +192,8 @@ function quotedAs({ type }: Scalar, name: string): string {
 }
 
 /** Opens the section that a key at the top belongs to, where that is absent; only the key's own line is moved. */
-function moveInto(
-  text: string,
-  { key, name, path, map }: UnknownKey,
-  home: string,
-): FixDraft | undefined {
+function moveInto(text: string, unknown: UnknownKey, home: string): FixDraft | undefined {
+  const { key, name, path, map } = unknown;
   const section = topKeys.find((spec) => spec.name === home);
   const present =
     map === undefined || map.items.some((item) => (item.key as Scalar | null)?.value === home);

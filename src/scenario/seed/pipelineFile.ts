@@ -365,11 +365,7 @@ function reportDifference(
 }
 
 /** Connections whose index modulo `Modulo` lies in [RemainderBegin, RemainderEnd). */
-function plainSenders(
-  reading: Reading,
-  step: PipelineStep,
-  connections: number,
-): number | undefined {
+function plainSenders(reading: Reading, step: PipelineStep, connections: number) {
   const modulo = wholeIn(reading, step, 'Modulo');
   const begin = wholeIn(reading, step, 'RemainderBegin', 0);
   const end = wholeIn(reading, step, 'RemainderEnd');
@@ -386,11 +382,7 @@ function plainSenders(
 }
 
 /** Senders of a step that chooses them group by group. All groups must take part. */
-function groupSenders(
-  reading: Reading,
-  step: PipelineStep,
-  connections: number,
-): number | undefined {
+function groupSenders(reading: Reading, step: PipelineStep, connections: number) {
   const whole = (name: string): number | undefined => wholeIn(reading, step, name);
   const [groups, firstGroup, endGroup] = [
     whole('GroupCount'),
