@@ -72,7 +72,6 @@ export const sortedCounts = (errors: ErrorCounts): [ErrorClass, number][] =>
 
 /** Adds `more` to `counts` in place. */
 export function addErrors(counts: ErrorCounts, more: ErrorCounts): void {
-  for (const [name, count] of Object.entries(more) as [ErrorClass, number][]) {
+  for (const [name, count] of Object.entries(more) as [ErrorClass, number][])
     counts[name] = (counts[name] ?? 0) + count;
-  }
 }

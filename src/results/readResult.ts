@@ -33,12 +33,11 @@ export async function readResult(location: string): Promise<StoredRun> {
   const inside = path.join(location, resultFile);
   if (await statOf(inside)) return readResultFile(inside);
   const [scenario, samples] = [path.join(location, scenarioFile), path.join(location, samplesFile)];
-  if (!(await statOf(scenario)) && !(await statOf(samples))) {
+  if (!(await statOf(scenario)) && !(await statOf(samples)))
     throw new ExpectedError(
       'result-missing',
       `${location} is no result folder: neither ${resultFile} nor ${samplesFile} is in it.`,
     );
-  }
   return readInterrupted(location, scenario, samples);
 }
 
@@ -67,12 +66,11 @@ async function readResultFile(file: string): Promise<StoredRun> {
     typeof schema === 'string' ? schema : '',
   );
   if (!version) throw damaged('it has no "schema" of a signalr-bench result');
-  if (Number(version[1]) > 1) {
+  if (Number(version[1]) > 1)
     throw new ExpectedError(
       'result-newer',
       `${file} has the schema ${version[0]}, which is newer than ${resultSchema}, the one this version reads. Update signalr-bench.`,
     );
-  }
   if (schema !== resultSchema) throw damaged(`there is no schema ${version[0]}`);
   const problem = shapeProblem(value, resultShape);
   if (problem !== undefined) throw damaged(problem);

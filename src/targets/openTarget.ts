@@ -116,12 +116,11 @@ export const targets: readonly Target[] = [local, hubUrl, connectionString];
 
 /** Opens the scenario's target. @throws ExpectedError when it has none, or one that cannot be opened */
 export async function openTarget(scenario: Scenario, context: TargetContext): Promise<OpenTarget> {
-  if (scenario.target === undefined) {
+  if (scenario.target === undefined)
     throw new ExpectedError(
       'no-target',
       'The scenario names no target. Write `target: local` or the hub URL into the file, or use --target.',
     );
-  }
   const problems = new TargetProblems();
   const target = targetNamed(scenario.target.kind);
   return { ...(await target.open(scenario, { ...context, onProblem: problems.report })), problems };

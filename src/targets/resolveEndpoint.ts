@@ -114,23 +114,21 @@ function hubUrl(text: string): string {
     );
   }
   const protocol = httpProtocols[url.protocol];
-  if (protocol === undefined) {
+  if (protocol === undefined)
     throw new ExpectedError(
       'target-url',
       `A target begins with ${url.protocol}//; hubs are reached over http, https, ws or wss.`,
     );
-  }
   return url.href.replace(/^[a-z]+:/, protocol);
 }
 
 async function authority(path: string, context: TargetContext): Promise<string> {
   const text = await context.readFile(path);
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
     throw new ExpectedError(
       'ca-file',
       `caFile ${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`,
     );
-  }
   return text;
 }
 
@@ -174,13 +172,12 @@ export async function clientCertificate(
   const key = keyFile === undefined ? cert : await context.readFile(keyFile);
   if (!cert.includes('-----BEGIN CERTIFICATE-----'))
     throw wrong(`certFile ${certFile} holds no certificate in PEM form.`);
-  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key))
     throw wrong(
       keyFile === undefined
         ? `certFile ${certFile} holds no private key; name the file that does as keyFile.`
         : `keyFile ${keyFile} holds no private key in PEM form.`,
     );
-  }
   const found = { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
   try {
     createSecureContext(found);
@@ -224,12 +221,11 @@ export function proxySettings(
       continue;
     }
     const probe = { [scheme]: 'http://proxy.invalid', except };
-    if (urls.some((url) => proxyFor(new URL(url), probe) !== undefined)) {
+    if (urls.some((url) => proxyFor(new URL(url), probe) !== undefined))
       throw new ExpectedError(
         'proxy-url',
         `The environment variable ${name} is no URL of a proxy such as http://proxy.example:3128. Correct or remove it, or name the hub in NO_PROXY.`,
       );
-    }
   }
   return found.http === undefined && found.https === undefined ? undefined : { ...found, except };
 }

@@ -44,9 +44,8 @@ export function checkAssignment(
   if (input.useCases.length === 0) throw inputError('use_cases must not be empty');
   const stack = input.stack ?? 'aspnetcore';
   // Input may come from untyped data, so the type alone is not believed.
-  if (!['aspnetcore', 'aspnet'].includes(stack)) {
+  if (!['aspnetcore', 'aspnet'].includes(stack))
     throw inputError('stack must be aspnetcore or aspnet');
-  }
   const { serverConnections, serverless = false } = input;
   if (serverConnections !== undefined)
     checkNumber(serverConnections, 'server_connections', { whole: true, zeroAllowed: true });

@@ -228,9 +228,8 @@ function serverNotes({ demand, sizes, servers }: Found): string[] {
   if (count === null || sizes.unit === null) return [];
   const notes: string[] = [];
   if (count === 1) notes.push('One app server carries the load but leaves no spare.');
-  if (count > appServersTested && demand.stack === 'aspnetcore') {
+  if (count > appServersTested && demand.stack === 'aspnetcore')
     notes.push(`The guides' tests used at most ${appServersTested} app servers.`);
-  }
   return notes;
 }
 

@@ -156,9 +156,8 @@ function reasonsOf(
     `Measured in step ${figure(step)} with ${figure(connections)} connections: ${traffic}.`,
     ...remarks,
   ];
-  if (binding.source !== undefined) {
+  if (binding.source !== undefined)
     reasons.push(`Compared at ${unitWords(at_unit)} with ${placeOf(binding.source)}.`);
-  }
   if (advice !== undefined) reasons.push(`${advice}.`);
   return reasons;
 }
@@ -265,25 +264,21 @@ function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: Measu
 function remarksOf(measured: MeasuredStep): string[] {
   const { lost, expected, extra, lostConnections, connections, moves, seconds } = measured;
   const remarks: string[] = [];
-  if (lost > 0) {
+  if (lost > 0)
     remarks.push(
       `${formatCount(lost)} of ${formatCount(expected)} deliveries did not arrive; they count all the same, as the service must carry them.`,
     );
-  }
-  if (lostConnections > 0) {
+  if (lostConnections > 0)
     remarks.push(
       `${formatCount(lostConnections)} of ${formatCount(connections)} connections failed or were dropped; they count all the same, with the rates that the scenario plans.`,
     );
-  }
-  if (extra > 0) {
+  if (extra > 0)
     remarks.push(
       'Extra deliveries went to connections that were joining or leaving, or that were not meant to get them. A service sends them too.',
     );
-  }
-  if (moves !== undefined && moves.done > 0) {
+  if (moves !== undefined && moves.done > 0)
     remarks.push(
       `${figure(moves.done / seconds)} joins and leaves a second, and as many answers, are not counted: no table has them.`,
     );
-  }
   return remarks;
 }

@@ -104,11 +104,10 @@ function beyondVerdict(estimate: Estimate, unit: number): Compared {
 function freeVerdict(estimate: Estimate, connections: number, offer: Offer): Compared {
   const most = figure(offer.freeConnections);
   const needed = estimate.unit === null ? 'more than any one size' : unitWords(estimate.unit);
-  if (connections > offer.freeConnections) {
+  if (connections > offer.freeConnections)
     return tooMuch(
       `The Free tier allows ${most} connections, the scenario opens ${figure(connections)}: it takes ${needed} of a paid tier.`,
     );
-  }
   if (estimate.unit !== 1) {
     const { text } = estimate.binding;
     return tooMuch(`The Free tier has one unit, the traffic takes ${needed}: ${text}.`);

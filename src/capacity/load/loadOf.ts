@@ -54,29 +54,24 @@ export function assumptionsOf(
 ): string[] {
   const used = scenario.entries.flatMap(({ name }) => findUseCase(name) ?? []);
   const sentences: string[] = [];
-  if (!isAzure(scenario.service)) {
+  if (!isAzure(scenario.service))
     sentences.push('A plain hub has no Units: compared with Azure SignalR in default mode.');
-  }
-  if (scenario.transport !== 'Websockets') {
+  if (scenario.transport !== 'Websockets')
     sentences.push(
       `The tables hold for WebSocket clients; ${scenario.transport} is slower and has no table.`,
     );
-  }
-  if (scenario.entries.some(({ parameters }) => parameters['messageSizes'] !== undefined)) {
+  if (scenario.entries.some(({ parameters }) => parameters['messageSizes'] !== undefined))
     sentences.push('Payloads differ in size: each size counts, and is billed, by its share.');
-  }
-  if (scenario.entries.some((entry) => streamsOf(entry) !== undefined)) {
+  if (scenario.entries.some((entry) => streamsOf(entry) !== undefined))
     sentences.push('The guides have no table for streams: each item counts as an echo.');
-  }
   if (scenario.stages !== undefined) {
     const peak = formatCount(peakOf(scenario.stages));
     sentences.push(`The number of senders changes in stages: its peak counts, ${peak} senders.`);
   }
-  if (scenario.arrivals === 'poisson') {
+  if (scenario.arrivals === 'poisson')
     sentences.push(
       'Messages are due at random: their mean rate counts, and some moments have more.',
     );
-  }
   sentences.push(...used.flatMap(({ assumption }) => assumption ?? []));
   return [...new Set(sentences)];
 }

@@ -80,9 +80,8 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   const senders = checkSenders(product, traffic);
   const intervalS = checkNumber(traffic.intervalS, 'interval_s');
   checkNumber(traffic.messageBytes, 'message_bytes', { whole: true });
-  if (!isRest(kind) && senders > connections) {
+  if (!isRest(kind) && senders > connections)
     throw inputError('senders must not exceed connections');
-  }
   const receivers = receiversOf(traffic, connections);
   const inMessages = senders / intervalS;
   const rates = ratesOf(traffic, inMessages, inMessages * receivers);

@@ -55,9 +55,8 @@ const lastingConnections = 10;
 export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
   const { service, unit } = choice;
   const units = presetUnits(service);
-  if (!units.includes(unit)) {
+  if (!units.includes(unit))
     throw new ExpectedError('preset', `There is no Unit ${unit}. Sizes are ${units.join(', ')}.`);
-  }
   if (!useCase.services.includes(service)) {
     const message = `${useCase.name} does not exist on ${services[service].name}.`;
     throw new ExpectedError('preset', message);
@@ -180,7 +179,7 @@ function senderLines({ baseSending, step, sendingSteps }: StartingValues): strin
 function targetLines(useCase: UseCase, service: Service): string[] {
   const azure = azureServiceOf(service);
   const { speaksHub, appServers, variable, name } = services[azure];
-  if (!speaksHub || !runsOnHub(useCase)) {
+  if (!speaksHub || !runsOnHub(useCase))
     return [
       '  # Connection string of the service. Secrets do not belong in files: ${secret:name} is kept by',
       '  # the editor, ${env:NAME} is a variable of the environment.',
@@ -194,7 +193,6 @@ function targetLines(useCase: UseCase, service: Service): string[] {
           ]
         : []),
     ];
-  }
   return [
     '  # local is the embedded hub. For your own, write its URL: http://localhost:5050/signalrbench',
     '  target: local',
@@ -219,12 +217,10 @@ function parameterValue(spec: ParameterSpec, { groupCount }: StartingValues): st
   if (spec.name === 'groupCount') return String(groupCount);
   const value = spec.default;
   if (value === undefined) return undefined;
-  if (spec.type === 'size' && typeof value === 'number' && value % 1024 === 0) {
+  if (spec.type === 'size' && typeof value === 'number' && value % 1024 === 0)
     return `${formatCount(value / 1024)}KB`;
-  }
-  if (spec.type === 'duration' && typeof value === 'number') {
+  if (spec.type === 'duration' && typeof value === 'number')
     return value !== 0 && value % 1000 === 0 ? `${value / 1000}s` : `${value}ms`;
-  }
   return String(value);
 }
 

@@ -158,12 +158,10 @@ export function checkNumber(
   name: string,
   rule: { readonly whole?: boolean; readonly zeroAllowed?: boolean } = {},
 ): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
+  if (typeof value !== 'number' || !Number.isFinite(value))
     throw inputError(`${name} must be a number`);
-  }
-  if (rule.whole === true && !Number.isInteger(value)) {
+  if (rule.whole === true && !Number.isInteger(value))
     throw inputError(`${name} must be a whole number`);
-  }
   if (rule.zeroAllowed === true) {
     if (value < 0) throw inputError(`${name} must not be negative`);
   } else if (value <= 0) {

@@ -293,22 +293,20 @@ const usualSlipUs = 10_000;
 export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[] {
   const { offered, sent, generator } = step;
   const problems: VerdictReason[] = [];
-  if (sent < leastSentShare * offered) {
+  if (sent < leastSentShare * offered)
     problems.push({
       code: 'send-rate',
       message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
     });
-  }
   const limits = rulesOf(slo)
     .filter(({ metric }) => isPercentile(metric) || isTimeToAll(metric))
     .map(({ limit }) => limit);
   const strictest = Math.min(...limits);
-  if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest) {
+  if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest)
     problems.push({
       code: 'slip',
       message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more behind schedule, which is above 10 % of the limit of ${latencyWords(strictest)}`,
     });
-  }
   return [...causeOf(step, problems), ...problems];
 }
 

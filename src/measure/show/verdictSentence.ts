@@ -88,9 +88,8 @@ function measuredWords(step: StepSummary, run: JudgedRun): string {
 function latencyPart(step: StepSummary, slo: Slo): string {
   const nearest = nearestCheck(step);
   const metric: Percentile = nearest?.metric ?? 'p99';
-  if (nearest?.value === null || step.latencyUs.count === 0) {
+  if (nearest?.value === null || step.latencyUs.count === 0)
     return `${formatCount(step.received)} of ${formatCount(step.expected)} deliveries arrived`;
-  }
   const value = nearest?.value ?? shownLatency(step)?.p99 ?? step.latencyUs.p99;
   const limit = nearest?.limit ?? slo.latencyUs[metric];
   const beside = limit === undefined ? '' : ` (limit ${latencyWords(limit)})`;

@@ -117,9 +117,8 @@ export class Connections implements HubListener {
 
   /** Settles when each of them has succeeded or failed. */
   async openAll(atUs: number, from: number, to: number): Promise<void> {
-    if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined) {
+    if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined)
       this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
-    }
     await this.ramp.run(atUs + this.start.originUs, from, to);
     this.agents.destroy();
   }

@@ -148,9 +148,8 @@ const maximumDepth = 64;
 
 function stampWithin(value: unknown, marker: string, depth: number): string | undefined {
   if (depth > maximumDepth) return undefined;
-  if (value instanceof Uint8Array) {
+  if (value instanceof Uint8Array)
     return stampWithin(Buffer.from(value).toString('latin1'), marker, depth);
-  }
   if (typeof value === 'string') {
     const at = value.indexOf(marker);
     return at < 0 || value.length - at < stampLength

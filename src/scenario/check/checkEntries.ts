@@ -123,9 +123,8 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
 /** Callbacks are recognised by our stamp, with which the first random text begins. */
 function stampProblem(placeholders: readonly Placeholder[]): string | undefined {
   const text = placeholders.find(({ name }) => name === 'text');
-  if (text?.name !== 'text') {
+  if (text?.name !== 'text')
     return 'Callbacks are recognised by a text that they bring back: put {text:2KB} into the arguments.';
-  }
   return text.bytes < stampBytes
     ? `The first {text:…} carries our stamp, by which callbacks are recognised: it must have at least ${stampBytes} bytes.`
     : undefined;

@@ -192,17 +192,14 @@ function reportLiteralTokens(file: ScenarioFile): void {
     if (place.override === undefined) file.warning(secretInFile, place, secretWords(what));
   };
   const token = scalarOf(file, config.written.get('accessToken')?.value);
-  if (token !== undefined && isLiteral(scenario.accessToken)) {
+  if (token !== undefined && isLiteral(scenario.accessToken))
     warn(contentPlace(file, token), 'An access token');
-  }
   const header = authorizationOf(file, config.written.get('headers'));
-  if (header !== undefined && isLiteral(sourceOf(header))) {
+  if (header !== undefined && isLiteral(sourceOf(header)))
     warn(contentPlace(file, header), 'An authorization header');
-  }
   if (!urlsOf(scenario.target).some(carriesSecret)) return;
-  for (const place of urlPlaces(file, targetKey).slice(0, maximumFindings)) {
+  for (const place of urlPlaces(file, targetKey).slice(0, maximumFindings))
     warn(place, 'A token or password');
-  }
 }
 
 const isLiteral = (text: string | undefined): boolean =>

@@ -92,9 +92,8 @@ export function measureProblem({
   readonly payload: { readonly sizes: readonly PayloadSize[]; readonly content: unknown };
 }): MeasureProblem | undefined {
   if (!needsContract(run)) return undefined;
-  if (run.message?.measureMethod === undefined) {
+  if (run.message?.measureMethod === undefined)
     return { message: `The dialect measure has no hub method for ${name}.` };
-  }
   if (payload.content === 'binary') {
     const message = 'In the dialect measure payloads are text: remove payload: binary.';
     return { parameter: 'payload', message };

@@ -199,9 +199,8 @@ function moveInto(text: string, unknown: UnknownKey, home: string): FixDraft | u
     map === undefined || map.items.some((item) => (item.key as Scalar | null)?.value === home);
   if (path !== '' || section?.type !== 'section' || present || map.flow === true) return undefined;
   const value = map.items.find((item) => item.key === key)?.value;
-  if (!isScalar(value) || /[\r\n]/.test(text.slice(key.range?.[0], value.range?.[1]))) {
+  if (!isScalar(value) || /[\r\n]/.test(text.slice(key.range?.[0], value.range?.[1])))
     return undefined;
-  }
   return { title: `Put "${name}" into ${home}`, text: `${home}:\n  ${name}` };
 }
 

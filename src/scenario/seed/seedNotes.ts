@@ -55,12 +55,10 @@ const notes: readonly (readonly [key: string, note: Note])[] = [
       const { connections, sendingSteps } = scenario;
       if (sendingSteps === 0) return undefined;
       const steps = stepCount(scenario);
-      if (steps > seedSteps(scenario) && scenario.step !== 0) {
+      if (steps > seedSteps(scenario) && scenario.step !== 0)
         return `The Azure SignalR benchmark ran ${formatCount(seedSteps(scenario))} steps here; ${formatCount(steps)} are needed until all ${formatCount(connections)} connections send.`;
-      }
-      if (steps < sendingSteps) {
+      if (steps < sendingSteps)
         return `After ${formatCount(steps)} steps all connections send, so no further steps run.`;
-      }
       return steps === 1 ? judgedNow : undefined;
     },
   ],

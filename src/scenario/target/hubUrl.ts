@@ -45,11 +45,10 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
       ? { says: 'has no scheme', meant: `http://${url}` }
       : { says: 'is no URL; write one such as http://localhost:5050/signalrbench' };
   }
-  if (!['http', 'https', 'ws', 'wss'].includes(scheme)) {
+  if (!['http', 'https', 'ws', 'wss'].includes(scheme))
     return {
       says: `starts with ${scheme.slice(0, 20)}:; hubs are reached by http, https, ws or wss`,
     };
-  }
   if (/\s/.test(plain)) return { says: 'has a space in it' };
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(plain)![1]!;
   const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1);

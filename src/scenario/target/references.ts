@@ -57,9 +57,8 @@ export function resolveReferences(
   for (const found of referencesIn(text)) {
     const end = found.offset + found.length;
     const value = lookup(found.kind, found.name);
-    if (value === undefined && !missing.some((known) => sameSource(known, found))) {
+    if (value === undefined && !missing.some((known) => sameSource(known, found)))
       missing.push(found);
-    }
     parts.push(text.slice(done, found.offset), value ?? text.slice(found.offset, end));
     done = end;
   }

@@ -71,9 +71,8 @@ function insertInto(
   if (before.parent === undefined) return undefined;
   const [rest] = /.*/.exec(text.slice(before.end))!;
   // Behind an anchor or what does not belong there, there is no line to write below.
-  if (!/^\s*(?::\s*)?(?:#.*)?$/.test(rest) || (first === undefined && section.valueLength > 0)) {
+  if (!/^\s*(?::\s*)?(?:#.*)?$/.test(rest) || (first === undefined && section.valueLength > 0))
     return undefined;
-  }
   const indent = `${indentAt(text, before.offset)}${first === undefined ? '  ' : ''}`;
   const offset = before.end + rest.trimEnd().length;
   return { offset, length: 0, text: `${lineBreak}${linesAt(indent)}` };

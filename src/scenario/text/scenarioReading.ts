@@ -161,9 +161,8 @@ export function scalarContent(
   { range, type }: Scalar,
 ): { readonly offset: number; readonly length: number } {
   const [start, end] = range ?? [0, 0];
-  if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') {
+  if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE')
     return { offset: start + 1, length: Math.max(0, end - start - 2) };
-  }
   return { offset: start, length: text.slice(start, end).trimEnd().length };
 }
 

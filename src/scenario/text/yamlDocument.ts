@@ -125,9 +125,8 @@ function* nested(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; de
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { token, depth } = next;
     yield next;
-    if (token.type === 'document' && token.value !== undefined) {
+    if (token.type === 'document' && token.value !== undefined)
       open.push({ token: token.value, depth });
-    }
     if ('items' in token) {
       for (const { key, value } of token.items as CST.CollectionItem[]) {
         if (key != null) open.push({ token: key, depth: depth + 1 });

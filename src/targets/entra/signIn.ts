@@ -270,16 +270,14 @@ function sentence(text: string, { kind, clientId }: EntraSignIn): string {
     return 'The TenantId, or AZURE_TENANT_ID, is neither the id nor the domain of a tenant: correct it.';
   if (/Invalid value for AZURE_TOKEN_CREDENTIALS/.test(text))
     return 'The environment variable AZURE_TOKEN_CREDENTIALS names no way to sign in: write dev, prod or the name of a credential, or take it away.';
-  if (kind === 'managedIdentity') {
+  if (kind === 'managedIdentity')
     return clientId === undefined
       ? 'This machine has no managed identity: AuthType=azure.msi is for machines of Azure; elsewhere write AuthType=azure and run `az login`. Where HTTP_PROXY is set, NO_PROXY must name 169.254.169.254.'
       : 'This machine has no managed identity with the ClientId of the connection string: assign it to the machine, or correct ClientId.';
-  }
-  if (kind === 'application') {
+  if (kind === 'application')
     return /certificate|PEM|key/i.test(text) && !networkError.test(text)
       ? 'The certificate of the application (ClientCert) cannot be used: the file has to hold the certificate and its key, in PEM form.'
       : 'Microsoft Entra ID cannot be reached to sign the application in: see whether login.microsoftonline.com can be reached from here, and correct TenantId.';
-  }
   return `Nobody is signed in to Microsoft Entra ID: ${azAdvice(text)}, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or use a machine with a managed identity.`;
 }
 

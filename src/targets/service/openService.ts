@@ -42,12 +42,11 @@ export async function openService(
 ): Promise<OpenTarget> {
   const { service } = scenario;
   const other = serviceOfHost(new URL(connection.audience).hostname);
-  if (other !== undefined && other !== service) {
+  if (other !== undefined && other !== service)
     throw new ExpectedError(
       'service',
       `The connection string belongs to the other service: write \`service: ${other}\` into the scenario, since the text of a reference is not known when the file is read.`,
     );
-  }
   return services[service].appServers === 'none' || isServerless(scenario)
     ? openByTokens(connection, scenario, context)
     : openDefaultMode(connection, scenario, context);

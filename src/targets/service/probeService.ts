@@ -68,9 +68,8 @@ async function probeOf(endpoint: Endpoint): Promise<ServiceProbe> {
     }
     const signedIn = 'bearer' in service;
     const failure = unhealthy ?? (await calls.groupExists('signalr-bench-doctor'));
-    if (failure === undefined || failure.errorClass === 'notFound') {
+    if (failure === undefined || failure.errorClass === 'notFound')
       return { url, reachable: true, signedIn, connectMs };
-    }
     if (unhealthy === undefined && signedIn && failure.errorClass === 'unauthorized') {
       const missingRestRole = services[service.kind].identityRoles.rest;
       return { url, reachable: true, signedIn, connectMs, missingRestRole };
