@@ -80,16 +80,6 @@ export interface Slo extends Readonly<Partial<Record<OtherMetric, number>>> {
 export const limitOf = (slo: Slo, metric: Metric): number | undefined =>
   isPercentile(metric) ? slo.latencyUs[metric] : slo[metric];
 
-/** The limits of latency, microseconds, those of lower percentiles first. */
-export const latencyLimits = ({ latencyUs }: Slo): { metric: Percentile; us: number }[] =>
-  Object.keys(latencyUs)
-    .filter(isPercentile)
-    .sort(byShare)
-    .flatMap((metric) => {
-      const us = latencyUs[metric];
-      return us === undefined ? [] : [{ metric, us }];
-    });
-
 const isPlain = ({ name, step, abort }: Rule): boolean => (name ?? step ?? abort) === undefined;
 
 /** What is judged by these. */

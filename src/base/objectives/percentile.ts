@@ -26,6 +26,20 @@ export function shareOf(metric: Percentile): number {
 /** Lower ones first, the largest value last. */
 export const byShare = (a: Percentile, b: Percentile): number => shareOf(a) - shareOf(b);
 
+/** The limits of latency that a scenario sets, microseconds, those of lower percentiles first. */
+export const latencyLimits = ({
+  latencyUs,
+}: {
+  readonly latencyUs: Readonly<Partial<Record<Percentile, number>>>;
+}) =>
+  Object.keys(latencyUs)
+    .filter(isPercentile)
+    .sort(byShare)
+    .flatMap((metric) => {
+      const us = latencyUs[metric];
+      return us === undefined ? [] : [{ metric, us }];
+    });
+
 /** `99.5 %` of what there is; no crumbs of binary fractions. */
 export const percentOf = (metric: Percentile): string =>
   String(Number((shareOf(metric) * 100).toFixed(4)));

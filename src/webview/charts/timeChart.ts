@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { latencyLimits } from '../../base/slo';
+import { latencyLimits } from '../../base/objectives/percentile';
 import { formatCount } from '../../base/units';
 import { timeLabel, valueWords } from '../../measure/show/chartWords';
 import { seriesLabel } from '../../measure/show/panelTables';
