@@ -36,9 +36,9 @@ export function jsonDocument(value: unknown): string {
 /** Translates a text for people, English being the key; `{0}`, `{1}` stand for the arguments. */
 export type Translate = (message: string, ...args: (string | number | boolean)[]) => string;
 
-/** For what runs without an editor. */
+/** For what runs without an editor; as there, a place without an argument stays for who fills it later. */
 export const english: Translate = (message, ...args) =>
-  message.replace(/\{(\d)\}/g, (_all, index: string) => String(args[Number(index)] ?? ''));
+  message.replace(/\{(\d)\}/g, (place, index: string) => String(args[Number(index)] ?? place));
 
 /** In one pass: a pattern such as `/x+$/` takes the square of their number. */
 export function withoutEnd(text: string, characters: string): string {

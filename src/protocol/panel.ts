@@ -1,5 +1,6 @@
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
+import type { ComparisonSentence } from '../measure/compare/comparisonSentence';
 import type { RepeatedStep } from '../measure/compare/repeats';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
@@ -29,10 +30,17 @@ export interface PanelResult extends RunSummary {
   readonly sentence: string;
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
+  /** How the run stands to an earlier one, where it was compared; in the language of the editor. */
+  readonly baseline?: PanelBaseline;
   /** How far the rounds of a run with repeats lie apart. */
   readonly repeats?: readonly RepeatedStep[];
   readonly recommendation: Recommendation | null;
   readonly recommendationProblem?: string;
+}
+
+export interface PanelBaseline extends ComparisonSentence {
+  /** The earlier run. */
+  readonly id: string;
 }
 
 /** Percentile curve of a finished step, derived on the host side from its histogram. */

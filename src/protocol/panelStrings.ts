@@ -43,6 +43,7 @@ export const panelStrings = {
   interrupted: 'Interrupted:',
   interruptedWhy: 'the run was broken off without a result. This is what was measured until then.',
   unreadable: 'This result cannot be shown:',
+  comparedWith: 'Compared with {0}:',
 
   ...howTexts,
   ...emulatedTexts,

@@ -2,6 +2,7 @@ import { fill } from '../base/objectives/limitWords';
 import { formatCount } from '../base/units';
 import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
 import { comparedRows } from '../measure/compare/comparisonRows';
+import { comparisonSentenceOf } from '../measure/compare/comparisonSentence';
 import { decidingStep } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
 import { axisShares, percentilePlace, placed } from '../measure/show/percentileAxis';
@@ -13,7 +14,6 @@ import type {
 import { comparisonStrings, type ComparisonStrings } from '../protocol/comparisonStrings';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
-import { comparisonSentenceOf } from './comparisonSentence';
 import { element, setText } from './element';
 import { createCard, createChooser, createSentence, tableOf, tablePlace } from './tables/card';
 

@@ -1,5 +1,6 @@
+import { fill } from '../base/objectives/limitWords';
 import { timeCharts } from '../measure/show/timeSeries';
-import type { FromPanel } from '../protocol/panel';
+import type { FromPanel, PanelBaseline } from '../protocol/panel';
 import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
@@ -42,7 +43,9 @@ export function createPage(root: HTMLElement, send: Send): Page {
     if (over === wasOver && performance.now() - spokenAt < speakEveryMs) return;
     [wasOver, spokenAt] = [over, performance.now()];
     const { lead, rest } = sentenceOf(state);
-    setText(spoken, `${state.strings.summary}: ${lead} ${rest}`.trim());
+    const compared = baselineOf(state);
+    const beside = compared ? `${compared.lead} ${compared.rest}` : '';
+    setText(spoken, `${state.strings.summary}: ${lead} ${rest} ${beside}`.trim());
   };
   return {
     show(state) {
@@ -57,6 +60,13 @@ export function createPage(root: HTMLElement, send: Send): Page {
     },
     redraw: () => shown?.redraw(),
   };
+}
+
+/** How a run stands to an earlier one, where it was compared. */
+function baselineOf({ result, strings }: ShownRun): PanelBaseline | undefined {
+  const baseline = result?.baseline;
+  if (baseline === undefined) return undefined;
+  return { ...baseline, lead: `${fill(strings.comparedWith, baseline.id)} ${baseline.lead}` };
 }
 
 function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement {
@@ -125,6 +135,7 @@ function createHeader(state: ShownRun, send: Send) {
     level,
   );
   const verdict = createSentence();
+  const baseline = createSentence('baseline');
   const problem = element('p.problem', { role: 'status' });
   const tiles = createTiles(state);
   const where = [state.load, run.targetUrl].filter((text) => text !== '').join(' → ');
@@ -135,7 +146,7 @@ function createHeader(state: ShownRun, send: Send) {
     element('div.orders', copy, open, again, stop),
   );
   return {
-    root: element('header', title, progress, verdict.root, problem, tiles.root),
+    root: element('header', title, progress, verdict.root, baseline.root, problem, tiles.root),
     update(next: ShownRun): void {
       const over = isOver(next);
       stop.hidden = over;
@@ -148,6 +159,9 @@ function createHeader(state: ShownRun, send: Send) {
       level.style.width = `${percent}%`;
       progress.setAttribute('aria-valuenow', String(Math.round(percent)));
       verdict.show(sentenceOf(next));
+      const compared = baselineOf(next);
+      baseline.root.hidden = compared === undefined;
+      if (compared) baseline.show(compared);
       const said = problemOf(next);
       problem.hidden = said === '';
       setText(problem, said);

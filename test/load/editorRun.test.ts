@@ -13,6 +13,7 @@ import { scanResults } from '../../src/extension/results/resultEntry';
 import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/snapshot';
 import type { RunRequest } from '../../src/session/shell';
+import { keepBaseline } from '../../src/results/compare/baseline';
 import { readResult } from '../../src/results/readResult';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
@@ -36,6 +37,7 @@ scenario:
 describe('a run from the editor', () => {
   let folder: string;
   let warnings: string[];
+  let notCompared: string[];
   let hub: HubHere;
 
   before(async () => (hub = await startHubHere()));
@@ -44,6 +46,7 @@ describe('a run from the editor', () => {
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-editor-'));
     warnings = [];
+    notCompared = [];
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -76,6 +79,7 @@ describe('a run from the editor', () => {
         runAgain: () => undefined,
         openScenario: () => undefined,
         copySummary: () => undefined,
+        notCompared: (why) => notCompared.push(why),
         ...host,
       },
     );
@@ -123,6 +127,29 @@ describe('a run from the editor', () => {
     assert.ok(result.steps[0]!.received > 0);
     // With its stack, for whoever reports it.
     assert.ok(warnings.some((each) => each.includes('\n    at ')));
+  });
+
+  it('is compared with the baseline of its scenario, or goes on without and says why', async () => {
+    const first = await (await start(scenarioText(hub.url, 10))).finished;
+    assert.equal(first.baseline, undefined);
+    assert.deepEqual(notCompared, []);
+    await keepBaseline(path.join(results(), first.id));
+    const second = await start(scenarioText(hub.url, 10));
+    const { baseline } = await second.finished;
+    assert.equal(baseline?.a.id, first.id);
+    assert.equal(second.result?.baseline?.id, first.id);
+    assert.ok(second.result.baseline.lead.length > 0);
+    assert.deepEqual(notCompared, []);
+    // Too short; and then it is gone.
+    const short = await (await start(scenarioText(hub.url, 1))).finished;
+    assert.equal(short.baseline, undefined);
+    assert.match(notCompared.join(), /^the steps of this run last 1 s, and at least 10 s/);
+    rmSync(path.join(results(), first.id), { recursive: true });
+    const alone = await start(scenarioText(hub.url, 10));
+    alone.stop();
+    assert.equal((await alone.finished).baseline, undefined);
+    assert.match(notCompared[1]!, /^There is no result at /);
+    assert.deepEqual(warnings, []);
   });
 
   it('goes elsewhere from a workspace that cannot be written, and says where', async () => {

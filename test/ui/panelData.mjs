@@ -2,6 +2,7 @@
 // histograms, verdicts and recommendation from a seeded generator. Needs `tsc -b`.
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { comparisons } from './comparisonData.mjs';
 
 const require = createRequire(import.meta.url);
 const built = (file) => require(path.resolve('out', file));
@@ -272,6 +273,12 @@ function repeated(recording) {
   return { ...recording, result: { ...recording.result, repeats: repeatsOf(again, 1) } };
 }
 
+/** A run that was compared with an earlier one. */
+function compared(recording) {
+  const [{ comparison: baseline }] = comparisons.worse.shown;
+  return { ...recording, result: toPanelResult({ ...recording.stored, baseline }) };
+}
+
 /** A search, over or going on. */
 function searched(recording) {
   const { of, from, to, precision, budgetMs } = searchSample;
@@ -309,6 +316,7 @@ const states = {
   search: () => searched(recordedRun()),
   'search-live': () => searched(recordedRun({ untilS: 150 })),
   repeats: () => repeated(recordedRun()),
+  compared: () => compared(recordedRun()),
   hour: () => recordedRun({ stepS: 1200 }),
   'hour-live': () => recordedRun({ stepS: 1200, untilS: 3600 }),
 };

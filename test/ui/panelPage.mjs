@@ -28,6 +28,7 @@ const rare = [
   'search',
   'search-live',
   'repeats',
+  'compared',
 ];
 const pictures = [
   ...themeNames.flatMap((theme) =>

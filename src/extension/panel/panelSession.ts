@@ -1,6 +1,8 @@
 import path from 'node:path';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
+import { english, type Translate } from '../../base/text';
+import { comparisonSentenceOf } from '../../measure/compare/comparisonSentence';
 import { curveOf } from '../../measure/show/latencyCurve';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { thinSnapshots, type Snapshot } from '../../measure/snapshot';
@@ -12,6 +14,7 @@ import type {
   PanelSpectrum,
   ToPanel,
 } from '../../protocol/panel';
+import { comparisonStrings } from '../../protocol/comparisonStrings';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
 import { redactTarget } from '../../results/redact';
@@ -145,13 +148,26 @@ export function translatedResult(result: PanelResult, say: (text: string) => str
   };
 }
 
-/** What the panel shows of a result: all of its numbers. The scenario is known to it from its run. */
-export function toPanelResult(result: Result): PanelResult {
-  return { ...withoutScenario(result), sentence: verdictSentence(result) };
-}
+const numbersOf = ({
+  schema: _schema,
+  tool: _tool,
+  scenario: _scenario,
+  baseline: _baseline,
+  ...rest
+}: Result) => rest;
 
-const withoutScenario = ({ schema: _schema, tool: _tool, scenario: _scenario, ...rest }: Result) =>
-  rest;
+/** What the panel shows of a result: all of its numbers. The scenario is known to it from its run. */
+export function toPanelResult(result: Result, t: Translate = english): PanelResult {
+  const { baseline } = result;
+  const panel = { ...numbersOf(result), sentence: verdictSentence(result) };
+  if (baseline === undefined) return panel;
+  const texts = Object.entries(comparisonStrings).map(([name, text]) => [name, t(text)]);
+  const compared = comparisonSentenceOf(
+    baseline,
+    Object.fromEntries(texts) as typeof comparisonStrings,
+  );
+  return { ...panel, baseline: { ...compared, id: baseline.a.id } };
+}
 
 /** Steps beyond this many are left to their percentiles: decoding takes about a millisecond each. */
 const mostSteps = 100;
@@ -218,7 +234,11 @@ function escaped(text: string): string {
 const never = (): { dispose(): void } => ({ dispose: () => undefined });
 
 /** A stored run as a panel shows it. @throws ExpectedError as {@link readResult}, and `result-damaged` */
-export async function storedSource(location: string, orders: PanelOrders): Promise<PanelSource> {
+export async function storedSource(
+  location: string,
+  orders: PanelOrders,
+  t: Translate = english,
+): Promise<PanelSource> {
   const folder = folderAt(location);
   const stored = await readResult(location);
   const snapshots = await readSnapshots(folder);
@@ -229,7 +249,7 @@ export async function storedSource(location: string, orders: PanelOrders): Promi
         ? finishedRun(stored.result)
         : interruptedRun(folder, stored, snapshots),
     snapshots,
-    result: result && toPanelResult(result),
+    result: result && toPanelResult(result, t),
     spectra: result ? spectraOf(result) : [],
     interrupted: result === undefined,
     onSnapshot: never,

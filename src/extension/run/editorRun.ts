@@ -5,6 +5,7 @@ import type { Snapshot } from '../../measure/snapshot';
 import { buildPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
 import { completeResult, redactScenario } from '../../results/completeResult';
+import { findBaseline } from '../../results/compare/baseline';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
 import { machineLimits, missingForRun, missingForScenario } from '../../runner/lead/machineLimits';
@@ -27,6 +28,8 @@ export interface EditorShell extends Shell {
   runAgain(id: string): void;
   openScenario(folder: string): void;
   copySummary(result: Result | undefined): void;
+  /** @param why there is a baseline, and the run is not compared with it */
+  notCompared(why: string): void;
 }
 
 /** Starts a run; undefined when the person did not confirm it. @throws ExpectedError for all that keeps it from starting */
@@ -42,12 +45,36 @@ export async function startEditorRun(
     workerScript: shell.workerScript,
   };
   try {
-    const prepared = await prepareRun(scenario, request, shell, parts);
+    const baseline = await keptBaseline(request, scenario, shell);
+    const compared = { ...request, ...(baseline && { baseline }) };
+    const prepared = await prepareRun(scenario, compared, shell, parts);
     return new EditorRun(prepared, await runSession(prepared, shell, parts), shell);
   } catch (error) {
     if (error instanceof ExpectedError && error.code === 'not-confirmed') return undefined;
     throw error;
   }
+}
+
+/** The result that was made the baseline of the scenario, where there is one to compare with; the log has why not. */
+async function keptBaseline(
+  { directories, title }: RunRequest,
+  scenario: Scenario,
+  shell: EditorShell,
+): Promise<RunRequest['baseline']> {
+  const [directory] = directories;
+  if (directory === undefined) return undefined;
+  try {
+    const question = { which: 'kept', directory, scenarioName: title, scenario };
+    const { result, why, lookedIn } = await findBaseline(question);
+    if (result !== undefined) return { result };
+    // Most scenarios have none.
+    if (lookedIn === undefined) shell.notCompared(why);
+  } catch (error) {
+    // Moved or damaged: no reason not to run.
+    if (!(error instanceof ExpectedError)) throw error;
+    shell.notCompared(error.message);
+  }
+  return undefined;
 }
 
 export class EditorRun implements PanelSource {
@@ -86,7 +113,7 @@ export class EditorRun implements PanelSource {
     this.onSnapshot = session.onSnapshot;
     session.onResult((result) => {
       this.stored = result;
-      this.result = toPanelResult(result);
+      this.result = toPanelResult(result, shell.t);
       this.spectra = spectraOf(result);
       this.finishedEmitter.fire(this.result);
     });

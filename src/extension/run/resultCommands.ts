@@ -74,12 +74,13 @@ export class ResultCommands {
     const folder = folderAt(location);
     // By the commands, which say what went wrong: the folder may be gone by now.
     const command = (name: string) => () => void vscode.commands.executeCommand(name, folder);
-    return storedSource(location, {
+    const orders = {
       stop: () => undefined,
       runAgain: command('signalrBenchmark.runAgain'),
       openScenario: () => void openScenarioAsRun(folder, this.originOf(folder), this.services.log),
       copySummary: command('signalrBenchmark.copySummary'),
-    });
+    };
+    return storedSource(location, orders, t);
   }
 
   private originOf(folder: string): vscode.Uri | undefined {

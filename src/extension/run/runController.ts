@@ -249,6 +249,7 @@ export class RunController implements vscode.Disposable {
       runAgain: (id) => void this.runAgain(scenario, id),
       openScenario: (result) => void openScenarioAsRun(result, origin, log),
       copySummary: (result) => void copySummary(result),
+      notCompared: (why) => log.info(`Not compared with a baseline: ${why}.`),
     };
   }
 

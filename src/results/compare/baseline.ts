@@ -78,7 +78,7 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
 
 /** A result; or in words why nothing is compared. */
 export type FoundBaseline =
-  | { readonly result: Result; readonly why?: undefined }
+  | { readonly result: Result; readonly why?: undefined; readonly lookedIn?: undefined }
   | {
       readonly result?: undefined;
       readonly why: string;

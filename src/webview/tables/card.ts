@@ -28,14 +28,14 @@ export function createChooser(label: string, chosen: (value: number) => void) {
 }
 
 /** What people read first: a sign, which is not read aloud, and a sentence whose beginning stands out. */
-export function createSentence() {
+export function createSentence(kind: 'verdict' | 'baseline' = 'verdict') {
   const sign = element('span.sign', { 'aria-hidden': 'true' });
   const [lead, rest] = [element('strong'), element('span')];
-  const root = element('p.verdict', sign, element('span', lead, ' ', rest));
+  const root = element(`p.${kind}`, sign, element('span', lead, ' ', rest));
   return {
     root,
     show(sentence: Readonly<Record<'tone' | 'sign' | 'lead' | 'rest', string>>): void {
-      root.className = `verdict ${sentence.tone}`;
+      root.className = `${kind} ${sentence.tone}`;
       setText(sign, sentence.sign);
       setText(lead, sentence.lead);
       setText(rest, sentence.rest);

@@ -3,6 +3,9 @@ import { Emitter } from '../../../../src/base/event';
 import type { PanelSource } from '../../../../src/extension/panel/panelSession';
 import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
 import { spectraOf, toPanelResult } from '../../../../src/extension/panel/panelSession';
+import { seededRandom } from '../../../../src/base/random';
+import { english } from '../../../../src/base/text';
+import { compareResults } from '../../../../src/results/compare/compareResults';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { PanelResult, ToPanel } from '../../../../src/protocol/panel';
@@ -14,6 +17,7 @@ import {
   sampleStep,
   unusualScenario,
 } from '../../results/sampleResult';
+import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
 import { measured } from '../../webview/shownRun';
 
 /** A page, a source and what passed between them. */
@@ -61,6 +65,37 @@ function stage() {
   const types = (): string[] => posted.splice(0).map(({ type }) => type);
   return { messages, snapshots, finished, posted, orders, logged, session, show, types, source };
 }
+
+/** A step of a minute, slower by a factor. */
+const minute = (seed: number, factor = 1) =>
+  measuredStep(
+    wanderingSeconds(
+      { perSecond: 200, correlation: 0.3, wandering: 0.05, factor },
+      60,
+      seededRandom(seed),
+    ),
+  );
+
+describe('what the panel says of a baseline', () => {
+  const run = (seed: number, factor = 1) => sampleResult({ steps: [minute(seed, factor)] });
+
+  it('is the sentence of the comparison, in the language of the editor, with the earlier run', () => {
+    const before = { ...run(1), id: '2026-11-20T09-00-00-chat-room' };
+    const now = run(2, 1.3);
+    const baseline = compareResults(before, now);
+    const panel = toPanelResult({ ...now, baseline });
+    assert.deepEqual(
+      [panel.baseline?.id, panel.baseline?.tone, panel.baseline?.sign, panel.baseline?.lead],
+      [before.id, 'bad', '✗', 'Worse.'],
+    );
+    assert.match(panel.baseline!.rest, /^In step 1 p99 rose from .*; the tolerance is 10 %\.$/);
+    const upper = toPanelResult({ ...now, baseline }, (text, ...args) =>
+      english(text.toUpperCase(), ...args),
+    );
+    assert.equal(upper.baseline?.lead, 'WORSE.');
+    assert.equal(toPanelResult(now).baseline, undefined);
+  });
+});
 
 describe('session of a panel', () => {
   it('says nothing before the page is ready, then everything, then what is new', () => {

@@ -22,6 +22,7 @@ describe('startEditorRun', () => {
       runAgain: unexpected,
       openScenario: unexpected,
       copySummary: unexpected,
+      notCompared: unexpected,
     };
     try {
       const text = `config:\n  target: ${hub.url}\n  connections: 2\n  baseSending: 2\n`;

@@ -13,7 +13,7 @@ import { comparisonStrings } from '../../../../src/protocol/comparisonStrings';
 import { comparisonMarkdown } from '../../../../src/session/export/comparisonMarkdown';
 import { htmlReport } from '../../../../src/session/export/htmlReport';
 import { comparisonTone } from '../../../../src/cli/views/comparisonScreen';
-import { comparisonSentenceOf } from '../../../../src/webview/comparisonSentence';
+import { comparisonSentenceOf } from '../../../../src/measure/compare/comparisonSentence';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
 import { sampleResult, sampleScenario } from '../sampleResult';
 

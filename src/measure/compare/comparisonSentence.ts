@@ -1,6 +1,6 @@
-import { fill } from '../base/objectives/limitWords';
-import { formatCount, formatShare } from '../base/units';
-import type { Comparison } from '../measure/compare/comparison';
+import { fill } from '../../base/objectives/limitWords';
+import { formatCount, formatShare } from '../../base/units';
+import type { Comparison } from './comparison';
 import {
   changeWords,
   comparedLatency,
@@ -11,8 +11,25 @@ import {
   stateOf,
   unshownOf,
   type ComparisonState,
-} from '../measure/compare/comparisonWords';
-import type { ComparisonStrings } from '../protocol/comparisonStrings';
+} from './comparisonWords';
+
+/** Texts of the sentence in the language of who reads it; `{0}`, `{1}` … stand for what is filled in. */
+export type ComparisonTexts = Readonly<
+  Record<
+    | ComparisonState
+    | 'unshownBeyond'
+    | 'rose'
+    | 'fell'
+    | 'stayed'
+    | 'unseen'
+    | 'nowLost'
+    | 'lossChanged'
+    | 'rateChanged'
+    | 'nothingChanged'
+    | 'noValue',
+    string
+  >
+>;
 
 export interface ComparisonSentence {
   readonly tone: 'good' | 'plain' | 'warn' | 'bad';
@@ -32,7 +49,7 @@ const tones: Readonly<Record<ComparisonState, readonly [ComparisonSentence['tone
 /** `Worse. In step 3 p99 rose from 41 ms to 57 ms (+39 %, 95 % interval +28 … +52 %); the tolerance is 10 %.` */
 export function comparisonSentenceOf(
   comparison: Comparison,
-  strings: ComparisonStrings,
+  strings: ComparisonTexts,
 ): ComparisonSentence {
   const state = stateOf(comparison);
   const unshown = unshownOf(comparison)?.percentile;
@@ -41,7 +58,7 @@ export function comparisonSentenceOf(
   return { tone, sign, lead, rest: restOf(comparison, strings) };
 }
 
-function restOf(comparison: Comparison, strings: ComparisonStrings): string {
+function restOf(comparison: Comparison, strings: ComparisonTexts): string {
   const { verdict, reasons, steps, tolerance } = comparison;
   if (verdict === 'unlike') return reasons[0] ?? '';
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { seededRandom } from '../../../src/base/random';
-import { comparisonStrings } from '../../../src/protocol/comparisonStrings';
-import { compareResults } from '../../../src/results/compare/compareResults';
-import { comparisonSentenceOf } from '../../../src/webview/comparisonSentence';
-import { measuredStep, wanderingSeconds } from '../../fakes/measuredStep';
-import { sampleResult } from '../results/sampleResult';
+import { seededRandom } from '../../../../src/base/random';
+import { comparisonStrings } from '../../../../src/protocol/comparisonStrings';
+import { compareResults } from '../../../../src/results/compare/compareResults';
+import { comparisonSentenceOf } from '../../../../src/measure/compare/comparisonSentence';
+import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
+import { sampleResult } from '../../results/sampleResult';
 
 const run = (seed: number, factor = 1, lost = 0, seconds = 60) =>
   sampleResult({
