@@ -1,7 +1,6 @@
 /** An emulator of Azure SignalR Service: clients, app servers, REST calls and webhooks, in either mode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../wire/socket/isLoopback';
 import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import {
@@ -10,6 +9,7 @@ import {
   refuseUpgrade,
   splitUrl,
   type Refusal,
+  type Upgrade,
 } from '../http/loopbackServer';
 import {
   asksForEvents,
@@ -200,11 +200,11 @@ export class ServiceEmulator
     else refuse(response, path === '/server' ? noUpgrade : notFound);
   }
 
-  protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { path, query } = splitUrl(request);
-    if (path === '/client') void this.upgradeClient(query, request, socket, head);
-    else if (path === '/server') void this.upgradeServer(query, request, socket, head);
-    else refuseUpgrade(socket, notFound);
+  protected upgrade(upgrade: Upgrade): void {
+    const { path, query } = splitUrl(upgrade.request);
+    if (path === '/client') void this.upgradeClient(query, upgrade);
+    else if (path === '/server') void this.upgradeServer(query, upgrade);
+    else refuseUpgrade(upgrade.socket, notFound);
   }
 
   private async answerClient(
@@ -248,12 +248,8 @@ export class ServiceEmulator
       : { status: 404, text: 'The access token does not allow this transport.' };
   }
 
-  private async upgradeClient(
-    query: URLSearchParams,
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): Promise<void> {
+  private async upgradeClient(query: URLSearchParams, upgrade: Upgrade): Promise<void> {
+    const { request, socket } = upgrade;
     const identity = await identify(this, request, query);
     if (socket.destroyed) return;
     if ('status' in identity) {
@@ -261,25 +257,16 @@ export class ServiceEmulator
       return;
     }
     this.identities.set(request, identity);
-    const refusal = this.refusal(identity, 'WebSockets');
-    this.clients.upgrade(request, socket, head, query.get('id'), refusal);
+    this.clients.upgrade(upgrade, query.get('id'), this.refusal(identity, 'WebSockets'));
   }
 
-  private async upgradeServer(
-    query: URLSearchParams,
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): Promise<void> {
-    const admitted = await identifyServer(this, request, query);
+  private async upgradeServer(query: URLSearchParams, upgrade: Upgrade): Promise<void> {
+    const { request, socket, head } = upgrade;
+    const known = await identifyServer(this, request, query);
     if (socket.destroyed) return;
+    const admitted = 'status' in known ? known : (this.quota.refusal(performance.now()) ?? known);
     if ('status' in admitted) {
       refuseUpgrade(socket, admitted);
-      return;
-    }
-    const refusal = this.quota.refusal(performance.now());
-    if (refusal !== undefined) {
-      refuseUpgrade(socket, refusal);
       return;
     }
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {

@@ -53,7 +53,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
     this.sockets = new WebSocketServer(options);
     this.server = loopbackServer({
       answer: (request, response) => this.answer(request, response),
-      upgrade: (request, socket, head) => this.upgrade(request, socket, head),
+      upgrade: (upgrade) => this.upgrade(upgrade),
     });
   }
 
@@ -86,7 +86,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   }
 
   protected abstract answer(request: IncomingMessage, response: ServerResponse): void;
-  protected abstract upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  protected abstract upgrade(upgrade: Upgrade): void;
   protected abstract tick(): void;
   protected abstract sayGoodbye(): void;
 
@@ -108,9 +108,16 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   }
 }
 
+/** A request that is to become a WebSocket. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
 interface LoopbackHandlers {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly upgrade?: (upgrade: Upgrade) => void;
   /** Name of a tunnel whose requests are meant for this server. */
   readonly publicHost?: string | undefined;
 }
@@ -127,7 +134,7 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
     // The peer may vanish before anybody takes over the errors.
     socket.on('error', () => socket.destroy());
     const refusal = refusalOf(request, publicHost);
-    if (refusal === undefined) upgrade(request, socket, head);
+    if (refusal === undefined) upgrade({ request, socket, head });
     else refuseUpgrade(socket, refusal);
   });
   return server;

@@ -2,9 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
-import { answerJson, readBody, refuse, refuseUpgrade, type Refusal } from './loopbackServer';
+import {
+  answerJson,
+  readBody,
+  refuse,
+  refuseUpgrade,
+  type Refusal,
+  type Upgrade,
+} from './loopbackServer';
 import {
   EventStreamTransport,
   noConnection,
@@ -93,13 +99,7 @@ export class SignalrClients {
   }
 
   /** @param token null for a client that skips negotiation */
-  upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    token: string | null,
-    refusal: Refusal | undefined,
-  ): void {
+  upgrade({ request, socket, head }: Upgrade, token: string | null, refusal?: Refusal): void {
     const id = refusal ?? (token === null ? newId() : this.take(token));
     if (typeof id !== 'string') {
       refuseUpgrade(socket, id);

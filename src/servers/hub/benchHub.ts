@@ -1,6 +1,5 @@
 /** The embedded hub: methods of both bench contracts, with faults and delays on request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { largestPayloadBytes } from '../../base/message';
 import { isProbe } from '../../wire/connect/probeMark';
 import {
@@ -10,6 +9,7 @@ import {
   refuseUpgrade,
   splitUrl,
   type Refusal,
+  type Upgrade,
 } from '../http/loopbackServer';
 import { SignalrClients, type ClientsHost } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
@@ -189,14 +189,12 @@ class RunningHub
     }
   }
 
-  protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { path, query } = splitUrl(request);
+  protected upgrade(upgrade: Upgrade): void {
+    const { path, query } = splitUrl(upgrade.request);
     const token = query.get('id');
-    if (path !== this.path) refuseUpgrade(socket, notFound);
-    else {
-      const refusal = token === null ? this.gate(request) : undefined;
-      this.clients.upgrade(request, socket, head, token, refusal);
-    }
+    if (path !== this.path) refuseUpgrade(upgrade.socket, notFound);
+    else
+      this.clients.upgrade(upgrade, token, token === null ? this.gate(upgrade.request) : undefined);
   }
 
   /** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */

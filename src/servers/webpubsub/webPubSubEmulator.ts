@@ -1,14 +1,13 @@
 /** An emulator of Azure Web PubSub: clients of each subprotocol, REST calls and event handlers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { Duplex } from 'node:stream';
 import { ExpectedError } from '../../base/expectedError';
 import {
   type ClientMessage,
   type Payload,
   subprotocolNamed,
 } from '../../wire/webpubsub/pubSubMessage';
-import { loopbackHost, refuseUpgrade, type Terminable } from '../http/loopbackServer';
+import { loopbackHost, refuseUpgrade, type Terminable, type Upgrade } from '../http/loopbackServer';
 import { newId } from '../http/signalrClients';
 import { WebSocketTransport } from '../http/transports';
 import { HubClients } from '../hub/hubGroups';
@@ -101,20 +100,17 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     answerRest(webPubSubRest, this, request, response);
   }
 
-  protected upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const connect = readConnect(request);
+  protected upgrade(upgrade: Upgrade): void {
+    const connect = readConnect(upgrade.request);
     if ('status' in connect) {
-      refuseUpgrade(socket, connect);
+      refuseUpgrade(upgrade.socket, connect);
       return;
     }
     const id = connect.query.get('awps_connection_id');
-    if (id !== null) {
-      this.recover(id, connect, request, socket, head);
-      return;
-    }
-    const refusal = this.quota.refusal(performance.now());
-    if (refusal === undefined) void this.admit(connect, request, socket, head);
-    else refuseUpgrade(socket, refusal);
+    const refusal = id === null ? this.quota.refusal(performance.now()) : undefined;
+    if (id !== null) this.recover(id, connect, upgrade);
+    else if (refusal === undefined) void this.admit(connect, upgrade);
+    else refuseUpgrade(upgrade.socket, refusal);
   }
 
   protected tick(): void {
@@ -129,12 +125,8 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     }
   }
 
-  private async admit(
-    connect: ConnectRequest,
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): Promise<void> {
+  private async admit(connect: ConnectRequest, upgrade: Upgrade): Promise<void> {
+    const { request, socket } = upgrade;
     const id = newId();
     this.quota.take();
     const admission = await admit(this, request, connect, id);
@@ -144,9 +136,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     else {
       if (admission.protocolName !== undefined) this.chosen.set(request, admission.protocolName);
       // Calls back at once, or never when the handshake is bad.
-      this.accept(request, socket, head, (accepted) =>
-        this.connected(connect.hub, id, admission, accepted),
-      );
+      this.accept(upgrade, (accepted) => this.connected(connect.hub, id, admission, accepted));
     }
     if (this.connectionCount === before) this.quota.release();
   }
@@ -171,29 +161,21 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   }
 
   /** A reliable client comes back: what it has not got follows. */
-  private recover(
-    id: string,
-    { hub, query, offered }: ConnectRequest,
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): void {
+  private recover(id: string, { hub, query, offered }: ConnectRequest, upgrade: Upgrade): void {
     const client = this.hub(hub).clients.get(id);
     const token = query.get('awps_reconnection_token') ?? '';
     const [name = ''] = offered;
     const subprotocol = subprotocolNamed(name);
     const mayRecover = client?.mayRecover(token, subprotocol) === true;
-    if (subprotocol !== undefined) this.chosen.set(request, name);
-    this.accept(request, socket, head, (accepted) => {
+    if (subprotocol !== undefined) this.chosen.set(upgrade.request, name);
+    this.accept(upgrade, (accepted) => {
       if (mayRecover) client.attach(accepted);
       else accepted.close(1008, 'This connection cannot be recovered.');
     });
   }
 
   private accept(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
+    { request, socket, head }: Upgrade,
     use: (accepted: WebSocketTransport) => void,
   ): void {
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
