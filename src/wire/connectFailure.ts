@@ -93,14 +93,8 @@ const bySystemCode: Readonly<Record<string, ErrorClass>> = {
   UND_ERR_SOCKET: 'reset',
 };
 
-/**
- * Class of an error that Node reported for a socket or a request.
- * @param unreadable class of an answer that is no HTTP, or has more headers than are read
- */
-export function classOfSystemError(
-  error: unknown,
-  unreadable: ErrorClass = 'protocol',
-): ErrorClass {
+/** Class of an error that Node reported for a socket or a request. */
+function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol'): ErrorClass {
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (typeof code === 'string') {
     const known = bySystemCode[code];
@@ -114,7 +108,7 @@ export function classOfSystemError(
 }
 
 /** Words for an error that Node reported, where its own would puzzle people. */
-export function textOfSystemError(error: unknown): string {
+function textOfSystemError(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === 'EPROTO') return 'the port does not speak TLS';
   if (code === 'HPE_HEADER_OVERFLOW')
@@ -169,12 +163,40 @@ export function shownText(text: string): string {
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
-/** Why a socket was lost; tunnels through proxies say it themselves. */
-export function failureOfSocket(error: Error): ConnectFailure {
-  return error instanceof ConnectFailure
-    ? error
-    : new ConnectFailure(classOfSystemError(error), textOfSystemError(error));
+/**
+ * Why a socket was lost; tunnels through proxies say it themselves.
+ * @param what was asked for, in the text
+ * @param unreadable class of an answer that is no HTTP, or has more headers than are read
+ */
+export function failureOfSocket(
+  error: unknown,
+  what?: string,
+  unreadable?: ErrorClass,
+): ConnectFailure {
+  if (error instanceof ConnectFailure) return error;
+  const words = textOfSystemError(error);
+  const text = what === undefined ? words : `${what}: ${words}`;
+  return new ConnectFailure(classOfSystemError(error, unreadable), text);
 }
+
+/** The same of a request. @param isLate whether it was given up because it took too long */
+export function failureOfRequest(
+  error: unknown,
+  what: string,
+  url: URL,
+  isLate: boolean,
+): ConnectFailure {
+  if (!isLate || error instanceof ConnectFailure)
+    return failureOfSocket(error, what, what === 'negotiate' ? what : 'protocol');
+  return new ConnectFailure('timeout', `${what}: no answer from ${shownUrl(url.href)} in time`);
+}
+
+/** What a server said to a handshake that it does not accept. */
+export const refusedHandshake = (said: string): ConnectFailure =>
+  new ConnectFailure('handshake', `handshake refused: ${shownText(said)}`);
+
+export const shownError = (error: unknown): string =>
+  shownText(error instanceof Error ? error.message : String(error));
 
 /** A URL as it may be shown and stored: no user info, no query, no fragment. */
 export function shownUrl(url: string): string {

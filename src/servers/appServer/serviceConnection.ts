@@ -403,8 +403,6 @@ export class ServiceClient implements HubTransport {
     if (this.held === undefined) this.heldBytes = 0;
   }
 
-  tick(): void {}
-
   /** The service wants nothing more to be written for this client, or goes on. */
   control(operation: number): void {
     if (operation === flowOperation.pause && this.held === undefined) {

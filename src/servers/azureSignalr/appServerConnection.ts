@@ -367,7 +367,7 @@ export class RoutedClient implements TransportOwner {
   }
 
   tick(nowMs: number, epochMs: number): void {
-    this.transport.tick(nowMs);
+    this.transport.tick?.(nowMs);
     if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
       this.end(handshakeErrorFrame(handshakeTimedOut));
     }

@@ -29,7 +29,8 @@ export interface HubTransport {
   terminate(): void;
   pause(): void;
   resume(): void;
-  tick(nowMs: number): void;
+  /** Its time-outs; absent where it has none, or others have them. */
+  tick?(nowMs: number): void;
 }
 
 export interface SocketOwner extends TransportOwner {
@@ -111,10 +112,6 @@ export class WebSocketTransport implements HubTransport {
 
   resume(): void {
     this.socket.resume();
-  }
-
-  tick(): void {
-    // `ws` has its own time-out for closing.
   }
 }
 

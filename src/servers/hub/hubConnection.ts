@@ -83,7 +83,7 @@ export class HubConnection implements TransportOwner {
   }
 
   tick(nowMs: number): void {
-    this.transport.tick(nowMs);
+    this.transport.tick?.(nowMs);
     if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
       this.end(handshakeErrorFrame(handshakeTimedOut), 1000);
     }

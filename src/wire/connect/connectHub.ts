@@ -9,11 +9,10 @@ import { type SocketAgents, type ConnectStopwatch, bodyOf } from '../socket/sock
 import type { ClientTokens } from './accessTokens';
 import {
   StatusFailure,
-  classOfSystemError,
   ConnectFailure,
+  failureOfRequest,
   LeavesLoopback,
   shownText,
-  textOfSystemError,
   shownUrl,
 } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
@@ -289,14 +288,7 @@ async function post(
       return { body: '', location: said.location };
     throw statusFailure(status, url, said, body);
   } catch (error) {
-    if (error instanceof ConnectFailure) throw error;
-    if (signal.aborted)
-      throw new ConnectFailure(
-        'timeout',
-        `negotiate: no answer from ${shownUrl(url.href)} in time`,
-      );
-    const errorClass = classOfSystemError(error, 'negotiate');
-    throw new ConnectFailure(errorClass, `negotiate: ${textOfSystemError(error)}`);
+    throw failureOfRequest(error, 'negotiate', url, signal.aborted);
   }
 }
 

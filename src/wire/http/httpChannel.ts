@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
-import { classOfSystemError, ConnectFailure, shownUrl, textOfSystemError } from '../connectFailure';
+import { ConnectFailure, failureOfSocket, shownUrl } from '../connectFailure';
 import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
 import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
@@ -121,11 +121,10 @@ export class HttpChannel {
 
   private broken(request: ClientRequest, error: Error, hasBegun: boolean): void {
     if (this.request !== request) return;
-    if (error instanceof ConnectFailure) this.fail(error);
-    else if (error.message === 'socket hang up' || error.message === 'aborted') {
+    if (error.message === 'socket hang up' || error.message === 'aborted') {
       const where = hasBegun ? 'in the middle of an answer' : 'without an answer';
       this.fail(new ConnectFailure('closed', `the server ended the connection ${where}`));
-    } else this.fail(new ConnectFailure(classOfSystemError(error), textOfSystemError(error)));
+    } else this.fail(failureOfSocket(error));
   }
 
   private fail(failure: ConnectFailure): void {

@@ -1,5 +1,11 @@
 import type * as net from 'node:net';
-import { ConnectFailure, failureOfClosing, failureOfSocket, shownText } from '../connectFailure';
+import {
+  ConnectFailure,
+  failureOfClosing,
+  failureOfSocket,
+  refusedHandshake,
+  shownText,
+} from '../connectFailure';
 import { ClientConnection, type ConnectionContext } from './clientConnection';
 import { connectSocket, type ConnectStopwatch, type SocketOwner } from '../socket/socket';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
@@ -204,7 +210,6 @@ export function handshakeEnd(buffer: Buffer, start: number, end: number): number
   if (separator < 0 || separator >= end)
     throw new HubMessageError('the handshake answer is cut off');
   const refusal = readHandshakeAnswer(textIn(buffer, start, separator));
-  if (refusal !== undefined)
-    throw new ConnectFailure('handshake', `handshake refused: ${shownText(refusal)}`);
+  if (refusal !== undefined) throw refusedHandshake(refusal);
   return separator + 1;
 }

@@ -11,7 +11,7 @@ import {
   ConnectFailure,
   failureOfClosing,
   failureOfSocket,
-  shownText,
+  shownError,
   StatusFailure,
   shownUrl,
 } from '../connectFailure';
@@ -147,7 +147,7 @@ class PubSubSdkConnection extends OfficialConnection {
           return frames;
         } catch (error) {
           // The client would throw it into the socket's events.
-          this.drop('protocol', shownText(error instanceof Error ? error.message : String(error)));
+          this.drop('protocol', shownError(error));
           return null;
         }
       },

@@ -10,7 +10,14 @@ import {
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
 import { OfficialConnection } from '../hub/clientConnection';
-import { ConnectFailure, failureOfClosing, failureOfSocket, shownText } from '../connectFailure';
+import {
+  ConnectFailure,
+  failureOfClosing,
+  failureOfSocket,
+  refusedHandshake,
+  shownError,
+  shownText,
+} from '../connectFailure';
 import {
   type ConnectContext,
   type OpenConnection,
@@ -179,8 +186,7 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     try {
       this.call(message);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.drop('other', `the official client cannot send a message: ${shownText(why)}`);
+      this.drop('other', `the official client cannot send a message: ${shownError(error)}`);
     }
     const unsentBytes = this.unsentBytes + (this.socket?.bufferedAmount ?? 0);
     if (unsentBytes > this.options.maximumUnsentBytes)
@@ -289,8 +295,7 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     if (error instanceof ConnectFailure) return error;
     const text = error instanceof Error ? error.message : '';
     const refusal = /^Server returned handshake error: (.*)$/s.exec(text)?.[1];
-    if (refusal !== undefined)
-      return new ConnectFailure('handshake', `handshake refused: ${shownText(refusal)}`);
+    if (refusal !== undefined) return refusedHandshake(refusal);
     if (text.startsWith('Error parsing handshake response'))
       return new ConnectFailure('protocol', shownText(text));
     if (text.startsWith('Server timeout elapsed'))
@@ -299,7 +304,7 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
       return failureOfSocketClose(this.closing, this.closeReason ?? this.closing.reason);
     if (this.state === 'open' || text === '' || this.closeReason !== undefined)
       return failureOfClosing('the server ended the connection', this.closeReason ?? '');
-    return failureOfSocket(error as Error);
+    return failureOfSocket(error);
   }
 }
 

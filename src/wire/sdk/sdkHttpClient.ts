@@ -7,13 +7,7 @@ import {
   type HttpRequest,
 } from '@microsoft/signalr';
 import { bodyOf } from '../socket/socket';
-import {
-  classOfSystemError,
-  ConnectFailure,
-  failureOfAnswer,
-  textOfSystemError,
-  shownUrl,
-} from '../connectFailure';
+import { ConnectFailure, failureOfAnswer, failureOfRequest } from '../connectFailure';
 import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/connectHub';
 import { lengthOf, type SdkOwner } from './sdkSockets';
 
@@ -178,17 +172,10 @@ function bearer(token: string | undefined): Record<string, string> {
 
 /** The client knows its own errors; everything else has our classes. */
 function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal): Error {
-  if (error instanceof ConnectFailure || error instanceof AbortError) return error;
   // It asks again when a poll was held for too long.
-  if (error instanceof TimeoutError && purpose === 'poll') return error;
-  if (error instanceof TimeoutError || signal.aborted)
-    return new ConnectFailure(
-      'timeout',
-      `${purpose}: no answer from ${shownUrl(url.href)} in time`,
-    );
-  const unreadable = purpose === 'negotiate' ? 'negotiate' : 'protocol';
-  const errorClass = classOfSystemError(error, unreadable);
-  return new ConnectFailure(errorClass, `${purpose}: ${textOfSystemError(error)}`);
+  const isLate = error instanceof TimeoutError;
+  if (error instanceof AbortError || (isLate && purpose === 'poll')) return error;
+  return failureOfRequest(error, purpose, url, isLate || signal.aborted);
 }
 
 /** The client reads nothing but an ArrayBuffer of exactly that length. */

@@ -6,7 +6,7 @@ import {
   type TransferFormat,
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { shownText, ConnectFailure } from '../connectFailure';
+import { ConnectFailure, shownError } from '../connectFailure';
 import type { HubCodec, Span } from '../message/hubCodec';
 import { hubMessageType, type HubMessage } from '../message/hubMessage';
 import { lengthOf, type SdkOwner } from './sdkSockets';
@@ -80,8 +80,7 @@ export class SdkProtocol implements IHubProtocol {
         if (this.owner.stopped) return [];
       }
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      throw this.owner.failed(new ConnectFailure('protocol', shownText(text)));
+      throw this.owner.failed(new ConnectFailure('protocol', shownError(error)));
     }
     return messages;
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AccessTokens } from '../connect/accessTokens';
-import { ConnectFailure, shownText } from '../connectFailure';
+import { ConnectFailure, refusedHandshake, shownText } from '../connectFailure';
 import type { Endpoint, ServiceAccess } from '../../base/endpoint';
 import { type HubCodec, messagePackCodec } from '../message/hubCodec';
 import { WebSocketConnection } from '../hub/webSocketConnection';
@@ -55,8 +55,7 @@ const weakCodec: HubCodec = {
     if (answer?.type !== serviceType.handshakeResponse)
       throw new HubMessageError('the first message of the service is no handshake');
     const { errorMessage = '' } = answer;
-    if (errorMessage !== '')
-      throw new ConnectFailure('handshake', `handshake refused: ${shownText(errorMessage)}`);
+    if (errorMessage !== '') throw refusedHandshake(errorMessage);
     return span.next;
   },
 };

@@ -3,12 +3,7 @@ import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ProxySettings } from '../../base/endpoint';
-import {
-  classOfSystemError,
-  ConnectFailure,
-  shownText,
-  textOfSystemError,
-} from '../connectFailure';
+import { ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
 import { isLoopbackHost } from './isLoopback';
 
 /** The proxy on the way to a URL; undefined where the way is direct, as always to this machine. */
@@ -72,11 +67,7 @@ function openTunnel(proxy: URL, target: URL, signal?: AbortSignal): Promise<Sock
       request.destroy(new ConnectFailure('unreachable', message));
     });
     request.once('error', (error) => {
-      if (error instanceof ConnectFailure) reject(error);
-      else {
-        const message = `the proxy ${proxy.host}: ${textOfSystemError(error)}`;
-        reject(new ConnectFailure(classOfSystemError(error, 'unreachable'), message));
-      }
+      reject(failureOfSocket(error, `the proxy ${proxy.host}`, 'unreachable'));
     });
     request.end();
   });
