@@ -165,6 +165,8 @@ const stickyClaims = { preferred: 'Preferred', required: 'Required' } as const;
 
 const keptS = 3600;
 
+type Claims = Readonly<Record<string, string>>;
+
 /**
  * The tokens of one app server: signed with the access key, or after a sign-in its own token for itself, and
  * a key that was lent for clients. Source: Azure/azure-signalr, `ServiceEndpointProvider`.
@@ -172,7 +174,7 @@ const keptS = 3600;
 class AppTokens {
   readonly hub: string;
   private readonly audience: string;
-  private readonly clientClaims: Readonly<Record<string, string>>;
+  private readonly clientClaims: Claims;
   private pass: ServicePass;
   private signer: TokenSigner;
   private kept: { readonly token: Promise<string>; readonly untilS: number } | undefined;
@@ -210,10 +212,7 @@ class AppTokens {
     return this.kept.token;
   }
 
-  private sign(
-    who: 'client' | 'server',
-    claims: Readonly<Record<string, string>>,
-  ): Promise<string> {
+  private sign(who: 'client' | 'server', claims: Claims): Promise<string> {
     const nowS = Math.floor(Date.now() / 1000);
     const audience = `${this.audience}/${who}/?hub=${this.hub}`;
     return this.signer.sign(audience, { ...claims, iss: 'azure-signalr', nbf: nowS }, nowS);

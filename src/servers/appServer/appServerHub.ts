@@ -13,7 +13,7 @@ import {
   groupTail,
   plainTail,
 } from '../../wire/service/serviceStream';
-import { type Audience, type BenchContext, invoke } from '../hub/benchMethods';
+import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
 import { payloadStart, type HubMessage, type ServerProtocol } from '../hubProtocol/serverProtocol';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
@@ -161,11 +161,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     return true;
   }
 
-  async changeGroup(
-    caller: HubConnection,
-    group: string,
-    change: 'join' | 'leave',
-  ): Promise<boolean> {
+  async changeGroup(caller: HubConnection, group: string, change: Change): Promise<boolean> {
     const client = this.clients.get(caller);
     if (client === undefined || (change === 'join' && !mayJoin(caller, group))) return false;
     const { ackId, isDone } = this.acks.next(this.tickMs);

@@ -27,22 +27,18 @@ function areCompletions(protocol: ServerProtocol, body: Buffer): boolean {
   return true;
 }
 
-function answerFrame(
-  protocol: ServerProtocol,
-  invocationId: string,
-  answer: UpstreamAnswer,
-): Buffer {
+function answerFrame(protocol: ServerProtocol, id: string, answer: UpstreamAnswer): Buffer {
   if ('failure' in answer) {
-    return protocol.errorFrame(invocationId, `Invocation failed. ${answer.failure}`);
+    return protocol.errorFrame(id, `Invocation failed. ${answer.failure}`);
   }
   const { status, body } = answer;
   if (status !== 200 && status !== 204) {
-    return protocol.errorFrame(invocationId, `Invocation failed, status code ${status}`);
+    return protocol.errorFrame(id, `Invocation failed, status code ${status}`);
   }
-  if (status === 204 || body.length === 0) return protocol.streamEndFrame(invocationId);
+  if (status === 204 || body.length === 0) return protocol.streamEndFrame(id);
   if (!areCompletions(protocol, body)) {
     const error = 'Invocation failed, the answer of the upstream is no completion.';
-    return protocol.errorFrame(invocationId, error);
+    return protocol.errorFrame(id, error);
   }
   return protocol.frame(body);
 }
@@ -100,6 +96,7 @@ interface UpstreamEvent {
   readonly event: string;
   readonly contentType: 'application/json' | 'application/x-msgpack';
   readonly body: Buffer;
+  readonly answered?: (answer: UpstreamAnswer) => void;
 }
 
 /** What the webhooks hear of serverless clients, and what these get back. */
@@ -143,7 +140,8 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     }
     const contentType = protocol.isText ? 'application/json' : 'application/x-msgpack';
     const body = bytes.subarray(start, end);
-    this.post(url, client, { category: 'messages', event: target, contentType, body }, answered);
+    const event = { category: 'messages', event: target, contentType, body, answered } as const;
+    this.post(url, client, event);
   }
 
   private connectionEvent(client: ServerlessClient, event: string, type: number): void {
@@ -163,12 +161,8 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     return template && filledUrl(template.url, { hub, category, event });
   }
 
-  private post(
-    url: URL,
-    client: ServerlessClient,
-    { category, event, contentType, body }: UpstreamEvent,
-    answered: (answer: UpstreamAnswer) => void = () => undefined,
-  ): void {
+  private post(url: URL, client: ServerlessClient, upstreamEvent: UpstreamEvent): void {
+    const { category, event, contentType, body, answered } = upstreamEvent;
     const { hub, userId, claims, query } = client.identity;
     const pairs = claimPairs(claims).map(([type, value]) => `${type}: ${value}`);
     const headers = {
@@ -188,7 +182,7 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     void this.call({ method: 'POST', url, headers, body }).then((answer) => {
       const isGood = !('failure' in answer) && (answer.status === 200 || answer.status === 204);
       if (!isGood) this.counts.failed++;
-      answered(answer);
+      answered?.(answer);
       client.upstreamAnswered();
     });
   }

@@ -218,7 +218,13 @@ export class ServiceEmulator
     if ('status' in identity) {
       refuse(response, identity);
     } else if (path === '/client') {
-      this.connect(identity, query.get('id'), request, response);
+      const id = query.get('id');
+      const isNew = request.method === 'GET' && id !== null && !this.clients.isConnected(id);
+      const transport = asksForEvents(request) ? 'ServerSentEvents' : 'LongPolling';
+      const refusal = isNew ? this.refusal(identity, transport) : undefined;
+      this.identities.set(request, identity);
+      if (refusal === undefined) this.clients.answer(request, response, id);
+      else refuse(response, refusal);
     } else {
       const transports = availableTransports.filter(({ transport }) =>
         allowsTransport(identity.claims, transport),
@@ -226,20 +232,6 @@ export class ServiceEmulator
       const refusal = (): Refusal | undefined => this.quota.refusal(performance.now());
       this.clients.negotiate(request, response, query, refusal, transports);
     }
-  }
-
-  private connect(
-    identity: ClientIdentity,
-    id: string | null,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): void {
-    const isNew = request.method === 'GET' && id !== null && !this.clients.isConnected(id);
-    const transport = asksForEvents(request) ? 'ServerSentEvents' : 'LongPolling';
-    const refusal = isNew ? this.refusal(identity, transport) : undefined;
-    this.identities.set(request, identity);
-    if (refusal === undefined) this.clients.answer(request, response, id);
-    else refuse(response, refusal);
   }
 
   private refusal({ claims }: ClientIdentity, transport: string): Refusal | undefined {

@@ -77,11 +77,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return false;
   }
 
-  send(
-    receivers: Iterable<ServiceClient>,
-    frames: FrameSource,
-    isExcluded: (client: ServiceClient) => boolean = () => false,
-  ): void {
+  send(receivers: Iterable<ServiceClient>, frames: FrameSource, isExcluded = idIn()): void {
     for (const client of receivers) {
       if (isExcluded(client)) continue;
       const frame = frames.in(client.protocolName);

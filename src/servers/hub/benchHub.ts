@@ -16,7 +16,13 @@ import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
-import { invoke, type Audience, type BenchContext, type Contracts } from './benchMethods';
+import {
+  invoke,
+  type Audience,
+  type BenchContext,
+  type Change,
+  type Contracts,
+} from './benchMethods';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
@@ -153,7 +159,7 @@ class RunningHub
     else client.write(frame);
   }
 
-  changeGroup(client: HubConnection, group: string, change: 'join' | 'leave'): boolean {
+  changeGroup(client: HubConnection, group: string, change: Change): boolean {
     if (change === 'join') return this.groups.join(client, group);
     this.groups.leave(client, group);
     return true;

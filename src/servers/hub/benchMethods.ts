@@ -19,6 +19,8 @@ export type Audience =
   | { readonly kind: 'client'; readonly id: string }
   | { readonly kind: 'group'; readonly name: string };
 
+export type Change = 'join' | 'leave';
+
 /** What the bench methods work on. */
 export interface BenchContext extends StreamHost {
   readonly contracts: Contracts;
@@ -27,11 +29,7 @@ export interface BenchContext extends StreamHost {
   /** Calls a client from the hub; a delivery is what the knobs act on. */
   call(client: HubConnection, frame: Buffer, isDelivery: boolean): void;
   /** Whether the group has been joined or left, at once or once that is known. */
-  changeGroup(
-    client: HubConnection,
-    group: string,
-    change: 'join' | 'leave',
-  ): boolean | Promise<boolean>;
+  changeGroup(client: HubConnection, group: string, change: Change): boolean | Promise<boolean>;
 }
 
 /**
@@ -120,7 +118,7 @@ function audienceOf({ to }: DeliverAction, receiver: string, { id }: HubConnecti
 }
 
 const membership =
-  (callback: string, change: 'join' | 'leave'): Run =>
+  (callback: string, change: Change): Run =>
   (context, caller, message) => {
     const { protocol } = caller;
     const name = message.argument(0);
@@ -166,7 +164,8 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'co
       if (items === undefined || delayMs === undefined) return 'unbound';
       if (protocol.isNull(dictionary)) return 'failed';
       const item = Buffer.from(dictionary);
-      return streamed(streamsOf(context, caller).startDownload(message, item, items, delayMs));
+      const { invocationId: id = '' } = message;
+      return streamed(streamsOf(context, caller).startDownload({ id, item, items, delayMs }));
     },
   },
 };
@@ -219,10 +218,8 @@ for (const method of hubMethods().flatMap(methodsOf)) {
 export type Contracts = BenchMethod['contract'];
 
 /** The method a client calls, its name in any case; undefined when the hub has none of that name. */
-function benchMethod(
-  { target, argumentCount }: HubMessage,
-  contracts: Contracts,
-): BenchMethod | undefined {
+function benchMethod(message: HubMessage, contracts: Contracts): BenchMethod | undefined {
+  const { target, argumentCount } = message;
   const named = (byName.get(target.toLowerCase()) ?? []).filter(
     ({ contract }) => contracts === 'both' || contract === 'both' || contract === contracts,
   );

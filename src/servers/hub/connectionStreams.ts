@@ -81,18 +81,13 @@ export class ConnectionStreams implements OpenStreams {
   }
 
   /** Sends `items` copies, each `delayMs` after the one before was due. @returns the error that refuses it */
-  startDownload(
-    { invocationId: id = '' }: HubMessage,
-    item: Buffer,
-    items: number,
-    delayMs: number,
-  ): string | undefined {
+  startDownload(asked: Download): string | undefined {
+    const { id } = asked;
     const refusal = this.refusal(id);
     if (refusal !== undefined) return refusal;
     const { connection, host } = this;
-    const download = new DownloadStream(connection, host, { id, item, items, delayMs }, () =>
-      this.downloads.delete(id),
-    );
+    const ended = (): boolean => this.downloads.delete(id);
+    const download = new DownloadStream(connection, host, asked, ended);
     this.downloads.set(id, download);
     host.messageArrived();
     download.send();
@@ -252,10 +247,8 @@ class DownloadStream {
     if (this.isOver) return;
     this.dispose();
     this.ended();
-    this.host.sendBehind(
-      this.connection,
-      this.connection.protocol.streamEndFrame(this.download.id),
-    );
+    const { connection, download } = this;
+    this.host.sendBehind(connection, connection.protocol.streamEndFrame(download.id));
   }
 
   readonly send = (): void => {

@@ -61,7 +61,7 @@ class JsonProtocol extends ServerProtocol {
   }
 
   member(dictionary: Buffer, key: string): string | undefined {
-    return stringMember(dictionary, 0, dictionary.length, key);
+    return stringMember(dictionary, key);
   }
 
   value(bytes: Buffer): unknown {

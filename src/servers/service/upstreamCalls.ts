@@ -11,10 +11,12 @@ export interface AnsweredUpstream {
   readonly body: Buffer;
 }
 
+type Texts = Readonly<Record<string, string>>;
+
 interface UpstreamCall {
   readonly method: 'OPTIONS' | 'POST';
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Texts;
   readonly body?: Buffer | undefined;
 }
 
@@ -158,10 +160,7 @@ const encodedText = (text: string): string =>
   encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
 /** @returns a refusal when a name would make a segment of the path empty, `.` or `..`: another URL than the template says */
-export function filledUrl(
-  template: string,
-  values: Readonly<Record<string, string>>,
-): URL | NameRefusal {
+export function filledUrl(template: string, values: Texts): URL | NameRefusal {
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (place, name: string) =>
       Object.hasOwn(values, name) ? encodedText(values[name]!) : place,

@@ -245,14 +245,13 @@ export class Client implements HubMember {
   }
 }
 
-export function deliverTo(
-  clients: Iterable<Client>,
-  delivery: Delivery,
-  isWanted: (client: Client) => boolean = () => true,
-): number {
+type Choice = (client: Client) => boolean;
+
+/** @returns to how many */
+export function deliverTo(all: Iterable<Client>, delivery: Delivery, isWanted?: Choice): number {
   let count = 0;
-  for (const client of clients) {
-    if (!isWanted(client)) continue;
+  for (const client of all) {
+    if (isWanted?.(client) === false) continue;
     client.deliver(delivery);
     count++;
   }

@@ -14,8 +14,10 @@ export const systemEvents = ['connect', 'connected', 'disconnected'] as const;
 
 type SystemEvent = (typeof systemEvents)[number];
 
+type EventKind = 'sys' | 'user';
+
 interface CloudEvent {
-  readonly kind: 'sys' | 'user';
+  readonly kind: EventKind;
   readonly name: string;
   readonly contentType: string;
   readonly body: Buffer;
@@ -93,7 +95,7 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
   }
 
   /** Whether a handler of the hub wants an event: of clients, or of those that happen by themselves. */
-  wants(hub: string, kind: CloudEvent['kind'], name: string): boolean {
+  wants(hub: string, kind: EventKind, name: string): boolean {
     return this.handlerOf(hub, kind, name) !== undefined;
   }
 
@@ -131,11 +133,7 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
     };
   }
 
-  private handlerOf(
-    hub: string,
-    kind: CloudEvent['kind'],
-    name: string,
-  ): HandlerSettings | undefined {
+  private handlerOf(hub: string, kind: EventKind, name: string): HandlerSettings | undefined {
     return this.handlersOf(hub).find(({ userEvents, systemEvents: system = systemEvents }) =>
       kind === 'user' ? fitsPattern(userEvents, name) : system.some((event) => event === name),
     );

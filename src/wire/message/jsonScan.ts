@@ -230,20 +230,15 @@ export function stringAt(bytes: Buffer, start: number, end: number): string {
 }
 
 /**
- * The string member `key` of the object in `start`…`end`, the last one if it is repeated.
+ * The string member `key` of an object, the last one if it is repeated.
  * @returns undefined when the value is no object, has no such member, or the member is no string
  */
-export function stringMember(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  key: string,
-): string | undefined {
+export function stringMember(bytes: Buffer, key: string): string | undefined {
   let found: string | undefined;
-  if (bytes[start] !== 0x7b) return undefined;
-  walk(bytes, start, end, (keyStart, keyEnd, valueStart, valueEnd) => {
+  if (bytes[0] !== 0x7b) return undefined;
+  walk(bytes, 0, bytes.length, (keyStart, keyEnd, start, end) => {
     if (stringAt(bytes, keyStart, keyEnd) !== key) return;
-    found = bytes[valueStart] === quote ? stringAt(bytes, valueStart, valueEnd) : undefined;
+    found = bytes[start] === quote ? stringAt(bytes, start, end) : undefined;
   });
   return found;
 }

@@ -225,11 +225,9 @@ function copyOf(cursor: Cursor, length: number): Uint8Array {
 }
 
 /** Bytes of the values from 0xc0 to 0xdf whose length is in their first byte; 0 for all others. */
-const fixedLengths = Uint8Array.of(
-  ...[
-    1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-  ],
-);
+const fixedLengths = Uint8Array.from([
+  1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+]);
 
 /** Moves over a value without building it. @throws HubMessageError as {@link readValue} does */
 export function skipValue(cursor: Cursor, depth = 1): void {

@@ -114,7 +114,7 @@ export class RestCalls {
   }
 
   /** Sends a message; settles when the service has answered. */
-  sent(receiver: RestReceiver, body: Buffer): Promise<ServiceFailure | undefined> {
+  sent(receiver: RestReceiver, body: Buffer): Promise<Refusal> {
     return this.done({ ...this.sendingTo(receiver), body });
   }
 
@@ -122,11 +122,7 @@ export class RestCalls {
    * Changes the groups of a connection, or of the user of one; the service forgets users after a day instead of a
    * year.
    */
-  changeGroup(
-    method: 'PUT' | 'DELETE',
-    member: string | number,
-    group: string,
-  ): Promise<ServiceFailure | undefined> {
+  changeGroup(method: 'PUT' | 'DELETE', member: string | number, group: string): Promise<Refusal> {
     const groupPath = `groups/${encodeURIComponent(group)}`;
     const path =
       typeof member === 'number'
@@ -137,12 +133,12 @@ export class RestCalls {
     return this.done({ method, path, ...(query !== undefined && { query }) });
   }
 
-  health(): Promise<ServiceFailure | undefined> {
+  health(): Promise<Refusal> {
     return this.done({ method: 'HEAD', path: '/api/health' });
   }
 
   /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
-  groupExists(group: string): Promise<ServiceFailure | undefined> {
+  groupExists(group: string): Promise<Refusal> {
     const path = this.receiverPath({ kind: 'group', group });
     return this.done({ method: 'HEAD', path });
   }
@@ -174,13 +170,13 @@ export class RestCalls {
   }
 
   /** Registers where events of the hub go with an emulator; the services themselves have no such call. */
-  registerHandler(url: string): Promise<ServiceFailure | undefined> {
+  registerHandler(url: string): Promise<Refusal> {
     const { handlerEvents } = services[this.access.kind];
     const body = Buffer.from(JSON.stringify({ url, ...handlerEvents }), 'utf8');
     return this.done({ method: 'PUT', path: this.handlerPath, body });
   }
 
-  unregisterHandler(): Promise<ServiceFailure | undefined> {
+  unregisterHandler(): Promise<Refusal> {
     return this.done({ method: 'DELETE', path: this.handlerPath });
   }
 
@@ -201,7 +197,7 @@ export class RestCalls {
     });
   }
 
-  private async done(call: Omit<Call, 'settle'>): Promise<ServiceFailure | undefined> {
+  private async done(call: Omit<Call, 'settle'>): Promise<Refusal> {
     return (await this.outcome(call)).failure;
   }
 
@@ -313,18 +309,13 @@ export class RestCalls {
         const text = `REST: ${call.method} answered 101`;
         resolve({ failure: { errorClass: classOfStatus(101, 'request'), text, status: 101 } });
       });
-      request.on('response', (response) => {
-        this.readAnswer(response, call, resolve);
-      });
+      request.on('response', (response) => this.readAnswer(response, call, resolve));
       request.end(body);
     });
   }
 
-  private readAnswer(
-    response: IncomingMessage,
-    { method, reads = false }: Call,
-    resolve: (outcome: Outcome) => void,
-  ): void {
+  private readAnswer(response: IncomingMessage, call: Call, resolve: Call['settle']): void {
+    const { method, reads = false } = call;
     const status = response.statusCode ?? 0;
     const isGood = status >= 200 && status < 300;
     const limit = isGood ? (reads ? maximumAnswerBytes : 0) : maximumErrorBytes;
@@ -381,6 +372,9 @@ export const restLayout =
     if (speaksHub) pieces.raw(']}');
     return pieces.layout();
   };
+
+/** Nothing where the service did what it was asked for. */
+type Refusal = ServiceFailure | undefined;
 
 /** Why a service did not take what it was sent, or do what it was asked for. */
 export interface ServiceFailure {

@@ -28,7 +28,12 @@ import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
 import { Cookies } from '../socket/cookies';
 import type { Endpoint } from '../../base/endpoint';
 import { clientHeaderLength } from '../socket/frame';
-import { hubMessageType, type HubMessage } from '../message/hubMessage';
+import {
+  hubMessageType,
+  type HubMessage,
+  type Invocation,
+  type StreamInvocation,
+} from '../message/hubMessage';
 import {
   eventSourceConstructor,
   failureOfSocketClose,
@@ -237,11 +242,7 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   }
 
   /** Streams stand among the arguments, each before another one: the client passes over two in a row. */
-  private argumentsOf(
-    message: HubMessage & {
-      type: typeof hubMessageType.invocation | typeof hubMessageType.streamInvocation;
-    },
-  ): unknown[] {
+  private argumentsOf(message: Invocation | StreamInvocation): unknown[] {
     const { streamIds = [] } = message;
     const args = [...message.arguments];
     if (streamIds.length > args.length + 1)

@@ -71,7 +71,18 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
     const hub = new URL(url.replace(/^ws/, 'http'));
     const all: Record<string, string> = { ...headers };
     addCookies(all, owner.cookies.headerFor(hub));
-    const socket = openWebSocket(url, all, owner);
+    const socket = new WebSocket(url, [], {
+      headers: all,
+      maxPayload: owner.maximumBytes,
+      createConnection: () => {
+        const raw = openSocket(hub, owner.endpoint, owner.stopwatch);
+        // Once it is open, `ws` reports of a broken socket only that it was closed.
+        raw.on('error', (error) => owner.failed(failureOfSocket(error)));
+        return raw;
+      },
+    });
+    watch(socket, hub, owner);
+    owner.opened(socket);
     const send = socket.send.bind(socket) as (data: string | ArrayBuffer) => void;
     socket.send = (data: unknown) => {
       const content = data as string | ArrayBuffer;
@@ -82,27 +93,6 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
     return socket;
   }
   return Object.assign(construct, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });
-}
-
-function openWebSocket(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  owner: SdkOwner,
-): WebSocket {
-  const hub = new URL(url.replace(/^ws/, 'http'));
-  const socket = new WebSocket(url, [], {
-    headers,
-    maxPayload: owner.maximumBytes,
-    createConnection: () => {
-      const raw = openSocket(hub, owner.endpoint, owner.stopwatch);
-      // Once it is open, `ws` reports of a broken socket only that it was closed.
-      raw.on('error', (error) => owner.failed(failureOfSocket(error)));
-      return raw;
-    },
-  });
-  watch(socket, hub, owner);
-  owner.opened(socket);
-  return socket;
 }
 
 /** Bytes of what the client hands over. */

@@ -117,11 +117,7 @@ export class PersistentSends implements HubListener {
   }
 
   /** @param receiver UTF-8 name of the user or group; its length counts */
-  template(
-    shape: MessageShape,
-    audience: SendAudience,
-    receiver: Uint8Array | undefined,
-  ): MessageTemplate {
+  template(shape: MessageShape, audience: SendAudience, receiver?: Uint8Array): MessageTemplate {
     const codec = { ...weakCodec, layout: sendLayout(audience) };
     return MessageTemplate.of(shape, holeLengths(receiver), codec);
   }

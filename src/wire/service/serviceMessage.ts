@@ -33,11 +33,10 @@ export const flowOperation = { pause: 1, pauseAck: 2, resume: 3, offline: 4 } as
 /** `connectionType` of ConnectionFlowControl. */
 export const flowConnectionType = { client: 1, server: 2 } as const;
 
-/** Whole hub frames by the name of their hub protocol, in wire order. */
-export type Payloads = readonly (readonly [protocol: string, frame: Buffer])[];
-/** A type may occur several times. */
-type Claims = readonly (readonly [type: string, value: string])[];
-type Headers = readonly (readonly [name: string, values: readonly string[]])[];
+/** Names with their values, in wire order; a name may occur several times. */
+type Pairs<Value> = readonly (readonly [name: string, value: Value])[];
+/** Whole hub frames by the name of their hub protocol. */
+export type Payloads = Pairs<Buffer>;
 
 /** How a value stands on the wire. Where it may be undefined, the member of the message is optional. */
 interface Kind<Value> {
@@ -123,11 +122,11 @@ const payloads = kind<Payloads | undefined>({
   read: (cursor) => readPairs(cursor, emptyOrBytes),
   write: (value = []) => writePairs(value, (frame) => [binaryHead(frame.length), frame]),
 })('payloads');
-const claims = kind<Claims>({
+const claims = kind<Pairs<string>>({
   read: (cursor) => readPairs(cursor, nameOf),
   write: (value) => writePairs(value, asValue),
 })('claims');
-const headers = kind<Headers | undefined>({
+const headers = kind<Pairs<readonly string[]> | undefined>({
   read: readHeaders,
   write: (value = []) => writePairs(value, asValue),
 })('headers', 5);
@@ -410,14 +409,11 @@ function readTexts(cursor: Cursor): string[] {
   return Array.from({ length: readArrayHead(cursor) }, () => emptyOrText(cursor));
 }
 
-function readPairs<Value>(
-  cursor: Cursor,
-  read: (cursor: Cursor) => Value,
-): (readonly [string, Value])[] {
+function readPairs<Value>(cursor: Cursor, read: (cursor: Cursor) => Value): Pairs<Value> {
   return Array.from({ length: readMapHead(cursor) }, () => [nameOf(cursor), read(cursor)] as const);
 }
 
-function readHeaders(cursor: Cursor): Headers {
+function readHeaders(cursor: Cursor): Pairs<readonly string[]> {
   const headers = readPairs(cursor, readTexts);
   // Names of headers have no case; the SDK drops a client that has one twice.
   if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
@@ -451,10 +447,7 @@ export function encodeServiceMessage(message: ServiceMessage): Buffer {
   return framed([arrayHead(count), ...pieces]);
 }
 
-function writePairs<Value>(
-  pairs: readonly (readonly [string, Value])[],
-  write: (value: Value) => readonly Buffer[],
-): Buffer[] {
+function writePairs<Value>(pairs: Pairs<Value>, write: (value: Value) => Buffer[]): Buffer[] {
   const pieces = pairs.flatMap(([key, value]) => [encodeText(key), ...write(value)]);
   return [mapHead(pairs.length), ...pieces];
 }

@@ -87,6 +87,8 @@ export function decoded(text: string): string {
   }
 }
 
+type Done = (error?: Error | null) => void;
+
 /** A tunnel that can be written to before it is open; then it emits `connect`. */
 export class TunnelStream extends Duplex {
   private tunnel: Socket | undefined;
@@ -100,7 +102,7 @@ export class TunnelStream extends Duplex {
     super({ allowHalfOpen: false });
   }
 
-  override _construct(callback: (error?: Error | null) => void): void {
+  override _construct(callback: Done): void {
     openTunnel(this.proxy, this.target, this.giveUp.signal).then(
       (tunnel) => {
         this.tunnel = tunnel;
@@ -125,11 +127,7 @@ export class TunnelStream extends Duplex {
     this.tunnel?.resume();
   }
 
-  override _write(
-    chunk: Buffer,
-    encoding: BufferEncoding,
-    callback: (error?: Error | null) => void,
-  ): void {
+  override _write(chunk: Buffer, encoding: BufferEncoding, callback: Done): void {
     this.tunnel!.write(chunk, encoding, callback);
   }
 
@@ -137,7 +135,7 @@ export class TunnelStream extends Duplex {
     this.tunnel!.end(callback);
   }
 
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+  override _destroy(error: Error | null, callback: Done): void {
     this.giveUp.abort();
     this.tunnel?.destroy();
     callback(error);
