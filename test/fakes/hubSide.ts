@@ -1,8 +1,8 @@
 import type { ErrorClass } from '../../src/base/errorClass';
 import { ConnectFailure } from '../../src/wire/connectFailure';
-import type { ConnectContext, OpenConnection } from '../../src/wire/connect/connectHub';
+import type { OpenConnection } from '../../src/wire/connect/connectHub';
 import { jsonCodec } from '../../src/wire/message/hubCodec';
-import type { HubConnection, HubListener } from '../../src/wire/hub/clientConnection';
+import type { HubConnection, HubListener, Opening } from '../../src/wire/hub/clientConnection';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
 import { onlyClientFrame } from './frames';
 
@@ -91,7 +91,7 @@ export class HubSide {
   readonly connections: HubSideConnection[] = [];
   /** Each opening, in order. */
   readonly opened: HubSideConnection[] = [];
-  context: ConnectContext | undefined;
+  context: Opening | undefined;
   /** Why a connection is not let in; undefined lets it in. */
   refuses: (index: number) => ConnectFailure | undefined = () => undefined;
   /** Time of an opening and of an answer. */
@@ -100,8 +100,9 @@ export class HubSide {
   onMessage: (connection: HubSideConnection, message: HubMessage) => void = (...message) =>
     this.answer(...message);
 
-  readonly open: OpenConnection = async (index, _url, context, signal) => {
-    this.context = context;
+  readonly open: OpenConnection = async (_url, opening) => {
+    const { index, signal } = opening;
+    this.context = opening;
     await new Promise<void>((resolve, reject) => {
       const settle = (): void => {
         const failure = this.refuses(index);
@@ -111,7 +112,7 @@ export class HubSide {
       setTimeout(settle, this.delayMs);
       signal.addEventListener('abort', () => reject(new ConnectFailure('timeout', 'given up')));
     });
-    const connection = new HubSideConnection(index, context.listener, this);
+    const connection = new HubSideConnection(index, opening.listener, this);
     this.connections[index] = connection;
     this.opened.push(connection);
     return connection;

@@ -1,7 +1,7 @@
 /** The way to a hub: negotiate, tokens and redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
-import type { ConnectionContext, HubConnection } from '../hub/clientConnection';
+import type { ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
@@ -28,13 +28,7 @@ export interface ConnectContext extends ConnectionContext {
   readonly tokens?: ClientTokens;
 }
 
-export type OpenConnection = (
-  index: number,
-  url: string,
-  context: ConnectContext,
-  signal: AbortSignal,
-  stopwatch?: ConnectStopwatch,
-) => Promise<HubConnection>;
+export type OpenConnection = (url: string, opening: Opening) => Promise<HubConnection>;
 
 /**
  * Negotiates (if wanted), connects and shakes hands back to back: servers forget ids soon. @throws ConnectFailure
@@ -70,8 +64,8 @@ async function opened(
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
   if (url === undefined) throw new Error('an endpoint needs a URL');
-  if (context.open !== undefined)
-    return context.open(index, url, { ...context, endpoint }, signal, stopwatch);
+  const opening = { index, endpoint, listener, options, signal, stopwatch };
+  if (context.open !== undefined) return context.open(url, opening);
   const where: Negotiated = endpoint.skipNegotiation
     ? {
         url: withQuery(url, endpoint.query),
@@ -83,7 +77,7 @@ async function opened(
   const OverWebSocket =
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
   const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
-  return Transport.open(index, where, { endpoint, listener, options }, signal, stopwatch);
+  return Transport.open(where, opening);
 }
 
 /** The endpoint as connection `index` asks for it: with its number in the headers and the query that have one. */

@@ -1,9 +1,8 @@
 /** Hub connections over server-sent events and long polling: one way in, one way out. */
 import type { IncomingMessage } from 'node:http';
 import type { HttpTransport, Endpoint } from '../../base/endpoint';
-import { ClientConnection, type ConnectionContext } from '../hub/clientConnection';
+import { ClientConnection, type Opening } from '../hub/clientConnection';
 import { ConnectFailure, failureOfAnswer, failureOfClosing } from '../connectFailure';
-import type { ConnectStopwatch } from '../socket/socket';
 import { handshakeEnd } from '../hub/webSocketConnection';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
 import { HttpChannel, HttpRequests, type ChannelOwner } from './httpChannel';
@@ -24,13 +23,12 @@ export class HttpConnection extends ClientConnection implements InputOwner {
   private timer: NodeJS.Timeout | undefined;
 
   private constructor(
-    index: number,
     private readonly transport: HttpTransport,
     where: Negotiated,
-    context: ConnectionContext,
+    opening: Opening,
   ) {
-    super(index, context);
-    const { endpoint, options } = context;
+    super(opening);
+    const { endpoint, options } = opening;
     this.connectionId = where.connectionId;
     const requests = new HttpRequests(where, this.codec);
     const Input = transport === 'LongPolling' ? PollInput : EventStreamInput;
@@ -39,19 +37,13 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     this.outbox = new HttpOutbox(requests, endpoint, (failure) => this.sendFailed(failure));
   }
 
-  static open(
-    index: number,
-    where: Negotiated,
-    context: ConnectionContext,
-    signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
-  ): Promise<HttpConnection> {
-    const { transport } = context.endpoint;
+  static open(where: Negotiated, opening: Opening): Promise<HttpConnection> {
+    const { transport } = opening.endpoint;
     if (transport === undefined) throw new Error('an HTTP connection needs its transport');
-    const connection = new HttpConnection(index, transport, where, context);
-    return connection.opening(where.url.href, signal, stopwatch, () => {
-      connection.input.open(stopwatch);
-    });
+    const connection = new HttpConnection(transport, where, opening);
+    return connection.opens(where.url.href, opening, () =>
+      connection.input.open(opening.stopwatch),
+    );
   }
 
   /** Every poll that ends shows that the server is there; it sends no pings. */

@@ -53,6 +53,14 @@ export interface ConnectionContext {
   readonly options: HubConnectionOptions;
 }
 
+/** One try to open a connection. */
+export interface Opening extends ConnectionContext {
+  readonly index: number;
+  /** Ends the try, which then fails as `timeout`. */
+  readonly signal: AbortSignal;
+  readonly stopwatch?: ConnectStopwatch | undefined;
+}
+
 export interface HubConnection {
   readonly index: number;
   /** What the hub knows it by, as far as negotiating showed. */
@@ -90,6 +98,7 @@ export interface HubConnection {
 export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
+  readonly index: number;
   readonly codec: HubCodec;
   protected readonly listener: HubListener;
   protected readonly options: HubConnectionOptions;
@@ -98,10 +107,8 @@ export abstract class ClientConnection implements HubConnection {
   protected stopwatch: ConnectStopwatch | undefined;
   private settle: ((failure: ConnectFailure | undefined) => void) | undefined;
 
-  protected constructor(
-    readonly index: number,
-    { listener, options }: Pick<ConnectionContext, 'listener' | 'options'>,
-  ) {
+  protected constructor({ index, listener, options }: Opening) {
+    this.index = index;
     this.listener = listener;
     this.options = options;
     this.codec = options.codec ?? jsonCodec;
@@ -130,12 +137,7 @@ export abstract class ClientConnection implements HubConnection {
    * @returns the connection once {@link becomeOpen} is called
    * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
    */
-  protected opening(
-    url: string,
-    signal: AbortSignal,
-    stopwatch: ConnectStopwatch | undefined,
-    begin: () => void,
-  ): Promise<this> {
+  protected opens(url: string, { signal, stopwatch }: Opening, begin: () => void): Promise<this> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.drop('timeout', `no answer from ${shownUrl(url)} in time, while ${this.state}`);

@@ -1,12 +1,11 @@
 import type { ErrorClass } from '../../base/errorClass';
 import {
   ClientConnection,
-  type ConnectionContext,
   type HubConnection,
   type HubListener,
+  type Opening,
 } from './clientConnection';
 import { ConnectFailure } from '../connectFailure';
-import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import type { Recoverable, RecoveryForm } from '../message/hubCodec';
 import { WebSocketConnection } from './webSocketConnection';
@@ -54,27 +53,20 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   private retryTimer: NodeJS.Timeout | undefined;
 
   private constructor(
-    index: number,
     private readonly where: Negotiated,
-    context: ConnectionContext,
+    opening: Opening,
   ) {
-    super(index, context);
-    this.endpoint = context.endpoint;
+    super(opening);
+    this.endpoint = opening.endpoint;
     const { recovery } = this.codec;
     if (recovery === undefined) throw new Error('nobody comes back in that protocol');
     this.form = recovery;
   }
 
-  static open(
-    index: number,
-    where: Negotiated,
-    context: ConnectionContext,
-    signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
-  ): Promise<ReliableConnection> {
-    const connection = new ReliableConnection(index, where, context);
-    return connection.opening(where.url.href, signal, stopwatch, () => {
-      void connection.openSocket(where, signal, stopwatch);
+  static open(where: Negotiated, opening: Opening): Promise<ReliableConnection> {
+    const connection = new ReliableConnection(where, opening);
+    return connection.opens(where.url.href, opening, () => {
+      void connection.openSocket(where, opening);
     });
   }
 
@@ -151,18 +143,17 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     url.searchParams.set('awps_reconnection_token', this.reconnectionToken);
     // The token of recovery stands for the access token, which may have expired.
     const { headers } = this.where;
-    void this.openSocket({ url, headers }, AbortSignal.timeout(attemptMs));
+    void this.openSocket({ url, headers }, { signal: AbortSignal.timeout(attemptMs) });
   }
 
   private async openSocket(
     where: Negotiated,
-    signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
+    { signal, stopwatch }: Pick<Opening, 'signal' | 'stopwatch'>,
   ): Promise<void> {
     try {
       const { index, endpoint, options } = this;
-      const context = { endpoint, listener: this, options };
-      const socket = await WebSocketConnection.open(index, where, context, signal, stopwatch);
+      const opening = { index, endpoint, listener: this, options, signal, stopwatch };
+      const socket = await WebSocketConnection.open(where, opening);
       if (this.stopped) socket.destroy();
       else if (socket.isOpen) this.opened(socket);
     } catch (error) {

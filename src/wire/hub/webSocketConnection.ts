@@ -6,8 +6,8 @@ import {
   refusedHandshake,
   shownText,
 } from '../connectFailure';
-import { ClientConnection, type ConnectionContext } from './clientConnection';
-import { connectSocket, type ConnectStopwatch, type SocketOwner } from '../socket/socket';
+import { ClientConnection, type Opening } from './clientConnection';
+import { connectSocket, type SocketOwner } from '../socket/socket';
 import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
 import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
 import {
@@ -40,29 +40,23 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   private socket!: net.Socket;
 
   private constructor(
-    index: number,
     readonly connectionId: string | undefined,
-    context: ConnectionContext,
+    opening: Opening,
   ) {
-    super(index, context);
-    this.reader = new FrameReader(context.options.maximumMessageBytes);
+    super(opening);
+    this.reader = new FrameReader(opening.options.maximumMessageBytes);
     this.state = 'upgrading';
   }
 
-  static open(
-    index: number,
-    where: Negotiated,
-    context: ConnectionContext,
-    signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
-  ): Promise<WebSocketConnection> {
+  static open(where: Negotiated, opening: Opening): Promise<WebSocketConnection> {
     const { url, connectionId } = where;
-    const connection = new WebSocketConnection(index, connectionId, context);
-    return connection.opening(url.href, signal, stopwatch, () => {
+    const { endpoint, stopwatch } = opening;
+    const connection = new WebSocketConnection(connectionId, opening);
+    return connection.opens(url.href, opening, () => {
       const { accept, bytes } = upgradeRequest(where, connection.codec.subprotocol);
       const greet = (): boolean => connection.socket.write(bytes, 'latin1');
       connection.upgrading = { url, accept, head: Buffer.alloc(0) };
-      connection.socket = connectSocket(url, context.endpoint, connection, greet, stopwatch);
+      connection.socket = connectSocket(url, endpoint, connection, greet, stopwatch);
     });
   }
 

@@ -5,7 +5,7 @@ import {
   WebPubSubJsonReliableProtocol,
   type WebPubSubClientProtocol,
 } from '@azure/web-pubsub-client';
-import { OfficialConnection, rethrow } from '../hub/clientConnection';
+import { OfficialConnection, rethrow, type Opening } from '../hub/clientConnection';
 import { hubMessageType, type HubMessage, type Invocation } from '../message/hubMessage';
 import {
   ConnectFailure,
@@ -15,7 +15,7 @@ import {
   StatusFailure,
   shownUrl,
 } from '../connectFailure';
-import { type ConnectContext, type OpenConnection, withQuery } from '../connect/connectHub';
+import { type OpenConnection, withQuery } from '../connect/connectHub';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor } from '../socket/proxy';
@@ -36,8 +36,7 @@ const mostWaiting = 10_000;
 type Frame = Parameters<WebPubSubClientProtocol['writeMessage']>[0];
 
 export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
-  return (index, url, context, signal, stopwatch) =>
-    PubSubSdkConnection.open(index, url, { ...context, keepAlive }, signal, stopwatch);
+  return (url, opening) => PubSubSdkConnection.open(url, keepAlive, opening);
 }
 
 /**
@@ -47,8 +46,6 @@ export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
 class PubSubSdkConnection extends OfficialConnection {
   connectionId: string | undefined;
   private readonly client: WebPubSubClient;
-  private readonly url: string;
-  private readonly keepAlive: PubSubKeepAlive;
   private heardMs = performance.now();
   private writtenBytes = 0;
   private unsentBytes = 0;
@@ -57,14 +54,12 @@ class PubSubSdkConnection extends OfficialConnection {
   private lostMs = 0;
 
   private constructor(
-    index: number,
-    url: string,
-    context: ConnectContext & { readonly keepAlive: PubSubKeepAlive },
+    private readonly url: string,
+    private readonly keepAlive: PubSubKeepAlive,
+    opening: Opening,
   ) {
-    super(index, context);
-    const { endpoint, keepAlive } = context;
-    this.keepAlive = keepAlive;
-    this.url = url;
+    super(opening);
+    const { endpoint } = opening;
     const where = withQuery(url.replace(/^http/, 'ws'), endpoint.query);
     if (endpoint.accessToken !== undefined)
       where.searchParams.set('access_token', endpoint.accessToken);
@@ -88,21 +83,19 @@ class PubSubSdkConnection extends OfficialConnection {
   }
 
   static async open(
-    index: number,
     url: string,
-    context: ConnectContext & { readonly keepAlive: PubSubKeepAlive },
-    signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
+    keepAlive: PubSubKeepAlive,
+    opening: Opening,
   ): Promise<PubSubSdkConnection> {
-    const unknown = unknownSetting(context.endpoint, url);
+    const unknown = unknownSetting(opening.endpoint, url);
     if (unknown !== undefined) {
       const text = `the official client of Azure Web PubSub has no way to take ${unknown}: leave driver: sdk out`;
       throw new ConnectFailure('other', text);
     }
-    const connection = new PubSubSdkConnection(index, url, context);
-    return connection.opening(url, signal, stopwatch, () => {
+    const connection = new PubSubSdkConnection(url, keepAlive, opening);
+    return connection.opens(url, opening, () => {
       connection.client.start().then(
-        () => connection.started(stopwatch),
+        () => connection.started(opening.stopwatch),
         (error: unknown) => connection.ended(error),
       );
     });

@@ -9,7 +9,7 @@ import {
   type ISubscription,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
-import { OfficialConnection } from '../hub/clientConnection';
+import { OfficialConnection, type Opening } from '../hub/clientConnection';
 import {
   ConnectFailure,
   failureOfClosing,
@@ -18,12 +18,7 @@ import {
   shownError,
   shownText,
 } from '../connectFailure';
-import {
-  type ConnectContext,
-  type OpenConnection,
-  renewedToken,
-  withQuery,
-} from '../connect/connectHub';
+import { type OpenConnection, renewedToken, withQuery } from '../connect/connectHub';
 import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
 import { Cookies } from '../socket/cookies';
 import type { Endpoint } from '../../base/endpoint';
@@ -58,8 +53,7 @@ const transports = {
 /** Opens connections by the official client; their requests share sockets as long as any of them lasts. */
 export function sdkOpener(endpoint: Endpoint): OpenConnection {
   const agents = new SocketAgents(endpoint, Infinity);
-  return (index, url, context, signal, stopwatch) =>
-    SdkConnection.open(index, url, { ...context, agents }, signal, stopwatch);
+  return (url, opening) => SdkConnection.open(url, agents, opening);
 }
 
 /**
@@ -76,7 +70,6 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   readonly signal = this.giveUp.signal;
   readonly cookies = new Cookies();
   readonly endpoint: Endpoint;
-  readonly agents: SocketAgents;
   readonly maximumBytes: number;
   declare stopwatch: ConnectStopwatch | undefined;
   private readonly ping: string;
@@ -89,16 +82,15 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   private writtenBytes = 0;
 
   private constructor(
-    index: number,
     private readonly url: string,
-    context: ConnectContext,
+    readonly agents: SocketAgents,
+    opening: Opening,
   ) {
-    const { endpoint, agents, listener, options } = context;
-    super(index, { listener, options });
+    super(opening);
+    const { endpoint, options } = opening;
     this.framed = endpoint.transport === undefined;
     this.ping = this.codec.encode({ type: hubMessageType.ping }).toString('latin1');
     this.endpoint = endpoint;
-    this.agents = agents;
     this.maximumBytes = this.framed
       ? options.maximumMessageBytes
       : Math.max(maximumBatchBytes, options.maximumMessageBytes);
@@ -111,15 +103,9 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     this.hub.onclose((error) => this.ended(error));
   }
 
-  static open(
-    index: number,
-    url: string,
-    context: ConnectContext,
-    signal: AbortSignal,
-    stopwatch?: ConnectStopwatch,
-  ): Promise<SdkConnection> {
-    const connection = new SdkConnection(index, url, context);
-    return connection.opening(url, signal, stopwatch, () => {
+  static open(url: string, agents: SocketAgents, opening: Opening): Promise<SdkConnection> {
+    const connection = new SdkConnection(url, agents, opening);
+    return connection.opens(url, opening, () => {
       connection.hub.start().then(
         () => connection.started(),
         (error: unknown) => connection.ended(error),

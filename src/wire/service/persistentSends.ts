@@ -183,8 +183,8 @@ export class PersistentSends implements HubListener {
     };
     const options = { maximumMessageBytes, maximumUnsentBytes, codec: weakCodec };
     this.frames = this.newFrames();
-    const context = { endpoint: this.endpoint, listener: this, options };
-    return WebSocketConnection.open(0, where, context, signal);
+    const { endpoint } = this;
+    return WebSocketConnection.open(where, { index: 0, endpoint, listener: this, options, signal });
   }
 
   private opened(connection: WebSocketConnection): void {

@@ -58,9 +58,9 @@ describe('HubConnection in MessagePack', () => {
     const hub = await startRawHub(options);
     const listener = new ReadingListener();
     const connection = await WebSocketConnection.open(
-      0,
       { url: new URL(hub.url), headers: {} },
       {
+        index: 0,
         endpoint: endpointOf(hub.url),
         listener,
         options: {
@@ -68,8 +68,8 @@ describe('HubConnection in MessagePack', () => {
           maximumUnsentBytes: 1_000_000,
           codec: messagePackCodec,
         },
+        signal: AbortSignal.timeout(5000),
       },
-      AbortSignal.timeout(5000),
     );
     disposals.push(hub.dispose, async () => connection.destroy());
     return { connection, listener, peer: await hub.nextPeer() };

@@ -28,12 +28,13 @@ describe('WebSocket cases', () => {
     };
     const where = { url: new URL(hub.url), headers: {} };
     const limits = { maximumMessageBytes: 1_000_000, maximumUnsentBytes: 1024 * 1024 };
-    await WebSocketConnection.open(
-      0,
-      where,
-      { endpoint: endpointOf(hub.url), listener, options: limits },
-      AbortSignal.timeout(5000),
-    );
+    await WebSocketConnection.open(where, {
+      index: 0,
+      endpoint: endpointOf(hub.url),
+      listener,
+      options: limits,
+      signal: AbortSignal.timeout(5000),
+    });
     return { peer: await hub.nextPeer(), messages, lost };
   }
 

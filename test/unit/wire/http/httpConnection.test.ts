@@ -53,13 +53,14 @@ describe('HttpConnection', () => {
       renew: () => renew(),
     };
     const endpoint = endpointOf(hub.url.href, { transport, ca: certificate });
-    const opening = HttpConnection.open(
-      7,
-      where,
-      { endpoint, listener, options: noTime },
+    const opening = HttpConnection.open(where, {
+      index: 7,
+      endpoint,
+      listener,
+      options: noTime,
       signal,
       stopwatch,
-    );
+    });
     opening.then(
       (connection) => connections.push(connection),
       () => undefined,
@@ -290,10 +291,8 @@ describe('HttpConnection', () => {
     const endpoint = endpointOf(url.href, { transport: 'LongPolling' });
     const { signal } = new AbortController();
     const opening = HttpConnection.open(
-      0,
       { url, headers: {} },
-      { endpoint, listener, options: noTime },
-      signal,
+      { index: 0, endpoint, listener, options: noTime, signal },
     );
     assert.equal((await failureOf(opening)).errorClass, 'refused');
     hub = new HttpHub();
@@ -346,7 +345,7 @@ describe('HttpConnection', () => {
     const endpoint = endpointOf(hub.url.href, { transport: 'LongPolling' });
     const { signal } = new AbortController();
     const failure = await failureOf(
-      HttpConnection.open(0, where, { endpoint, listener, options: noTime }, signal),
+      HttpConnection.open(where, { index: 0, endpoint, listener, options: noTime, signal }),
     );
     assert.match(failure.message, /line break/);
   });

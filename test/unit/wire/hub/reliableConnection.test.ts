@@ -124,14 +124,14 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       const { port } = server.address() as AddressInfo;
       const url = new URL(`http://127.0.0.1:${port}/client/hubs/h?a=b`);
       connection = await ReliableConnection.open(
-        3,
         { url, headers: {}, accessToken: 'secret' },
         {
+          index: 3,
           endpoint: endpointOf(url.href),
           listener,
           options: { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+          signal: AbortSignal.timeout(5000),
         },
-        AbortSignal.timeout(5000),
       );
       return connection;
     }
@@ -227,17 +227,17 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       await open();
       await assert.rejects(
         ReliableConnection.open(
-          4,
           {
             url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
             headers: {},
           },
           {
+            index: 4,
             endpoint: endpointOf('http://127.0.0.1'),
             listener,
             options: { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
+            signal: AbortSignal.timeout(50),
           },
-          AbortSignal.timeout(50),
         ),
         { errorClass: 'timeout' },
       );

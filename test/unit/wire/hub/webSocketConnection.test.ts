@@ -33,12 +33,13 @@ describe('WebSocketConnection', () => {
     disposals.push(hub.dispose);
     nextPeer = hub.nextPeer;
     const where = { url: new URL(hub.url), headers: {}, accessToken: 'tok' };
-    const connection = await WebSocketConnection.open(
-      3,
-      where,
-      { endpoint: endpointOf(hub.url), listener, options: limits },
+    const connection = await WebSocketConnection.open(where, {
+      index: 3,
+      endpoint: endpointOf(hub.url),
+      listener,
+      options: limits,
       signal,
-    );
+    });
     disposals.push(async () => connection.destroy());
     return connection;
   }
