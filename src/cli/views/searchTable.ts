@@ -83,12 +83,11 @@ function toneOf(standing: TriedValue['standing'], isLow: boolean): Tone | undefi
 }
 
 /** `held, twice`; `p99 1.1 s > 1 s, twice`. */
-function wordsOf({ steps, shown, standing }: TriedValue): string {
-  const held = steps.filter(({ status }) => status === 'pass').length;
-  if (held > 0 && held < steps.length) return `held ${held} of ${steps.length} times`;
+function wordsOf({ judged, held, shown, standing }: TriedValue): string {
+  if (held > 0 && held < judged) return `held ${held} of ${judged} times`;
   if (standing === 'invalid') return 'not offered in time';
-  const often = steps.length === 2 ? ', twice' : `, ${steps.length} times`;
-  const times = steps.length === 1 ? '' : often;
+  const often = judged === 2 ? ', twice' : `, ${judged} times`;
+  const times = judged === 1 ? '' : often;
   if (held > 0) return `held${times}`;
   return shortWords(shown, times);
 }
@@ -104,7 +103,7 @@ function shortWords({ broken }: SearchStep, times: string): string {
   const numbers = brokenNumbers(broken);
   const said =
     metric === 'backlog'
-      ? [`fell ${formatShare(value ?? limit)} behind`]
+      ? ['fell ', ''].map((verb) => `${verb}${formatShare(value ?? limit)} behind`)
       : [
           ...(numbers ? [called, metric].map((which) => comparedWords(which, numbers)) : []),
           ...[called, metric].map((which) => `${which} missed`),

@@ -131,6 +131,10 @@ export interface TriedValue {
   readonly steps: SearchSummary['steps'];
   /** The one whose numbers are shown. */
   readonly shown: SearchStep;
+  /** Of its steps: how many were judged, how many of these held, and how many were not offered in time. */
+  readonly judged: number;
+  readonly held: number;
+  readonly invalid: number;
   readonly standing: 'held' | 'missed' | 'contested' | 'invalid';
 }
 
@@ -149,6 +153,7 @@ export function triedValues({ steps, low, high }: SearchSummary): TriedValue[] {
           : held > missed || value === low
             ? 'held'
             : 'missed';
-    return { value, steps: own, shown, standing };
+    const counts = { held, judged: held + missed, invalid: count('invalid') };
+    return { value, steps: own, shown, standing, ...counts };
   });
 }

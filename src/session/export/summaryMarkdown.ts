@@ -178,14 +178,14 @@ function searchTable(search: SearchSummary): string[] {
   const us = (value: number | null): string => (value === null ? 'lost' : formatLatencyUs(value));
   const rows = triedValues(search)
     .slice(-mostSteps)
-    .map(({ value, steps, shown }) => {
+    .map(({ value, judged, held, invalid, shown }) => {
       const { p50, p99, lost, broken } = shown;
-      const held = steps.filter(({ status }) => status === 'pass').length;
-      const words = broken ? `: ${brokenWords(broken)}` : '';
+      const broke = broken ? `: ${brokenWords(broken)}` : '';
+      const disturbed = invalid > 0 ? `; ${formatCount(invalid)} not offered in time` : '';
       return [
         plain(valueWords(search, value)),
         ...[us(p50), us(p99), formatCount(lost)],
-        plain(`held ${held} of ${steps.length}${words}`),
+        plain(`held ${held} of ${judged}${broke}${disturbed}`),
       ];
     });
   return [...tableWith(['value', 'p50', 'p99', 'lost', 'steps that held'], rows), ''];

@@ -55,6 +55,19 @@ describe('the table of a search', () => {
     assert.match(lines[1]!, /held 2 of 3 times$/);
   });
 
+  it('counts no step that this machine has not offered in time, and has room for what fell behind', () => {
+    const [first] = searchSample.steps;
+    const invalid = { ...first!, status: 'invalid' as const };
+    const broken = { metric: 'backlog' as const, limit: 0.01, value: 0.031 };
+    const behind = { ...first!, value: 700, status: 'fail' as const, broken };
+    const tried = [invalid, first!, behind, behind, { ...invalid, value: 700 }, behind];
+    const lines = texts({ ...searchSample, low: 100, high: 700, steps: tried });
+    assert.match(lines[1]!, / held$/);
+    assert.match(lines[2]!, / 3\.1 % behind, 3 times$/);
+    assert.match(texts({ ...searchSample, steps: [behind] })[1]!, / fell 3\.1 % behind$/);
+    assert.match(texts({ ...searchSample, steps: [invalid] })[1]!, / not offered in time$/);
+  });
+
   it('is empty without a step, and shows no number that is none', () => {
     assert.deepEqual(texts({ ...searchSample, steps: [] }), []);
     const [first] = searchSample.steps;

@@ -42,6 +42,13 @@ describe('summaryMarkdown', () => {
     );
   });
 
+  it('counts apart what this machine has not offered in time to a search', () => {
+    const [first] = searchSample.steps;
+    const steps = [{ ...first!, status: 'invalid' as const }, first!, first!];
+    const text = summaryMarkdown({ ...sampleResult(), search: { ...searchSample, steps } });
+    assert.match(text, /\| held 2 of 2; 1 not offered in time \|\n/);
+  });
+
   it('says how the load was driven only where that is unusual', () => {
     const how =
       '- how: over LongPolling, messagepack, official client, dialect measure\n- connected';
