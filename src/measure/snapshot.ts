@@ -117,10 +117,7 @@ export interface Snapshot {
  */
 export function runLeftS(
   { step, stepCount, search }: Pick<Snapshot, 'step' | 'stepCount' | 'search'>,
-  {
-    warmupMs,
-    singleStepDurationMs,
-  }: { readonly warmupMs: number; readonly singleStepDurationMs: number },
+  { warmupMs, singleStepDurationMs }: Readonly<Record<'warmupMs' | 'singleStepDurationMs', number>>,
 ): number | undefined {
   if (!step || search) return undefined;
   // Where nothing is sent there is nothing to warm up.

@@ -271,11 +271,7 @@ export function redactScenario(scenario: Scenario): Scenario {
   };
 }
 
-function mapValues(
-  values: Readonly<Record<string, string>>,
-  change: (name: string, value: string) => string,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, change(name, value)]),
-  );
-}
+type Texts = Readonly<Record<string, string>>;
+
+const mapValues = (values: Texts, change: (name: string, value: string) => string): Texts =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(name, value)]));

@@ -37,11 +37,10 @@ export function moveSecret(text: string, at: TextRange, name: string): SecretMov
   return change && { secret, ...change };
 }
 
+type FoundSecret = Record<'secret' | 'lead' | 'rest', string> & { scalar?: Scalar };
+
 /** The secret, and what stands before and behind it in its scalar; no scalar in a comment. */
-function secretAt(
-  text: string,
-  at: TextRange,
-): { scalar?: Scalar; secret: string; lead: string; rest: string } | undefined {
+function secretAt(text: string, at: TextRange): FoundSecret | undefined {
   const written = text.slice(at.offset, at.offset + at.length);
   const scalar = scalarAt(readYaml(text).document, at);
   if (scalar === undefined) return { secret: written, lead: '', rest: '' };

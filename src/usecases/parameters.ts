@@ -57,11 +57,7 @@ export const describing =
   };
 
 /** A bare number from 1, or `from`, to `below` that was probably meant in another unit. */
-export const below = (
-  below: number,
-  unit: string,
-  from = 1,
-): NonNullable<ParameterSpec['unitMistake']> => ({ from, below, unit });
+export const below = (below: number, unit: string, from = 1) => ({ from, below, unit }) as const;
 
 /** Descriptions by their names, in that order. */
 export const listOf = <Name extends string, Spec extends object>(

@@ -49,7 +49,7 @@ export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs
 export type ObjectiveUnit = 'duration' | 'share' | 'count' | 'rate';
 
 /** How it is judged, and its words. */
-interface Judging<Of> {
+export interface Judging<Of> {
   readonly unit: ObjectiveUnit;
   /** The limit where none is written; absent: not judged then. */
   readonly default?: number;

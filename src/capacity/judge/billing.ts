@@ -52,18 +52,19 @@ function toApplication(product: Product, { kind, inMessages }: ServiceLoad): num
   return guides[product].toApplication.includes(kind) ? inMessages : 0;
 }
 
+type Sized = Pick<Scenario, 'unit' | 'sku'>;
+
 /** Messages a day that the scenario's size includes; that of the estimate where it names none. */
-export function includedPerDay(
-  { product, at_unit: atUnit }: Pick<Estimate, 'product' | 'at_unit'>,
-  { unit = atUnit, sku }: Pick<Scenario, 'unit' | 'sku'>,
-): number {
+export function includedPerDay(of: Pick<Estimate, 'product' | 'at_unit'>, sized: Sized): number {
+  const { product, at_unit: atUnit } = of;
+  const { unit = atUnit, sku } = sized;
   return sku === 'free' ? offers[product].freeMessagesPerDay : unit * includedPerUnit;
 }
 
 /** Figures for people; undefined where nothing is sent. */
 export function billingWords(
   estimate: Pick<Estimate, 'product' | 'at_unit' | 'billing'>,
-  scenario: Pick<Scenario, 'unit' | 'sku'>,
+  scenario: Sized,
 ): string | undefined {
   const { billing, at_unit: atUnit } = estimate;
   if (billing === undefined || billing.messages_per_s === 0) return undefined;
@@ -101,7 +102,7 @@ const hoursPerMonth = 720;
 /** What the load costs for a time; undefined without prices. The Free tier costs nothing: no messages are beyond its end. */
 export function priceOf(
   estimate: Pick<Estimate, 'product' | 'unit' | 'at_unit' | 'billing'>,
-  scenario: Pick<Scenario, 'unit' | 'sku'>,
+  scenario: Sized,
   { unitHour, messages, hours = hoursPerMonth }: PriceList,
 ): Price | undefined {
   const isFree = scenario.sku === 'free';

@@ -233,10 +233,8 @@ function serverNotes({ demand, sizes, servers }: Found): string[] {
   return notes;
 }
 
-export function adviceOf(
-  { count, serverConnections }: AppServers,
-  stack: Demand['stack'],
-): string | undefined {
+export function adviceOf(of: AppServers, stack: Demand['stack']): string | undefined {
+  const { count, serverConnections } = of;
   if (count === null || serverConnections === null) return undefined;
   const servers = counted(count, stack === 'aspnet' ? 'web app' : 'app server');
   const each = count === 1 ? '' : ' each';

@@ -79,13 +79,10 @@ export const fitsUnit = (demand: Demand, unit: number): boolean =>
 export const connectionsFit = ({ edition, connections }: Demand, unit: number): boolean =>
   connections <= connectionLimit(edition, unit);
 
-const withinHeadroom = (
-  demand: Demand,
-  unit: number,
-  reading: Reading = 'guide',
-  slack = 1,
-): boolean =>
-  trafficUtilisation(demand, unit, { reading }) <= demand.headroom * slack * (1 + tolerance);
+function withinHeadroom(demand: Demand, unit: number, reading?: Reading, slack = 1): boolean {
+  const most = demand.headroom * slack * (1 + tolerance);
+  return trafficUtilisation(demand, unit, reading && { reading }) <= most;
+}
 
 /** The guides' own method: bandwidths added and held under two ceilings; blind to routing cost. */
 function fitsGuideSum({ edition, loads, headroom }: Demand, unit: number): boolean {

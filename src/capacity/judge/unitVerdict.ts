@@ -7,11 +7,10 @@ import type { Estimate, UnitVerdict, Offer } from '../model';
 import { offers } from '../tables/resolved';
 import { figure, unitWords } from '../capacityWords';
 
+type Sized = Pick<Scenario, 'unit' | 'sku' | 'connections'>;
+
 /** Compares an estimate with `unit` and `sku` of the scenario; undefined when it names neither a unit nor the Free tier. */
-export function unitVerdict(
-  estimate: Estimate,
-  scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
-): UnitVerdict | undefined {
+export function unitVerdict(estimate: Estimate, scenario: Sized): UnitVerdict | undefined {
   const offer = offers[estimate.product];
   const { unit, sku } = scenario;
   if (unit === undefined && sku !== 'free') return undefined;
@@ -32,10 +31,7 @@ export function unitVerdict(
   return { ...compared, offered, sentence: [...unsold, ...sentences, ...ends].join(' ') };
 }
 
-export function withVerdict<T extends Estimate>(
-  estimate: T,
-  scenario: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
-): T {
+export function withVerdict<T extends Estimate>(estimate: T, scenario: Sized): T {
   const planned = unitVerdict(estimate, scenario);
   return planned === undefined ? estimate : { ...estimate, planned };
 }
@@ -48,10 +44,7 @@ const tooMuch = (...sentences: readonly string[]): Compared => ({ exceeded: true
 const enough = (...sentences: readonly string[]): Compared => ({ exceeded: false, sentences });
 
 /** Where the traffic fits and the clients do, but not with the server connections that the run opens. */
-function fullVerdict(
-  estimate: Estimate,
-  { connections, unit, sku }: Pick<Scenario, 'unit' | 'sku' | 'connections'>,
-): Compared | undefined {
+function fullVerdict(estimate: Estimate, { connections, unit, sku }: Sized): Compared | undefined {
   const isFree = sku === 'free';
   const { server_connections: servers, unit_with_server_connections: roomy } = estimate;
   if (estimate.server_connections_by !== 'run' || servers === null) return undefined;

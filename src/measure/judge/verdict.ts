@@ -1,10 +1,6 @@
 /** Judges steps and runs by counts and percentiles, and gives each verdict its reasons. */
 import { mostSlipShare } from '../../base/measuringLimits';
-import type {
-  JudgedConnections,
-  JudgedDeliveries,
-  Objective,
-} from '../../base/objectives/objective';
+import type { JudgedConnections, JudgedDeliveries, Judging } from '../../base/objectives/objective';
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
 import { isPercentile } from '../../base/objectives/percentile';
 import { isTimeToAll } from '../../base/objectives/times';
@@ -77,19 +73,10 @@ export function abortedWords(message: string, seconds: number): string {
 }
 
 /** Undefined where there is nothing to judge. */
-function judged<Of>(
-  { metric, limit, name, step }: Rule,
-  {
-    value: valueOf,
-    missed,
-    limit: side,
-  }: Pick<Objective, 'limit'> & {
-    readonly value: (of: Of) => number | null | undefined;
-    readonly missed: (of: Of, value: number | null, limit: number) => string;
-  },
-  of: Of,
-): Judged | undefined {
-  const value = valueOf(of);
+function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefined {
+  const { metric, limit, name, step } = rule;
+  const { missed, limit: side } = objective;
+  const value = objective.value(of);
   if (value === undefined) return undefined;
   const met = value !== null && (side === 'most' ? value <= limit : value >= limit);
   const as = { ...(name !== undefined && { name }), ...(step !== undefined && { step }) };
@@ -119,13 +106,10 @@ export function judgeDeliveries(
   });
 }
 
-export const judgeConnectionsBy = (
-  connections: JudgedConnections,
-  rules: readonly Rule[],
-): Judged[] =>
+export const judgeConnectionsBy = (of: JudgedConnections, rules: readonly Rule[]): Judged[] =>
   rules.flatMap((rule) => {
     const objective = objectiveOf(rule.metric);
-    return objective?.of === 'connections' ? (judged(rule, objective, connections) ?? []) : [];
+    return objective?.of === 'connections' ? (judged(rule, objective, of) ?? []) : [];
   });
 
 /** With the objectives that may be missed until the run is over, as they are now; the same when nothing has changed. */
@@ -164,12 +148,8 @@ export const judgeConnections = (connections: JudgedConnections, slo: Slo): Verd
   judgeConnectionsBy(connections, rulesOf(slo)).flatMap(({ reason }) => reason ?? []);
 
 /** The connections as they are at the end of a step; checks that only steps have are added to its own. */
-export function withConnections(
-  verdict: Verdict,
-  connections: JudgedConnections,
-  slo: Slo,
-): Verdict {
-  const found = judgeConnectionsBy(connections, rulesOf(slo));
+export function withConnections(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {
+  const found = judgeConnectionsBy(now, rulesOf(slo));
   const ofSteps = found.filter(({ check }) => isOfSteps(check.metric)).map(({ check }) => check);
   const checks = ofSteps.length === 0 ? {} : { checks: [...(verdict.checks ?? []), ...ofSteps] };
   const missed = found.flatMap(({ reason }) => reason ?? []);
@@ -184,10 +164,7 @@ function isOfSteps(metric: Metric): boolean {
 }
 
 /** Code `refused`: without answers, as many first messages must have been taken as deliveries elsewhere must arrive. */
-function refusal(
-  { steps, errors }: Pick<RunSummary, 'steps' | 'errors'>,
-  slo: Slo,
-): VerdictReason | undefined {
+function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefined {
   const senders = Math.max(0, ...steps.map((step) => step.senders));
   const refused = Math.min(senders, errors.invocation ?? 0);
   const isJudged = steps.some(({ expected }) => expected > 0) || slo.delivered === undefined;

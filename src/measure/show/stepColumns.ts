@@ -2,7 +2,12 @@
 import { countOf } from '../../base/errorClass';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare, formatBytes } from '../../base/units';
-import { shownLatency, latencyAt, type ShownPercentiles } from '../latencySummary';
+import {
+  shownLatency,
+  latencyAt,
+  type LatencySummary,
+  type ShownPercentiles,
+} from '../latencySummary';
 import type { StepProgress } from '../snapshot';
 import type { GeneratorHealth, MessageSummary, StepSummary, VerdictStatus } from '../summary';
 
@@ -48,9 +53,7 @@ const csvOf = (...names: (keyof StepRow & keyof MessageSummary)[]): StepColumn[]
   names.map((name) => csv(name, (row) => (row[name] ?? undefined) as number | undefined));
 
 /** As it was measured. Empty where there are too few deliveries to show it; with none at all it is 0. */
-const measured = (
-  ...names: ('min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max')[]
-): StepColumn[] =>
+const measured = (...names: Exclude<keyof LatencySummary, 'count'>[]): StepColumn[] =>
   names.map((name) =>
     csv(`latencyUs.${name}`, ({ latencyUs }) =>
       latencyUs?.count === 0 ? latencyUs[name] : latencyUs && latencyAt(latencyUs, name),

@@ -154,10 +154,8 @@ function whyNoStep(result: Result, scenario: Scenario): string | undefined {
 }
 
 /** Of this scenario and with its load, newest first. */
-async function earlierResults(
-  { directory, scenarioName, scenario }: BaselineQuestion,
-  most: number,
-): Promise<Result[]> {
+async function earlierResults(question: BaselineQuestion, most: number): Promise<Result[]> {
+  const { directory, scenarioName, scenario } = question;
   const name = nameOf(scenarioName);
   const all = await readdir(directory).catch((): string[] => []);
   const own = all.filter((each) => hasName(each, name)).sort((a, b) => (a < b ? 1 : -1));

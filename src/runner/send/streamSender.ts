@@ -340,12 +340,8 @@ export class StreamSender extends EntrySender {
   }
 
   /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
-  private offer(
-    { recorder, measureUs, endUs }: StreamStep,
-    firstUs: number,
-    from: number,
-    items: number,
-  ): void {
+  private offer(step: StreamStep, firstUs: number, from: number, items: number): void {
+    const { recorder, measureUs, endUs } = step;
     for (let position = from; position < items; position++) {
       const itemUs = firstUs + position * this.delayUs;
       if (itemUs >= endUs) return;

@@ -242,7 +242,7 @@ function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
       if (!carriesSecret(url)) return [];
       return parts.length === 1
         ? [contentPlace(reading, scalar)]
-        : [partOf(reading, reading.placeOf(scalar), whole, start, url.length)];
+        : [partOf(reading, reading.placeOf(scalar), whole, { offset: start, length: url.length })];
     });
   });
 }

@@ -102,19 +102,13 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
   };
 }
 
-function buildScenario(
-  reading: Reading,
-  {
-    top,
-    config,
-    entries,
-    target,
-    slo,
-  }: Pick<ScenarioFile, 'top' | 'config' | 'entries'> & {
-    readonly target: TargetSpec | undefined;
-    readonly slo: Slo;
-  },
-): Scenario {
+interface ReadParts extends Pick<ScenarioFile, 'top' | 'config' | 'entries'> {
+  readonly target: Target;
+  readonly slo: Slo;
+}
+
+function buildScenario(reading: Reading, parts: ReadParts): Scenario {
+  const { top, config, entries, target, slo } = parts;
   const kind = choiceIn(top, 'kind', kinds) ?? 'perf';
   const fields = configFields(reading, config);
   const { connections, baseSending, singleStepDurationMs } = fields;
@@ -301,8 +295,9 @@ function readTexts(reading: Reading, config: Section, name: string): Record<stri
 
 /** Reports placeholders that only messages have, and what looks like one. */
 function checkPlaceholders(reading: Reading, key: string, text: string, place: Place): void {
-  for (const { offset, length, name } of connectionText(text).wrong) {
-    const at = partOf(reading, place, text, offset, length);
+  for (const { name, ...part } of connectionText(text).wrong) {
+    const { offset, length } = part;
+    const at = partOf(reading, place, text, part);
     const known =
       placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
     const put = known ? '{senderIndex}' : `{${text.slice(offset, offset + length)}`;

@@ -166,9 +166,9 @@ class Values {
   }
 
   private reportPlaceholder(text: string, place: Place, bad: BadPlaceholder): void {
-    const { offset, length, name, problem } = bad;
+    const { length, name, problem } = bad;
     const { error } = this.reading;
-    const at = partOf(this.reading, place, text, offset, length);
+    const at = partOf(this.reading, place, text, bad);
     if (problem !== 'unknown') {
       error('placeholder', at, wrongValue[problem](name));
       return;

@@ -130,11 +130,9 @@ function readUseCase(
   return { useCase: findUseCase(meant ?? '') ?? standIn, named: false };
 }
 
-function reportParameter(
-  reading: Reading,
-  useCase: UseCase | undefined,
-  unknown: { readonly key: Scalar; readonly name: string; readonly path: string },
-): void {
+type Unknown = Readonly<{ key: Scalar; name: string; path: string }>;
+
+function reportParameter(reading: Reading, useCase: UseCase | undefined, unknown: Unknown): void {
   const { key, name } = unknown;
   const owner = allParameters.get(name);
   if (owner === undefined) {

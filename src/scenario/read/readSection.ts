@@ -391,29 +391,24 @@ export function checkReferences(
   place: Place,
   understood: boolean,
 ): void {
-  for (const { offset, length } of malformedReferences(value)) {
-    const source = value.slice(offset, offset + length);
+  for (const part of malformedReferences(value)) {
+    const source = value.slice(part.offset, part.offset + part.length);
     // Names only: the braces may hold a pasted secret.
     const meant = /^\$\{\s*([A-Z_][A-Z0-9_]{0,60})\s*\}$/.exec(source)?.[1];
     const message =
       'This is no reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.';
-    const at = partOf(reading, place, value, offset, length);
+    const at = partOf(reading, place, value, part);
     reading.error('bad-reference', at, message, meant && `\${env:${meant}}`);
   }
   const [first] = understood ? [] : referencesIn(value);
-  const at = first && partOf(reading, place, value, first.offset, first.length);
+  const at = first && partOf(reading, place, value, first);
   const message = `References are not replaced in ${name}. Write the value itself.`;
   reading.error('bad-reference', at, message);
 }
 
 /** More precise than the scalar only where the value stands in the text as it is (no escapes, no folding). */
-export function partOf(
-  reading: Reading,
-  place: Place,
-  value: string,
-  offset: number,
-  length: number,
-): Place {
+export function partOf(reading: Reading, place: Place, value: string, part: Place): Place {
+  const { offset, length } = part;
   if (place.override !== undefined) return place;
   const quote = /["']/.test(reading.text.charAt(place.offset)) ? 1 : 0;
   if (place.length !== value.length + 2 * quote) return place;

@@ -196,10 +196,13 @@ function textsOf({ reading, name, written }: TargetKey, item: Node | null): Item
   checkReferences(reading, name, value, place, true);
   if (looksLikeConnectionString(value)) return [{ text: value.trim(), place }];
   let offset = 0;
-  return value.split(',', maximumUrls + 1).flatMap((part) => {
-    const start = offset + (part.length - part.trimStart().length);
-    offset += part.length + 1;
-    const text = part.trim();
-    return text === '' ? [] : [{ text, place: partOf(reading, place, value, start, text.length) }];
+  return value.split(',', maximumUrls + 1).flatMap((written) => {
+    const text = written.trim();
+    const part = {
+      offset: offset + written.length - written.trimStart().length,
+      length: text.length,
+    };
+    offset += written.length + 1;
+    return text === '' ? [] : [{ text, place: partOf(reading, place, value, part) }];
   });
 }

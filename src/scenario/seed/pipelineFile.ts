@@ -5,7 +5,7 @@ import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
 import { nameOf } from '../read/readSection';
 import { looksLikeConnectionString } from '../target/connectionString';
-import { didYouMean, quotable } from '../text/words';
+import { didYouMean, question, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 import {
   isSendingMethod,
@@ -31,8 +31,8 @@ export function pipelineAsScenario(reading: Reading, root: YAMLMap): YAMLMap {
   const before = reading.problems().length;
   const steps = readPipelineSteps(reading, pipeline.key, pipeline.value);
   const scenario = new YAMLMap();
-  if (steps.length > 0 && isOneRun(reading, steps)) {
-    const { config, entries } = read(reading, steps);
+  if (steps.length > 0 && isOneRun(steps)) {
+    const { config, entries } = read(steps);
     put(scenario, 'config', mapOf(config));
     const maps = entries.map(entryMap);
     if (maps.length === 1) put(scenario, 'scenario', maps[0]!);
@@ -75,17 +75,17 @@ function entryMap({ name, senders, parameters }: PipelineEntry): YAMLMap {
 }
 
 /** Whether the steps are one run, of use cases that run side by side all the time; reports the first that is not. */
-function isOneRun(reading: Reading, steps: readonly PipelineStep[]): boolean {
+function isOneRun(steps: readonly PipelineStep[]): boolean {
   let whole = true;
   const report = (step: PipelineStep, message: string): void => {
     whole = false;
-    reportStep(reading, step, message);
+    reportStep(step, message);
   };
   const [sends, others] = [steps.filter(isSend), steps.filter((step) => !isSend(step))];
   for (const step of others) {
     if (pipelineMethods.includes(step.method)) continue;
     const meant = didYouMean(step.method, pipelineMethods);
-    report(step, `there is no such method.${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
+    report(step, `there is no such method.${question(meant)}`);
   }
   const created = others.filter(({ method }) => method.startsWith('Create'));
   if (created.length === 0)
@@ -174,10 +174,10 @@ const configParameters: readonly (readonly [
   [/^Collect(Connection)?Statistics$/, { StatisticsOutputPath: 'resultFilePath' }],
 ];
 
-function read(
-  reading: Reading,
-  steps: readonly PipelineStep[],
-): { readonly config: Keys; readonly entries: readonly PipelineEntry[] } {
+function read(steps: readonly PipelineStep[]): {
+  readonly config: Keys;
+  readonly entries: readonly PipelineEntry[];
+} {
   const created = steps.filter(({ method }) => method.startsWith('Create'));
   const { node, method } = created[0]!;
   const config: Keys = new Map();
@@ -191,7 +191,7 @@ function read(
   if (method === 'CreateAspNetConnection') config.set('connectionType', scalar('AspNet', node));
   const byType = new Map<string, number>();
   for (const step of created) {
-    const count = wholeIn(reading, step, 'ConnectionTotal') ?? 0;
+    const count = wholeIn(step, 'ConnectionTotal') ?? 0;
     byType.set(step.type, (byType.get(step.type) ?? 0) + count);
   }
   const total = sumOf([...byType.values()]);
@@ -205,7 +205,7 @@ function read(
   // A file may name no Type at all, or one that is misspelt, where there is only one.
   const connectionsOf = (type: string): number =>
     byType.size > 1 ? (byType.get(type) ?? 0) : total;
-  return { config, entries: readSends(reading, sideBySide, connectionsOf, config) };
+  return { config, entries: readSends(sideBySide, connectionsOf, config) };
 }
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
@@ -264,7 +264,6 @@ type SendingSteps = readonly [PipelineStep, ...PipelineStep[]];
  * and senders that grow by the same number; all else is reported. What they say of `config` is put there.
  */
 function readSends(
-  reading: Reading,
   sideBySide: readonly SendingSteps[],
   connectionsOf: (type: string) => number,
   config: Keys,
@@ -275,8 +274,8 @@ function readSends(
   const counts: (readonly number[])[] = [];
   const entries = sideBySide.map((sends): PipelineEntry => {
     const [{ method, node, type }] = sends;
-    reportDifference(reading, leading[0], sends[0], ['Duration']);
-    const senders = sendersOf(reading, sends, connectionsOf(type));
+    reportDifference(leading[0], sends[0], ['Duration']);
+    const senders = sendersOf(sends, connectionsOf(type));
     if (senders !== undefined) counts.push(senders);
     const last = sends.at(-1)!;
     const place = last.parameters.get('RemainderEnd') ?? last.node;
@@ -290,14 +289,13 @@ function readSends(
   if (counts.length < sideBySide.length) return entries;
   const totals = leading.map((_, step) => sumOf(counts.map((senders) => senders[step]!)));
   const types = new Set(sideBySide.map(([{ type }]) => type));
-  reportParts(reading, sideBySide, counts, totals);
-  readSteps(reading, leading, totals, sumOf([...types].map(connectionsOf)), config);
+  reportParts(sideBySide, counts, totals);
+  readSteps(leading, totals, sumOf([...types].map(connectionsOf)), config);
   return entries;
 }
 
 /** Each use case of a mix has the same part of the senders in all steps, but for rounding. */
 function reportParts(
-  reading: Reading,
   sideBySide: readonly SendingSteps[],
   counts: readonly (readonly number[])[],
   totals: readonly number[],
@@ -308,7 +306,7 @@ function reportParts(
       const wanted = part * totals[index]!;
       if (Math.abs(counts[position]![index]! - wanted) <= 1) continue;
       const message = `${formatCount(counts[position]![index]!)} of ${formatCount(totals[index]!)} senders, where its part of the last step makes ${formatCount(Math.round(wanted))}. In a scenario each use case of a mix has the same part in all steps.`;
-      reportStep(reading, step, message);
+      reportStep(step, message);
       return;
     }
   }
@@ -334,45 +332,36 @@ function parametersOf({ method, parameters }: PipelineStep): Keys {
 }
 
 /** Senders of each step; undefined when one of them is not as in a scenario. */
-function sendersOf(
-  reading: Reading,
-  sends: SendingSteps,
-  connections: number,
-): readonly number[] | undefined {
+function sendersOf(sends: SendingSteps, connections: number): readonly number[] | undefined {
   const count = isByGroup(sends[0].parameters.get('Mode')) ? groupSenders : plainSenders;
   const senders: number[] = [];
   for (const step of sends) {
-    reportDifference(reading, sends[0], step, common);
-    const counted = count(reading, step, connections);
+    reportDifference(sends[0], step, common);
+    const counted = count(step, connections);
     if (counted === undefined) return undefined;
     senders.push(counted);
   }
   return senders;
 }
 
-function reportDifference(
-  reading: Reading,
-  first: PipelineStep,
-  step: PipelineStep,
-  names: readonly string[],
-): void {
+function reportDifference(first: PipelineStep, step: PipelineStep, names: readonly string[]): void {
   for (const name of names) {
     const [one, other] = [first, step].map(({ parameters }) => parameters.get(name)?.value);
     if (String(one) === String(other)) continue;
     const message = `Parameter.${name} differs from ${stepName(first)}; a scenario has the same for all its steps. Write a file of its own for each value.`;
-    reportStep(reading, step, message);
+    reportStep(step, message);
   }
 }
 
 /** Connections whose index modulo `Modulo` lies in [RemainderBegin, RemainderEnd). */
-function plainSenders(reading: Reading, step: PipelineStep, connections: number) {
-  const modulo = wholeIn(reading, step, 'Modulo');
-  const begin = wholeIn(reading, step, 'RemainderBegin', 0);
-  const end = wholeIn(reading, step, 'RemainderEnd');
+function plainSenders(step: PipelineStep, connections: number) {
+  const modulo = wholeIn(step, 'Modulo');
+  const begin = wholeIn(step, 'RemainderBegin', 0);
+  const end = wholeIn(step, 'RemainderEnd');
   if (modulo === undefined || begin === undefined || end === undefined) return undefined;
   if (modulo === 0 || begin >= end) {
     const message = 'nobody sends: Modulo must be above 0 and RemainderEnd above RemainderBegin.';
-    reportStep(reading, step, message);
+    reportStep(step, message);
     return undefined;
   }
   const rest = connections % modulo;
@@ -382,15 +371,15 @@ function plainSenders(reading: Reading, step: PipelineStep, connections: number)
 }
 
 /** Senders of a step that chooses them group by group. All groups must take part. */
-function groupSenders(reading: Reading, step: PipelineStep, connections: number) {
-  const whole = (name: string): number | undefined => wholeIn(reading, step, name);
+function groupSenders(step: PipelineStep, connections: number) {
+  const whole = (name: string): number | undefined => wholeIn(step, name);
   const [groups, firstGroup, endGroup] = [
     whole('GroupCount'),
-    wholeIn(reading, step, 'GroupLevelRemainderBegin', 0),
+    wholeIn(step, 'GroupLevelRemainderBegin', 0),
     whole('GroupLevelRemainderEnd'),
   ];
   const [begin, end, modulo] = [
-    wholeIn(reading, step, 'GroupInternalRemainderBegin', 0),
+    wholeIn(step, 'GroupInternalRemainderBegin', 0),
     whole('GroupInternalRemainderEnd'),
     whole('GroupInternalModulo'),
   ];
@@ -398,11 +387,11 @@ function groupSenders(reading: Reading, step: PipelineStep, connections: number)
   if (missing) return undefined;
   if (firstGroup! > 0 || endGroup! < groups!) {
     const message = `only groups ${formatCount(firstGroup!)} to ${formatCount(endGroup! - 1)} of ${formatCount(groups!)} send. In a scenario all groups do: give it as many groups as send.`;
-    reportStep(reading, step, message);
+    reportStep(step, message);
     return undefined;
   }
   if (groups === 0 || modulo === 0 || begin! >= end!) {
-    reportStep(reading, step, 'nobody sends: check GroupCount and GroupInternalRemainderEnd.');
+    reportStep(step, 'nobody sends: check GroupCount and GroupInternalRemainderEnd.');
     return undefined;
   }
   const members = Math.floor(connections / groups!);
@@ -411,7 +400,6 @@ function groupSenders(reading: Reading, step: PipelineStep, connections: number)
 }
 
 function readSteps(
-  reading: Reading,
   sends: readonly PipelineStep[],
   senders: readonly number[],
   connections: number,
@@ -429,7 +417,7 @@ function readSteps(
         growth <= 0
           ? `${formatCount(count)} senders after ${before}: they do not grow. In a scenario each step has more senders than the one before it.`
           : `${formatCount(count)} senders where steps of the same size would have ${formatCount(wanted)}. The senders of a scenario grow by the same number with each step.`;
-      reportStep(reading, sends[index]!, message);
+      reportStep(sends[index]!, message);
       return;
     }
   }

@@ -1,10 +1,11 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { nameOf } from '../read/readSection';
-import { didYouMean, quotable } from '../text/words';
+import { didYouMean, question, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 
 export interface PipelineStep {
+  readonly reading: Reading;
   /** Position in the outer list, from 1; methods of the same number run side by side. */
   readonly number: number;
   readonly method: string;
@@ -16,8 +17,8 @@ export interface PipelineStep {
 
 const maximumSteps = 2000;
 
-export function reportStep(reading: Reading, step: PipelineStep, message: string): void {
-  reading.error('pipeline-step', step.node, `${stepName(step)}: ${message}`);
+export function reportStep(step: PipelineStep, message: string, at = step.node): void {
+  step.reading.error('pipeline-step', at, `${stepName(step)}: ${message}`);
 }
 
 export const stepName = ({ number, method }: PipelineStep): string =>
@@ -61,18 +62,19 @@ function readStep(reading: Reading, number: number, item: Node): PipelineStep | 
   }
   const type = scalars.get('Type');
   const step: PipelineStep = {
+    reading,
     number,
     method: nameOf(method),
     type: type === undefined ? '' : nameOf(type),
     node: method,
     parameters,
   };
-  reportUnknownKeys(reading, step, map as YAMLMap);
+  reportUnknownKeys(step, map as YAMLMap);
   return step;
 }
 
 /** Warns of keys that the method does not have: they are not read. */
-function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): void {
+function reportUnknownKeys(step: PipelineStep, map: YAMLMap): void {
   const names = parametersOf(step.method);
   if (names === undefined) return;
   for (const { key } of map.items) {
@@ -80,9 +82,8 @@ function reportUnknownKeys(reading: Reading, step: PipelineStep, map: YAMLMap): 
     const bare = name.replace('Parameter.', '');
     if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
     const meant = didYouMean(bare, names);
-    const question = meant === undefined ? '' : ` Did you mean Parameter.${meant}?`;
-    const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.${question}`;
-    reading.warning('unknown-key', key as Node, message);
+    const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.${question(meant && `Parameter.${meant}`)}`;
+    step.reading.warning('unknown-key', key as Node, message);
   }
 }
 
@@ -96,21 +97,15 @@ function scalarsOf(reading: Reading, map: YAMLMap): Map<string, Scalar> {
 }
 
 /** A whole number of a step; undefined when it has none, which is reported unless there is a default. */
-export function wholeIn(
-  reading: Reading,
-  step: PipelineStep,
-  name: string,
-  otherwise?: number,
-): number | undefined {
+export function wholeIn(step: PipelineStep, name: string, otherwise?: number): number | undefined {
   const scalar = step.parameters.get(name);
   if (scalar === undefined) {
-    if (otherwise === undefined) reportStep(reading, step, `Parameter.${name} is missing.`);
+    if (otherwise === undefined) reportStep(step, `Parameter.${name} is missing.`);
     return otherwise;
   }
   const value = Number(scalar.value);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  const message = `${stepName(step)}: Parameter.${name} must be a whole number.`;
-  reading.error('pipeline-step', scalar, message);
+  reportStep(step, `Parameter.${name} must be a whole number.`, scalar);
   return undefined;
 }
 

@@ -174,11 +174,9 @@ async function withCalls(
   }
 }
 
-function refusal(
-  { errorClass, text }: ServiceFailure,
-  { kind, restUrl }: ServiceHub,
-  purpose: SignInPurpose,
-): ExpectedError {
+function refusal(failure: ServiceFailure, hub: ServiceHub, purpose: SignInPurpose): ExpectedError {
+  const { errorClass, text } = failure;
+  const { kind, restUrl } = hub;
   const { host } = new URL(restUrl);
   const { name, identityRoles } = services[kind];
   const said = text.replace(/\.$/, '');
