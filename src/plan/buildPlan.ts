@@ -7,9 +7,10 @@ import type { Parameters } from '../usecases/parameters';
 import { payloadOf } from '../usecases/payloadSizes';
 import { findUseCase } from '../usecases/registry';
 import { hubRunOf } from '../usecases/useCase';
-import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups } from './plan';
+import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups, PlanStep } from './plan';
+import { scenarioAt } from '../scenario/searched';
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Worker threads to split the load over; at most one per connection is used. */
   readonly workers: number;
   readonly seed: number;
@@ -154,4 +155,38 @@ function groupsOf({ groupCount, groupsPerConnection = 1, sendersPer }: Parameter
   const count = Number(groupCount);
   const perConnection = Math.min(Number(groupsPerConnection), count);
   return { count, perConnection, dealsSenders: sendersPer === 'group' };
+}
+
+/** The plan of a capacity search: room for its highest value, and each step as it is decided on. */
+
+/** Its only step has the highest value: who may send or receive at all follows from it. */
+export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan {
+  const { search, repair, lifetimeMs } = scenario;
+  if (search === undefined) throw new Error('nothing is searched');
+  // Connections that a step too many has cost must come back before the next one.
+  const life = { repair: repair || lifetimeMs === undefined };
+  const { of, from, to, precision, budgetMs } = search;
+  return {
+    ...buildPlan({ ...scenarioAt(scenario, to), ...life }, options),
+    search: { of, from, to, precision, budgetMs },
+  };
+}
+
+/** What differs from the plan in a step with that value. */
+export function searchStepOf(scenario: Scenario): (value: number, index: number) => PlanStep {
+  return (value, index) => {
+    const at = scenarioAt(scenario, value);
+    const { entries, steps } = buildPlan(at, { workers: 1, seed: 0, runId: 0 });
+    const step: PlanStep = { ...steps[0]!, index };
+    switch (scenario.search?.of) {
+      case 'rate':
+        return { ...step, intervalsMs: entries.map(({ intervalMs }) => intervalMs) };
+      case 'connections':
+        return { ...step, connections: value };
+      case 'messageSize':
+        return { ...step, messageBytes: value };
+      default:
+        return step;
+    }
+  };
 }

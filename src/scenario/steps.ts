@@ -1,5 +1,5 @@
 import { findUseCase } from '../usecases/registry';
-import type { Scenario, ScenarioEntry } from './scenario';
+import type { Scenario, ScenarioEntry, StagesSpec } from './scenario';
 
 /** Senders of one step, in total and for each entry of the mix (same order as `scenario.entries`). */
 export interface StepSenders {
@@ -98,4 +98,25 @@ function inProportion(weights: readonly number[], total: number): number[] {
     .sort((a, b) => b.fraction - a.fraction || a.index - b.index);
   for (const { index } of byFraction.slice(0, total - sumOf(parts))) parts[index]! += 1;
   return parts;
+}
+
+/** Senders that come and go within a step: how many at most and on the mean, and for how long. */
+
+/** How long the stages last, milliseconds. */
+export const stagesMs = (stages: StagesSpec['stages']): number =>
+  stages.reduce((sum, { overMs, holdMs }) => sum + overMs + holdMs, 0);
+
+/** Most senders at any moment. */
+export const peakOf = ({ from, stages }: StagesSpec): number =>
+  Math.max(from, ...stages.map(({ to }) => to));
+
+/** Mean of the senders over the stages. */
+export function meanOf({ from, stages }: StagesSpec): number {
+  let [before, sum] = [from, 0];
+  for (const { to, overMs, holdMs } of stages) {
+    sum += ((before + to) / 2) * overMs + to * holdMs;
+    before = to;
+  }
+  const ms = stagesMs(stages);
+  return ms === 0 ? before : sum / ms;
 }

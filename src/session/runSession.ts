@@ -6,7 +6,7 @@ import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
 import { calibrationOf, keepCalibration, readCalibrations } from '../results/calibrations';
 import { fileProblem, type ResultFolder } from '../results/resultFolder';
-import { searchStepOf } from '../plan/searchPlan';
+import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../runner/lead/conductor';
 import { SearchedSteps } from '../runner/lead/stepSource';
 import { folderIn, type PreparedRun, type RunParts } from './prepareRun';

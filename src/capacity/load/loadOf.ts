@@ -2,8 +2,7 @@
 import { formatCount } from '../../base/units';
 import { azureServiceOf, isAzure } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
-import { peakOf } from '../../scenario/stages';
-import { stepsOf, type StepSenders } from '../../scenario/steps';
+import { peakOf, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';

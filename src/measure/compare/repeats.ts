@@ -1,10 +1,10 @@
-/** What the repeats of a step say together: how far they lie apart, and where the percentile lies. */
 import { shownLatency } from '../latencySummary';
 import type { StepSummary } from '../summary';
 import { comparedKeys, confidence, type ComparedKey } from './comparison';
-import { studentAt95 } from './student';
 
-export interface RepeatedPercentile {
+/** What the repeats of a step say together: how far they lie apart, and where the percentile lies. */
+
+interface RepeatedPercentile {
   /** Microseconds over what was expected, in the order of the repeats; null where that rank was lost. */
   readonly values: readonly (number | null)[];
   /** Null where half of the repeats or more have lost that rank. */
@@ -141,4 +141,14 @@ function outliersOf(
       ? [{ step: own[at]!.index, metric, value, median }]
       : [];
   });
+}
+
+/** Student's distribution: at 95 %, both sides, from one degree of freedom to five. Source: Student, Biometrika 6 (1908); tables of the t distribution. */
+const few = [12.706, 4.303, 3.182, 2.776, 2.571] as const;
+
+/** What a value is beyond, either way, with a probability of 5 %. @param freedom degrees, 1 to 5 */
+function studentAt95(freedom: number): number {
+  const value = few[freedom - 1];
+  if (value === undefined) throw new Error(`${freedom} degrees of freedom are not in the table`);
+  return value;
 }

@@ -1,6 +1,5 @@
 import { formatCount } from '../../base/units';
-import { silentRounds } from '../steps';
-import { peakOf } from '../stages';
+import { peakOf, silentRounds } from '../steps';
 import type { ScenarioFile } from '../read/buildScenario';
 
 /** Whether stages can be run, and what has no effect beside them. */

@@ -28,11 +28,12 @@ import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
 import type { Scenario } from '../scenario';
-import { meanOf, peakOf } from '../stages';
 import {
   isSilent,
   lastSenders,
   maximumSteps,
+  meanOf,
+  peakOf,
   repeatsIn,
   silentRounds,
   stepCount,

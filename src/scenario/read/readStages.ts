@@ -4,7 +4,7 @@ import { formatCount } from '../../base/units';
 import { maximumStages, stageKeys } from '../keys/configKeys';
 import type { Scenario, StageSpec, StagesSpec } from '../scenario';
 import { rateOf } from '../searched';
-import { peakOf, stagesMs } from '../stages';
+import { peakOf, stagesMs } from '../steps';
 import type { Reading } from '../text/scenarioReading';
 import { numberIn, sectionOf, type Section } from './readSection';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { rateOf, scenarioAt } from '../../../src/scenario/searched';
 import { stepsOf } from '../../../src/scenario/steps';
-import { searchStepOf, buildSearchPlan } from '../../../src/plan/searchPlan';
+import { searchStepOf, buildSearchPlan } from '../../../src/plan/buildPlan';
 import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
 
 const base = withConfig('connections: 800', 'baseSending: 800', 'singleStepDuration: 20s');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { buildPlan } from '../../../../src/plan/buildPlan';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { meanOf, peakOf, stagesMs } from '../../../../src/scenario/stages';
+import { meanOf, peakOf, stagesMs } from '../../../../src/scenario/steps';
 import { loadWords } from '../../../../src/session/runWords';
 import { brief, problemOf, scenarioOf, withConfig } from '../parsed';
 
