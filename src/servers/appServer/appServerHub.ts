@@ -39,6 +39,10 @@ const defaultBytes = 1024 * 1024;
 const handshakeTimeoutMs = 15_000;
 const instanceHeader = 'asrs-instance-id';
 
+const write = (connection: HubConnection, frame: Buffer): void => connection.write(frame);
+const nothing = (): void => undefined;
+const deliveredAtOnce = { isHeld: false, messageArrived: nothing, deliver: write, send: write };
+
 /** The bench hub of an app server: its clients are at the service, and so is everybody it sends to. */
 export class AppServerHub implements ConnectionHost, BenchContext {
   readonly maxMessageBytes: number;
@@ -47,6 +51,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   readonly clientTimeoutMs = 30_000;
   readonly isHeld = false;
   readonly contracts = 'both';
+  readonly deliveries = deliveredAtOnce;
   tickMs = performance.now();
   private readonly protocols: readonly ServerProtocol[];
   private readonly clients = new Map<HubConnection, ServiceClient>();
@@ -124,18 +129,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   invoked(connection: HubConnection, message: HubMessage): void {
     this.invocations++;
     invoke(this, connection, message);
-  }
-
-  messageArrived(): void {
-    // There is nothing that begins with the first message.
-  }
-
-  deliver(connection: HubConnection, frame: Buffer): void {
-    connection.write(frame);
-  }
-
-  sendBehind(connection: HubConnection, frame: Buffer): void {
-    connection.write(frame);
   }
 
   call(connection: HubConnection, frame: Buffer): void {

@@ -67,7 +67,8 @@ export class ServerConnection {
     this.body(bytes, start, end),
   );
   private state: 'handshake' | 'open' | 'over' = 'handshake';
-  private isMuted = false;
+  /** The service takes nothing but pings any more. */
+  isMuted = false;
   private isHeldUp = false;
   private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
@@ -147,10 +148,6 @@ export class ServerConnection {
     if (!this.isOpen) return;
     this.output.frame(encodeServiceMessage({ type: serviceType.ping, messages }));
     this.flushSoon();
-  }
-
-  mute(): void {
-    this.isMuted = true;
   }
 
   tick(nowMs: number): void {

@@ -107,7 +107,7 @@ export class ServerConnections {
       // From now on the service takes nothing from this connection; there is no code, only the text.
       if (connection.isUsable)
         this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
-      connection.mute();
+      connection.isMuted = true;
     } else {
       this.hub.received(connection, message);
     }

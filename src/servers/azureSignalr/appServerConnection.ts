@@ -106,7 +106,7 @@ export class ServerConnection {
       queryString: query,
       protocol: client.protocolName,
     });
-    if (this.isFull) client.pause();
+    if (this.isFull) client.transport.pause();
   }
 
   forward(client: RoutedClient, data: Buffer): void {
@@ -240,14 +240,14 @@ export class ServerConnection {
       this.terminate();
     } else if (unread > fullBytes && !this.isFull) {
       this.isFull = true;
-      for (const client of this.clients.values()) client.pause();
+      for (const client of this.clients.values()) client.transport.pause();
     }
   }
 
   private drained(): void {
     if (!this.isFull) return;
     this.isFull = false;
-    for (const client of this.clients.values()) client.resume();
+    for (const client of this.clients.values()) client.transport.resume();
   }
 
   private gone(): void {
@@ -285,7 +285,7 @@ export class RoutedClient implements TransportOwner {
   constructor(
     readonly id: string,
     private readonly host: DefaultModeHost,
-    private readonly transport: HubTransport,
+    readonly transport: HubTransport,
     readonly identity: ClientIdentity,
     headers: HeaderList,
   ) {
@@ -374,14 +374,6 @@ export class RoutedClient implements TransportOwner {
     if (epochMs >= (expiryMs(this.identity.claims) ?? Infinity)) {
       this.close('The access token has expired.');
     }
-  }
-
-  pause(): void {
-    this.transport.pause();
-  }
-
-  resume(): void {
-    this.transport.resume();
   }
 
   private readHandshake(data: Buffer): void {

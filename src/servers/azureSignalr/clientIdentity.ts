@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
 import type { Refusal, Terminable } from '../http/loopbackServer';
-import { type Emulator, bearerToken, textsOf, type TokenClaims } from '../service/emulator';
+import {
+  type Emulator,
+  bearerToken,
+  claimTexts,
+  textsOf,
+  type TokenClaims,
+} from '../service/emulator';
 
 export interface ClientIdentity {
   readonly hub: string;
@@ -125,16 +131,11 @@ const longNames: Readonly<Record<string, string>> = {
   role: 'http://schemas.microsoft.com/ws/2008/06/identity/claims/role',
 };
 
-function claimText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
 /** All claims for an app server; what is a list in the token is repeated. */
 export function claimPairs(claims: TokenClaims): ClaimPairs {
-  return Object.entries(claims).flatMap(([type, value]) => {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return values.map((each) => [longNames[type] ?? type, claimText(each)] as const);
-  });
+  return Object.entries(claims).flatMap(([type, claim]) =>
+    claimTexts(claim).map((text) => [longNames[type] ?? type, text] as const),
+  );
 }
 
 /** Not for an app server: secrets, and what belongs to the connection between client and service. */

@@ -45,7 +45,8 @@ function answerFrame(protocol: ServerProtocol, id: string, answer: UpstreamAnswe
 
 /** A client whose hub is the service itself: it answers the handshake, pings, and asks the upstream. */
 export class ServerlessClient extends HubConnection implements ServiceClient {
-  private waits = false;
+  /** For the upstream. One message at a time: the next is read when it has answered. */
+  waits = false;
 
   constructor(
     id: string,
@@ -62,16 +63,6 @@ export class ServerlessClient extends HubConnection implements ServiceClient {
 
   get protocolName(): string {
     return this.protocol.name;
-  }
-
-  /** One message at a time: the next is read when the upstream has answered. */
-  waitForUpstream(): void {
-    this.waits = true;
-  }
-
-  upstreamAnswered(): void {
-    this.waits = false;
-    this.resumeReading();
   }
 
   override tick(nowMs: number, epochMs?: number): void {
@@ -178,12 +169,13 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
       'X-ASRS-Signature': this.signature(client.id),
     };
     this.counts.sent++;
-    client.waitForUpstream();
+    client.waits = true;
     void this.call({ method: 'POST', url, headers, body }).then((answer) => {
       const isGood = !('failure' in answer) && (answer.status === 200 || answer.status === 204);
       if (!isGood) this.counts.failed++;
       answered?.(answer);
-      client.upstreamAnswered();
+      client.waits = false;
+      client.resumeReading();
     });
   }
 }

@@ -61,7 +61,7 @@ class RunningHub
   private readonly groups = new HubGroups<HubConnection>();
   private readonly clients: SignalrClients;
   private readonly done = { invocations: 0, refused: 0, throttled: 0 };
-  private readonly deliveries: HubDeliveries;
+  readonly deliveries: HubDeliveries;
 
   constructor(private readonly options: BenchHubOptions) {
     const { maxMessageBytes = longestBytes } = options;
@@ -149,13 +149,13 @@ class RunningHub
     for (const receiver of this.receiversOf(audience)) {
       const frame = frames.in(receiver.protocol.name);
       if (frame === undefined) return false;
-      this.deliver(receiver, frame);
+      this.deliveries.deliver(receiver, frame);
     }
     return true;
   }
 
   call(client: HubConnection, frame: Buffer, isDelivery: boolean): void {
-    if (isDelivery) this.deliver(client, frame);
+    if (isDelivery) this.deliveries.deliver(client, frame);
     else client.write(frame);
   }
 
@@ -170,18 +170,6 @@ class RunningHub
     if (audience.kind === 'group') return this.groups.membersOf(audience.name);
     const receiver = this.connections.get(audience.id);
     return receiver === undefined ? [] : [receiver];
-  }
-
-  deliver(connection: HubConnection, frame: Buffer): void {
-    this.deliveries.deliver(connection, frame);
-  }
-
-  sendBehind(connection: HubConnection, frame: Buffer): void {
-    this.deliveries.send(connection, frame);
-  }
-
-  messageArrived(): void {
-    this.deliveries.messageArrived();
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {

@@ -1,6 +1,7 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
-import { ConnectionStreams, type StreamHost } from './connectionStreams';
+import { ConnectionStreams } from './connectionStreams';
 import type { HubConnection } from './hubConnection';
+import type { Deliveries } from './hubDeliveries';
 import { callbacks } from '../../base/message';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import {
@@ -22,7 +23,8 @@ export type Audience =
 export type Change = 'join' | 'leave';
 
 /** What the bench methods work on. */
-export interface BenchContext extends StreamHost {
+export interface BenchContext {
+  readonly deliveries: Deliveries;
   readonly contracts: Contracts;
   /** Hands a message to everybody in the audience. @returns false when it cannot be said in a protocol of theirs */
   send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean;
@@ -173,7 +175,7 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'co
 function streamsOf(context: BenchContext, caller: HubConnection): ConnectionStreams {
   const { streams } = caller;
   if (streams instanceof ConnectionStreams) return streams;
-  return (caller.streams = new ConnectionStreams(caller, context));
+  return (caller.streams = new ConnectionStreams(caller, context.deliveries));
 }
 
 const streamed = (error: string | undefined): Outcome =>
@@ -255,7 +257,7 @@ export function invoke(context: BenchContext, caller: HubConnection, message: Hu
   const { protocol } = caller;
   const method = benchMethod(message, context.contracts);
   const delivers = method?.delivers ?? false;
-  if (delivers) context.messageArrived();
+  if (delivers) context.deliveries.messageArrived();
   const complete = (outcome: Outcome): void => {
     if (invocationId === undefined || outcome === 'streams') return;
     const completion =
@@ -267,7 +269,7 @@ export function invoke(context: BenchContext, caller: HubConnection, message: Hu
             ? protocol.errorFrame(invocationId, outcome.error)
             : protocol.resultFrame(invocationId, outcome.result);
     // Behind its delivery, which may be delayed.
-    if (delivers) context.sendBehind(caller, completion);
+    if (delivers) context.deliveries.send(caller, completion);
     else caller.write(completion);
   };
   if (method === undefined) {

@@ -1,18 +1,8 @@
 import type { HubConnection, OpenStreams } from './hubConnection';
+import type { Deliveries } from './hubDeliveries';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { performance } from 'node:perf_hooks';
-
-/** What streams need from their hub. */
-export interface StreamHost {
-  /** While true, nothing may be written. */
-  readonly isHeld: boolean;
-  /** A message to deliver has come in. */
-  messageArrived(): void;
-  deliver(connection: HubConnection, frame: Buffer): void;
-  /** Sends behind everything that was delivered before. */
-  sendBehind(connection: HubConnection, frame: Buffer): void;
-}
 
 /** One `StreamingEcho` or `StreamingUpload` call that has not completed. */
 interface UpStream {
@@ -49,7 +39,7 @@ export class ConnectionStreams implements OpenStreams {
 
   constructor(
     private readonly connection: HubConnection,
-    private readonly host: StreamHost,
+    private readonly deliveries: Deliveries,
   ) {}
 
   get isFull(): boolean {
@@ -85,11 +75,11 @@ export class ConnectionStreams implements OpenStreams {
     const { id } = asked;
     const refusal = this.refusal(id);
     if (refusal !== undefined) return refusal;
-    const { connection, host } = this;
+    const { connection, deliveries } = this;
     const ended = (): boolean => this.downloads.delete(id);
-    const download = new DownloadStream(connection, host, asked, ended);
+    const download = new DownloadStream(connection, deliveries, asked, ended);
     this.downloads.set(id, download);
-    host.messageArrived();
+    deliveries.messageArrived();
     download.send();
     return undefined;
   }
@@ -141,13 +131,13 @@ export class ConnectionStreams implements OpenStreams {
       this.endUpload(stream, 'Failed to bind Stream message.');
       return;
     }
-    this.host.messageArrived();
+    this.deliveries.messageArrived();
     if (stream.counted !== undefined) {
       stream.counted += 1;
       return;
     }
     if (stream.delayMs <= 0) {
-      this.host.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
+      this.deliveries.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
       return;
     }
     stream.waiting.push(Buffer.from(item));
@@ -161,14 +151,14 @@ export class ConnectionStreams implements OpenStreams {
   }
 
   private sendFirst(stream: UpStream): void {
-    stream.isDue = this.host.isHeld;
+    stream.isDue = this.deliveries.isHeld;
     const item = stream.waiting[0];
     if (stream.isDue || item === undefined) return;
     const wasFull = this.isFull;
     stream.waiting.shift();
     this.waitingBytes -= item.length;
     if (stream.waiting.length === maxWaitingItems) this.fullStreams--;
-    this.host.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
+    this.deliveries.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
     // A client that does not read may have been closed by this.
     if (!this.calls.has(stream.id)) return;
     if (stream.waiting.length > 0) this.delay(stream);
@@ -201,8 +191,8 @@ export class ConnectionStreams implements OpenStreams {
     if (stream.ending === undefined) this.uploads.delete(stream.streamId);
     for (const item of stream.waiting) this.waitingBytes -= item.length;
     stream.waiting.length = 0;
-    if (stream.counted === undefined) this.host.sendBehind(this.connection, completion);
-    else this.host.deliver(this.connection, completion);
+    if (stream.counted === undefined) this.deliveries.send(this.connection, completion);
+    else this.deliveries.deliver(this.connection, completion);
   }
 }
 
@@ -229,7 +219,7 @@ class DownloadStream {
 
   constructor(
     private readonly connection: HubConnection,
-    private readonly host: StreamHost,
+    private readonly deliveries: Deliveries,
     private readonly download: Download,
     private readonly ended: () => void,
   ) {}
@@ -248,13 +238,13 @@ class DownloadStream {
     this.dispose();
     this.ended();
     const { connection, download } = this;
-    this.host.sendBehind(connection, connection.protocol.streamEndFrame(download.id));
+    this.deliveries.send(connection, connection.protocol.streamEndFrame(download.id));
   }
 
   readonly send = (): void => {
-    const { connection, host } = this;
+    const { connection, deliveries } = this;
     const { id, item, items, delayMs } = this.download;
-    this.isDue = host.isHeld;
+    this.isDue = deliveries.isHeld;
     if (this.isDue) return;
     for (let count = 0; this.sent < items; count++) {
       const waitMs = this.startMs + this.sent * Math.max(0, delayMs) - performance.now();
@@ -269,7 +259,7 @@ class DownloadStream {
       }
       const numbered = connection.protocol.numberedItem(item, this.sent);
       this.sent += 1;
-      host.deliver(connection, connection.protocol.streamItemFrame(id, numbered));
+      deliveries.deliver(connection, connection.protocol.streamItemFrame(id, numbered));
       if (this.isOver) return;
     }
     this.finish();

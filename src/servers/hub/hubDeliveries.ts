@@ -19,6 +19,8 @@ interface DeliveriesHost {
   onRelease(): void;
 }
 
+export type Deliveries = Pick<HubDeliveries, 'isHeld' | 'messageArrived' | 'deliver' | 'send'>;
+
 /** Above this much waiting, the hub reads nothing more until half of it is gone. */
 const maxWaitingBytes = 128 * 1024 * 1024;
 const waitingOverheadBytes = 64;
@@ -58,6 +60,7 @@ export class HubDeliveries {
     this.stall = knobs.stall;
   }
 
+  /** While true, nothing may be written. */
   get isHeld(): boolean {
     return this.reasons.size > 0;
   }

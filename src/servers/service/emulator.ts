@@ -1,5 +1,5 @@
 /** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
-import { SignJWT, compactVerify, decodeProtectedHeader, errors } from 'jose';
+import { compactVerify, decodeProtectedHeader, errors } from 'jose';
 import { connectionLimit, connectRateLimit } from '../../base/serviceLimits';
 import {
   ConnectionServer,
@@ -10,6 +10,7 @@ import {
 import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptions';
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';
+import { TokenSigner } from '../../wire/connect/accessTokens';
 import { objectIn } from '../../wire/message/jsonScan';
 import { decoded } from '../../wire/socket/proxy';
 
@@ -39,12 +40,8 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
   }
 
   clientToken(path: string, claims: TokenClaims, minutes: number): Promise<string> {
-    return new SignJWT(claims)
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setAudience(this.urlsOf(path)[0]!)
-      .setIssuedAt()
-      .setExpirationTime(`${minutes} minutes`)
-      .sign(Buffer.from(this.accessKey, 'utf8'));
+    const signer = new TokenSigner({ accessKey: this.accessKey });
+    return signer.sign(this.urlsOf(path)[0]!, claims, Math.floor(Date.now() / 1000), 60 * minutes);
   }
 
   protected get accessKey(): string {
@@ -262,6 +259,12 @@ function readClaims(payload: Uint8Array): TokenOutcome {
   if (typeof exp !== 'number') return refused('The access token has no expiry.');
   return { claims, expiresMs: exp * 1000 };
 }
+
+/** A claim as texts, whatever it holds; what is a list in the token is one here. */
+export const claimTexts = (claim: unknown): string[] =>
+  (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
 
 /** The texts of a claim that may be there several times: roles, groups, audiences. */
 export function textsOf(claim: unknown): string[] {

@@ -8,6 +8,7 @@ import {
   jsonIn,
   partsOf,
   bearerToken,
+  claimTexts,
   textsOf,
   type TokenClaims,
 } from '../service/emulator';
@@ -127,11 +128,6 @@ const secret = ['authorization', 'access_token', 'cookie'];
 
 const listsOf = (entries: readonly (readonly [string, readonly string[]])[]): object =>
   Object.fromEntries(entries.filter(([name]) => !secret.includes(name.toLowerCase())));
-
-const claimTexts = (claim: unknown): string[] =>
-  (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
-    typeof value === 'string' ? value : JSON.stringify(value),
-  );
 
 function changedBy(body: Buffer, own: Admission, offered: readonly string[]): Admission | string {
   const parsed = jsonIn(body);

@@ -107,14 +107,19 @@ export class TokenSigner {
     this.header = { alg: 'HS256', typ: 'JWT', ...(id !== undefined && { kid: id }) };
   }
 
-  /** @param nowS seconds since 1970 */
-  sign(audience: string, claims: Readonly<Record<string, unknown>>, nowS: number): Promise<string> {
+  /** @param nowS seconds since 1970. @param lifeS seconds until it expires */
+  sign(
+    audience: string,
+    claims: Readonly<Record<string, unknown>>,
+    nowS: number,
+    lifeS = tokenLifeS,
+  ): Promise<string> {
     if (this.key === undefined) throw new Error('nothing to sign tokens with');
     return new SignJWT({ ...claims })
       .setProtectedHeader({ ...this.header })
       .setAudience(audience)
       .setIssuedAt(nowS)
-      .setExpirationTime(nowS + tokenLifeS)
+      .setExpirationTime(nowS + lifeS)
       .sign(this.key);
   }
 }

@@ -1,7 +1,7 @@
 /** The way to a hub: negotiate, tokens and redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
-import type { ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
+import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
@@ -40,7 +40,7 @@ export async function connectHub(
   stopwatch?: ConnectStopwatch,
 ): Promise<HubConnection> {
   try {
-    return await opened(index, context, signal, stopwatch);
+    return await opened(context, { index, signal, stopwatch });
   } catch (error) {
     if (error instanceof StatusFailure && error.request !== 'negotiate')
       error.hasNegotiated = !context.endpoint.skipNegotiation;
@@ -48,12 +48,8 @@ export async function connectHub(
   }
 }
 
-async function opened(
-  index: number,
-  context: ConnectContext,
-  signal: AbortSignal,
-  stopwatch: ConnectStopwatch | undefined,
-): Promise<HubConnection> {
+async function opened(context: ConnectContext, attempt: Attempt): Promise<HubConnection> {
+  const { index, signal, stopwatch } = attempt;
   const { agents, listener, options, tokens } = context;
   const numbered = numberedEndpoint(context.endpoint, index);
   const endpoint =
@@ -64,7 +60,7 @@ async function opened(
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
   if (url === undefined) throw new Error('an endpoint needs a URL');
-  const opening = { index, endpoint, listener, options, signal, stopwatch };
+  const opening = { ...attempt, endpoint, listener, options };
   if (context.open !== undefined) return context.open(url, opening);
   const where: Negotiated = endpoint.skipNegotiation
     ? {

@@ -96,8 +96,12 @@ export class HttpConnection extends ClientConnection implements InputOwner {
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
     try {
       if (this.state === 'open') this.listener.received(this, buffer, start, end, wireBytes);
-      else if (this.state === 'handshaking' && start < end)
-        this.shakeHands(buffer, start, end, wireBytes);
+      else if (this.state === 'handshaking' && start < end) {
+        const behind = handshakeEnd(buffer, start, end);
+        this.becomeOpen();
+        // The server may put hub messages right behind its answer.
+        if (behind < end) this.listener.received(this, buffer, behind, end, wireBytes);
+      }
     } catch (error) {
       if (error instanceof ConnectFailure) this.fail(error);
       else if (error instanceof HubMessageError) this.drop('protocol', error.message);
@@ -111,13 +115,6 @@ export class HttpConnection extends ClientConnection implements InputOwner {
 
   onFailure(failure: ConnectFailure): void {
     this.fail(failure);
-  }
-
-  private shakeHands(buffer: Buffer, start: number, end: number, wireBytes: number): void {
-    const behind = handshakeEnd(buffer, start, end);
-    this.becomeOpen();
-    // The server may put hub messages right behind its answer.
-    if (behind < end) this.listener.received(this, buffer, behind, end, wireBytes);
   }
 
   private sendFailed(failure: ConnectFailure): void {

@@ -54,12 +54,14 @@ export interface ConnectionContext {
 }
 
 /** One try to open a connection. */
-export interface Opening extends ConnectionContext {
+export interface Attempt {
   readonly index: number;
   /** Ends the try, which then fails as `timeout`. */
   readonly signal: AbortSignal;
   readonly stopwatch?: ConnectStopwatch | undefined;
 }
+
+export type Opening = Attempt & ConnectionContext;
 
 export interface HubConnection {
   readonly index: number;
@@ -227,26 +229,19 @@ export class Invocations {
     return new Promise((resolve) => {
       const invocationId = String((this.lastId += 1));
       const key = `${connection.index}:${invocationId}`;
-      const timer = setTimeout(() => {
-        settle({
-          ok: false,
-          errorClass: 'timeout',
-          text: `${target}: no completion within ${timeoutMs / 1000} s`,
-        });
-      }, timeoutMs);
+      const late = `${target}: no completion within ${timeoutMs / 1000} s`;
+      const timer = setTimeout(
+        () => settle({ ok: false, errorClass: 'timeout', text: late }),
+        timeoutMs,
+      );
       const settle = (outcome: InvocationOutcome): void => {
         clearTimeout(timer);
         resolve(outcome);
       };
       // It stays after its time is over: a late completion is not taken for those of others.
       this.pending.set(key, { settle });
-      const message = {
-        type: hubMessageType.invocation,
-        invocationId,
-        target,
-        arguments: args,
-      } as const;
-      connection.sendMessage(message);
+      const { invocation: type } = hubMessageType;
+      connection.sendMessage({ type, invocationId, target, arguments: args });
     });
   }
 

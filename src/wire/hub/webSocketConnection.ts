@@ -116,10 +116,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 
   onSocketClose(): void {
     const text = shownText(this.closeReason ?? '');
-    this.drop(
-      'closed',
-      text === '' ? 'the server ended the connection without a close frame' : text,
-    );
+    this.drop('closed', text || 'the server ended the connection without a close frame');
   }
 
   onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void {
