@@ -39,7 +39,12 @@ export function createRunFeatures(parts: RunFeatureParts) {
     await scenarioTests.discover();
   };
   const tools = modelTools(services, controller);
-  return { commands, controller, panels, results, tools, discoverTests, scenarioCopy: copyIn };
+  const restoreComparison = async (panel: vscode.WebviewPanel, state: unknown): Promise<void> =>
+    (await compareCommands(services, context)).restore(panel, state);
+  return {
+    ...{ commands, controller, panels, results, tools, discoverTests, restoreComparison },
+    scenarioCopy: copyIn,
+  };
 }
 
 interface Commanded {

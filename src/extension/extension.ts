@@ -7,6 +7,7 @@ import { errorText, t, type Log } from './log';
 import { ResultsTree } from './results/resultsTree';
 import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
 import {
+  comparisonViewType,
   createServices,
   resultEditorType,
   runCopyScheme,
@@ -53,6 +54,10 @@ export function activate(context: vscode.ExtensionContext): void {
         const { panels, results } = await runs();
         await panels.restore(panel, state, (id) => results.find(id));
       },
+    }),
+    vscode.window.registerWebviewPanelSerializer(comparisonViewType, {
+      deserializeWebviewPanel: async (panel, state) =>
+        (await runs()).restoreComparison(panel, state),
     }),
   );
   if (services.state.list('unfinishedRuns').length === 0) return;

@@ -28,6 +28,8 @@ export type ToComparisonPanel =
   | {
       readonly type: 'compared';
       readonly shown: readonly ShownComparison[];
+      /** Of all results, the earlier one first: by them the editor finds them again after a reload of the window. */
+      readonly folders: readonly string[];
       /** The texts of `comparisonStrings.ts` in the user's language. */
       readonly strings: Readonly<Record<string, string>>;
     };

@@ -5,6 +5,7 @@ import { host, startPage } from './host';
 
 const page = createComparisonPage(document.body, (message) => host.postMessage(message));
 
-startPage(page, ({ shown, strings }: ToComparisonPanel) =>
-  page.show(shown, { ...comparisonStrings, ...strings }),
-);
+startPage(page, ({ shown, strings, folders }: ToComparisonPanel) => {
+  host.setState({ folders });
+  page.show(shown, { ...comparisonStrings, ...strings });
+});

@@ -1,7 +1,7 @@
 /** The editor's side of a page. */
 declare function acquireVsCodeApi(): {
   postMessage(message: { readonly type: string }): void;
-  setState(state: { readonly runId: string }): void;
+  setState(state: { readonly runId: string } | { readonly folders: readonly string[] }): void;
 };
 
 export const host = acquireVsCodeApi();

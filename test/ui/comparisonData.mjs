@@ -26,6 +26,7 @@ const message = (results, names) => ({
   type: 'compared',
   shown: comparedRuns(results, names),
   strings: comparisonStrings,
+  folders: results.map(({ id }) => `/results/${id}`),
 });
 
 const before = run(1);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { CompareCommands } from '../../src/extension/run/compareCommands';
+import { comparisonViewType, type Services } from '../../src/extension/services';
 import { seededRandom } from '../../src/base/random';
 import { measuredStep, wanderingSeconds } from '../fakes/measuredStep';
 import { sampleResult } from '../unit/results/sampleResult';
@@ -57,6 +59,26 @@ describe('Compare Results', () => {
         ),
     );
     assert.match(label.label, /^compared: .*Feb 1.* and .*Feb 2/);
+  });
+
+  it('fills a page that a reload brings back, and closes it where its results are gone', async () => {
+    const entries = folders.map((folder, at) => nodeOf(folder, Date.UTC(2026, 1, at + 1)).entry);
+    const index = { load: () => Promise.resolve(entries) };
+    const commands = new CompareCommands({ index } as unknown as Services, workspaceFolder());
+    const broughtBack = (): vscode.WebviewPanel =>
+      vscode.window.createWebviewPanel(comparisonViewType, '', vscode.ViewColumn.Active);
+    const panel = broughtBack();
+    await commands.restore(panel, { folders });
+    assert.match(panel.title, /^compared: .*Feb 1.* and .*Feb 2/);
+    assert.match(panel.webview.html, /comparison\.js/);
+    panel.dispose();
+    for (const state of [undefined, 'text', { folders: [folders[0], '/etc'] }, { folders: 1 }]) {
+      const other = broughtBack();
+      let closed = false;
+      other.onDidDispose(() => (closed = true));
+      await commands.restore(other, state);
+      assert.ok(closed, JSON.stringify(state));
+    }
   });
 
   it('keeps a baseline of the scenario', async () => {

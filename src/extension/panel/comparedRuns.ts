@@ -66,14 +66,13 @@ export interface ComparisonOrders {
 /** Feeds one page: everything, whenever it says it is ready. What it sends is not trusted. */
 export function startComparisonSession(
   port: Pick<PanelPort, 'onMessage'> & { post(message: ToComparisonPanel): void },
-  shown: readonly ShownComparison[],
-  strings: Readonly<Record<string, string>>,
+  page: Omit<ToComparisonPanel, 'type'>,
   orders: ComparisonOrders,
 ): { dispose(): void } {
   return port.onMessage((message) => {
     const { type, at } = (message ?? {}) as { type?: unknown; at?: unknown };
-    if (type === 'ready') port.post({ type: 'compared', shown, strings });
-    const isKnown = typeof at === 'number' && shown[at] !== undefined;
+    if (type === 'ready') port.post({ type: 'compared', ...page });
+    const isKnown = typeof at === 'number' && page.shown[at] !== undefined;
     const order = type as FromComparisonPanel['type'];
     if (isKnown && (order === 'copyComment' || order === 'makeBaseline')) orders[order](at);
   });

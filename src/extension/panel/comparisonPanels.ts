@@ -1,23 +1,26 @@
 import type * as vscode from 'vscode';
-import type { ShownComparison } from '../../protocol/comparisonPanel';
+import type { ToComparisonPanel } from '../../protocol/comparisonPanel';
 import { comparisonStrings } from '../../protocol/comparisonStrings';
-import { comparisonViewType } from '../services';
 import { startComparisonSession, type ComparisonOrders } from './comparedRuns';
-import { localised, newPanel, setIcon, setPage } from './webviewPage';
+import { localised, setIcon, setPage } from './webviewPage';
 
-/** Shows how later runs stand to the first one, until the panel is closed. */
+/** Fills a panel with how later runs stand to the first one, until the panel is closed. */
 export function showComparison(
+  panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
-  title: string,
-  shown: readonly ShownComparison[],
+  compared: Pick<ToComparisonPanel, 'shown' | 'folders'>,
   orders: ComparisonOrders,
 ): void {
-  const panel = newPanel(comparisonViewType, title);
+  const { title } = panel;
   const port = {
     post: (message: object) => void panel.webview.postMessage(message),
     onMessage: panel.webview.onDidReceiveMessage,
   };
-  const session = startComparisonSession(port, shown, localised(comparisonStrings), orders);
+  const session = startComparisonSession(
+    port,
+    { ...compared, strings: localised(comparisonStrings) },
+    orders,
+  );
   panel.onDidDispose(() => session.dispose());
   setIcon(panel, extensionUri);
   setPage(panel, extensionUri, title, 'comparison');

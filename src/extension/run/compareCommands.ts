@@ -9,10 +9,11 @@ import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
 import { t } from '../log';
 import { comparedRuns } from '../panel/comparedRuns';
 import { showComparison } from '../panel/comparisonPanels';
+import { newPanel } from '../panel/webviewPage';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { groupsOf } from '../results/resultsModel';
 import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
-import type { Services } from '../services';
+import { comparisonViewType, type Services } from '../services';
 import { copyMarkdown } from './runController';
 
 const comparable: readonly EntryStatus[] = ['pass', 'fail', 'incomplete', 'invalid'];
@@ -33,12 +34,41 @@ export class CompareCommands {
     const ordered = baseline
       ? [baseline, ...oldestFirst.filter((entry) => entry !== baseline)]
       : oldestFirst;
+    await this.show(ordered, (title) => newPanel(comparisonViewType, title));
+  }
+
+  /** Fills a page that VS Code brought back. @param state what the page has kept; not trusted */
+  async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const { folders } = (state ?? {}) as { readonly folders?: unknown };
+    const wanted: readonly unknown[] = Array.isArray(folders) ? folders : [];
+    const known = await this.services.index.load();
+    const entries = wanted.flatMap((folder) => known.find((each) => each.folder === folder) ?? []);
+    try {
+      if (entries.length > 1 && entries.length === wanted.length) {
+        await this.show(entries, (title) => Object.assign(panel, { title }));
+        return;
+      }
+    } catch (error) {
+      // Damaged meanwhile, or written by a newer version.
+      if (!(error instanceof ExpectedError)) throw error;
+    }
+    panel.dispose();
+    const gone = t('The results of a comparison that was open are no longer there.');
+    void vscode.window.showInformationMessage(gone);
+  }
+
+  /** @param ordered the first is the one that the others stand beside */
+  private async show(
+    ordered: readonly ResultEntry[],
+    panelOf: (title: string) => vscode.WebviewPanel,
+  ): Promise<void> {
     const results = await Promise.all(ordered.map(resultOf));
     const names = labelsOf(ordered);
     const shown = comparedRuns(results, names);
     const last = ordered.at(-1)!;
-    const title = t('{0}: {1} and {2}', last.scenario, names[0]!, names.at(-1)!);
-    showComparison(this.extensionUri, title, shown, {
+    const panel = panelOf(t('{0}: {1} and {2}', last.scenario, names[0]!, names.at(-1)!));
+    const compared = { shown, folders: ordered.map(({ folder }) => folder) };
+    showComparison(panel, this.extensionUri, compared, {
       copyComment: (at) => {
         const { comparison } = shown[at]!;
         void copyMarkdown(comparisonMarkdown(comparison));

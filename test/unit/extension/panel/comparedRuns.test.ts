@@ -58,8 +58,7 @@ describe('compared runs as a page shows them', () => {
     };
     const session = startComparisonSession(
       port,
-      shown,
-      { waiting: 'x' },
+      { shown, strings: { waiting: 'x' }, folders: ['/results/a', '/results/b'] },
       {
         copyComment: (at) => ordered.push(`copy ${at}`),
         makeBaseline: (at) => ordered.push(`keep ${at}`),
@@ -73,6 +72,7 @@ describe('compared runs as a page shows them', () => {
     emitter.fire({ type: 'copyComment', at: 0 });
     emitter.fire({ type: 'makeBaseline', at: 0 });
     assert.equal(posted.length, 2);
+    assert.deepEqual(posted[0]?.folders, ['/results/a', '/results/b']);
     assert.deepEqual(ordered, ['copy 0', 'keep 0']);
     session.dispose();
     emitter.fire({ type: 'ready' });
