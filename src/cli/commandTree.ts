@@ -54,9 +54,8 @@ export async function runTree<Commands>(
     await program.parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) {
+    if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCode.done : exitCode.badInput;
-    }
     if (error instanceof ExpectedError) {
       stderr.write(`${printable(redactText(error.message))}\n`);
     } else if (!(error instanceof SignalError)) {
@@ -76,9 +75,8 @@ export const withExample = (command: Command, example: string, heading = 'Exampl
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= minimum && value <= maximum)) {
+    if (!(value >= minimum && value <= maximum))
       throw new InvalidArgumentError(`Expected a whole number from ${minimum} to ${maximum}.`);
-    }
     return value;
   };
 }

@@ -263,9 +263,8 @@ function addShellCommands(program: Command, carryOut: CarryOut<OnDemand>, io: Pr
 function setKey(text: string, previous: readonly Override[] = []): readonly Override[] {
   const equals = text.indexOf('=');
   const path = text.slice(0, Math.max(0, equals)).trim();
-  if (path === '') {
+  if (path === '')
     throw new InvalidArgumentError('Expected key=value, such as config.connections=100.');
-  }
   return [...previous, { path, value: text.slice(equals + 1) }];
 }
 
@@ -273,9 +272,8 @@ function setKey(text: string, previous: readonly Override[] = []): readonly Over
 function headroom(text: string): number {
   const [, digits, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
   const value = digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
-  if (!(value > 0 && value <= 1)) {
+  if (!(value > 0 && value <= 1))
     throw new InvalidArgumentError('Expected a number above 0 and up to 1, such as 0.7.');
-  }
   return value;
 }
 
@@ -300,9 +298,8 @@ function amount(text: string): number {
 /** Hours, at most those of ten years. */
 function hours(text: string): number {
   const value = /^\d{1,5}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
-  if (!(value > 0 && value <= 87_600)) {
+  if (!(value > 0 && value <= 87_600))
     throw new InvalidArgumentError('Expected a number of hours, above 0 and up to 87600.');
-  }
   return value;
 }
 

@@ -117,9 +117,8 @@ async function markScenario(argument: unknown, files: ScenarioFiles): Promise<vo
 }
 
 async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<string> {
-  if (files.isScenarioByItself(await vscode.workspace.openTextDocument(uri))) {
+  if (files.isScenarioByItself(await vscode.workspace.openTextDocument(uri)))
     return t('This file is a SignalR scenario by its name or content; a mark changes nothing.');
-  }
   return (await files.toggleMark(uri))
     ? t('This file is treated as a SignalR scenario.')
     : t('This file is no longer treated as a SignalR scenario.');

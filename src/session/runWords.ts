@@ -18,9 +18,7 @@ const mostEntries = 10;
 export function loadWords(scenario: Scenario): string {
   const { entries } = scenario;
   const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
-  if (entries.length > mostEntries) {
-    uses.push(`${formatCount(entries.length - mostEntries)} more`);
-  }
+  if (entries.length > mostEntries) uses.push(`${formatCount(entries.length - mostEntries)} more`);
   const connections = `${formatCount(scenario.connections)} ${plural('connection', scenario.connections)}`;
   if (scenario.search !== undefined) {
     const { of, from, to } = scenario.search;

@@ -71,9 +71,8 @@ async function readBounded(path: string): Promise<Uint8Array> {
   } catch (error) {
     if (error instanceof ExpectedError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') {
+    if (code === 'ENOENT')
       throw new ExpectedError('scenario-file', `There is no file ${path}.`, { cause: error });
-    }
     throw notReadable(path, fileProblem(error));
   }
 }

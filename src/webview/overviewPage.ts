@@ -59,9 +59,8 @@ function createList(
     setText(counted, fill(strings.counted, formatCount(shown.length), formatCount(rows.length)));
     const focused = (document.activeElement as HTMLElement | null)?.dataset['sort'];
     place.replaceChildren(tableOf(shown, wanted, strings, want, send));
-    if (focused !== undefined) {
+    if (focused !== undefined)
       place.querySelector<HTMLElement>(`[data-sort="${focused}"]`)?.focus();
-    }
   };
   choice.addEventListener('change', () => {
     want({ scenario: choice.value === '' ? undefined : choice.value });
@@ -76,9 +75,8 @@ function createList(
         element('option', { value: '' }, strings.allScenarios),
         ...names.map((name) => element('option', { value: name }, name)),
       );
-      if (wanted.scenario !== undefined && !names.includes(wanted.scenario)) {
+      if (wanted.scenario !== undefined && !names.includes(wanted.scenario))
         wanted = { ...wanted, scenario: undefined };
-      }
       choice.value = wanted.scenario ?? '';
       draw();
     },

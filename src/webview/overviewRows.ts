@@ -52,9 +52,8 @@ export interface Trend {
 /** Of the only scenario among the rows; undefined where there are several, or fewer than two runs. */
 export function trendOf(rows: readonly OverviewRow[]): Trend | undefined {
   const [first] = rows;
-  if (first === undefined || rows.some(({ scenario }) => scenario !== first.scenario)) {
+  if (first === undefined || rows.some(({ scenario }) => scenario !== first.scenario))
     return undefined;
-  }
   const runs = rows
     .flatMap((row) => (row.p99Us === undefined ? [] : [{ ...row, p99Us: row.p99Us }]))
     .sort((a, b) => a.startedMs - b.startedMs);

@@ -53,9 +53,8 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   const [requested, connected] = [connections.requested, connections.connected].map((count) =>
     formatCount(count),
   ) as [string, string];
-  if (phase === 'connecting') {
+  if (phase === 'connecting')
     return make('neutral', fill(strings.opening, connected, requested), '');
-  }
   if (phase === 'preparing') return make('neutral', fill(strings.preparing, connected), '');
   if (phase === 'closing') return make('neutral', strings.closing, '');
   if (phase === 'done' || !step) return make('neutral', strings.summing, '');

@@ -36,9 +36,8 @@ export async function confirmRedirect(
   { interactive, ask }: Pick<ProcessIo, 'interactive' | 'ask'>,
 ): Promise<boolean> {
   const where = `${printable(url)} redirects to ${printable(host)}, which is not on this machine.`;
-  if (!interactive) {
+  if (!interactive)
     throw new ExpectedError('not-confirmed', `${where} Add --yes to connect there.`);
-  }
   return saysYes(await ask(`${where}\nConnect there? [y/N] `));
 }
 

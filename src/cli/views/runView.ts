@@ -144,9 +144,8 @@ export function rowsOf(progress: RunProgress): StepRow[] {
     if (over || !latest) return row;
     const { index, senders } = row;
     // During the warm-up the counts are those of nothing yet.
-    if (latest.phase === 'warmup' || latest.phase === 'preparing') {
+    if (latest.phase === 'warmup' || latest.phase === 'preparing')
       return { index, senders, current: true };
-    }
     const left = latest.phase === 'measuring' ? { left: timeLeft(seen) } : {};
     return { ...row, current: true, ...left };
   });

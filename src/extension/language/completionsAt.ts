@@ -79,20 +79,14 @@ function keyInsert(
   flow: boolean,
 ): Pick<Completion, 'insert' | 'snippet' | 'goesOn'> {
   if (hasColon) return { insert: name, snippet: false };
-  if (!flow) {
-    if (type === 'entries') {
-      return {
-        insert: `${name}:\n  - ${keys?.[0]?.name ?? 'name'}: $0`,
-        snippet: true,
-        goesOn: true,
-      };
-    }
-    if (type === 'section' || type === 'parameters') {
-      return { insert: `${name}:\n  $0`, snippet: true, goesOn: true };
-    }
-    if (type === 'texts') return { insert: `${name}:\n  $0`, snippet: true };
-  }
-  return { insert: `${name}: `, snippet: false, goesOn: true };
+  const below: Partial<Record<KeySpec['type'], string>> = {
+    ...{ section: '$0', parameters: '$0', texts: '$0' },
+    entries: `- ${keys?.[0]?.name ?? 'name'}: $0`,
+  };
+  const inside = flow ? undefined : below[type];
+  if (inside === undefined) return { insert: `${name}: `, snippet: false, goesOn: true };
+  const insert = `${name}:\n  ${inside}`;
+  return { insert, snippet: true, ...(type !== 'texts' && { goesOn: true }) };
 }
 
 interface CursorPlace {
@@ -118,9 +112,8 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
       ? { kind: 'key', node: whole(parent), start, flow }
       : undefined;
   const word = words.at(-1);
-  if (word !== undefined && word.offset + word.length === probe.length) {
+  if (word !== undefined && word.offset + word.length === probe.length)
     return keyBelow(word.parent, { ...word, start: word.offset });
-  }
   const node = [root, ...nodes]
     .filter(({ valueOffset, valueLength }) => valueOffset + valueLength === probe.length)
     .at(-1);
@@ -128,9 +121,8 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
   const { flow, item, valueOffset, value } = node;
   const typed = lastLine(value);
   // The first key of a section is a value to YAML as long as it has no colon.
-  if (!flow && (node === root || /[\r\n]/.test(probe.slice(node.offset, valueOffset)))) {
+  if (!flow && (node === root || /[\r\n]/.test(probe.slice(node.offset, valueOffset))))
     return keyBelow(node, { start: probe.length - typed.length, flow });
-  }
   if (/[\r\n]/.test(value)) return undefined;
   if (item && !flow && !holdsValues(node)) return keyBelow(node, { start: valueOffset, flow });
   return { kind: 'value', node: whole(node), start: valueOffset, flow };
@@ -198,9 +190,8 @@ function valueCompletions(
   const end = range.offset + range.length;
   const typed = text.slice(range.offset, end);
   const reference = /\$(?:\{[\w:-]*)?$/.exec(typed);
-  if (spec.references === true && reference !== null) {
+  if (spec.references === true && reference !== null)
     return references(text, end - reference[0].length, end, names, t);
-  }
   const value = (label: string, detail?: string, documentation?: string): Completion =>
     proposal(range, 'value', label, { detail, documentation });
   const isDefault = (choice: string): string | undefined =>
@@ -316,14 +307,13 @@ function wholeScenarios(range: Range, t: Translate): Completion[] {
   const detail = t('A whole scenario');
   return useCases.map((useCase) => {
     const [insert, documentation] = [scenarioTemplate(useCase), useCase.summary];
-    return proposal(range, 'scenario', useCase.name, {
-      insert,
-      snippet: true,
-      detail,
-      documentation,
-    });
+    const more = { insert, snippet: true, detail, documentation };
+    return proposal(range, 'scenario', useCase.name, more);
   });
 }
+
+/** What people want to change first. */
+const usual = ['messageSize', 'sendingInterval'];
 
 /** Groups of ten in a scenario of that many connections. */
 const connections = 1000;
@@ -351,10 +341,7 @@ function scenarioTemplate(useCase: UseCase): string {
     ...useCase.parameters
       .filter(
         ({ name, required }) =>
-          useCase.starting?.[name] !== undefined ||
-          required === true ||
-          name === 'messageSize' ||
-          name === 'sendingInterval',
+          useCase.starting?.[name] !== undefined || required === true || usual.includes(name),
       )
       .map((spec) => {
         const value = useCase.starting?.[spec.name] ?? startValue(spec);

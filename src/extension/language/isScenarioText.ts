@@ -21,14 +21,8 @@ export function isScenarioText(text: string, fileName: string): boolean {
   const line =
     /^(\uFEFF?)([ \t]*)(?:- +)?(["']?)([A-Za-z][\w-]{0,60})\3[ \t]*:(?=\s|$)([^\r\n]{0,80})/gm;
   for (const [, , indent, , name, value] of beginning.matchAll(line)) {
-    if (indent === '')
-      top.set(
-        name!,
-        value!
-          .replace(/\s#.*$/, '')
-          .trim()
-          .replace(/["']/g, ''),
-      );
+    const plain = value!.replace(/\s#.*$/, '').trim();
+    if (indent === '') top.set(name!, plain.replace(/["']/g, ''));
     else if (foreignNames.includes(name!)) foreign = true;
     else inner ||= innerNames.has(name!);
   }

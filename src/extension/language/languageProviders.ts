@@ -187,9 +187,7 @@ function completionItem(
   item.sortText = String(index).padStart(4, '0');
   if (detail !== undefined) item.detail = detail;
   if (documentation !== undefined) item.documentation = new vscode.MarkdownString(documentation);
-  if (goesOn === true) {
-    item.command = { title: '', command: 'editor.action.triggerSuggest' };
-  }
+  if (goesOn === true) item.command = { title: '', command: 'editor.action.triggerSuggest' };
   return item;
 }
 

@@ -72,8 +72,9 @@ export function startPanelSession(
   };
   const subscriptions = [
     port.onMessage((message) => {
-      const type = typeOf(message);
-      if (type !== undefined && Object.hasOwn(orders, type)) orders[type as FromPanel['type']]();
+      const { type } = (message ?? {}) as { type?: unknown };
+      const isKnown = typeof type === 'string' && Object.hasOwn(orders, type);
+      if (isKnown) orders[type as FromPanel['type']]();
       else log(`The panel sent a message that is not understood: ${String(type).slice(0, 100)}`);
     }),
     port.onVisibility((visible) => {
@@ -122,11 +123,6 @@ function withoutHistograms(result: PanelResult): PanelResult {
     ...(entries !== undefined && { entries: entries.map(without) }),
   }));
   return { ...result, steps };
-}
-
-function typeOf(message: unknown): string | undefined {
-  const type = (message as { type?: unknown } | null | undefined)?.type;
-  return typeof type === 'string' ? type : undefined;
 }
 
 /** A result with its sentences as `say` has them; numbers and what servers said stay. */

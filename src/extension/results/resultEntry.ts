@@ -49,9 +49,8 @@ export async function resultEntry(
   const named = { folder, name, ...fromName(name) };
   try {
     // What is still being written is not read for a list: it may be long, and is another one soon.
-    if (!existsSync(resultPath({ folder })) && (grew || (await writtenLately(folder, now)))) {
+    if (!existsSync(resultPath({ folder })) && (grew || (await writtenLately(folder, now))))
       return { ...named, status: 'running', sentence: '' };
-    }
     const run = await readResult(folder);
     if (run.kind === 'interrupted') {
       const last = run.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1)?.latencyUs;

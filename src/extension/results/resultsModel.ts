@@ -90,19 +90,14 @@ export function groupWords(
 ): string {
   const missed = failedCount(entries);
   const recent = recentP99Us(entries);
+  const latencies = recent.map(latencyWords).join(', ');
   return [
     scenario,
     entries.length === 1 ? t('1 result') : t('{0} results', entries.length),
     ...(missed === 0 ? [] : [t('{0} failed', missed)]),
     ...(recent.length < 2
       ? []
-      : [
-          t(
-            'p99 of the last {0} runs, oldest first: {1}',
-            recent.length,
-            recent.map(latencyWords).join(', '),
-          ),
-        ]),
+      : [t('p99 of the last {0} runs, oldest first: {1}', recent.length, latencies)]),
   ].join(', ');
 }
 
@@ -234,16 +229,16 @@ function ago(startedMs: number, now: Date, t: Translate): string {
 /** Of these, how a run went is not known, or not yet. */
 const unknown: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
 
+interface ScenarioPlace {
+  readonly scenario: string;
+  readonly origin: string;
+  readonly places: readonly string[];
+}
+
 /** The newest result of a scenario file whose outcome is known; where the file is not, its name and place count. */
 export function newestOf(
   entries: readonly ResultEntry[],
-  {
-    scenario,
-    origin,
-    places,
-  }: Readonly<Record<'scenario' | 'origin', string>> & {
-    readonly places: readonly string[];
-  },
+  { scenario, origin, places }: ScenarioPlace,
 ): ResultEntry | undefined {
   return entries
     .filter((entry) => entry.scenario === scenario && !unknown.includes(entry.status))

@@ -116,9 +116,7 @@ export class ResultsIndex implements vscode.Disposable {
     const { entries, unread } = await scanResults(this.places.all(), this.known, new Date());
     this.found = { entries: entries.map((entry) => this.withOrigin(entry)), unread };
     this.emitter.fire();
-    if (this.found.entries.some(({ status }) => status === 'running')) {
-      this.refresh(runningAgainMs);
-    }
+    if (this.found.entries.some(({ status }) => status === 'running')) this.refresh(runningAgainMs);
   }
 
   private withOrigin(entry: ResultEntry): ResultEntry {

@@ -203,9 +203,8 @@ export class RunController implements vscode.Disposable {
     try {
       const result = await session.finished;
       // A result that only the closing of the window brought is offered at the next start.
-      if (result.ending !== 'interrupted') {
+      if (result.ending !== 'interrupted')
         await this.remember(() => state.removeUnfinishedRun(folder));
-      }
       await this.rememberTarget(result);
       log.info(verdictSentence(result));
       void this.sayResult(session, result);
@@ -338,21 +337,15 @@ async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promis
     return;
   }
   const shown = copyUri(folder);
+  const name = path.posix.basename(origin?.path ?? '');
   if (origin === undefined || now === undefined) {
     await vscode.window.showTextDocument(shown, { preview: true });
-    if (origin) sayGone(origin);
+    const gone = t('{0} is no longer there. This is the copy that was run.', name);
+    if (origin) void vscode.window.showWarningMessage(noticeText(gone));
     return;
   }
-  const name = path.posix.basename(origin.path);
   const title = t('{0}: as it was run ↔ now', name);
   await vscode.commands.executeCommand('vscode.diff', shown, origin, title, { preview: true });
-}
-
-function sayGone(origin: vscode.Uri): void {
-  const name = path.posix.basename(origin.path);
-  void vscode.window.showWarningMessage(
-    noticeText(t('{0} is no longer there. This is the copy that was run.', name)),
-  );
 }
 
 /** A name for the tab; the folder is what the copy is found by. */

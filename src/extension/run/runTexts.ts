@@ -59,12 +59,20 @@ function errorsOf(text: string, overrides: readonly Override[]): string[] {
   return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
 }
 
+/** Undefined where the text has errors. */
+export function validScenario(
+  text: string,
+  overrides: readonly Override[] = [],
+): Scenario | undefined {
+  const { scenario, problems } = parseScenario(text, { overrides });
+  return problems.some(({ severity }) => severity === 'error') ? undefined : scenario;
+}
+
 /** The setting counts where the scenario names no workers itself, not even wrong ones. */
 export function workersOverride(text: string, workers: number): Override[] {
   if (workers === 0) return [];
-  const { scenario, problems } = parseScenario(text);
-  const wrong = problems.some(({ severity }) => severity === 'error');
-  if (!scenario || wrong || scenario.workers !== undefined) return [];
+  const scenario = validScenario(text);
+  if (!scenario || scenario.workers !== undefined) return [];
   return [{ path: 'config.workers', value: String(workers) }];
 }
 

@@ -80,9 +80,7 @@ export function outcomeOf(
     else if (outcome.status === 'notMeasured') outcome = { status: 'met' };
   };
   judge(verdict, (words) => words);
-  for (const step of steps) {
-    judge(step.verdict, (words) => t('step {0}: {1}', step.index, words));
-  }
+  for (const step of steps) judge(step.verdict, (words) => t('step {0}: {1}', step.index, words));
   return outcome;
 }
 

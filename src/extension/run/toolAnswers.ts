@@ -5,6 +5,7 @@ import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { loadNumbers, loadNumbersWords, loadWords } from '../../session/runWords';
 import { estimateOf } from '../language/analyseScenario';
+import { validScenario } from './runTexts';
 
 /** More says nothing that somebody could act on at once. */
 const mostProblems = 50;
@@ -30,10 +31,9 @@ export function validateAnswer(text: string, overrides: readonly Override[] = []
 
 /** What the scenario does, and the estimate with all of its fields, as `estimate --json` has them. */
 export function estimateAnswer(text: string, overrides: readonly Override[] = []): string {
-  const { scenario, problems } = parseScenario(text, { overrides });
-  if (!scenario || problems.some(({ severity }) => severity === 'error')) {
+  const scenario = validScenario(text, overrides);
+  if (!scenario)
     return `There is no estimate, since the scenario has errors:\n${validateAnswer(text, overrides)}`;
-  }
   const { estimate, noEstimate } = estimateOf(scenario);
   const words =
     estimate === undefined ? `No estimate: ${noEstimate ?? ''}` : JSON.stringify(estimate);
@@ -42,8 +42,8 @@ export function estimateAnswer(text: string, overrides: readonly Override[] = []
 
 /** What a person is asked to agree to: the load in numbers, and where it goes; undefined with errors. */
 export function loadAnswer(text: string, overrides: readonly Override[]): string | undefined {
-  const { scenario, problems } = parseScenario(text, { overrides });
-  if (!scenario || problems.some(({ severity }) => severity === 'error')) return undefined;
+  const scenario = validScenario(text, overrides);
+  if (!scenario) return undefined;
   const target = targetWords(scenario.target && withTexts(scenario.target, redactTarget));
   return `${loadNumbersWords(loadNumbers(scenario))} → ${target}`;
 }

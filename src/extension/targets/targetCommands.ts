@@ -134,10 +134,6 @@ async function sayProbe(
   probe: HubProbe | ServiceProbe,
   { log }: Services,
 ): Promise<void> {
-  const missing =
-    'methods' in probe
-      ? probe.methods.filter(({ present }) => !present).map((method) => method.name)
-      : [];
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
     const reason = reasons()[probe.errorClass] ?? noticeText(probe.message);
@@ -147,12 +143,12 @@ async function sayProbe(
     });
     return;
   }
+  const methods = 'methods' in probe ? probe.methods : [];
+  const missing = methods.filter(({ present }) => !present).map((method) => method.name);
   if (missing.length > 0) {
-    const lacking = missing.join(', ');
     const text = t(
       '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
-      name,
-      lacking,
+      ...[name, missing.join(', ')],
     );
     await offer('Warning', text, hubHelp(name));
     return;
@@ -192,12 +188,10 @@ async function askSecretName({ secrets }: Services, value = ''): Promise<string 
     value,
     ignoreFocusOut: true,
     validateInput: (text) => {
-      if (!isSecretNameText(text.trim())) {
+      if (!isSecretNameText(text.trim()))
         return t('Letters, digits, - and _, beginning with a letter.');
-      }
-      if (secrets.names.includes(text.trim())) {
+      if (secrets.names.includes(text.trim()))
         return t('There is a secret of this name; remove it in the Targets view first.');
-      }
       return undefined;
     },
   });
@@ -311,9 +305,8 @@ function askHubUrl(title: string, place?: Place): Promise<string | typeof back |
 }
 
 function urlProblem(text: string): string | undefined {
-  if (!/^(https?|wss?):\/\/[^\s/]/i.test(text)) {
+  if (!/^(https?|wss?):\/\/[^\s/]/i.test(text))
     return t('Write the whole URL, such as http://localhost:5050/signalrbench');
-  }
   return hubUrlProblem(text) === undefined ? undefined : t('This is no hub URL.');
 }
 

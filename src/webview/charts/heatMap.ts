@@ -51,9 +51,8 @@ export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateC
     shown = state;
     const over = isOver(state);
     const { range } = view;
-    if (over && (made?.of !== state.snapshots || made.range !== range)) {
+    if (over && (made?.of !== state.snapshots || made.range !== range))
       made = makeMap(state.snapshots, range);
-    }
     const map = over ? made?.map : undefined;
     card.show(map !== undefined);
     if (!map) return;

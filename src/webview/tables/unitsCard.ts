@@ -54,9 +54,7 @@ export function unitsViewOf(state: ShownRun): UnitsView {
       return { headline: recommendation.headline, rows, title, basis, notes: more };
     return { ...(unit !== undefined && { unit }), headline, rows, title, basis, notes: more };
   }
-  if (!run.estimate) {
-    return { title, headline: estimateProblem(state), rows: [], notes: [] };
-  }
+  if (!run.estimate) return { title, headline: estimateProblem(state), rows: [], notes: [] };
   const { notes, formula, advice } = run.estimate;
   return {
     ...sizeOf(run.estimate, state),
