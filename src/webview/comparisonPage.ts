@@ -3,7 +3,7 @@ import { formatCount } from '../base/units';
 import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
 import { comparedRows } from '../measure/compare/comparisonRows';
 import { comparisonSentenceOf } from '../measure/compare/comparisonSentence';
-import { decidingStep } from '../measure/compare/comparisonWords';
+import { decidingStep, otherReasons } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
 import { axisShares, percentilePlace, placed } from '../measure/show/percentileAxis';
 import type {
@@ -112,9 +112,8 @@ function createCards(strings: ComparisonStrings) {
         table.setTitle(name);
         table.body.replaceChildren(stepTable(step, name, names, strings));
       }
-      const { reasons: all, differences, verdict } = comparison;
-      // The sentence has the first one already.
-      const left = verdict === 'unlike' ? all.slice(1) : all;
+      const { differences } = comparison;
+      const left = otherReasons(comparison);
       reasons.show(left.length > 0);
       reasons.body.replaceChildren(element('ul', ...left.map((each) => element('li', each))));
       differs.body.replaceChildren(

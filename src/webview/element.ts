@@ -11,9 +11,13 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   if (className !== undefined) made.className = className;
   for (const part of parts) {
     if (typeof part === 'string' || part instanceof Node) made.append(part);
-    else for (const [key, value] of Object.entries(part)) made.setAttribute(key, value);
+    else setAttributes(made, part);
   }
   return made;
+}
+
+export function setAttributes(node: Element, attributes: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
 }
 
 /** Changes the text only where it differs, so that a selection in it stays. */

@@ -1,7 +1,7 @@
 import { formatCount } from '../../base/units';
 import type { Change, ComparedStep, Comparison } from '../../measure/compare/comparison';
 import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
-import { stateOf, type ComparisonState } from '../../measure/compare/comparisonWords';
+import { otherReasons, stateOf, type ComparisonState } from '../../measure/compare/comparisonWords';
 import { wrapped, type Line, type Tone } from './line';
 
 const tones: Readonly<Record<ComparisonState, Tone>> = {
@@ -21,9 +21,8 @@ const blank: Line = { text: '' };
 /** A comparison for a terminal: sentence, a table for each step, and what differs. */
 export function comparisonScreen(comparison: Comparison, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
-  const { a, b, verdict, sentence, steps, reasons } = comparison;
-  // The sentence of those that cannot be compared has the first reason already.
-  const left = verdict === 'unlike' ? reasons.slice(1) : reasons;
+  const { a, b, sentence, steps } = comparison;
+  const left = otherReasons(comparison);
   const earlier = steps.length - mostSteps;
   return [
     { text: `a: ${a.id}`, tone: 'dim' },

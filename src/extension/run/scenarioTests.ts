@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Result } from '../../results/result';
+import { positionAt } from '../../scenario/problem';
 import { t } from '../log';
 import { scenarioOnDisk, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import { sentencesIn } from '../translateSentences';
@@ -144,6 +145,6 @@ function messageAt({ uri, range }: vscode.TestItem, words: string): vscode.TestM
 
 /** Without a document: opening one would list its problems. */
 function placeOf(text: string, offset: number): vscode.Position {
-  const before = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return new vscode.Position(before.length - 1, before.at(-1)!.length);
+  const { line, column } = positionAt(text, offset);
+  return new vscode.Position(line - 1, column - 1);
 }

@@ -3,6 +3,7 @@ import { targetWords, withTexts } from '../../scenario/target/targetKinds';
 import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
+import { positionAt } from '../../scenario/problem';
 import { loadNumbers, loadNumbersWords, loadWords } from '../../session/runWords';
 import { estimateOf } from '../language/analyseScenario';
 import { validScenario } from './runTexts';
@@ -22,8 +23,8 @@ export function validateAnswer(text: string, overrides: readonly Override[] = []
   );
   if (problems.length === 0) return 'No problems.';
   const lines = problems.slice(0, mostProblems).map(({ offset, severity, code, message }) => {
-    const before = text.slice(0, offset).split('\n');
-    return `${before.length}:${before.at(-1)!.length + 1} ${severity} ${code}: ${message}`;
+    const { line, column } = positionAt(text, offset);
+    return `${line}:${column} ${severity} ${code}: ${message}`;
   });
   const more = problems.length - lines.length;
   return bounded([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));

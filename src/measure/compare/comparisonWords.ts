@@ -97,6 +97,10 @@ export function unshownOf({ steps, verdict, tolerance }: Judged): Decisive | und
 export const isSureOfLess = ({ interval }: ComparedPercentile): boolean =>
   interval !== null && interval[0] > 1;
 
+/** What the sentence leaves: that of runs which cannot be compared has the first reason already. */
+export const otherReasons = ({ verdict, reasons }: Pick<Comparison, 'verdict' | 'reasons'>) =>
+  verdict === 'unlike' ? reasons.slice(1) : reasons;
+
 /** `measure longer to see a change of 10 %`. */
 export const longerWords = (tolerance: number): string =>
   `measure longer to see a ${tolerance > 0 ? `change of ${formatShare(tolerance)}` : 'smaller change'}`;

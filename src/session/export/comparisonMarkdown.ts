@@ -17,6 +17,7 @@ import {
   intervalWords,
   isSureOfLess,
   longerWords,
+  otherReasons,
   percentileName,
   stateOf,
   unshownOf,
@@ -42,11 +43,10 @@ const mostReasons = 10;
 
 /** One sentence as heading, its interval, and a table; other steps and what differs can be opened below. */
 export function comparisonMarkdown(comparison: Comparison, options: CommentOptions = {}): string {
-  const { a, b, steps, reasons, verdict } = comparison;
+  const { a, b, steps } = comparison;
   const decided = decidingStep(comparison);
   const others = steps.filter((step) => step !== decided).slice(-mostSteps);
-  // The headline of those that cannot be compared has the first reason already.
-  const left = verdict === 'unlike' ? reasons.slice(1) : reasons;
+  const left = otherReasons(comparison);
   const lines = [
     `### ${marks[stateOf(comparison)]} ${headline(comparison)}`,
     '',

@@ -4,7 +4,7 @@ import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
-import { rateWords } from '../../measure/show/chartWords';
+import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
 import {
   entryTable,
   errorRows,
@@ -18,7 +18,7 @@ import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
 import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
-import { stateOf } from '../../measure/compare/comparisonWords';
+import { otherReasons, stateOf } from '../../measure/compare/comparisonWords';
 import { comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
@@ -41,7 +41,7 @@ export function htmlReport(
   snapshots: readonly Snapshot[],
   notCompared?: string,
 ): string {
-  const { id, scenario, target, verdict, tool, machine, startedAt, steps } = result;
+  const { id, scenario, target, verdict, tool, machine, startedAt, steps, baseline } = result;
   const shown = steps.slice(-mostSteps);
   const left = steps.length - shown.length;
   const decisive = decisiveStep(steps);
@@ -56,12 +56,10 @@ export function htmlReport(
     header(scenarioName(id), where.join(' '), id),
     sentence(verdictSentence(result), verdict.status),
     list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
-    ...(result.baseline
-      ? [sentence(result.baseline.sentence, baselineTones[stateOf(result.baseline)])]
-      : []),
+    baseline ? sentence(baseline.sentence, baselineTones[stateOf(baseline)]) : '',
     ...(notCompared ? [note(`Not compared with a baseline: ${notCompared}.`)] : []),
     tiles(result, decisive),
-    ...(charts.length === 0 ? [`<p class="quiet">${markupText(panelStrings.noSamples)}</p>`] : []),
+    ...(charts.length === 0 ? [note(panelStrings.noSamples)] : []),
     ...(cut === undefined ? [] : [note(cut)]),
     '<div class="grid">',
     ...(search ? [figure(search)] : []),
@@ -70,7 +68,7 @@ export function htmlReport(
     units(result),
     `<div>${connectionsCard(result)}${generatorCard(decisive?.generator)}</div>`,
     '</div>',
-    ...(result.baseline ? [baselineCard(result.baseline)] : []),
+    baseline ? baselineCard(baseline) : '',
     card(panelStrings.stepsTable, [
       textTable(stepTable(shown.map(rowOfStep), panelStrings), panelStrings.stepsTable),
       ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
@@ -88,16 +86,14 @@ export function htmlReport(
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
   const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
-  const { stepsTable } = panelStrings;
+  const { stepsTable: title } = panelStrings;
   return page(scenarioName(id), [
     header(scenarioName(id), '', id),
     sentence(`■ interrupted; ${panelStrings.interruptedWhy}`, 'incomplete'),
     '<div class="grid">',
     ...chartsOverTime(snapshots, undefined).map(figure),
     '</div>',
-    ...(rows.length === 0
-      ? []
-      : [card(stepsTable, [textTable(stepTable(rows, panelStrings), stepsTable)])]),
+    rows.length === 0 ? '' : card(title, [textTable(stepTable(rows, panelStrings), title)]),
     entriesCard(run.steps.slice(-mostSteps)),
     errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] }),
   ]);
@@ -155,9 +151,8 @@ const baselineTones = {
   unlike: 'incomplete',
 } as const;
 
-function baselineCard({ a, steps, differences, reasons, verdict }: Comparison): string {
-  // The sentence of those that cannot be compared has the first reason already.
-  const left = verdict === 'unlike' ? reasons.slice(1) : reasons;
+function baselineCard(comparison: Comparison): string {
+  const { a, steps, differences } = comparison;
   const tables = steps.slice(-mostCompared).map((step) => {
     const name = `Step ${formatCount(step.index)}`;
     const rows = comparedRows(step).map(({ name: row, a: before, b: now, change, interval }) => [
@@ -168,7 +163,7 @@ function baselineCard({ a, steps, differences, reasons, verdict }: Comparison): 
   const changed = differences.slice(0, mostReasons);
   return card('Compared with the baseline', [
     note(`Baseline: ${a.id}, tool ${a.tool}.`),
-    list(left.slice(0, mostReasons)),
+    list(otherReasons(comparison).slice(0, mostReasons)),
     ...tables,
     list(changed.map(({ what, a: before, b: now }) => `${what}: ${before} → ${now}`)),
   ]);
@@ -181,64 +176,42 @@ const decisiveStep = (steps: readonly StepSummary[]): StepSummary | undefined =>
   steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
 
 function tiles(result: Result, step: StepSummary | undefined): string {
-  const { connections } = result;
-  const { noValue } = panelStrings;
+  const { requested, connected, failed, dropped, connectUs } = result.connections;
+  const { noValue, isLost, healthy, isStarved, isBottleneck, ...texts } = panelStrings;
   const shown = step && shownLatency(step);
-  const lost = (us: number | null | undefined): string =>
-    us === null ? panelStrings.isLost : us === undefined ? noValue : latencyWords(us);
-  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): number =>
-    result.steps.reduce((total, each) => total + each[name], 0);
-  const { p99Tile, sentTile, connectionsTile, lostTile, generatorTile } = panelStrings;
+  const latency = (us: number | null | undefined): string => latencyOrLost(us, { noValue, isLost });
+  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): string =>
+    formatCount(result.steps.reduce((total, each) => total + each[name], 0));
   const offered = step && step.seconds > 0 ? step.offered / step.seconds : undefined;
-  const generator = step?.generator;
-  const why = generator?.cause === 'starved' ? panelStrings.isStarved : panelStrings.isBottleneck;
+  const health = step?.generator;
+  const why = health?.cause === 'starved' ? isStarved : isBottleneck;
+  const connectP99 = connected > 0 ? latencyWords(connectUs.p99) : noValue;
+  const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
   const all: (readonly [label: string, value: string, of: string, details: string])[] = [
     [
-      ...([p99Tile, lost(shown?.p99), ''] as const),
-      fill(panelStrings.p99Details, lost(shown?.p50), lost(shown?.p999), lost(shown?.max)),
+      ...([texts.p99Tile, latency(shown?.p99), ''] as const),
+      fill(texts.p99Details, latency(shown?.p50), latency(shown?.p999), latency(shown?.max)),
     ],
     [
-      sentTile,
-      step ? rateWords(step.sentPerSecond) : noValue,
-      offered === undefined ? '' : fill(panelStrings.ofPerSecond, rateWords(offered)),
-      step ? fill(panelStrings.receivedPerSecond, rateWords(step.receivedPerSecond)) : '',
+      ...([texts.sentTile, step ? rateWords(step.sentPerSecond) : noValue] as const),
+      offered === undefined ? '' : fill(texts.ofPerSecond, rateWords(offered)),
+      step ? fill(texts.receivedPerSecond, rateWords(step.receivedPerSecond)) : '',
     ],
     [
-      connectionsTile,
-      formatCount(connections.connected),
-      fill(panelStrings.ofCount, formatCount(connections.requested)),
-      connections.failed > 0
-        ? fill(
-            panelStrings.connectionsFailed,
-            formatCount(connections.failed),
-            formatCount(connections.dropped),
-          )
-        : fill(
-            panelStrings.connectionsDetails,
-            formatCount(connections.dropped),
-            connections.connected > 0 ? latencyWords(connections.connectUs.p99) : noValue,
-          ),
+      ...([texts.connectionsTile, formatCount(connected)] as const),
+      fill(texts.ofCount, formatCount(requested)),
+      failed > 0
+        ? fill(texts.connectionsFailed, failedWords, droppedWords)
+        : fill(texts.connectionsDetails, droppedWords, connectP99),
     ],
     [
-      lostTile,
-      formatCount(sum('lost')),
-      fill(panelStrings.ofExpected, formatCount(sum('expected'))),
-      fill(
-        panelStrings.lostDetails,
-        formatCount(sum('duplicated')),
-        formatCount(sum('outOfOrder')),
-      ),
+      ...([texts.lostTile, sum('lost'), fill(texts.ofExpected, sum('expected'))] as const),
+      fill(texts.lostDetails, sum('duplicated'), sum('outOfOrder')),
     ],
     [
-      generatorTile,
-      generator ? (generator.valid ? panelStrings.healthy : why) : noValue,
-      '',
-      generator
-        ? fill(
-            panelStrings.generatorDetails,
-            latencyWords(generator.slipP99Us),
-            formatShare(generator.cpuShare),
-          )
+      ...([texts.generatorTile, health ? (health.valid ? healthy : why) : noValue, ''] as const),
+      health
+        ? fill(texts.generatorDetails, latencyWords(health.slipP99Us), formatShare(health.cpuShare))
         : '',
     ],
   ];
@@ -336,15 +309,14 @@ function connectionsCard({ connections, steps }: Result): string {
   const recoveries = steps.flatMap(({ index, recoveries: found = [] }) =>
     found.map((recovery) => `Step ${index}: ${recoveryWords(recovery)}`),
   );
+  const lifeCounts = [life?.drops, life?.closed, life?.reconnects].map((count = 0) =>
+    formatCount(count),
+  );
   const facts = [
     ...(openedPerSecond === undefined
       ? []
       : [`${panelStrings.openedPerSecond}: ${rateWords(openedPerSecond)}`]),
-    ...(life === undefined
-      ? []
-      : [
-          `${panelStrings.lifeCounts}: ${[life.drops, life.closed, life.reconnects].map((count) => formatCount(count)).join(' / ')}`,
-        ]),
+    ...(life === undefined ? [] : [`${panelStrings.lifeCounts}: ${lifeCounts.join(' / ')}`]),
     ...recoveries.slice(0, mostRecoveries),
   ];
   const title = panelStrings.connectionsTable;

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { timeLabel } from '../../measure/show/chartWords';
-import { element, setText } from '../element';
+import { element, setAttributes, setText } from '../element';
 import type { TimeView } from './timeView';
 
 // The library declares these names for compilers that put numbers in their place; ours may not.
@@ -265,11 +265,8 @@ export function afterClick(
 function sample({ colour, dash, widthPx }: LegendLine): SVGSVGElement {
   const svg = document.createElementNS(svgNamespace, 'svg');
   const line = document.createElementNS(svgNamespace, 'line');
-  const set = (node: Element, attributes: Readonly<Record<string, string>>): void => {
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  };
-  set(svg, { width: '24', height: '8', 'aria-hidden': 'true', class: `line-${colour}` });
-  set(line, { x1: '0', x2: '24', y1: '4', y2: '4', 'stroke-width': String(widthPx) });
+  setAttributes(svg, { width: '24', height: '8', 'aria-hidden': 'true', class: `line-${colour}` });
+  setAttributes(line, { x1: '0', x2: '24', y1: '4', y2: '4', 'stroke-width': String(widthPx) });
   if (dash.length > 0) line.setAttribute('stroke-dasharray', dash.join(' '));
   svg.append(line);
   return svg;

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { element, setText } from '../element';
+import { element, setAttributes, setText } from '../element';
 import type { Chart } from './chartFrame';
 
 /** What a chart says of one of its points. */
@@ -103,9 +103,8 @@ function createMarks(place: HTMLElement, { hint, roleName }: PointerParts) {
   const tip = element('div.tip', { 'aria-hidden': 'true' });
   [line.hidden, tip.hidden] = [true, true];
   place.append(line, tip);
-  const set = (attributes: Readonly<Record<string, string>>): void => {
-    for (const [name, value] of Object.entries(attributes)) place.setAttribute(name, value);
-  };
+  const set = (attributes: Readonly<Record<string, string>>): void =>
+    setAttributes(place, attributes);
   set({ role: 'slider', tabindex: '0', 'aria-roledescription': roleName });
   set({ 'aria-valuemin': '0', 'aria-valuenow': '0', 'aria-valuetext': hint });
   return {

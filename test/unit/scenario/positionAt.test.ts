@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { positionAt } from '../../../../src/cli/scenarioOf';
+import { positionAt } from '../../../src/scenario/problem';
 
 describe('positions', () => {
   for (const [name, text] of [
