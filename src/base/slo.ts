@@ -76,13 +76,8 @@ export interface Slo extends Readonly<Partial<Record<OtherMetric, number>>> {
   readonly rules?: readonly Rule[];
 }
 
-/** What an objective is set to; undefined where it is not judged. */
-export const limitOf = (slo: Slo, metric: Metric): number | undefined =>
-  isPercentile(metric) ? slo.latencyUs[metric] : slo[metric];
-
 const isPlain = ({ name, step, abort }: Rule): boolean => (name ?? step ?? abort) === undefined;
 
-/** What is judged by these. */
 export function sloOf(rules: readonly Rule[]): Slo {
   const strictest = new Map<Metric, number>();
   for (const { metric, limit } of rules) {

@@ -68,11 +68,9 @@ export interface NeighbourUse {
   readonly outbound: number;
 }
 
-export interface BilledMessages {
-  readonly messages_per_s: number;
-  readonly messages_per_day: number;
-  readonly messages_per_month: number;
-}
+export type BilledMessages = Readonly<
+  Record<'messages_per_s' | 'messages_per_day' | 'messages_per_month', number>
+>;
 
 /** Messages as the services bill them: 2 KB each, those that leave the service, envelopes included. */
 export interface Billing extends BilledMessages {
@@ -227,11 +225,7 @@ export interface PublishedEdition {
 }
 
 export interface Offer {
-  readonly units: {
-    readonly free: readonly number[];
-    readonly standard: readonly number[];
-    readonly premium: readonly number[];
-  };
+  readonly units: Readonly<Record<'free' | 'standard' | 'premium', readonly number[]>>;
   readonly freeConnections: number;
   readonly freeMessagesPerDay: number;
 }

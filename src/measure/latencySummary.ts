@@ -53,7 +53,6 @@ export const judgedLatency = (step: ExpectedDeliveries): JudgedLatency =>
     ]),
   ) as JudgedLatency;
 
-/** Latencies as measured, and as judged. */
 export interface ShownLatency {
   readonly latencyUs?: LatencySummary;
   readonly judgedUs?: JudgedLatency;

@@ -198,12 +198,9 @@ export interface WorkerSample {
 }
 
 /** Of all workers. */
-export interface MergedTick {
-  readonly tick: number;
-  readonly offered: number;
-  readonly sent: number;
-  readonly expected: number;
-  readonly received: number;
+export interface MergedTick extends Readonly<
+  Record<'tick' | 'offered' | 'sent' | 'expected' | 'received', number>
+> {
   readonly latency: LatencyHistogram;
   readonly latencyUs: LatencySummary;
   /** False when a worker's sample did not come in time. */

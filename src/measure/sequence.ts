@@ -12,7 +12,6 @@ const sourceSpan = 2 ** 26;
  */
 export class SequenceTracker {
   private readonly next: PairTable;
-  /** Numbers that were skipped and may still come. */
   private readonly gaps = new Map<number, Set<number>>();
   private gapCount = 0;
 

@@ -188,11 +188,7 @@ export interface RunSummary {
 }
 
 /** Microseconds that one connection took to open. */
-export interface ConnectTimes {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-}
+export type ConnectTimes = Readonly<Record<'p50' | 'p99' | 'max', number>>;
 
 /** Closed without our asking. */
 export interface DroppedConnection {
@@ -204,12 +200,7 @@ export interface DroppedConnection {
   readonly text: string;
 }
 
-export interface Quantiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p95: number;
-  readonly p99: number;
-}
+export type Quantiles = Readonly<Record<'p50' | 'p90' | 'p95' | 'p99', number>>;
 
 /** Over all connections that were ever open. */
 export interface LifeSummary {

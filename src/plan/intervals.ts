@@ -4,7 +4,6 @@ import type { PlanIntervals } from './plan';
 
 /** Times are microseconds from the step's start; numbers of messages count from 0. */
 export interface Timing {
-  /** When the sender's first message is due. */
   firstUs(rank: number): number;
   /** When message `number` is due, whose predecessor was due, or with closed pacing sent, at `beforeUs`. */
   nextUs(rank: number, number: number, beforeUs: number): number;

@@ -57,7 +57,6 @@ export interface PlanPayload {
 
 /** One of the use cases that a plan runs side by side: its parameters, read once. */
 export interface PlanEntry {
-  /** Name of the use case in the registry. */
   readonly useCase: string;
   readonly run: HubRun;
   /** Time between two messages of one sender; 0 where nothing is sent. */
@@ -78,7 +77,6 @@ export interface PlanEntry {
 export interface WorkerPlan {
   readonly worker: number;
   readonly workers: number;
-  /** At the same time. */
   readonly connectInFlight: number;
 }
 

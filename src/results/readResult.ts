@@ -41,7 +41,6 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
-/** Where the files of a run lie. */
 export const folderOf = (run: Pick<StoredRun, 'kind' | 'path'>): string =>
   run.kind === 'result' && run.path.endsWith('.json') ? path.dirname(run.path) : run.path;
 

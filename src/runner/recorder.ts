@@ -15,9 +15,7 @@ import {
 import type { DroppedConnection, ErrorExample } from '../measure/summary';
 import type { ConnectFailure } from '../wire/connectFailure';
 
-/** With their text, for each class. */
 const examplesPerClass = 3;
-/** Reported one by one. */
 const keptDrops = 100;
 
 /** Targets with counts of their own: each has histograms in each worker. */
@@ -48,7 +46,6 @@ export class EntryRecorder extends MessageCounts {
   }
 }
 
-/** What one worker counts for one step. */
 export class StepRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
   warmupErrors: ErrorCounts = {};

@@ -31,7 +31,6 @@ export function stepCount(keys: StepKeys): number {
   return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
 }
 
-/** How often the steps are run. */
 export const repeatsIn = (scenario: Pick<Scenario, 'repeat' | 'search' | 'entries'>): number =>
   scenario.search !== undefined || silentRounds(scenario) !== undefined
     ? 1

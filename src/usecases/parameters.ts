@@ -2,7 +2,6 @@ import { largestPayloadBytes } from '../base/message';
 
 /** A key of a scenario file: parser, JSON schema, completion, hover and documentation are derived from it. */
 export interface ParameterSpec {
-  /** The key as written in the file. */
   readonly name: string;
   /**
    * How the value is written and in which unit the parsed value is kept: `size` in bytes, `duration` in

@@ -10,7 +10,6 @@ export interface PayloadSize {
 
 /** A payload with the bytes that it is when it leaves the service, its envelope with it. */
 export interface LeavingSize extends PayloadSize {
-  /** To a client. */
   readonly toClient: number;
   /** To an app server or an event handler, where messages of clients go through one. */
   readonly toApplication: number;

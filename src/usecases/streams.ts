@@ -12,7 +12,6 @@ export const mostOpenStreams = 100;
 /** One for each that may be open at a time, and one for items whose coming back nobody wants. */
 export const sourcesOfStreams = mostOpenStreams + 1;
 
-/** Plain data. */
 export interface StreamShape {
   /** Hub method that takes or makes the items. */
   readonly method: string;

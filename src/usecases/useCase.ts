@@ -44,7 +44,6 @@ export interface UseCase {
   /** Other spellings that are understood. */
   readonly aliases: readonly string[];
   readonly summary: string;
-  /** Services on which the use case exists. */
   readonly services: readonly Service[];
   readonly parameters: readonly ParameterSpec[];
   /** Of the bench contracts, as far as it needs a hub to have them. */
@@ -142,7 +141,6 @@ export const trafficOf =
     }),
   });
 
-/** At one step. */
 export interface Load {
   readonly connections: number;
   readonly senders: number;

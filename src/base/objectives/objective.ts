@@ -3,7 +3,6 @@ import type { ErrorCounts } from '../errorClass';
 
 /** Deliveries of a step, as far as objectives judge them. */
 export interface JudgedDeliveries {
-  /** Messages that have left. */
   readonly sent?: number;
   /** Measured time of the step. */
   readonly seconds?: number;

@@ -69,7 +69,6 @@ export interface ComparedStep {
   readonly seconds: ComparedNumber;
 }
 
-/** What is not the same in both runs. */
 export interface Difference {
   /** `tool`, `machine.cores`, `target.url`, or a key of the scenario file such as `config.transport`. */
   readonly what: string;
@@ -79,7 +78,6 @@ export interface Difference {
   readonly load?: true;
 }
 
-/** A run as a comparison names it. */
 export interface ComparedRun {
   readonly id: string;
   /** Of its scenario: the id without the time. */

@@ -1,8 +1,7 @@
+/** What the repeats of a step say together: how far they lie apart, and where the percentile lies. */
 import { shownLatency } from '../latencySummary';
 import type { StepSummary } from '../summary';
 import { comparedKeys, confidence, type ComparedKey } from './comparison';
-
-/** What the repeats of a step say together: how far they lie apart, and where the percentile lies. */
 
 interface RepeatedPercentile {
   /** Microseconds over what was expected, in the order of the repeats; null where that rank was lost. */

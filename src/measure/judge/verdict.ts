@@ -18,7 +18,6 @@ import type {
   GeneratorHealth,
 } from '../summary';
 
-/** Counts of deliveries and messages. */
 export interface StepMeasures extends Omit<JudgedDeliveries, 'sent'>, SentMeasures {
   readonly senders: number;
 }
@@ -89,7 +88,6 @@ function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefi
 
 const codeOf = (metric: Metric): string => `slo-${metric}`;
 
-/** Whether both are of the same objective. */
 const isSame = (a: SloCheck, b: SloCheck): boolean =>
   a.metric === b.metric && a.name === b.name && a.limit === b.limit && a.step === b.step;
 
@@ -143,9 +141,6 @@ export function withBacklog(verdict: Verdict, growth: number | undefined): Verdi
     reasons: [...verdict.reasons, { code: 'backlog', message }],
   };
 }
-
-export const judgeConnections = (connections: JudgedConnections, slo: Slo): VerdictReason[] =>
-  judgeConnectionsBy(connections, rulesOf(slo)).flatMap(({ reason }) => reason ?? []);
 
 /** The connections as they are at the end of a step; checks that only steps have are added to its own. */
 export function withConnections(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {

@@ -20,9 +20,7 @@ import type {
 } from '../summary';
 import { StepTotals, type StepFacts } from './stepTotals';
 
-/** With their text, over all workers. */
 const examplesPerClass = 3;
-/** Reported one by one. */
 const keptDrops = 100;
 
 export class RunTotals {
@@ -171,7 +169,6 @@ function timesOf(histogram: LatencyHistogram): ConnectTimes {
   return { p50, p99, max };
 }
 
-/** Of connections that come and go. */
 export class LifeTotals {
   private readonly reconnectTimes = new LatencyHistogram();
   private readonly counts = new LifeCounts();

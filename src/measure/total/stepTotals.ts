@@ -197,7 +197,6 @@ export class StepTotals extends MessageTotals {
     return abortWatch?.missed({ deliveries: this.deliveries(), connections, knownUs, measuredMs });
   }
 
-  /** As this step is judged. */
   sloFrom(slo: Slo): Slo {
     return sloOfStep(slo, this.facts.isLast === true);
   }

@@ -26,11 +26,8 @@ export const isBaselineWord = (which: string): boolean => baselineWords.includes
 export interface BaselineQuestion {
   /** `kept`, `last` or `best`, or where a result is. */
   readonly which: string;
-  /** Where the result folders are. */
   readonly directory: string;
-  /** File name of the scenario. */
   readonly scenarioName: string;
-  /** That is about to be run. */
   readonly scenario: Scenario;
 }
 

@@ -6,14 +6,11 @@ import { fileProblem } from '../resultFolder';
 import { latencyNames, type CounterLine, type Counters } from './counterFile';
 
 /** One epoch (sending step) of a counter file. */
-interface CounterEpoch {
-  readonly epoch: number;
-  readonly connections: number;
-  readonly senders: number;
+interface CounterEpoch extends Readonly<
+  Record<'epoch' | 'connections' | 'senders' | 'sent' | 'received', number>
+> {
   /** From the first to the last line of the epoch. */
   readonly seconds: number;
-  readonly sent: number;
-  readonly received: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower. */

@@ -144,7 +144,6 @@ export class RoundTrips implements HubListener {
   }
 }
 
-/** Measured just now. */
 export interface Calibration {
   /** Messages sent and answered per second before one core is full. */
   readonly messagesPerSecond: number;

@@ -26,7 +26,6 @@ const lookMs = 50;
 export class ConnectionLife {
   private readonly reconnector: Reconnector;
   private readonly random;
-  /** When each connection's life is over. */
   private readonly endsUs = new Map<number, number>();
   /** Those that take part no more, in the order in which they are closed. */
   private readonly leaving: { readonly connection: HubConnection; readonly closeUs: number }[] = [];

@@ -22,7 +22,6 @@ import { Ramp } from './ramp';
 
 export interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'message'>> {
   lost(connection: HubConnection): void;
-  /** The connection could not be opened. */
   failed(index: number): void;
 }
 

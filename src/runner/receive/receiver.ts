@@ -54,7 +54,6 @@ export class Receiver implements Listening {
   /** Of the message at hand; one for all, so that nothing is allocated. */
   private readonly stamp = emptyStamp();
   private readonly tracker: SequenceTracker;
-  /** Of each entry. */
   private readonly payloads: readonly PayloadPicker[];
   /** Of each entry; undefined where it sends no streams. */
   private readonly streams: readonly (StreamShape | undefined)[];
@@ -159,7 +158,6 @@ export class Receiver implements Listening {
     return undefined;
   }
 
-  /** Counts the delivery whose stamp was just read. */
   private count(
     connection: HubConnection,
     pattern: DeliveryPattern,

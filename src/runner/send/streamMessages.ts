@@ -25,7 +25,6 @@ import type { SenderDependencies } from './entrySender';
 import { digitsOf, ownMessage, payloadBytes, textOfLength } from './messageShape';
 import type { OpenStream } from './openStream';
 
-/** What goes up in a stream or calls its method. */
 interface StreamMessage {
   readonly write: Write;
   readonly payloadBytes: number;
@@ -98,7 +97,6 @@ export class StreamMessages {
     return this.send(stream, write, this.stampOf(stream, stamp, this.sentItems));
   }
 
-  /** No further items. */
   end(stream: OpenStream): number {
     return this.send(stream, this.writer.end, this.ownStamp);
   }
@@ -162,7 +160,6 @@ const number = (value: number): MessageArgument => ({ kind: 'value', value });
 /** Sends one message with what belongs into its holes; returns its bytes on the wire. */
 type Write = (to: HubConnection, stamp: Stamp, source: MessageSource) => number;
 
-/** Makes the messages of streams of one shape. */
 interface StreamWriter {
   call(args: readonly MessageArgument[]): Write;
   item(content: MessageArgument): Write;

@@ -15,7 +15,6 @@ const highest: Readonly<Record<SearchKind, number>> = {
   messageSize: 16 * 1024 * 1024,
 };
 
-/** Whether there is something to search, and from where to where. */
 export function checkSearch(file: ScenarioFile): void {
   const { search: spec } = file.scenario;
   if (spec === undefined) return;

@@ -2,7 +2,6 @@ import { formatCount } from '../../base/units';
 import { peakOf, silentRounds } from '../steps';
 import type { ScenarioFile } from '../read/buildScenario';
 
-/** Whether stages can be run, and what has no effect beside them. */
 export function checkStages(file: ScenarioFile): void {
   const { error, warning, config, scenario } = file;
   const { stages, connections, pacing, arrivals } = scenario;

@@ -115,7 +115,6 @@ export const ticksProblem = ({
     ? 'The official client cannot write ticks, which are whole numbers of 64 bits, in messagepack: set driver to native, or protocol to json.'
     : undefined;
 
-/** Whether an entry's messages have ticks for a number. */
 function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boolean {
   const useCase = findUseCase(name);
   if (useCase === undefined) return false;

@@ -97,7 +97,6 @@ function sloKey(metric: string, objective: Objective): KeySpec {
 export const sloKeys = (): KeySpec[] =>
   objectives().map(([metric, objective]) => sloKey(metric, objective));
 
-/** The key of any objective. */
 export function sloKeyNamed(name: string): KeySpec | undefined {
   const objective = objectiveOf(name);
   return objective && sloKey(name, objective);

@@ -27,7 +27,6 @@ export interface Written {
   readonly place: Place;
 }
 
-/** A map of the file. */
 export interface Section {
   readonly path: string;
   /** Known keys that stand in the file, also those with bad values. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { defaultSlo, type Slo } from '../../../../src/base/slo';
+import type { JudgedConnections } from '../../../../src/base/objectives/objective';
+import { defaultSlo, rulesOf, type Slo } from '../../../../src/base/slo';
 import type { Ending, RunSummary, StepSummary, Verdict } from '../../../../src/measure/summary';
 import {
   generatorProblems,
-  judgeConnections,
+  judgeConnectionsBy,
   withConnections,
   judgeRun,
   judgeStep,
@@ -250,7 +251,10 @@ describe('withConnections', () => {
   });
 });
 
-describe('judgeConnections', () => {
+describe('judgeConnectionsBy', () => {
+  const judgeConnections = (connections: JudgedConnections, slo: Slo) =>
+    judgeConnectionsBy(connections, rulesOf(slo)).flatMap(({ reason }) => reason ?? []);
+
   it('counts failed, dropped and those that did not come back over requested', () => {
     const connections = { requested: 1000, failed: 6, dropped: 4 };
     assert.deepEqual(judgeConnections(connections, defaultSlo), []);
