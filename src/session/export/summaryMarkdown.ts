@@ -42,7 +42,8 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
   const failedFirst = result.baseline !== undefined && result.verdict.status !== 'pass';
   const lines = [
     ...(failedFirst ? [`### ${verdict}`, ''] : []),
-    ...(result.baseline
+    // Of an invalid run it would say the verdict once more.
+    ...(result.baseline && result.verdict.status !== 'invalid'
       ? [comparisonMarkdown(result.baseline, page === undefined ? {} : { report: page })]
       : []),
     `### SignalR Benchmark: ${plain(result.id)}`,

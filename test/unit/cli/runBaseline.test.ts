@@ -97,6 +97,17 @@ describe('run --baseline', () => {
     assert.equal(comment.split('✗ failed').length, 2, comment);
   });
 
+  it('says once in the comment that the run is invalid', async () => {
+    await stored(usual, [step(1)]);
+    const message = 'the generator was late';
+    const verdict = { status: 'invalid' as const, reasons: [{ code: 'late', message }] };
+    const { code } = await run({ ...step(3), verdict }, '--baseline', 'last', '--md', 'comment.md');
+    assert.equal(code, 4);
+    const comment = await readFile(path.join(at.folder, 'comment.md'), 'utf8');
+    assert.match(comment, /^### ⚠ invalid, .*the generator was late/);
+    assert.equal(comment.split(message).length, 2, comment);
+  });
+
   it('says it beside the JSON, which has all of it', async () => {
     await stored(usual, [step(1)]);
     const { code, out, err } = await run(step(2, 1.3), '--baseline', 'last', '--json');
