@@ -127,10 +127,8 @@ function stop(child: ChildProcess): Promise<void> {
   });
 }
 
-export async function disposeAll(
-  ...things: readonly Pick<ServerProcess, 'dispose'>[]
-): Promise<void> {
-  const [first, ...others] = things;
+export async function disposeAll(...all: readonly Pick<ServerProcess, 'dispose'>[]): Promise<void> {
+  const [first, ...others] = all;
   try {
     await first?.dispose();
   } finally {

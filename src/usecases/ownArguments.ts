@@ -90,10 +90,7 @@ export function partsOf(text: string): {
   return { parts, bad };
 }
 
-function placeholderOf(
-  name: string,
-  value: string | undefined,
-): Placeholder | BadPlaceholder['problem'] {
+function placeholderOf(name: string, value?: string): Placeholder | BadPlaceholder['problem'] {
   switch (name) {
     case 'text': {
       const bytes = value === undefined ? defaultTextBytes : bytesOf(value.trim());

@@ -124,10 +124,8 @@ function shownLoad(load: ServiceLoad): EstimateLoad {
   };
 }
 
-function shownLimit(
-  edition: PublishedEdition,
-  { name, table, direction, measure, ...figures }: ConstraintUse,
-): LimitUse {
+function shownLimit(edition: PublishedEdition, use: ConstraintUse): LimitUse {
+  const { name, table, direction, measure, ...figures } = use;
   return {
     ...{ name, table, direction, measure },
     load: rounded(figures.load),

@@ -94,10 +94,8 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   };
 }
 
-export function checkSenders(
-  product: Product,
-  { kind, senders }: Pick<Traffic, 'kind' | 'senders'>,
-): number {
+export function checkSenders(product: Product, of: Pick<Traffic, 'kind' | 'senders'>): number {
+  const { kind, senders } = of;
   if (!guides[product].kinds.includes(kind)) throw inputError('kind is not known for this product');
   return checkNumber(senders, 'senders', { whole: true, zeroAllowed: true });
 }

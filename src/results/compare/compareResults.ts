@@ -130,10 +130,7 @@ function poolsOf(a: Result, b: Result): readonly [Steps, Steps] | string {
   }
 }
 
-function pairsOf(
-  a: Steps,
-  b: Steps,
-): { readonly pairs: StepPair[]; readonly alone: readonly string[] } {
+function pairsOf(a: Steps, b: Steps) {
   const [before, after] = [a.steps.filter(isMeasured), b.steps.filter(isMeasured)];
   const pairs = after.flatMap((step): StepPair[] => {
     const other = before.find(

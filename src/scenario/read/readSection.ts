@@ -206,7 +206,9 @@ function moveInto(text: string, unknown: UnknownKey, home: string): FixDraft | u
 type Report = (code: string, message: string, fix?: FixDraft | string) => void;
 
 interface Field {
+  readonly reading: Reading;
   readonly spec: PlainSpec;
+  readonly place: Place;
   readonly error: Report;
   readonly warning: Report;
 }
@@ -215,7 +217,7 @@ interface Field {
 export function readValue(reading: Reading, spec: PlainSpec, written: Written): Value | undefined {
   const node = reading.follow(written.value);
   const field: Field = {
-    spec,
+    ...{ reading, spec, place: written.place },
     error: (code, ...said) => reading.error(code, written.place, ...said),
     warning: (code, ...said) => reading.warning(code, written.place, ...said),
   };
@@ -238,7 +240,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
     case 'choice':
       return readChoice(field, sourceOf(node));
     case 'text':
-      return readText(reading, field, node, written.place);
+      return readText(field, node);
     case 'list':
       throw new Error(`${spec.name} is no scalar`);
     default:
@@ -288,12 +290,7 @@ function readChoice({ spec, error, warning }: Field, word: string): Value | unde
 /** Tokens and connection strings stay far below. */
 const longestText = 20_000;
 
-function readText(
-  reading: Reading,
-  { spec, error }: Field,
-  node: Scalar,
-  place: Place,
-): Value | undefined {
+function readText({ reading, spec, place, error }: Field, node: Scalar): Value | undefined {
   const { value } = node;
   if (typeof value !== 'string') {
     const source = sourceOf(node);
@@ -322,7 +319,7 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
   const value = bare ? Number(raw) : text === undefined ? undefined : withUnit(type, text);
   if (value === undefined || Number.isNaN(value)) {
     const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
-    if (negative) return outOfBounds(field, type, -1, undefined);
+    if (negative) return outOfBounds(field, type, -1);
     const meant = text === undefined ? undefined : numberMeant(type, text);
     error('wrong-type', wrongNumber(name, type, raw), meant);
     return typeof spec.default === 'number' ? spec.default : undefined;
@@ -361,12 +358,8 @@ const meantInUnit = (
 ): string | undefined =>
   mistake && value >= mistake.from && value < mistake.below ? source + mistake.unit : undefined;
 
-function outOfBounds(
-  { spec, error }: Field,
-  type: NumberType,
-  value: number,
-  meant: string | undefined,
-): number | undefined {
+function outOfBounds(field: Field, type: NumberType, value: number, meant?: string) {
+  const { spec, error } = field;
   const { name, minimum = -Infinity, maximum = Infinity } = spec;
   const bound = value > maximum ? maximum : minimum;
   const atLeast = `at least ${shownNumber(type, minimum)}`;

@@ -2,7 +2,7 @@
 import { isMap, isSeq, type Node } from 'yaml';
 import { formatCount } from '../../base/units';
 import { maximumStages, stageKeys } from '../keys/configKeys';
-import type { Scenario, StageSpec, StagesSpec } from '../scenario';
+import type { Scenario, StagesSpec } from '../scenario';
 import { rateOf } from '../searched';
 import { peakOf, stagesMs } from '../steps';
 import type { Reading } from '../text/scenarioReading';
@@ -53,12 +53,7 @@ function ratePerSender(scenario: Scenario): number {
   return rateOf(everybody) / connections;
 }
 
-function readStage(
-  reading: Reading,
-  item: Node,
-  index: number,
-  perSender: number,
-): StageSpec | undefined {
+function readStage(reading: Reading, item: Node, index: number, perSender: number) {
   const map = reading.follow(item);
   if (!isMap(map)) {
     const message = 'Each stage is a map, such as { to: 500, over: 30s, hold: 1m }.';

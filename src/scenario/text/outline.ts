@@ -79,6 +79,8 @@ function add(
   return node;
 }
 
+type Item = CST.CollectionItem;
+
 /** Reads what stands behind a key or a dash. It recurses: the depth of what was read is bounded. */
 function readBehind(building: Building, node: OutlineNode, token: CST.Token): void {
   if (!('items' in token)) {
@@ -92,7 +94,7 @@ function readBehind(building: Building, node: OutlineNode, token: CST.Token): vo
   const flow = token.type === 'flow-collection';
   if (flow) node.valueOffset = token.offset;
   const list = flow ? token.start.type === 'flow-seq-start' : token.type === 'block-seq';
-  for (const item of token.items as CST.CollectionItem[]) {
+  for (const item of token.items as Item[]) {
     if (list) readItem(building, node, item, flow);
     else readPair(building, node, item, flow);
     node.end = Math.max(node.end, node.children.at(-1)?.end ?? 0);
@@ -101,12 +103,7 @@ function readBehind(building: Building, node: OutlineNode, token: CST.Token): vo
   if (closing !== undefined) node.end = closing.offset + 1;
 }
 
-function readItem(
-  building: Building,
-  list: OutlineNode,
-  item: CST.CollectionItem,
-  flow: boolean,
-): void {
+function readItem(building: Building, list: OutlineNode, item: Item, flow: boolean): void {
   const { start, key, value } = item;
   const dash = start.find(({ type }) => type === 'seq-item-ind');
   const offset = dash?.offset ?? (key ?? value)?.offset;
@@ -120,12 +117,8 @@ function readItem(
   node.end = Math.max(node.end, node.children.at(-1)?.end ?? 0);
 }
 
-function readPair(
-  building: Building,
-  map: OutlineNode,
-  { key, sep = [], value }: CST.CollectionItem,
-  flow: boolean,
-): void {
+function readPair(building: Building, map: OutlineNode, item: Item, flow: boolean): void {
+  const { key, sep = [], value } = item;
   const colon = sep.find(({ type }) => type === 'map-value-ind');
   const written = key == null || !('source' in key) ? undefined : keyIn(key);
   if (written === undefined) return;

@@ -13,7 +13,7 @@ import {
   signInRefusal,
   unreachableUpstream,
 } from '../../scenario/check/checkTarget';
-import type { Scenario, UpstreamSpec } from '../../scenario/scenario';
+import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/connectionString';
 import { isServerless } from '../../scenario/check/checkService';
 import type { AppServerOptions } from '../../servers/appServer/appServer';
@@ -257,7 +257,7 @@ async function withUpstream(
   const { endpoint } = opened;
   const { service } = endpoint;
   if (service === undefined) throw new Error('an upstream handler needs a service');
-  const publicHost = publicHostOf(scenario.upstream, context);
+  const publicHost = publicHostOf(scenario, context);
   const handler = await startServerProcess(
     context.serverScript,
     {
@@ -298,10 +298,7 @@ async function withUpstream(
   return { ...opened, ...(opened.passes !== undefined && { notice: unchecked }), dispose };
 }
 
-function publicHostOf(
-  upstream: UpstreamSpec | undefined,
-  context: TargetContext,
-): string | undefined {
+function publicHostOf({ upstream }: Scenario, context: TargetContext): string | undefined {
   const publicUrl = upstream?.publicUrl;
   if (publicUrl === undefined) return undefined;
   const { text } = resolveReferences(publicUrl, (kind, name) => context.reference(kind, name));
