@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatShare } from '../base/units';
-import type { Direction, TableName } from './model';
+import type { Direction, Estimate, TableName } from './model';
 
 export const tableWords: Readonly<Record<TableName, string>> = {
   echo: 'echo',
@@ -59,3 +59,9 @@ export function messageSizeWords(messageBytes: number, countedBytes: number): st
 
 /** From here on notes name the size that leaves room. The guides' rule for Server Load ("below 70%") stands behind it. */
 export const cautionFrom = 0.7;
+
+/** `guide's own method: Unit 10 · planned for 70 % of the limits`: how an estimate was made. */
+export function methodWords({ unit_guide_sum: sum, headroom }: Estimate): string {
+  const share = headroom === 1 ? '' : ` · planned for ${formatShare(headroom)} of the limits`;
+  return `guide's own method: ${sum === null ? 'no size' : unitWords(sum)}${share}`;
+}

@@ -9,6 +9,7 @@ import {
   estimateUnits,
   priceUnits,
 } from '../../capacity/model';
+import { methodWords } from '../../capacity/capacityWords';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { plannedLines } from '../views/finalScreen';
@@ -110,12 +111,11 @@ function neighbourLine({ unit, recommended, connections, inbound, outbound }: Ne
   return recommended ? { text, tone: 'bold' } : { text };
 }
 
-function sourceText({ binding, edition, headroom, unit_guide_sum: guideSum }: Estimate): string {
+function sourceText(estimate: Estimate): string {
+  const { binding, edition } = estimate;
   const { source } = binding;
   const place = source
     ? `${source.title}, ${source.edition}, "${source.heading}"${source.line === undefined ? '' : `, line ${source.line}`}`
     : `edition ${edition}`;
-  const method = guideSum === null ? 'no size' : `Unit ${formatCount(guideSum)}`;
-  const share = headroom === 1 ? '' : ` · planned for ${formatShare(headroom)} of the limits`;
-  return `${place} · guide's own method: ${method}${share}`;
+  return `${place} · ${methodWords(estimate)}`;
 }

@@ -12,15 +12,15 @@ export interface ListedKey {
   readonly name: string;
   readonly type: string;
   /** As it is written in a file; absent where there is none. */
-  readonly default?: string;
-  readonly required?: boolean;
-  readonly choices?: readonly string[];
+  readonly default?: string | undefined;
+  readonly required?: boolean | undefined;
+  readonly choices?: readonly string[] | undefined;
   /** Bounds of the value, both included, in milliseconds, bytes or as a share where it has a unit. */
-  readonly minimum?: number;
-  readonly maximum?: number;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
   readonly doc: string;
   /** What the Azure SignalR benchmark did differently. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly useCases?: readonly string[];
 }
 
@@ -51,14 +51,8 @@ function listedKey(spec: KeySpec, name: string): ListedKey {
       ? writtenNumber(type as 'count', spec.default)
       : (spec.default?.toString() ?? spec.defaultText);
   return {
-    ...{ name, type },
-    ...(fallback !== undefined && { default: fallback }),
-    ...(required === true && { required }),
-    ...(choices !== undefined && { choices }),
-    ...(minimum !== undefined && { minimum }),
-    ...(maximum !== undefined && { maximum }),
-    doc: summary,
-    ...(seedNote !== undefined && { note: seedNote }),
+    ...{ name, type, default: fallback, required: required === true ? required : undefined },
+    ...{ choices, minimum, maximum, doc: summary, note: seedNote },
   };
 }
 

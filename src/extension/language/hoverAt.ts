@@ -1,7 +1,7 @@
 import { formatCount, formatShare } from '../../base/units';
 import type { Estimate, NeighbourUse } from '../../capacity/model';
 import { billingWords } from '../../capacity/judge/billing';
-import { tableWords, unitWords } from '../../capacity/capacityWords';
+import { methodWords, tableWords, unitWords } from '../../capacity/capacityWords';
 import { type KeySpec, expectedWords } from '../../scenario/keys/configKeys';
 import { shownNumber } from '../../scenario/text/words';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
@@ -182,15 +182,14 @@ function table(neighbours: readonly NeighbourUse[], bindingName: string): string
   return ['| Unit | connections | inbound | outbound |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function sourceWords({ binding, edition, headroom, unit_guide_sum: guideSum }: Estimate): string {
+function sourceWords(estimate: Estimate): string {
+  const { binding, edition } = estimate;
   const { source } = binding;
   const place =
     source === undefined
       ? `edition ${edition}`
       : `${source.title}, *${source.heading.split(' > ').at(-1)!}*, ${dateWords(source.edition)}${source.line === undefined ? '' : `, line ${source.line}`}`;
-  const method = guideSum === null ? 'no size' : unitWords(guideSum);
-  const share = headroom === 1 ? '' : ` · planned for ${formatShare(headroom)} of the limits`;
-  return `${place} · guide's own method: ${method}${share}`;
+  return `${place} · ${methodWords(estimate)}`;
 }
 
 /** `2023-11` as `November 2023`; other names of editions as they are. */

@@ -40,16 +40,9 @@ interface Listed {
 
 /** What stands below a node; without one the scenarios. */
 export function childrenOf(node: ResultNode | undefined, listed: Listed): ResultNode[] {
-  switch (node?.kind) {
-    case undefined:
-      return groupNodes(listed);
-    case 'group':
-      return inGroup(node.group, listed.filter);
-    case 'age':
-      return resultNodes(node.age.entries);
-    default:
-      return [];
-  }
+  if (node === undefined) return groupNodes(listed);
+  if (node.kind === 'group') return inGroup(node.group, listed.filter);
+  return node.kind === 'age' ? resultNodes(node.age.entries) : [];
 }
 
 function groupNodes({ all, unread, filter }: Listed): ResultNode[] {
@@ -71,19 +64,11 @@ function inGroup({ key, entries }: ResultGroup, filter: string): ResultNode[] {
 }
 
 export function itemOf(node: ResultNode, filter: string): vscode.TreeItem {
-  switch (node.kind) {
-    case 'group':
-      return groupItem(node, filter !== '');
-    case 'age':
-      return ageItem(node);
-    case 'result':
-      return resultItem(node);
-    case 'unread':
-      return new vscode.TreeItem(
-        t('{0} older results are not shown', node.count),
-        vscode.TreeItemCollapsibleState.None,
-      );
-  }
+  if (node.kind === 'group') return groupItem(node, filter !== '');
+  if (node.kind === 'age') return ageItem(node);
+  if (node.kind === 'result') return resultItem(node);
+  const text = t('{0} older results are not shown', node.count);
+  return new vscode.TreeItem(text, vscode.TreeItemCollapsibleState.None);
 }
 
 export function withTooltip(item: vscode.TreeItem, node: ResultNode): vscode.TreeItem {

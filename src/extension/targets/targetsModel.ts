@@ -51,23 +51,19 @@ export function targetText(node: TargetNode): string {
 type TargetLook = Readonly<Record<'label' | 'description' | 'icon', string>>;
 
 export function targetLook(node: TargetNode, t: Translate): TargetLook {
-  switch (node.kind) {
-    case 'local': {
-      const labels = {
-        hub: t('Local hub'),
-        signalr: t('Local Azure SignalR emulator'),
-        webpubsub: t('Local Web PubSub emulator'),
-      };
-      const description = t('embedded, started when needed');
-      return { label: labels[node.service], description, icon: 'vm' };
-    }
-    case 'hub': {
-      const description = isOnThisMachine(node.url) ? t('this machine') : '';
-      return { label: node.url, description, icon: 'globe' };
-    }
-    case 'secret':
-      return { label: node.name, description: t('kept secret'), icon: 'key' };
+  if (node.kind === 'secret')
+    return { label: node.name, description: t('kept secret'), icon: 'key' };
+  if (node.kind === 'hub') {
+    const description = isOnThisMachine(node.url) ? t('this machine') : '';
+    return { label: node.url, description, icon: 'globe' };
   }
+  const labels = {
+    hub: t('Local hub'),
+    signalr: t('Local Azure SignalR emulator'),
+    webpubsub: t('Local Web PubSub emulator'),
+  };
+  const description = t('embedded, started when needed');
+  return { label: labels[node.service], description, icon: 'vm' };
 }
 
 function isOnThisMachine(url: string): boolean {
