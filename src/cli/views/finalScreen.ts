@@ -5,6 +5,7 @@ import { formatCount, formatLatencyUs, formatDurationMs } from '../../base/units
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
+import { otherReasons } from '../../measure/compare/comparisonWords';
 import { outlierWords, repeatRows, type RepeatRow } from '../../measure/compare/repeatWords';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
@@ -80,19 +81,16 @@ function repeatLines({ repeats = [] }: Result, columns: number): Line[] {
 /** What a comparison says, where one was asked for. */
 function baselineLines({ baseline }: Result, columns: number): Line[] {
   if (baseline === undefined) return [];
-  const { a, differences, reasons, verdict } = baseline;
+  const { a, differences, verdict } = baseline;
   const names = differences.slice(0, 5).map(({ what }) => what);
   const more = differences.length > names.length ? ', …' : '';
+  const differing = names.length === 0 ? [] : [`what differs: ${names.join(', ')}${more}`];
+  const reasons = otherReasons(baseline).slice(0, verdict === 'unlike' ? 4 : 5);
   const tone = comparisonTone(baseline);
   return [
     ...wrapped(`baseline${fixedBlank} ${baseline.sentence}`, columns, indent, tone),
     ...wrapped(`${indent}compared with ${a.id}`, columns, indent),
-    ...(names.length === 0
-      ? []
-      : wrapped(`${indent}what differs: ${names.join(', ')}${more}`, columns, indent)),
-    ...(verdict === 'unlike' ? reasons.slice(1, 5) : reasons.slice(0, 5)).flatMap((reason) =>
-      wrapped(indent + reason, columns, indent),
-    ),
+    ...[...differing, ...reasons].flatMap((text) => wrapped(indent + text, columns, indent)),
   ];
 }
 
@@ -331,20 +329,16 @@ export function connectionLines(
 }
 
 /** `p99 of tcp 210us, negotiate 1.2ms; 50.0 opened/s; pings 3 sent, 4 received`. */
-function connectingWords({
-  connectPhasesUs = {},
-  openedPerSecond,
-  pings,
-}: ConnectionSummary): string[] {
+function connectingWords(connections: ConnectionSummary): string[] {
+  const { connectPhasesUs = {}, openedPerSecond, pings } = connections;
   const phases = connectPhases.flatMap((phase) => {
     const times = connectPhasesUs[phase];
     return times === undefined ? [] : [`${phase}${fixedBlank}${formatLatencyUs(times.p99)}`];
   });
+  const opened = openedPerSecond === undefined ? undefined : formatCount(openedPerSecond, 1);
   const words = [
     ...(phases.length === 0 ? [] : [`p99 of ${phases.join(', ')}`]),
-    ...(openedPerSecond === undefined
-      ? []
-      : [`${formatCount(openedPerSecond, 1)}${fixedBlank}opened/s`]),
+    ...(opened === undefined ? [] : [`${opened}${fixedBlank}opened/s`]),
     ...pingWords(pings),
   ];
   return words.length === 0 ? [] : [words.join('; ')];

@@ -34,7 +34,9 @@ const mostRecoveries = 5;
 export function summaryMarkdown(result: Result, page?: string, notCompared?: string): string {
   const { connections, recommendation, steps } = result;
   const shown = steps.slice(-mostSteps);
-  const errors = Object.entries(result.errors).filter(([, count]) => count > 0);
+  const errors = Object.entries(result.errors)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${formatCount(count)} ${plain(name)}`);
   const how = marksOf(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const verdict = plain(verdictSentence(result));
@@ -57,15 +59,9 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     ...(how === '' ? [] : [`- how: ${how}`]),
     `- connected: ${formatCount(connections.connected)} of ${formatCount(connections.requested)}, ${formatCount(connections.dropped)} dropped${connections.reconnected > 0 ? `, ${formatCount(connections.reconnected)} opened again` : ''}${connections.notBack ? `, ${formatCount(connections.notBack)} not back` : ''}`,
     ...shown.flatMap(({ index, recoveries = [] }) =>
-      recoveries
-        .slice(0, mostRecoveries)
-        .map((recovery) => `- step ${index}: ${recoveryWords(recovery)}`),
+      recoveries.slice(0, mostRecoveries).map((one) => `- step ${index}: ${recoveryWords(one)}`),
     ),
-    ...(errors.length === 0
-      ? []
-      : [
-          `- errors: ${errors.map(([name, count]) => `${formatCount(count)} ${plain(name)}`).join(', ')}`,
-        ]),
+    ...(errors.length === 0 ? [] : [`- errors: ${errors.join(', ')}`]),
     '',
     ...(result.search ? searchTable(result.search) : []),
     ...tableOf(shown.map(rowOfStep)),

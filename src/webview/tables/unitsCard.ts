@@ -56,16 +56,12 @@ export function unitsViewOf(state: ShownRun): UnitsView {
   }
   if (!run.estimate) return { title, headline: estimateProblem(state), rows: [], notes: [] };
   const { notes, formula, advice } = run.estimate;
+  const advised = advice === undefined ? [] : [`${advice}.`];
   return {
     ...sizeOf(run.estimate, state),
     title,
     basis: strings.estimatedHere,
-    notes: unique([
-      ...notes,
-      ...formula,
-      ...(advice === undefined ? [] : [`${advice}.`]),
-      ...planned(state),
-    ]),
+    notes: unique([...notes, ...formula, ...advised, ...planned(state)]),
   };
 }
 
