@@ -102,15 +102,6 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     super(templates, { timeoutMs, maxAnswerBytes }, accessKeys);
   }
 
-  /** What the client sends waits until the webhook knows. */
-  connected(client: ServerlessClient): void {
-    this.connectionEvent(client, 'connected', 10);
-  }
-
-  disconnected(client: ServerlessClient): void {
-    this.connectionEvent(client, 'disconnected', 11);
-  }
-
   invoked(client: ServerlessClient, message: HubMessage): void {
     const { target, invocationId, bytes, start, end } = message;
     const { protocol } = client;
@@ -135,10 +126,11 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     this.post(url, client, event);
   }
 
-  private connectionEvent(client: ServerlessClient, event: string, type: number): void {
+  /** What the client sends waits until the webhook knows. */
+  happened(event: 'connected' | 'disconnected', client: ServerlessClient): void {
     const url = this.urlFor(client.identity.hub, 'connections', event);
     if (url === undefined || 'failure' in url) return;
-    const body = Buffer.from(JSON.stringify({ type }));
+    const body = Buffer.from(JSON.stringify({ type: event === 'connected' ? 10 : 11 }));
     const contentType = 'application/json';
     this.post(url, client, { category: 'connections', event, contentType, body });
   }

@@ -136,7 +136,7 @@ export class ServiceEmulator
     if (!(connection instanceof ServerlessClient)) return;
     connection.write(connection.protocol.handshakeFrame);
     this.hub(connection.identity.hub).add(connection);
-    this.upstream.connected(connection);
+    this.upstream.happened('connected', connection);
   }
 
   invoked(connection: HubConnection, message: HubMessage): void {
@@ -153,7 +153,8 @@ export class ServiceEmulator
   closing(client: HubConnection | RoutedClient): void {
     if (!isClient(client)) return;
     const wasOpen = this.hub(client.identity.hub).remove(client);
-    if (wasOpen && client instanceof ServerlessClient) this.upstream.disconnected(client);
+    if (wasOpen && client instanceof ServerlessClient)
+      this.upstream.happened('disconnected', client);
   }
 
   gone(client: HubConnection | RoutedClient): void {

@@ -73,8 +73,9 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   readonly maximumBytes: number;
   declare stopwatch: ConnectStopwatch | undefined;
   private readonly ping: string;
-  private socket: WebSocket | undefined;
-  private closing: SdkClosing | undefined;
+  socket: WebSocket | undefined;
+  closing: SdkClosing | undefined;
+  overheadBytes = 0;
   private failure: ConnectFailure | undefined;
   private timer: NodeJS.Timeout | undefined;
   private unsentBytes = 0;
@@ -137,14 +138,6 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     this.giveUp.abort();
     this.socket?.terminate();
     this.hub.stop().catch(ignore);
-  }
-
-  opened(socket: WebSocket): void {
-    this.socket = socket;
-  }
-
-  closed(closing: SdkClosing): void {
-    this.closing = closing;
   }
 
   wrote(bytes: number): void {
@@ -252,10 +245,6 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
 
   sent(bytes: number): void {
     this.unsentBytes = Math.max(0, this.unsentBytes - bytes);
-  }
-
-  arriving(overheadBytes: number): void {
-    this.protocol.arriving(overheadBytes);
   }
 
   renew(): Promise<string | undefined> {

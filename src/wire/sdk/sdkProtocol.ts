@@ -30,7 +30,6 @@ export class SdkProtocol implements IHubProtocol {
   /** Our ids of invocations by those the client has given them. */
   private readonly ownIds = new Map<string, string>();
   private ownId: string | undefined;
-  private overheadBytes = 0;
 
   constructor(
     private readonly codec: HubCodec,
@@ -40,11 +39,6 @@ export class SdkProtocol implements IHubProtocol {
     this.name = this.inner.name;
     this.version = this.inner.version;
     this.transferFormat = this.inner.transferFormat;
-  }
-
-  /** Bytes that the transport has put around what comes next. */
-  arriving(overheadBytes: number): void {
-    this.overheadBytes = overheadBytes;
   }
 
   /** Lets the client invoke something that we call `ownId`. */
@@ -70,8 +64,8 @@ export class SdkProtocol implements IHubProtocol {
     try {
       for (const { piece, bodyBytes, bytes } of this.pieces(input)) {
         const [message] = this.inner.parseMessages(piece, logger);
-        const wireBytes = bytes + this.overheadBytes;
-        this.overheadBytes = 0;
+        const wireBytes = bytes + this.owner.overheadBytes;
+        this.owner.overheadBytes = 0;
         if (message === undefined) continue;
         messages.push(message);
         const own = this.withOwnId(message);

@@ -38,14 +38,15 @@ export interface SdkOwner {
   renew(): Promise<string | undefined>;
   /** Why something failed, in our words; the first reason counts. Returns it, to be thrown. */
   failed(failure: ConnectFailure): ConnectFailure;
-  opened(socket: WebSocket): void;
-  closed(closing: SdkClosing): void;
+  /** What it talks over, where that is a WebSocket, and how that was closed. */
+  socket: WebSocket | undefined;
+  closing: SdkClosing | undefined;
   /** The client hands over something to be sent. */
   sending(content: string | ArrayBufferLike | undefined): void;
   /** Something that was handed over is sent, so many bytes of it. */
   sent(bytes: number): void;
   /** Bytes that the transport has put around what the client gets next. */
-  arriving(overheadBytes: number): void;
+  overheadBytes: number;
   /** A message as the client has read it; `wireBytes` with what marks its end and the transport's share. */
   arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void;
   /** The client has written a message of so many bytes. */
@@ -82,7 +83,7 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
       },
     });
     watch(socket, hub, owner);
-    owner.opened(socket);
+    owner.socket = socket;
     const send = socket.send.bind(socket) as (data: string | ArrayBuffer) => void;
     socket.send = (data: unknown) => {
       const content = data as string | ArrayBuffer;
@@ -106,10 +107,10 @@ function watch(socket: WebSocket, hub: URL, owner: SdkOwner): void {
   socket.on('open', () => owner.stopwatch?.done('upgrade'));
   socket.on('message', (data) => {
     const bytes = data as Buffer | ArrayBuffer;
-    owner.arriving(serverHeaderLength(bytes.byteLength));
+    owner.overheadBytes = serverHeaderLength(bytes.byteLength);
   });
   socket.on('close', (code, reason) => {
-    owner.closed({ code, reason: reason.toString('utf8') });
+    owner.closing = { code, reason: reason.toString('utf8') };
   });
   socket.on('error', (error) => {
     const { code } = error as { code?: unknown };
@@ -169,7 +170,7 @@ class SdkEventSource implements InputOwner {
   }
 
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
-    this.owner.arriving(wireBytes - (end - start));
+    this.owner.overheadBytes = wireBytes - (end - start);
     this.onmessage?.({ data: buffer.toString('utf8', start, end) });
   }
 
