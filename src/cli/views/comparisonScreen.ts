@@ -1,6 +1,6 @@
 import { formatCount } from '../../base/units';
-import type { Change, ComparedStep, Comparison } from '../../measure/compare/comparison';
-import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
+import type { ComparedStep, Comparison } from '../../measure/compare/comparison';
+import { changeMarks, comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
 import { otherReasons, stateOf, type ComparisonState } from '../../measure/compare/comparisonWords';
 import { wrapped, type Line, type Tone } from './line';
 
@@ -48,10 +48,8 @@ function stepLines(step: ComparedStep): Line[] {
   return [{ text: head, tone: 'dim' }, ...comparedRows(step).map(rowLine), blank];
 }
 
-const marks: Readonly<Record<Change, string>> = { same: '', better: '▼ ', worse: '▲ ' };
-
 function rowLine({ name, a, b, change, interval, verdict }: ComparedRow): Line {
-  const mark = verdict === undefined ? '' : marks[verdict];
+  const mark = verdict === undefined ? '' : changeMarks[verdict];
   const text = `  ${name.padEnd(22)}${a.padStart(12)}${b.padStart(12)}${(mark + change).padStart(12)}  ${interval}`;
   const tone: Tone | undefined =
     verdict === 'worse' ? 'bad' : verdict === 'better' ? 'good' : undefined;

@@ -22,6 +22,11 @@ export interface ComparedRow {
   readonly verdict?: Change;
 }
 
+/** Before a change, so that colours are not needed to see it: latency that rises is worse. */
+export const changeMarks: Readonly<Record<Change, string>> = {
+  ...{ same: '', better: '▼ ', worse: '▲ ' },
+};
+
 const withoutWords: Readonly<Record<NoInterval, string>> = {
   short: 'too short a run',
   few: 'too few deliveries',

@@ -19,7 +19,7 @@ import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
 import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
 import { otherReasons, stateOf } from '../../measure/compare/comparisonWords';
-import { comparedRows } from '../../measure/compare/comparisonRows';
+import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -56,7 +56,12 @@ export function htmlReport(
     header(scenarioName(id), where.join(' '), id),
     sentence(verdictSentence(result), verdict.status),
     list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
-    baseline ? sentence(baseline.sentence, baselineTones[stateOf(baseline)]) : '',
+    baseline
+      ? sentence(
+          baseline.sentence.replace(' ', ' compared with the baseline: '),
+          baselineTones[stateOf(baseline)],
+        )
+      : '',
     ...(notCompared ? [note(`Not compared with a baseline: ${notCompared}.`)] : []),
     tiles(result, decisive),
     ...(charts.length === 0 ? [note(panelStrings.noSamples)] : []),
@@ -155,9 +160,10 @@ function baselineCard(comparison: Comparison): string {
   const { a, steps, differences } = comparison;
   const tables = steps.slice(-mostCompared).map((step) => {
     const name = `Step ${formatCount(step.index)}`;
-    const rows = comparedRows(step).map(({ name: row, a: before, b: now, change, interval }) => [
-      ...[row, before, now, change, interval],
-    ]);
+    const rows = comparedRows(step).map(({ name: row, a: before, b: now, verdict, ...each }) => {
+      const change = changeMarks[verdict ?? 'same'] + each.change;
+      return [row, before, now, change, each.interval];
+    });
     return table([name, 'baseline', 'now', 'change', '95 % interval'], rows, name);
   });
   const changed = differences.slice(0, mostReasons);

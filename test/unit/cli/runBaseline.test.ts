@@ -70,6 +70,10 @@ describe('run --baseline', () => {
       /^Report: `chat\.html` · baseline 2026-11-19T09-00-00-chat of 2026-11-21 \d\d:\d\d UTC/m,
     );
     assert.match(out, /baseline {2}✗ worse; step 1: p99 rose from [\d.]+ ms to [\d.]+ ms/);
+    const page = await readFile(path.join(at.folder, 'out/chat.html'), 'utf8');
+    assert.match(page, /<strong>compared with the baseline: worse; step 1: p99 rose from /);
+    assert.match(page, /<th scope="row">p99<\/th>(?:<td>[^<]+<\/td>){2}<td>▲ \+\d+ %<\/td>/);
+    assert.match(page, /<th scope="row">received\/s<\/th>(?:<td>[^<]+<\/td>){2}<td>[^▲▼<]+<\/td>/);
     assert.ok(out.includes(`compared with ${usual}`));
     assert.match(
       err,

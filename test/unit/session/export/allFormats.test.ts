@@ -498,7 +498,8 @@ describe('the page', () => {
     ];
     const page = await inFormat({ ...result, baseline, repeats }, 'html');
     assert.match(page, /<h2>Repeats<[^]*<td>41 ms<\/td><td>40 ms<\/td><td>lost<\/td>/);
-    assert.match(page, new RegExp(`<strong>${baseline.sentence.slice(2).slice(0, 20)}`));
+    const said = `compared with the baseline: ${baseline.sentence.slice(2).slice(0, 20)}`;
+    assert.match(page, new RegExp(`<strong>${said}`));
     const [card = ''] = /<h2>Compared with the baseline[^]*?<\/section>/.exec(page) ?? [];
     assert.equal(card.match(/<table>/g)?.length, baseline.steps.length);
     for (const { a } of baseline.steps.flatMap(comparedRows))
