@@ -13,10 +13,10 @@ export function packageProgram(packageName, program = packageName) {
   return path.join(folder, typeof bin === 'string' ? bin : bin[program]);
 }
 
-/** Starts a Node program in the repository, by default with this process's input and output. */
-export function startNode(args, environment = {}, stdio = 'inherit') {
+/** Starts a Node program, by default in the repository and with this process's input and output. */
+export function startNode(args, environment = {}, stdio = 'inherit', folder = root) {
   return spawn(process.execPath, args, {
-    cwd: root,
+    cwd: folder,
     stdio,
     env: { ...process.env, ...environment },
   });
@@ -35,7 +35,7 @@ export function exitCode(child) {
   });
 }
 
-/** Runs a Node program in the repository to its end; settles with its exit code. */
-export function runNode(args) {
-  return exitCode(startNode(args));
+/** Runs a Node program to its end, by default in the repository; settles with its exit code. */
+export function runNode(args, folder = root) {
+  return exitCode(startNode(args, {}, 'inherit', folder));
 }
