@@ -12,6 +12,8 @@ const keptNames = { keep_classnames: true, keep_fnames: true };
 const minimizer = new Minimizer({
   minify: Minimizer.swcMinify,
   extractComments: false,
+  // SWC works in threads of its own. A process for each file would load it again, for each of the bundles.
+  parallel: false,
   // Names stay: a stack a user sends us is worth the few kilobytes.
   minimizerOptions: { mangle: keptNames, compress: keptNames, format: { comments: false } },
 });
