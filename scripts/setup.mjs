@@ -28,6 +28,18 @@ function upToDate() {
   return [...wanted].every(([folder, version]) => installed.get(folder) === version);
 }
 
+/** Settles with the exit code of npm. */
+function npmInstalls(...how) {
+  const { program, args, shell } = npmCommand();
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=6'];
+  const child = spawn(program, [...args, 'ci', ...how, ...quiet], {
+    cwd: root,
+    stdio: 'inherit',
+    shell,
+  });
+  return exitCode(child);
+}
+
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   console.error(`Building needs Node 20.19 or newer; this is ${process.version}.`);
@@ -42,17 +54,9 @@ if (!upToDate()) {
     process.exit(1);
   }
   console.log('Installing packages (once) …');
-  const { program, args, shell } = npmCommand();
-  const child = spawn(
-    program,
-    [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=6'],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      shell,
-    },
-  );
-  const code = await exitCode(child);
+  let code = await npmInstalls('--prefer-offline');
+  // What npm keeps of a package may be older than the version asked for.
+  if (code !== 0) code = await npmInstalls('--prefer-online');
   if (code !== 0) console.error('npm ci failed: see above. Nothing else was done.');
   process.exitCode = code;
 }

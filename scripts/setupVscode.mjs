@@ -31,8 +31,14 @@ function pinStamp() {
   return hash.digest('hex');
 }
 
-/** Whether npm did its work in `folder`. */
+/** Whether npm did its work in `folder`: with what it keeps of each package, or else with what the registry says by now. */
 function npm(folder, ...words) {
+  return (
+    runNpm(folder, ...words, '--prefer-offline') || runNpm(folder, ...words, '--prefer-online')
+  );
+}
+
+function runNpm(folder, ...words) {
   const { program, args, shell } = npmCommand();
   // A registry that drops a connection is asked again: a suite should not fail for that.
   const quiet = [
