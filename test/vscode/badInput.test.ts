@@ -252,10 +252,10 @@ describe('bad input', () => {
       (_each, number) => `2026-11-20T10-00-00-many-${String(number).padStart(3, '0')}`,
     );
     for (const name of names) store(name, text);
-    const offered: (readonly { readonly folder: string }[])[] = [];
+    const offered: (readonly { readonly entry: { readonly folder: string } }[])[] = [];
     const window = vscode.window as unknown as Record<string, unknown>;
     const before = window['showQuickPick'];
-    window['showQuickPick'] = (items: readonly { readonly folder: string }[]) => {
+    window['showQuickPick'] = (items: (typeof offered)[number]) => {
       offered.push(items);
       return Promise.resolve(undefined);
     };
@@ -263,7 +263,7 @@ describe('bad input', () => {
     try {
       await until('all results in the list', async () => {
         await vscode.commands.executeCommand('signalrBenchmark.openResult');
-        const folders = new Set(offered.at(-1)?.map(({ folder }) => folder));
+        const folders = new Set(offered.at(-1)?.map(({ entry }) => entry.folder));
         return names.every((name) => folders.has(results(name))) ? true : undefined;
       });
     } finally {

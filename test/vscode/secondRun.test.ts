@@ -21,8 +21,10 @@ describe('while a run is going on', () => {
     const window = vscode.window as unknown as Record<string, unknown>;
     const { showQuickPick } = window;
     let offered: readonly string[] = [];
-    window['showQuickPick'] = (items: readonly { readonly folder: string }[]) => {
-      offered = items.map((item) => item.folder);
+    window['showQuickPick'] = (
+      items: readonly { readonly entry: { readonly folder: string } }[],
+    ) => {
+      offered = items.map(({ entry }) => entry.folder);
       return Promise.resolve(undefined);
     };
     try {
