@@ -66,7 +66,7 @@ async function main() {
   let code = exitCodes.failed;
   try {
     await host.start();
-    browser = await launchChromium();
+    browser = await launchChromium({ editor: true });
     // No larger than what the tests need: every pixel is drawn without a GPU.
     const context = await stillContext(browser, { viewport: { width: 800, height: 600 } });
     code = await testsIn(await context.newPage(), host, wanted);

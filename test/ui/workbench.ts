@@ -26,7 +26,7 @@ interface HostModule {
     readonly trusted?: boolean;
     readonly settings?: Readonly<Record<string, unknown>>;
   }) => Host;
-  readonly launchChromium: () => Promise<Browser>;
+  readonly launchChromium: (options: { readonly editor: boolean }) => Promise<Browser>;
   readonly stillContext: (
     browser: Browser,
     options: BrowserContextOptions,
@@ -86,7 +86,7 @@ export async function startWorkbench(
   try {
     host.install(packedExtension);
     await host.start();
-    browser = await launchChromium();
+    browser = await launchChromium({ editor: true });
     const context = await stillContext(browser, {
       viewport: { width: 1400, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
