@@ -9,7 +9,7 @@ const exitCodes = { pageCrashed: 96, failed: 97, timedOut: 98 };
 const limitMs = Number(process.env.VSCODE_TEST_LIMIT_MS ?? 600_000);
 /** What every start of the workbench says, tests or not. */
 const noise =
-  /^(Resolv(ing|ed) connection|Creating a socket|\[reconnection|\[Service Worker|Ignoring fetching|\[AgentHost|\[AccountPolicy|Updating additional|\[ChatModel)|bindings file\. Tried|native-watchdog|\[LocalProcessExtensionHost/;
+  /^(Resolv(ing|ed) connection|Creating a socket|\[reconnection|\[Service Worker|Ignoring fetching|\[AgentHost|\[AccountPolicy|Updating additional|\[ChatModel|Timed out waiting for authentication provider)|bindings file\. Tried|native-watchdog|\[LocalProcessExtensionHost/;
 
 /** @returns {{ extensions: string[], tests: string, folder: string | undefined }} */
 function readArguments(words) {
