@@ -37,9 +37,12 @@ describe('the time until the last receiver has a message', function () {
     ] as const) {
       const { timeToAllUs, timeToAllMissed, latencyUs } = entry;
       assert.deepEqual([timeToAllUs?.count, timeToAllMissed], [messages, 0]);
+      assert.ok(timeToAllUs!.min >= latencyUs.min);
+      // Of a mix with an echo, too, it would be the percentile of other deliveries.
+      if (entry === step) continue;
       // The slowest delivery is the last one of its message; no message is faster than its fastest.
-      if (entry !== step) assert.equal(timeToAllUs!.max, latencyUs.max);
-      assert.ok(timeToAllUs!.min >= latencyUs.min && timeToAllUs!.p50 >= latencyUs.p50);
+      assert.equal(timeToAllUs!.max, latencyUs.max);
+      assert.ok(timeToAllUs!.p50 >= latencyUs.p50);
     }
     const check = step.verdict.checks?.find(({ metric }) => metric === 'timeToAll.max');
     assert.deepEqual([check?.value, check?.met], [step.timeToAllUs!.max, true]);
