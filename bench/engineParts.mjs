@@ -68,12 +68,8 @@ export function openAll({ url, connections, protocol, batch }, received) {
   let next = 0;
   return batch(connections, () => {
     const { signal } = new AbortController();
-    return WebSocketConnection.open(
-      next++,
-      where,
-      { endpoint: endpointAt(url), listener: onward, options },
-      signal,
-    );
+    const opening = { index: next++, endpoint: endpointAt(url), listener: onward, options, signal };
+    return WebSocketConnection.open(where, opening);
   });
 }
 

@@ -20,6 +20,7 @@ const preparations = {
     args: () => ['scripts/setupVscode.mjs'],
     leaves: 'out/vscodeHost.ready',
     alone: true,
+    soon: true,
   },
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };
