@@ -53,6 +53,13 @@ export class MessageCounts extends Tally<MessageCounts> {
   outOfOrder = 0;
   late = 0;
   extra = 0;
+  /**
+   * Deliveries that nobody counts: they were sent, to a connection of another agent, as near to its joining or leaving as
+   * the clocks of the two may differ. Counted where they are sent, whether they come or not.
+   */
+  ambiguous = 0;
+  /** Deliveries from another agent that came, by the clocks of the two, before they were sent; they count as 0. */
+  negative = 0;
   payloadBytesIn = 0;
   payloadBytesOut = 0;
   wireBytesIn = 0;
@@ -62,6 +69,8 @@ export class MessageCounts extends Tally<MessageCounts> {
   readonly timeToAll = new LatencyHistogram();
   readonly latency = new LatencyHistogram();
   readonly sendLatency = new LatencyHistogram();
+  /** The part of `latency` whose senders are of the receiver's agent: it needs no two clocks. Empty with one agent. */
+  readonly latencySameAgent = new LatencyHistogram();
   protected readonly parts = Object.keys(this);
 }
 
@@ -183,6 +192,14 @@ export interface GeneratorSample {
   readonly loopDelay?: HistogramCounts;
 }
 
+/** What may still be put right by what other agents report. */
+export interface Unsettled {
+  /** Messages of which it is not certain yet how many deliveries are to be expected. */
+  readonly messages: number;
+  /** Deliveries that are expected of them meanwhile, beyond those that are certain. */
+  readonly deliveries: number;
+}
+
 /** One worker's raw numbers for one tick. */
 export interface WorkerSample {
   readonly worker: number;
@@ -191,6 +208,8 @@ export interface WorkerSample {
   /** Run time at which it was taken, microseconds. */
   readonly atUs: number;
   readonly connections: ConnectionSample;
+  /** Absent: there are none. */
+  readonly unsettled?: Unsettled;
   readonly steps: readonly StepSample[];
   readonly generator: GeneratorSample;
   readonly errors: ErrorCounts;

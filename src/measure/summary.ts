@@ -67,6 +67,10 @@ export interface MessageSummary {
   readonly late: number;
   /** Deliveries to connections that were not meant to get them. */
   readonly extra: number;
+  /** Deliveries that could not be assigned to either side of a join or leave, and count nowhere; absent: none. */
+  readonly ambiguous?: number;
+  /** Deliveries between agents that came, by their clocks, before they were sent; absent: none. */
+  readonly negative?: number;
   readonly sentPerSecond: number;
   readonly receivedPerSecond: number;
   /** `in` is client → service, `out` is service → client, as in the guides. */
@@ -81,6 +85,8 @@ export interface MessageSummary {
   readonly judgedUs?: JudgedLatency;
   /** From the real send. */
   readonly sendLatencyUs: LatencySummary;
+  /** The part of `latencyUs` that lies between connections of one agent, on one clock; absent: there was one agent. */
+  readonly latencySameAgentUs?: LatencySummary;
   /** From the intended time until a message had reached the last of its receivers; absent: not measured. */
   readonly timeToAllUs?: LatencySummary;
   /** Messages that never reached all of them, and are in no time above. */
@@ -154,6 +160,24 @@ export interface ErrorExample {
 }
 
 /** The result adds scenario, estimate, recommendation and verdict. */
+/** How an agent stood when the run was over. */
+export const agentStatuses = ['done', 'left', 'lost'] as const;
+
+/** One of the processes that generated the load. */
+export interface AgentSummary {
+  /** From 1. */
+  readonly index: number;
+  /** Machine, by its name in the cluster or its host name. */
+  readonly node: string;
+  readonly status: (typeof agentStatuses)[number];
+  /** Newest whole second of run time of which it has reported. */
+  readonly lastTick: number;
+  /** By how much its clock may have differed from the coordinator's, the most of the run. */
+  readonly clockErrorUs: number;
+  /** Of the connections, 0 to 1. */
+  readonly share: number;
+}
+
 export interface RunSummary {
   readonly startedAt: string;
   readonly endedAt: string;
@@ -176,6 +200,8 @@ export interface RunSummary {
     readonly platform: string;
     readonly workers: number;
   };
+  /** Where the load came from, when that was several processes or machines. */
+  readonly agents?: readonly AgentSummary[];
   readonly connections: ConnectionSummary;
   readonly steps: readonly StepSummary[];
   /** Those not run included. */

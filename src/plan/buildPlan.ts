@@ -1,4 +1,5 @@
 import { isTimeToAll } from '../base/objectives/times';
+import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
 import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
@@ -11,8 +12,10 @@ import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups, PlanStep } from
 import { scenarioAt } from '../scenario/searched';
 
 interface PlanOptions {
-  /** Worker threads to split the load over; at most one per connection is used. */
+  /** Worker threads of all agents to split the load over; at most one per connection is used, and one at least in each. */
   readonly workers: number;
+  /** Processes, on one machine or several, that have as many workers each; absent: one. */
+  readonly agents?: number;
   readonly seed: number;
   /** Marks this run's messages among those of others, 32 bits; to be drawn anew for each run. */
   readonly runId: number;
@@ -31,9 +34,20 @@ export function split(total: number, parts: number): number[] {
   return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
 }
 
-/** The same scenario and options give the same plan. */
+/**
+ * The same scenario and options give the same plan.
+ *
+ * @throws ExpectedError `time-to-all-agents` when the time until a message has reached all is asked of several agents
+ */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
-  const workers = Math.max(1, Math.min(options.workers, scenario.connections));
+  const { agents = 1 } = options;
+  if (agents > 1 && asksTimeToAll(scenario))
+    throw new ExpectedError(
+      'time-to-all-agents',
+      'The time until a message has reached all its receivers is measured by one agent only: take one agent, or leave timeToAll and its objectives out.',
+    );
+  const most = Math.min(options.workers, scenario.connections);
+  const workers = agents * Math.max(1, Math.floor(most / agents));
   const mode = scenario.arrivingBatchMode;
   const connectInFlight = connectInFlightOf(scenario);
   const inFlight = split(Math.max(workers, connectInFlight), workers);
@@ -77,6 +91,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     ...arrivalsOf(scenario),
     ...(asksTimeToAll(scenario) && { timeToAll: true as const }),
     slo: scenario.slo,
+    ...(agents > 1 && { agents }),
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
       worker,
       workers,

@@ -114,5 +114,7 @@ export interface Plan extends Pick<
   /** Whether it is measured when messages have reached all their receivers; absent: it is not. */
   readonly timeToAll?: true;
   readonly slo: Slo;
+  /** Processes that generate the load, as many workers in each; absent: one. `agents.ts` says whose is whose. */
+  readonly agents?: number;
   readonly workers: readonly WorkerPlan[];
 }

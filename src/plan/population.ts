@@ -1,6 +1,7 @@
 import { derangement, shuffled, type Random } from '../base/random';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
+import { agentsOf, connectionsOfAgent } from './agents';
 import type { Plan, PlanStep } from './plan';
 import { randomFor } from './draws';
 
@@ -94,7 +95,7 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
       return { isReceiver: () => true };
     case 'client': {
       if (entry.targets === 'random') return { isReceiver: () => true };
-      const fixedTargets = derangement(plan.connections, random);
+      const fixedTargets = fixedTargetsOf(plan, random);
       return {
         fixedTargets,
         isReceiver: (source, receiver) => fixedTargets[source] === receiver,
@@ -118,6 +119,19 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
       };
     }
   }
+}
+
+/** Of each connection another one, which is of the same agent: only its own knows who is there. */
+function fixedTargetsOf(plan: Plan, random: Random): Uint32Array {
+  const agents = agentsOf(plan);
+  if (agents === 1) return derangement(plan.connections, random);
+  const targets = new Uint32Array(plan.connections);
+  for (let agent = 0; agent < agents; agent++) {
+    const own = connectionsOfAgent(plan, agent);
+    const order = derangement(own.length, random);
+    own.forEach((connection, at) => (targets[connection] = own[order[at]!]!));
+  }
+  return targets;
 }
 
 function meantByStreams({ direction, own }: StreamShape): Meant {

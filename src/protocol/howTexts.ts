@@ -6,6 +6,7 @@ export const howTexts = {
   sdk: 'official client',
   measure: 'dialect measure',
   closed: 'closed pacing',
+  agents: 'on {0} agents',
 } as const;
 
 /** What has answered in place of a service or a deployed hub. */

@@ -1,16 +1,43 @@
 import type { Endpoint, ServicePass } from '../base/endpoint';
 import type { WorkerSample } from '../measure/sample';
+import type { AgentSummary } from '../measure/summary';
 import type { Plan, PlanStep } from '../plan/plan';
 
 export interface WorkerStart {
   readonly plan: Plan;
+  /** Counted over all agents, which is what the plan does, too. */
   readonly worker: number;
   readonly endpoint: Endpoint;
-  /** Zero of the run on the machine's monotonic clock, microseconds. */
+  /** Zero of the run on the monotonic clock of this worker's machine, microseconds; a {@link ClockOrder} moves it. */
   readonly originUs: number;
 }
 
-/** Orders to a worker. Times are microseconds since the run's origin. */
+/** What one worker has reported of its connections' coming and going. Plain data, safe to write as JSON. */
+export interface MembershipReport {
+  readonly worker: number;
+  /** All its changes up to then (run time, whole microseconds) are in this report or in an earlier one. */
+  readonly upToUs: number;
+  /**
+   * Three numbers for each change, in the order of time: the connection, the microsecond of run time from which on it
+   * counts, and what it is: {@link MembershipChange}. A worker divides what is long, so that a report stays below 100 KB.
+   */
+  readonly changes: readonly number[];
+}
+
+/** The connection leaves (0) or joins (1); with 2 added it takes no part where connections move in and out of groups. */
+export type MembershipChange = 0 | 1 | 2 | 3;
+
+/**
+ * How far the clock of an agent's machine is from what it was when its workers started: run time is the machine's clock
+ * plus `offsetUs` minus `originUs`. It goes from an agent to its own threads and to nobody else; they follow it without a
+ * jump, and no two of them read different times.
+ */
+export interface ClockOrder {
+  readonly type: 'clock';
+  readonly offsetUs: number;
+}
+
+/** Orders to a worker. Times are microseconds since the run's origin, by the clock of whoever leads the run. */
 export type ToWorker =
   /** Open the worker's share of connections `from` … `to` − 1, the first one not before `atUs`. */
   | {
@@ -29,6 +56,11 @@ export type ToWorker =
       readonly index: number;
       readonly atUs: number;
       readonly step?: PlanStep;
+      /**
+       * By how much the clocks of two agents may differ. Absent: they do not. What was sent so near to a change of a
+       * connection of another agent is not counted by anybody.
+       */
+      readonly ambiguousUs?: number;
     }
   /** Close the worker's share of connections `from` … `to` − 1; they may be opened again. */
   | { readonly type: 'shrink'; readonly from: number; readonly to: number }
@@ -41,6 +73,10 @@ export type ToWorker =
   | { readonly type: 'flush'; readonly flush: number }
   /** What lets the application in at its service has changed: a sign-in was renewed. */
   | { readonly type: 'renewed'; readonly pass: ServicePass }
+  /** What workers of all agents have reported; only where the plan has several. */
+  | { readonly type: 'moved'; readonly reports: readonly MembershipReport[] }
+  /** That agent was lost: nothing more is expected of its connections, and none of its reports is waited for. */
+  | { readonly type: 'gone'; readonly agent: number }
   | { readonly type: 'close' };
 
 /** Facts a worker reports. */
@@ -49,6 +85,8 @@ export type FromWorker =
   /** Every connect of this worker has succeeded or failed. */
   | { readonly type: 'connected' }
   | { readonly type: 'prepared' }
+  /** Just before each sample of a tick or a flush, where the plan has several agents; in parts where it is long. */
+  | ({ readonly type: 'moved' } & Omit<MembershipReport, 'worker'>)
   /**
    * Raw numbers since the previous sample: one each tick (`due`), others at the borders of a step and in
    * answer to `flush`.
@@ -64,7 +102,10 @@ export type FromWorker =
   /** All connections are closed; nothing follows. */
   | { readonly type: 'closed' };
 
-/** Where the workers of a run are: threads of this process, or whatever else takes orders and reports facts. */
+/**
+ * Where the workers of a run are: threads of this process, or whatever else takes orders and reports facts. Each worker
+ * gets the orders in the order in which they were given, and its facts come in the order in which it reported them.
+ */
 export interface WorkerHost {
   /** Workers that can still be given orders. */
   readonly alive: ReadonlySet<number>;
@@ -72,11 +113,25 @@ export interface WorkerHost {
   order(order: ToWorker): void;
   /** Ends all workers, whatever they are doing. */
   end(): Promise<void>;
+  /** Whether the others go on when an agent is lost, all its workers at once; absent: a lost worker ends the run. */
+  readonly survivesLoss?: boolean;
+  /** How long an order may take to reach everybody, microseconds; absent: as good as none. */
+  readonly leadUs?: number;
+  /** Between two looks at what is outstanding; absent: 25 ms. */
+  readonly drainPollMs?: number;
+  /** CPU time of all processes so far, microseconds; absent: that of this process counts. */
+  cpuUs?(): number;
+  /** Settles when nothing more is to be waited for: who is silent now has come back by then, or is lost. */
+  settled?(): Promise<void>;
+  /** The processes that the workers belong to; absent: this one. */
+  agents?(): readonly AgentSummary[];
+  /** By how much the clocks of two agents may differ now, microseconds; absent: all read the same clock. */
+  ambiguousUs?(): number;
 }
 
 export interface WorkerListener {
   fact(worker: number, fact: FromWorker): void;
-  /** A worker ended without an order to, or threw; at most once for each, and none of its facts follows. */
+  /** A worker ended without an order to, or threw; at most once for each, and none of its facts follows. It is not alive. */
   lost(worker: number, error: Error): void;
 }
 

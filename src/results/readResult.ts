@@ -52,29 +52,41 @@ export async function readSnapshots(folder: string): Promise<readonly Snapshot[]
 }
 
 async function readResultFile(file: string): Promise<StoredRun> {
-  const damaged = (why: string): ExpectedError =>
-    new ExpectedError('result-damaged', `${file} cannot be read as a result: ${why}.`);
+  let text: string;
+  try {
+    text = await readBounded(file);
+  } catch (error) {
+    throw damaged(file, fileProblem(error));
+  }
+  return { kind: 'result', path: file, result: resultOf(text, file) };
+}
+
+/** A result from text that may come from anywhere. @throws ExpectedError `result-damaged`, `result-newer` */
+export function resultOf(text: string, name: string): Result {
   let value: unknown;
   try {
-    value = JSON.parse(await readBounded(file));
-  } catch (error) {
-    throw damaged(error instanceof SyntaxError ? 'it is not valid JSON' : fileProblem(error));
+    value = JSON.parse(text);
+  } catch {
+    throw damaged(name, 'it is not valid JSON');
   }
   const schema = (value as { schema?: unknown } | null)?.schema;
   const version = /^signalr-bench-result\/(\d{1,6})$/.exec(
     typeof schema === 'string' ? schema : '',
   );
-  if (!version) throw damaged('it has no "schema" of a signalr-bench result');
+  if (!version) throw damaged(name, 'it has no "schema" of a signalr-bench result');
   if (Number(version[1]) > 1)
     throw new ExpectedError(
       'result-newer',
-      `${file} has the schema ${version[0]}, which is newer than ${resultSchema}, the one this version reads. Update signalr-bench.`,
+      `${name} has the schema ${version[0]}, which is newer than ${resultSchema}, the one this version reads. Update signalr-bench.`,
     );
-  if (schema !== resultSchema) throw damaged(`there is no schema ${version[0]}`);
+  if (schema !== resultSchema) throw damaged(name, `there is no schema ${version[0]}`);
   const problem = shapeProblem(value, resultShape);
-  if (problem !== undefined) throw damaged(problem);
-  return { kind: 'result', path: file, result: value as Result };
+  if (problem !== undefined) throw damaged(name, problem);
+  return value as Result;
 }
+
+const damaged = (name: string, why: string): ExpectedError =>
+  new ExpectedError('result-damaged', `${name} cannot be read as a result: ${why}.`);
 
 export async function readBounded(file: string, most = mostBytes): Promise<string> {
   // A link to a device has no size and no end, and opening a pipe waits for ever.
@@ -113,14 +125,16 @@ export async function* readSamples(file: string, most = mostBytes): AsyncGenerat
   if (!found?.isFile()) return;
   const input = createReadStream(file, { start: Math.max(0, found.size - most) });
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
-    const sample = parsed(line);
-    if (shapeProblem(sample, sampleShape) === undefined) yield sample as Snapshot;
+    const sample = sampleOf(line);
+    if (sample !== undefined) yield sample;
   }
 }
 
-function parsed(line: string): unknown {
+/** Undefined for what is no sample. */
+export function sampleOf(text: string): Snapshot | undefined {
   try {
-    return JSON.parse(line) as unknown;
+    const sample: unknown = JSON.parse(text);
+    return shapeProblem(sample, sampleShape) === undefined ? (sample as Snapshot) : undefined;
   } catch {
     return undefined;
   }

@@ -93,7 +93,7 @@ const count = being(
 const counted = new Set(
   [
     'index seconds count senders offered sent expected received lost duplicated outOfOrder late extra',
-    'sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut timeToAllMissed',
+    'sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut timeToAllMissed ambiguous negative',
     'requested connected failed dropped reconnected notBack openedPerSecond open held',
     'drops closed reconnects missing joins joinsFailed leaves leavesFailed skipped',
     'connections baseSending step sendingSteps cores workers plannedSteps',
@@ -210,6 +210,11 @@ const messages = {
   ...{ wireBytesIn: nullable(number), wireBytesOut: nullable(number) },
   ...{ latencyUs: latency, sendLatencyUs: latency, judgedUs: optional(judged) },
   ...{ timeToAllUs: optional(latency), timeToAllMissed: optional(count) },
+  ...{
+    latencySameAgentUs: optional(latency),
+    ambiguous: optional(count),
+    negative: optional(count),
+  },
   histogram: text,
 };
 const messageNumbers =

@@ -16,11 +16,17 @@ export function machineClock(): Clock {
   return { nowUs: () => performance.now() * 1000 + offsetUs };
 }
 
-/** CPU time of all threads of this process since the meter was made. */
+/** CPU time since the meter was made: of all processes that its host knows of, else of all threads of this one. */
 export class CpuMeter {
   private readonly start = process.cpuUsage();
+  private readonly hostUs: number | undefined;
+
+  constructor(private readonly host: { cpuUs?(): number } = {}) {
+    this.hostUs = host.cpuUs?.();
+  }
 
   usedUs(): number {
+    if (this.hostUs !== undefined) return this.host.cpuUs!() - this.hostUs;
     const { user, system } = process.cpuUsage(this.start);
     return user + system;
   }
@@ -31,3 +37,68 @@ export interface Clock {
   /** Microseconds with fractions. */
   nowUs(): number;
 }
+
+/** Cells of a version (odd while somebody writes), then numbers: see {@link ClockRudder}. */
+const versionBytes = 8;
+const cells = { fromUs: 0, offsetUs: 1, untilUs: 2, perUs: 3 } as const;
+/** An offset takes so long to reach its new value, microseconds; longer where that would be a steep change. */
+const slewUs = 500_000;
+/** Of the time that passes: no clock runs slower than nine tenths of the machine's, or backwards. */
+const mostSlewShare = 0.1;
+
+/** Shared by all threads of an agent. */
+export const clockMemory = (): SharedArrayBuffer => new SharedArrayBuffer(versionBytes + 8 * 4);
+
+/**
+ * Steers the clocks of all threads of an agent at once. The offset is a function of the machine's clock that never jumps:
+ * from `fromUs` on it goes evenly to its new value. Whoever reads the clock looks at the version before and after, so that
+ * two threads that read the machine's clock at the same moment have the same time.
+ */
+export class ClockRudder {
+  private readonly version: Int32Array;
+  private readonly line: Float64Array;
+
+  constructor(
+    private readonly machine: Clock,
+    memory: SharedArrayBuffer,
+  ) {
+    this.version = new Int32Array(memory, 0, 1);
+    this.line = new Float64Array(memory, versionBytes);
+  }
+
+  /** Microseconds to be added to the machine's clock from about half a second from now on. */
+  steer(offsetUs: number): void {
+    const { line, version } = this;
+    Atomics.add(version, 0, 1);
+    const nowUs = this.machine.nowUs();
+    const fromOffsetUs = offsetAt(line, nowUs);
+    const changeUs = offsetUs - fromOffsetUs;
+    const tookUs = Math.max(slewUs, Math.abs(changeUs) / mostSlewShare);
+    line[cells.fromUs] = nowUs;
+    line[cells.offsetUs] = fromOffsetUs;
+    line[cells.untilUs] = nowUs + tookUs;
+    line[cells.perUs] = changeUs / tookUs;
+    Atomics.add(version, 0, 1);
+  }
+}
+
+/** The machine's clock as a {@link ClockRudder} steers it. */
+export function steeredClock(machine: Clock, memory: SharedArrayBuffer): Clock {
+  const version = new Int32Array(memory, 0, 1);
+  const line = new Float64Array(memory, versionBytes);
+  return {
+    nowUs: () => {
+      for (;;) {
+        const before = Atomics.load(version, 0);
+        const machineUs = machine.nowUs();
+        const us = machineUs + offsetAt(line, machineUs);
+        // It is written in a few instructions, about once a second.
+        if (before % 2 === 0 && Atomics.load(version, 0) === before) return us;
+      }
+    },
+  };
+}
+
+const offsetAt = (line: Float64Array, machineUs: number): number =>
+  line[cells.offsetUs]! +
+  line[cells.perUs]! * (Math.min(machineUs, line[cells.untilUs]!) - line[cells.fromUs]!);

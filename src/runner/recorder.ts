@@ -39,6 +39,8 @@ export class EntryRecorder extends MessageCounts {
   /** Run time in which deliveries count that a hub makes by itself. */
   measureUs = 0;
   untilUs = Infinity;
+  /** By how much the clocks of two agents may differ in the step. */
+  ambiguousUs = 0;
 
   /** @param slip of the step: how late messages leave is the generator's, not an entry's */
   constructor(readonly slip = new LatencyHistogram()) {
@@ -69,6 +71,10 @@ export class StepRecorder extends EntryRecorder {
     super();
     this.entries =
       entries === 1 ? [this] : Array.from({ length: entries }, () => new EntryRecorder(this.slip));
+  }
+
+  isLate(nowUs: number): boolean {
+    return this.drained || nowUs > this.lateFromUs;
   }
 
   /** Since the last call; undefined when nothing was counted. */
@@ -115,6 +121,7 @@ export class Recorder {
     targets = 0,
     private readonly targetOf: (connection: number) => number = () => 0,
     private readonly entries = 1,
+    private readonly severalAgents = false,
   ) {
     this.targets = Array.from({ length: targets }, () => new TargetCounts());
   }
@@ -124,14 +131,15 @@ export class Recorder {
     return this.targets.length === 0 ? undefined : this.targets[this.targetOf(connection)];
   }
 
-  beginStep(index: number): StepRecorder {
+  beginStep(index: number, ambiguousUs = 0): StepRecorder {
     const recorder = new StepRecorder(index, this.entries);
+    for (const entry of recorder.entries) entry.ambiguousUs = ambiguousUs;
     this.steps[index] = recorder;
     this.current = recorder;
     return recorder;
   }
 
-  /** A delivery that was meant and is the first of its number, in that step. */
+  /** A delivery that was meant and is the first of its number, in that step; `fromElsewhere`: of another agent. */
   delivered(
     step: number,
     counted: EntryRecorder,
@@ -139,10 +147,11 @@ export class Recorder {
     intendedUs: number,
     sentUs: number,
     nowUs: number,
+    fromElsewhere = false,
   ): void {
     counted.received += 1;
     const own = this.steps[step];
-    if (own !== undefined && (own.drained || nowUs > own.lateFromUs)) counted.late += 1;
+    if (own?.isLate(nowUs) === true) counted.late += 1;
     const target = this.target(connection);
     if (target !== undefined) {
       target.received += 1;
@@ -150,6 +159,9 @@ export class Recorder {
     }
     counted.latency.record(nowUs - intendedUs);
     counted.sendLatency.record(nowUs - sentUs);
+    if (!this.severalAgents) return;
+    if (!fromElsewhere) counted.latencySameAgent.record(nowUs - intendedUs);
+    else if (nowUs < sentUs) counted.negative += 1;
   }
 
   /** With the split of the try that succeeded. */

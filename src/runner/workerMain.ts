@@ -1,22 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Population } from '../plan/population';
 import type { FromWorker, ToWorker } from '../protocol/worker';
-import { machineClock } from './machineClock';
+import { machineClock, steeredClock } from './machineClock';
 import { SharedMembers, type ThreadStart } from './prepare/sharedMembers';
 import { SharedReach } from './prepare/sharedReach';
-import { WorkerRun } from './workerRun';
+import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
 // Entry of the worker bundle: a thread around a WorkerRun, nothing else.
 const port = parentPort;
 if (port === null) throw new Error('this script runs as a worker thread only');
 
+type MembershipGiven = Parameters<WorkerSurroundings['membership']>;
+
 const start = workerData as ThreadStart;
 const napCell = new Int32Array(new SharedArrayBuffer(4));
 const surroundings = {
-  clock: machineClock(),
+  clock: start.clock === undefined ? machineClock() : steeredClock(machineClock(), start.clock),
   nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
-  membership: (populations: readonly Population[], nowUs: () => number) =>
-    new SharedMembers(start.memory, populations, nowUs),
+  membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
   reach: start.reach && new SharedReach(start.reach),
 };
 

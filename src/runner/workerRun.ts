@@ -1,6 +1,7 @@
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
+import { agentsOf } from '../plan/agents';
 import { targetOf } from '../plan/draws';
 import type { PlanStep } from '../plan/plan';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
@@ -18,15 +19,21 @@ import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
-import type { Membership } from './prepare/membership';
+import type { MemberChanged, Membership } from './prepare/membership';
+import { MemberChanges } from './prepare/memberChanges';
+import { MembersElsewhere } from './prepare/membersElsewhere';
 import type { Reach } from './prepare/reach';
 
 const tickUs = 1_000_000;
 
 export interface WorkerSurroundings extends WorkerSockets {
   readonly nap: (ms: number) => void;
-  /** Joins the other workers of the run; `nowUs` is run time. */
-  readonly membership: (populations: readonly Population[], nowUs: () => number) => Membership;
+  /** Joins the other workers of the agent; `nowUs` is run time. */
+  readonly membership: (
+    populations: readonly Population[],
+    nowUs: () => number,
+    changed?: MemberChanged,
+  ) => Membership;
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
 }
@@ -44,6 +51,9 @@ export class WorkerRun implements Driven {
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
   private readonly members: Membership;
+  /** Both only where the plan has several agents. */
+  private readonly changes: MemberChanges | undefined;
+  private readonly elsewhere: MembersElsewhere | undefined;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
@@ -69,9 +79,15 @@ export class WorkerRun implements Driven {
     const { clock } = surroundings;
     const nowUs = (): number => clock.nowUs() - start.originUs;
     this.nowUs = nowUs;
-    const recorder = (this.recorder = new Recorder(targets, target, plan.entries.length));
+    const several = agentsOf(plan) > 1;
+    const recorder = new Recorder(targets, target, plan.entries.length, several);
+    this.recorder = recorder;
     const populations = (this.populations = populationsOf(plan));
-    const members = (this.members = surroundings.membership(populations, nowUs));
+    const changes = (this.changes = several ? new MemberChanges() : undefined);
+    const changed = changes && this.memberChanged;
+    const members = (this.members = surroundings.membership(populations, nowUs, changed));
+    const elsewhere = several ? new MembersElsewhere(plan, worker, populations, nowUs) : undefined;
+    this.elsewhere = elsewhere;
     const { nap, reach } = surroundings;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, watch: this.selfCheck }));
     const service = (this.service = accessOf(start, recorder, loop));
@@ -89,10 +105,11 @@ export class WorkerRun implements Driven {
       nowUs,
       recorder,
       reach,
+      elsewhere,
     });
     const { senders: streams, handleOther: other } = this;
     const handled = (atUs: number): void => loop.inputHandled(atUs);
-    const receiving = { nowUs, members, reach, streams, other, handled };
+    const receiving = { nowUs, members, worker, reach, streams, other, handled };
     const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
     this.connections = new Connections(start, surroundings, recorder, service?.clientTokens, {
       received: receiver.received,
@@ -141,7 +158,11 @@ export class WorkerRun implements Driven {
         this.shrink(order.from, order.to);
         break;
       case 'step':
-        this.beginStep(order.step ?? this.start.plan.steps[order.index - 1]!, order.atUs);
+        this.beginStep(
+          order.step ?? this.start.plan.steps[order.index - 1]!,
+          order.atUs,
+          order.ambiguousUs,
+        );
         break;
       case 'drain':
         this.recorder.steps[order.index]!.lateFromUs = order.untilUs;
@@ -162,6 +183,12 @@ export class WorkerRun implements Driven {
         break;
       case 'renewed':
         this.service?.tokens.renew(order.pass);
+        break;
+      case 'moved':
+        this.elsewhere?.heard(order.reports);
+        break;
+      case 'gone':
+        this.elsewhere?.gone(order.agent);
         break;
       case 'close':
         this.close();
@@ -227,6 +254,11 @@ export class WorkerRun implements Driven {
     this.senders.lost(index);
   }
 
+  private readonly memberChanged: MemberChanged = (index, atUs, joins, outside) => {
+    this.changes?.add(index, atUs, joins, outside);
+    this.receiver.changed(index, atUs, outside);
+  };
+
   private readonly handleOther = (connection: HubConnection, message: HubMessage): void => {
     if (message.type === hubMessageType.ping) this.recorder.soFar.pingsReceived += 1;
     else if (message.type === hubMessageType.close)
@@ -241,13 +273,14 @@ export class WorkerRun implements Driven {
       this.recorder.error('invocation', shownText(message.error));
   };
 
-  private beginStep(step: PlanStep, atUs: number): void {
+  private beginStep(step: PlanStep, atUs: number, ambiguousUs = 0): void {
     const { index } = step;
     const measureUs = atUs + step.warmupMs * 1000;
     this.window = { index, measureUs, endUs: measureUs + step.measureMs * 1000 };
     this.borderUs = measureUs;
     this.life?.beginStep(measureUs, this.window.endUs);
-    const recorder = this.recorder.beginStep(index);
+    const recorder = this.recorder.beginStep(index, ambiguousUs);
+    this.elsewhere?.begin(ambiguousUs);
     recorder.warming = step.warmupMs > 0;
     recorder.messageBytes = step.messageBytes;
     this.senders.begin(step, atUs, recorder);
@@ -279,9 +312,14 @@ export class WorkerRun implements Driven {
   }
 
   private sample(due: boolean, flush?: number): void {
+    if (due || flush !== undefined)
+      for (const report of this.changes?.take(this.nowUs()) ?? [])
+        this.post({ type: 'moved', ...report });
     const generator = this.selfCheck.take(this.measuring);
     const atUs = this.nowUs();
-    const sample = { ...this.recorder.take(this.start.worker, this.nextTick, generator), atUs };
+    const counts = this.recorder.take(this.start.worker, this.nextTick, generator);
+    const unsettled = this.elsewhere?.unsettled;
+    const sample = { ...counts, atUs, ...(unsettled !== undefined && { unsettled }) };
     this.post({ type: 'sampled', sample, due, ...(flush !== undefined && { flush }) });
   }
 

@@ -13,6 +13,8 @@ export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
     outOfOrder: 0,
     late: 0,
     extra: 0,
+    ambiguous: 0,
+    negative: 0,
     payloadBytesIn: 0,
     payloadBytesOut: 0,
     wireBytesIn: 0,

@@ -53,7 +53,7 @@ export class StreamBench {
     });
     this.receiver = new Receiver(plan, populations, this.recorder, {
       nowUs: () => this.nowUs,
-      members: { wasMember: () => true },
+      members: { wasMember: () => true, changedNear: () => false },
       streams: {
         arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
         itemCame: (...item) => this.sender.itemCame(...item),

@@ -79,16 +79,20 @@ export class VirtualTime implements Clock {
   }
 
   /** Goes on to that moment, timer by timer in their order; all promises settle in between. */
-  async to(ms: number): Promise<void> {
+  to(ms: number): Promise<void> {
+    return this.toUs(ms * 1000);
+  }
+
+  private async toUs(us: number): Promise<void> {
     await this.settle();
-    for (let next = this.next(ms * 1000); next !== undefined; next = this.next(ms * 1000)) {
+    for (let next = this.next(us); next !== undefined; next = this.next(us)) {
       this.us = Math.max(this.us, next.atUs);
       if (next.everyUs === undefined) this.timers.delete(next);
       else next.atUs += next.everyUs;
       next.run();
       await this.settle();
     }
-    this.us = Math.max(this.us, ms * 1000);
+    this.us = Math.max(this.us, us);
   }
 
   /** Goes on until the promise settles, at most that long. */
@@ -102,7 +106,7 @@ export class VirtualTime implements Clock {
     while (!state.settled) {
       const next = this.next(endUs);
       if (next === undefined) throw new Error(`nothing settled within ${withinMs} ms`);
-      await this.to(Math.max(this.us, next.atUs) / 1000);
+      await this.toUs(Math.max(this.us, next.atUs));
     }
     return done;
   }

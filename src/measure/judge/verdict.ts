@@ -62,6 +62,20 @@ export const namedText = 'objective “{0}”: {1}';
 /** Of an objective that has ended a step; the rest is as it would be at its end. */
 const abortedText = '{0}; it ended the step after {1}';
 
+/** A step that was ended by an objective has failed, unless it is invalid. */
+export function withAborted(
+  { status, reasons, ...checks }: Verdict,
+  { code, message }: VerdictReason,
+  seconds: number,
+): Verdict {
+  const said = { code, message: abortedWords(message, seconds) };
+  const others = reasons.filter((reason) => reason.code !== code);
+  // What makes the numbers worthless is said first.
+  return status === 'invalid'
+    ? { ...checks, status, reasons: [...others, said] }
+    : { ...checks, status: 'fail', reasons: [said, ...others] };
+}
+
 /** To the hundredth of a second where it took less than one. */
 export function abortedWords(message: string, seconds: number): string {
   const after =
@@ -142,6 +156,28 @@ export function withBacklog(verdict: Verdict, growth: number | undefined): Verdi
   };
 }
 
+/** A step without all its agents is not passed, whatever the others have measured; what they miss it has missed. */
+export function withoutAgents(verdict: Verdict, lost: readonly string[]): Verdict {
+  if (lost.length === 0) return verdict;
+  const said = lost.map((message) => ({ code: 'agentLost', message }));
+  return {
+    ...verdict,
+    status: verdict.status === 'pass' ? 'incomplete' : verdict.status,
+    reasons: [...verdict.reasons, ...said],
+  };
+}
+
+/** Nor is one of whose messages it was not found out in time how many deliveries to expect. */
+export function withUnsettled(verdict: Verdict, messages: number): Verdict {
+  if (messages === 0) return verdict;
+  const message = `agents have not reported in time who was to get ${formatCount(messages)} messages`;
+  return {
+    ...verdict,
+    status: verdict.status === 'pass' ? 'incomplete' : verdict.status,
+    reasons: [...verdict.reasons, { code: 'unsettled', message }],
+  };
+}
+
 /** The connections as they are at the end of a step; checks that only steps have are added to its own. */
 export function withConnections(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {
   const found = judgeConnectionsBy(now, rulesOf(slo));
@@ -170,7 +206,7 @@ function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefi
 
 /**
  * The run's verdict: incomplete when it was broken off or no step was completed, else the worst of its
- * steps, its connections and {@link refusal} (invalid, fail, pass). Reasons of steps name their step; the code of a
+ * steps, its connections and {@link refusal} (invalid, fail, incomplete, pass). Reasons of steps name their step; the code of a
  * broken-off run is its ending, that of a run without a step is `no-step`.
  */
 export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
@@ -209,7 +245,8 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
     const message = summary.endingMessage ?? 'no step was completed, so there is nothing to judge';
     return { status: 'incomplete', reasons: [{ code: 'no-step', message }, ...reasons], checks };
   }
-  return { status: 'pass', reasons, checks };
+  const isWhole = completed.length === summary.steps.length;
+  return { status: isWhole ? 'pass' : 'incomplete', reasons, checks };
 }
 
 type Judgeable = Omit<RunSummary, 'startedAt' | 'endedAt'>;

@@ -8,6 +8,7 @@ import {
   TargetCounts,
   type ConnectionCounts,
   type ConnectionSample,
+  type Unsettled,
   type WorkerSample,
 } from '../sample';
 import type {
@@ -34,6 +35,10 @@ export class RunTotals {
   private readonly phaseTimes = new Map<ConnectPhase, LatencyHistogram>();
   private readonly drops: DroppedConnection[] = [];
   private readonly life = new LifeTotals();
+  /** Of agents that were lost: what they had counted stays, what they held is gone. */
+  private readonly lost = new Set<number>();
+  /** Of each worker that has some. */
+  private readonly unsettledOf = new Map<number, Unsettled>();
   /** How long the ramp took, all its rounds together. */
   rampSeconds = 0;
   private readonly targets: readonly TargetCounts[];
@@ -63,8 +68,29 @@ export class RunTotals {
     addErrors(this.errors, sample.errors);
     for (const { errorClass, text } of sample.errorExamples) this.addExample(errorClass, text);
     this.sampledUs.set(worker, sample.atUs);
+    if (sample.unsettled === undefined) this.unsettledOf.delete(worker);
+    else this.unsettledOf.set(worker, sample.unsettled);
     const times = [...this.sampledUs.values()];
-    this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times));
+    const uncertain = this.sumOfUnsettled('deliveries');
+    this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times), uncertain);
+  }
+
+  /** Nothing of the worker follows. */
+  lose(worker: number): void {
+    this.lost.add(worker);
+    this.sampledUs.delete(worker);
+    this.unsettledOf.delete(worker);
+  }
+
+  /** Messages of which it is not certain yet how many deliveries are to be expected. */
+  get unsettled(): number {
+    return this.sumOfUnsettled('messages');
+  }
+
+  private sumOfUnsettled(field: keyof Unsettled): number {
+    let sum = 0;
+    for (const unsettled of this.unsettledOf.values()) sum += unsettled[field];
+    return sum;
   }
 
   /** Of an error that no worker has met; returns its text as it may be shown. */
@@ -103,8 +129,8 @@ export class RunTotals {
   /** Connections that are open now: those ever opened, without those that were closed and are not back. */
   get held(): number {
     let held = 0;
-    for (const { connected, reconnected, drops, closed } of this.soFar.values())
-      held += connected + reconnected - drops - closed;
+    for (const [worker, { connected, reconnected, drops, closed }] of this.soFar)
+      if (!this.lost.has(worker)) held += connected + reconnected - drops - closed;
     return held;
   }
 

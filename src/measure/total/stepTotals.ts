@@ -29,6 +29,21 @@ interface EntryFacts {
 class MessageTotals extends MessageCounts {
   /** Percentiles over what was expected when the drain ended, where something was missing. */
   judgedUs: JudgedLatency | undefined;
+  /** Deliveries that agents which were lost may have been owed, at most. */
+  private owed = 0;
+
+  /** What is missing now may be what an agent had received and could not report before it was lost. */
+  noteOwed(): void {
+    this.owed = Math.max(this.owed, this.expected - this.delivered().received);
+  }
+
+  /** Expects no more of what is still missing of that; returns how many deliveries. */
+  forgive(): number {
+    const forgiven = Math.min(this.owed, this.expected - this.delivered().received);
+    this.expected -= forgiven;
+    this.owed = 0;
+    return forgiven;
+  }
 
   /** A server that invents messages must not hide a loss nor turn it negative. */
   delivered(): { received: number; extra: number } {
@@ -67,11 +82,13 @@ class MessageTotals extends MessageCounts {
     const { received, extra } = this.delivered();
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
-    const { offered, sent, expected, duplicated, outOfOrder, late } = this;
-    const { payloadBytesIn, payloadBytesOut, latency } = this;
+    const { offered, sent, expected, duplicated, outOfOrder, late, ambiguous, negative } = this;
+    const { payloadBytesIn, payloadBytesOut, latency, latencySameAgent } = this;
     return {
       ...{ senders, offered, sent, expected, received, lost: expected - received },
       ...{ duplicated, outOfOrder, late, extra, payloadBytesIn, payloadBytesOut },
+      ...(ambiguous > 0 && { ambiguous }),
+      ...(negative > 0 && { negative }),
       sentPerSecond: perSecond(sent),
       receivedPerSecond: perSecond(received),
       wireBytesIn: known(this.wireBytesIn),
@@ -79,6 +96,7 @@ class MessageTotals extends MessageCounts {
       latencyUs: latency.summary(),
       ...(this.judgedUs && { judgedUs: this.judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),
+      ...(latencySameAgent.count > 0 && { latencySameAgentUs: latencySameAgent.summary() }),
       ...(this.toReach > 0 && {
         timeToAllUs: this.timeToAll.summary(),
         timeToAllMissed: this.toReach - this.timeToAll.count,
@@ -160,7 +178,7 @@ export class StepTotals extends MessageTotals {
   override add(sample: StepSample, tick?: number): void {
     super.add(sample);
     // A worker reports a step from its warm-up on.
-    const isMeasured = sample.offered + sample.expected + sample.received > 0;
+    const isMeasured = sample.offered > 0 || sample.expected !== 0 || sample.received !== 0;
     if (tick !== undefined && isMeasured) this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
@@ -175,6 +193,19 @@ export class StepTotals extends MessageTotals {
     return this.seconds > 0 ? Math.max(0, Math.ceil(this.seconds) - 1) : Infinity;
   }
 
+  override noteOwed(): void {
+    super.noteOwed();
+    for (const entry of this.entries) entry.noteOwed();
+  }
+
+  /** In a mix what the entries have forgiven. */
+  override forgive(): number {
+    if (this.entries.length === 0) return super.forgive();
+    const forgiven = this.entries.reduce((sum, entry) => sum + entry.forgive(), 0);
+    this.expected -= forgiven;
+    return forgiven;
+  }
+
   /** As of one entry; in a mix what one entry has too much makes up for no other's loss. */
   override delivered(): { received: number; extra: number } {
     if (this.entries.length === 0) return super.delivered();
@@ -182,10 +213,14 @@ export class StepTotals extends MessageTotals {
     return { received, extra: this.extra + this.received - received };
   }
 
-  /** All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). */
-  watch(fromUs: number, toUs: number): void {
-    this.waitingWatch.note(fromUs, toUs, this.expected, this.delivered().received);
-    this.abortWatch?.note(toUs, this.expected, this.toReach);
+  /**
+   * All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). Of what is expected so
+   * many deliveries are not certain: nobody is to be blamed for them yet.
+   */
+  watch(fromUs: number, toUs: number, uncertain = 0): void {
+    const certain = this.expected - uncertain;
+    this.waitingWatch.note(fromUs, toUs, certain, this.delivered().received);
+    this.abortWatch?.note(toUs, certain, this.toReach);
     this.knownUs = fromUs;
   }
 
@@ -240,6 +275,7 @@ export class StepTotals extends MessageTotals {
 
   /** Judges the step as it stands: its drain is over, and what came later had not arrived. */
   judge(slo: Slo): Verdict {
+    this.forgive();
     this.settle();
     for (const entry of this.entries) entry.settle();
     const { offered, sent } = this;

@@ -74,7 +74,7 @@ export class RoundTrips implements HubListener {
     this.step = recorder.beginStep(1);
     const receiver = new Receiver(plan, populationsOf(plan), recorder, {
       nowUs: () => this.nowUs(),
-      members: { wasMember: () => true },
+      members: { wasMember: () => true, changedNear: () => false },
       other: () => undefined,
       handled: (nowUs, connection) => this.handled(nowUs, connection),
     });

@@ -1,66 +1,47 @@
 /** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
 import type { ErrorClass } from '../../base/errorClass';
-import { Emitter, type Event } from '../../base/event';
+import { Emitter } from '../../base/event';
 import { hideSecrets } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/backlogWatch';
 import {
-  abortedWords,
   connectionChecks,
+  withAborted,
   withBacklog,
   withConnections,
+  withoutAgents,
+  withUnsettled,
 } from '../../measure/judge/verdict';
 import type { Phase, Snapshot } from '../../measure/snapshot';
-import type {
-  ConnectionSummary,
-  Ending,
-  RunSummary,
-  Verdict,
-  VerdictReason,
-} from '../../measure/summary';
+import type { Ending, RunSummary, Verdict, VerdictReason } from '../../measure/summary';
 import { RunTotals } from '../../measure/total/runTotals';
 import type { StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import { RateWindows, TickMerger } from '../../measure/total/tickMerger';
+import { agentOfWorker, workersOfAgent } from '../../plan/agents';
 import type { Plan, PlanStep } from '../../plan/plan';
-import type { SearchSummary } from '../../search/searchSummary';
-import { sendersOf } from '../../plan/population';
-import type { FromWorker, StartWorkers, WorkerHost } from '../../protocol/worker';
-import type { Passes, TargetProblems } from '../../targets/target';
-import { entryNames } from '../../usecases/registry';
+import type { FromWorker, WorkerHost } from '../../protocol/worker';
 import { CpuMeter } from '../machineClock';
-import type { JudgedConnections } from '../../base/objectives/objective';
+import { LostAgents } from './lostAgents';
+import type { ConductorContext, Run, StopReason } from './run';
 import { ListedSteps, type StepSource } from './stepSource';
+import { MemberNews } from './memberNews';
 import { WorkerReports } from './workerReports';
 import {
   connectionProgress,
+  factsOf,
   intervalOf,
+  lostSince,
+  measuredSeconds,
   stepProgress,
   RecoveryPolling,
+  withoutIdleLife,
   type RunningStep,
 } from './progress';
 
-export interface ConductorContext {
-  readonly startWorkers: StartWorkers;
-  readonly keepGoing: boolean;
-  /** Where the steps come from; absent: from the plan. */
-  readonly steps?: StepSource;
-  /** Time in which the target was asked something before the run: a silent one has had it already. */
-  readonly askedMs?: number;
-  /** They must not turn up in any text. */
-  readonly secrets: readonly string[];
-  readonly nowUs: () => number;
-  /** With counts of their own, as they may be shown. */
-  readonly targetUrls: readonly string[];
-  readonly target: RunSummary['target'];
-  /** Of the servers that were started for the run. */
-  readonly problems?: TargetProblems | undefined;
-  /** Renewed during the run, where somebody has signed in. */
-  readonly passes?: Passes;
-  readonly machine: RunSummary['machine'];
-}
+export type { ConductorContext, Run, StopReason } from './run';
 
 /** Leaves whatever is waited for; the ending is already noted. */
 class EndedEarly extends Error {}
@@ -73,14 +54,18 @@ const hopelessMs = 22_500;
 const deadMs = 47_000;
 /** In a search, whose connections come back only because it opens them again. */
 const deadInSearchMs = 15_000;
+/** From the order to connect until the first connection is due. */
+const connectLeadUs = 20_000;
 /** From the order to begin a step until its first message may be due, so that every worker has heard it. */
-const leadUs = 100_000;
+const stepLeadUs = 100_000;
 const drainPollMs = 25;
 /** From the end of a step until every worker has said that its last message left; backlogs take a second. */
 const sendingUs = 1_500_000;
-/** From the end of a drain until every worker has reported what it had received by then. */
+/** From the end of a drain until every worker has reported what it had received by then, and agents each other's changes. */
 const reportingUs = 1_000_000;
 const closeMs = 3000;
+/** A host declares lost who is silent, before this. */
+const mostSettlingMs = 120_000;
 /** Between two looks at a target that recovers from a step. */
 const recoveryPollMs = 250;
 /** One that delivers nothing more for so long has recovered, or will not. */
@@ -99,6 +84,9 @@ export class Conductor implements Run {
   private readonly startedAt = new Date();
   private readonly startedUs: number;
   private readonly reports: WorkerReports;
+  private readonly news: MemberNews;
+  /** From an order until the answer to it, microseconds, where that takes long. */
+  private readonly leadUs: number;
   private readonly recovery: RecoveryPolling;
   private readonly steps: StepSource;
   /** Of the step that is measured, in a search. */
@@ -110,6 +98,9 @@ export class Conductor implements Run {
   /** Of a server that was started for the run. */
   private problem: string | undefined;
   private endingStack: string | undefined;
+  private readonly lostAgents: LostAgents;
+  /** Flush after which the living have heard of the last loss. */
+  private lossFlush: number | undefined;
   /** The objective that has ended a step, in words. */
   private aborted: VerdictReason | undefined;
   private step: RunningStep | undefined;
@@ -127,18 +118,23 @@ export class Conductor implements Run {
     this.startedUs = context.nowUs();
     this.steps = context.steps ?? new ListedSteps(plan.steps);
     const shown = (text: string): string => hideSecrets(text, context.secrets);
+    this.lostAgents = new LostAgents(plan, shown);
     this.totals = new RunTotals(plan.connections, shown, context.targetUrls);
     this.workers = context.startWorkers({
       fact: (worker, fact) => {
         this.handle(worker, fact);
       },
-      lost: (_worker, error) => {
-        if (this.ending === undefined) this.endingStack = error.stack;
-        this.end('workerLost', () => `A worker of the load generator was lost: ${error.message}`);
+      lost: (worker, error) => {
+        this.lose(worker, error);
       },
     });
     const { workers } = this;
+    this.leadUs = 2 * (workers.leadUs ?? 0);
     this.reports = new WorkerReports(() => workers.alive);
+    this.news = new MemberNews(
+      () => workers.alive,
+      (order) => workers.order(order),
+    );
     this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, () => workers.takingPart());
     context.problems?.listen((text, count) => {
       this.reportProblem('ownServer', text, count);
@@ -183,7 +179,7 @@ export class Conductor implements Run {
 
   private async connect(requested: number): Promise<void> {
     this.enter('connecting');
-    const atUs = this.context.nowUs() + 20_000;
+    const atUs = this.context.nowUs() + Math.max(connectLeadUs, this.workers.leadUs ?? 0);
     this.reports.forget('connected');
     this.workers.order({ type: 'connect', atUs, from: this.requested, to: requested });
     this.requested = requested;
@@ -232,22 +228,12 @@ export class Conductor implements Run {
   }
 
   private async runStep(step: PlanStep): Promise<void> {
-    const { plan, context } = this;
-    const startUs = context.nowUs() + leadUs;
+    const { plan, context, workers } = this;
+    const startUs = context.nowUs() + Math.max(stepLeadUs, workers.leadUs ?? 0);
     const measureUs = startUs + step.warmupMs * 1000;
     const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
-    const names = entryNames(plan.entries.map(({ useCase }) => useCase));
-    const totals = this.totals.beginStep({
-      index: step.index,
-      senders: step.senders,
-      // Each of a search may turn out to be the last.
-      isLast: isSearch || step.index % (plan.cycle ?? plan.steps.length) === 0,
-      byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
-      ...(names.length > 1 && {
-        entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
-      }),
-    });
+    const totals = this.totals.beginStep(factsOf(plan, step));
     // A search wants to know what comes of each of its steps.
     if (!isSearch) totals.abortWatch = new AbortWatch(totals.sloFrom(plan.slo), step.drainMs);
     const before = this.totals.connectionCounts();
@@ -256,42 +242,65 @@ export class Conductor implements Run {
     // What a search measures does not hang over from a step before.
     this.backlog = isSearch ? new BacklogWatch(measureUs, endUs) : undefined;
     this.reports.forget('stepSent');
-    this.workers.order({
+    const ambiguousUs = workers.ambiguousUs?.() ?? 0;
+    workers.order({
       ...{ type: 'step', index: step.index, atUs: startUs },
       ...(isSearch && { step }),
+      ...(ambiguousUs > 0 && { ambiguousUs }),
     });
     this.enter('warmup');
     await this.reached(measureUs);
     this.enter('measuring');
     this.recovery.begin(this.step);
-    const cpu = new CpuMeter();
+    const cpu = new CpuMeter(workers);
     try {
       await this.reached(endUs);
-      await this.reported('stepSent', endUs + sendingUs);
+      await this.reported('stepSent', endUs + sendingUs + this.leadUs);
       totals.seconds = step.measureMs / 1000;
     } catch (error) {
-      totals.seconds = this.measuredSeconds();
+      totals.seconds = measuredSeconds(this.step, context.nowUs());
       throw error;
     } finally {
       totals.cpuUs = cpu.usedUs();
       this.windows.sent(context.nowUs() / 1e6);
       this.recovery.end();
     }
+    await this.settled();
     this.enter('draining');
     await this.drain(totals, step.drainMs);
+    await this.settled();
+    await this.certain();
     this.windows.drained(context.nowUs() / 1e6);
     this.workers.order({ type: 'drained', index: step.index });
-    const isMet = this.judge(this.step).status === 'pass';
+    const { status } = this.judge(this.step);
     const last = step.index === this.steps.count;
-    if (!isMet && !context.keepGoing && !this.steps.goesOn && !last) this.end('threshold');
+    if (this.lostAgents.any && (isSearch || context.onAgentLost !== 'continue'))
+      this.endWithoutAgents();
+    if (['fail', 'invalid'].includes(status) && !context.keepGoing && !this.steps.goesOn && !last)
+      this.end('threshold');
     this.throwIfEnded();
-    if (!isMet && isSearch) await this.recover(step, totals);
+    if (status !== 'pass' && isSearch) await this.recover(step, totals);
+  }
+
+  /** What is on its way from other machines counts, however long it takes. */
+  private async settled(): Promise<void> {
+    const { workers, reports } = this;
+    if (workers.settled === undefined) return;
+    let isOver = false;
+    void workers.settled().then(() => {
+      isOver = true;
+      reports.changed();
+    });
+    await reports.until(() => isOver || this.ending !== undefined, mostSettlingMs);
+    this.throwIfEnded();
   }
 
   /** Nothing of it is waited for any more. */
   private judge({ plan: step, totals, before }: RunningStep): Verdict {
     const { plan } = this;
     const { held } = this.totals;
+    if (this.lossFlush !== undefined) totals.noteOwed();
+    this.lossFlush = undefined;
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const slo = totals.sloFrom(plan.slo);
@@ -300,7 +309,9 @@ export class Conductor implements Run {
     const now =
       plan.search !== undefined && totals.facts.index > 1 ? lostSince(before, counts) : counts;
     const growth = this.backlog?.growth();
-    const verdict = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
+    const found = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
+    const settled = withUnsettled(found, this.totals.unsettled);
+    const verdict = withoutAgents(settled, this.lostAgents.all());
     totals.verdict = verdict;
     this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });
     this.emit();
@@ -343,16 +354,7 @@ export class Conductor implements Run {
     const { step, aborted } = this;
     if (step === undefined || aborted === undefined) return;
     const { totals } = step;
-    const { status, reasons, ...checks } = this.judge(step);
-    const { code } = aborted;
-    const said = { code, message: abortedWords(aborted.message, totals.seconds) };
-    const others = reasons.filter((reason) => reason.code !== code);
-    totals.verdict = {
-      ...checks,
-      status: status === 'pass' ? 'fail' : status,
-      // What makes the numbers worthless is said first.
-      reasons: status === 'invalid' ? [...others, said] : [said, ...others],
-    };
+    totals.verdict = withAborted(this.judge(step), aborted, totals.seconds);
     this.emit();
   }
 
@@ -361,10 +363,50 @@ export class Conductor implements Run {
     const untilUs = this.context.nowUs() + drainMs * 1000;
     this.workers.order({ type: 'drain', index: totals.facts.index, untilUs });
     for (;;) {
-      const inTime = await this.flush(untilUs + reportingUs);
-      if (!inTime || totals.received >= totals.expected || this.context.nowUs() >= untilUs) return;
-      await this.reached(Math.min(untilUs, this.context.nowUs() + drainPollMs * 1000));
+      const inTime = await this.flush(untilUs + reportingUs + this.leadUs);
+      const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
+      if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
+      await this.reached(Math.min(untilUs, this.nextPollUs));
     }
+  }
+
+  /** Waits until agents have heard of each other what was to be expected. */
+  private async certain(): Promise<void> {
+    const untilUs = this.context.nowUs() + reportingUs + this.leadUs;
+    while (this.totals.unsettled > 0 && this.context.nowUs() < untilUs) {
+      await this.flush(untilUs);
+      if (this.totals.unsettled > 0) await this.reached(Math.min(untilUs, this.nextPollUs));
+    }
+  }
+
+  private get nextPollUs(): number {
+    return this.context.nowUs() + Math.max(drainPollMs, this.workers.drainPollMs ?? 0) * 1000;
+  }
+
+  /** With it goes its agent, if the others go on; else the run. */
+  private lose(worker: number, error: Error): void {
+    const { plan, workers, step } = this;
+    const agent = agentOfWorker(plan, worker);
+    if (workers.survivesLoss !== true) {
+      if (this.ending === undefined) this.endingStack = error.stack;
+      this.end('workerLost', () => `A worker of the load generator was lost: ${error.message}`);
+    } else if (!this.lostAgents.has(agent)) {
+      this.lostAgents.add(agent, error);
+      for (const each of workersOfAgent(plan, agent)) this.totals.lose(each);
+      workers.order({ type: 'gone', agent });
+      this.lossFlush = this.flushes += 1;
+      workers.order({ type: 'flush', flush: this.lossFlush });
+      const isInStep = step !== undefined && step.totals.verdict === undefined;
+      // What is owed to the lost one must not end it.
+      if (isInStep) step.totals.abortWatch = undefined;
+      else if (this.context.onAgentLost !== 'continue') this.endWithoutAgents();
+    }
+    if (workers.alive.size === 0) this.endWithoutAgents();
+    this.reports.changed();
+  }
+
+  private endWithoutAgents(): void {
+    this.end('workerLost', () => this.lostAgents.sentence());
   }
 
   /** After an early ending: stop sending, and give what is on its way a moment to arrive. */
@@ -376,8 +418,10 @@ export class Conductor implements Run {
     do {
       const flush = (this.flushes += 1);
       workers.order({ type: 'flush', flush });
-      await this.reports.until(() => this.reports.has(`flush ${flush}`), 500);
-      if (step.totals.received >= step.totals.expected) return;
+      const withinMs = 500 + this.leadUs / 1000;
+      await this.reports.until(() => this.reports.has(`flush ${flush}`), withinMs);
+      const isSettled = this.totals.unsettled === 0;
+      if (isSettled && step.totals.received >= step.totals.expected) return;
       await this.reports.until(() => workers.alive.size === 0, drainPollMs);
     } while (this.context.nowUs() < untilUs && workers.alive.size > 0);
   }
@@ -386,7 +430,8 @@ export class Conductor implements Run {
     this.enter('closing');
     this.workers.order({ type: 'close' });
     this.windows.drained(this.context.nowUs() / 1e6);
-    await this.reports.until(() => this.workers.alive.size === 0, closeMs);
+    const withinMs = closeMs + this.leadUs / 1000;
+    await this.reports.until(() => this.workers.alive.size === 0, withinMs);
     await this.workers.end();
     for (const tick of this.ticks.rest()) this.emit(tick);
     this.enter('done');
@@ -410,8 +455,12 @@ export class Conductor implements Run {
         for (const tick of this.ticks.add(fact.sample, fact.due, this.workers.alive.size))
           this.emit(tick);
         if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
+        this.checkLoss();
         this.checkTarget();
         if (fact.due) this.checkAborting();
+        break;
+      case 'moved':
+        this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes });
         break;
       case 'ready':
       case 'connected':
@@ -422,6 +471,14 @@ export class Conductor implements Run {
         break;
     }
     this.reports.changed();
+  }
+
+  /** All that are left know of the loss: what is missing of messages before it may have been owed to the lost one. */
+  private checkLoss(): void {
+    const { lossFlush, step } = this;
+    if (lossFlush === undefined || !this.reports.has(`flush ${lossFlush}`)) return;
+    this.lossFlush = undefined;
+    if (step?.totals.verdict === undefined) step?.totals.noteOwed();
   }
 
   /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
@@ -482,13 +539,8 @@ export class Conductor implements Run {
     this.workers.order({ type: 'flush', flush });
     const inTime = await this.reported(`flush ${flush}`, untilUs);
     this.reports.forget(`flush ${flush}`);
+    this.news.forward();
     return inTime;
-  }
-
-  private measuredSeconds(): number {
-    if (this.step === undefined) return 0;
-    const seconds = (this.context.nowUs() - this.step.measureUs) / 1_000_000;
-    return Math.max(0, Math.min(seconds, this.step.plan.measureMs / 1000));
   }
 
   private enter(phase: Phase): void {
@@ -536,6 +588,7 @@ export class Conductor implements Run {
       ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
       target: this.context.target,
       machine: this.context.machine,
+      ...(this.workers.agents && { agents: this.workers.agents() }),
       connections: withoutIdleLife(this.totals.connections(), search),
       steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
       plannedSteps: this.steps.count,
@@ -544,33 +597,4 @@ export class Conductor implements Run {
       errorExamples: this.totals.errorExamples,
     };
   }
-}
-
-/** A search repairs connections where the scenario does not: where none was lost there is nothing to say of it. */
-function withoutIdleLife(
-  { life, ...connections }: ConnectionSummary,
-  search: SearchSummary | undefined,
-): ConnectionSummary {
-  const isIdle = search !== undefined && life !== undefined && life.drops + life.closed === 0;
-  return life === undefined || isIdle ? connections : { ...connections, life };
-}
-
-/** What of the connections was lost since then. */
-const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedConnections => ({
-  requested: now.requested,
-  failed: Math.max(0, now.failed - before.failed),
-  dropped: Math.max(0, now.dropped - before.dropped),
-  notBack: Math.max(0, (now.notBack ?? 0) - (before.notBack ?? 0)),
-});
-
-/** Who ended a run early: a person or program (`stopped`), or a signal to the process (`interrupted`). */
-export type StopReason = 'stopped' | 'interrupted';
-
-export interface Run {
-  /** Once a second, and at each change of phase. */
-  readonly onSnapshot: Event<Snapshot>;
-  /** Settles on every ending and never rejects for a reason outside this code. */
-  readonly finished: Promise<RunSummary>;
-  /** Ends the run in order; what was measured is in the summary. A second call closes at once. */
-  stop(reason: StopReason): void;
 }

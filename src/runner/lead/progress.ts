@@ -6,11 +6,15 @@ import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
 import { RecoveryWatch } from '../../measure/judge/recoveryWatch';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import type { ConnectionSummary } from '../../measure/summary';
+import type { SearchSummary } from '../../search/searchSummary';
 import type { RunTotals } from '../../measure/total/runTotals';
-import type { StepTotals } from '../../measure/total/stepTotals';
+import type { StepFacts, StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import type { RateWindows } from '../../measure/total/tickMerger';
 import type { PlanStep, Plan } from '../../plan/plan';
+import { sendersOf } from '../../plan/population';
+import { entryNames } from '../../usecases/registry';
 
 export interface RunningStep {
   readonly plan: PlanStep;
@@ -19,6 +23,25 @@ export interface RunningStep {
   readonly measureUs: number;
   /** The connections when it began. */
   readonly before: JudgedConnections;
+}
+
+export function factsOf(plan: Plan, step: PlanStep): StepFacts {
+  const names = entryNames(plan.entries.map(({ useCase }) => useCase));
+  return {
+    index: step.index,
+    senders: step.senders,
+    // Each of a search may turn out to be the last.
+    isLast: plan.search !== undefined || step.index % (plan.cycle ?? plan.steps.length) === 0,
+    byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
+    ...(names.length > 1 && {
+      entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
+    }),
+  };
+}
+
+/** So far. */
+export function measuredSeconds({ plan, measureUs }: RunningStep, nowUs: number): number {
+  return Math.max(0, Math.min((nowUs - measureUs) / 1_000_000, plan.measureMs / 1000));
 }
 
 /** The totals are known up to `sampledUs`. */
@@ -63,7 +86,9 @@ export function intervalOf(
   windows: RateWindows,
 ): Pick<Snapshot, 'interval'> {
   if (tick === undefined || tick.offered + tick.received === 0) return {};
-  const { offered, sent, received, latencyUs } = tick;
+  const { offered, sent, latencyUs } = tick;
+  // A delivery that turns out to be ambiguous is taken back, which may be in a later second.
+  const received = Math.max(0, tick.received);
   return { interval: { ...windows.within(tick.tick), offered, sent, received, latencyUs } };
 }
 
@@ -118,3 +143,23 @@ export class RecoveryPolling {
     this.watch?.second(tick);
   }
 }
+
+/** A search repairs connections where the scenario does not: where none was lost there is nothing to say of it. */
+export function withoutIdleLife(
+  { life, ...connections }: ConnectionSummary,
+  search: SearchSummary | undefined,
+): ConnectionSummary {
+  const isIdle = search !== undefined && life !== undefined && life.drops + life.closed === 0;
+  return life === undefined || isIdle ? connections : { ...connections, life };
+}
+
+/** What of the connections was lost since then. */
+export const lostSince = (
+  before: JudgedConnections,
+  now: JudgedConnections,
+): JudgedConnections => ({
+  requested: now.requested,
+  failed: Math.max(0, now.failed - before.failed),
+  dropped: Math.max(0, now.dropped - before.dropped),
+  notBack: Math.max(0, (now.notBack ?? 0) - (before.notBack ?? 0)),
+});

@@ -1,22 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Endpoint } from '../../base/endpoint';
+import { agentsOf, workersOfAgent } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
 import type {
+  ClockOrder,
   WorkerStart,
   FromWorker,
+  StartWorkers,
   ToWorker,
   WorkerHost,
   WorkerListener,
 } from '../../protocol/worker';
 import type { OpenTarget } from '../../targets/target';
 import { shownUrl } from '../../wire/connectFailure';
-import { machineClock } from '../machineClock';
+import { ClockRudder, clockMemory, machineClock } from '../machineClock';
 import { memberMemory, openConnections, type ThreadStart } from '../prepare/sharedMembers';
 import { reachMemory } from '../prepare/sharedReach';
 import { countedTargets } from '../recorder';
-import { Conductor, type Run } from './conductor';
+import { Conductor, type ConductorContext, type Run } from './conductor';
 import type { StepSource } from './stepSource';
 
 interface RunDependencies {
@@ -30,30 +33,29 @@ interface RunDependencies {
 
 /** On worker threads. The target stays open; its owner disposes it after the run. */
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
+  const originUs = machineClock().nowUs();
+  const where = { endpoint: currentEndpoint(target), originUs };
+  const startWorkers = startThreads(plan, where, dependencies.workerScript);
+  return leadRun(plan, target, { ...dependencies, startWorkers, originUs });
+}
+
+/** On whatever workers there are; `originUs` is the zero of the run on this machine's clock. */
+export function leadRun(
+  plan: Plan,
+  target: OpenTarget,
+  dependencies: Omit<RunDependencies, 'workerScript'> & {
+    readonly startWorkers: StartWorkers;
+    readonly originUs: number;
+    readonly onAgentLost?: ConductorContext['onAgentLost'];
+  },
+): Run {
+  const { startWorkers, originUs, onAgentLost } = dependencies;
   const clock = machineClock();
-  const originUs = clock.nowUs();
-  const endpoint = currentEndpoint(target);
-  const { urls } = endpoint;
-  const populations = populationsOf(plan);
-  const memory = memberMemory(
-    plan.connections,
-    populations.reduce((sum, { groupCount }) => sum + groupCount, 0),
-    plan.entries.some((entry) => {
-      const { preparation, needsId = false } = entry.run;
-      return preparation === 'connectionId' || needsId;
-    }),
-  );
-  const reach = plan.timeToAll === true ? reachMemory() : undefined;
-  const starts = plan.workers.map(({ worker }): WorkerStart => ({
-    plan,
-    worker,
-    endpoint,
-    originUs,
-  }));
+  const { urls } = target.endpoint;
   return new Conductor(plan, {
-    startWorkers: (listener) =>
-      new WorkerThreads(dependencies.workerScript, starts, { memory, reach }, listener),
+    startWorkers,
     keepGoing: dependencies.keepGoing === true,
+    ...(onAgentLost !== undefined && { onAgentLost }),
     ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
     askedMs: dependencies.askedMs ?? 0,
     secrets: target.secrets,
@@ -76,26 +78,53 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   });
 }
 
+/** The workers of one agent of the plan, as threads of this process. */
+export function startThreads(
+  plan: Plan,
+  where: Pick<WorkerStart, 'endpoint' | 'originUs'>,
+  workerScript: string,
+  agent = 0,
+): (listener: WorkerListener) => WorkerThreads {
+  const groupCount = populationsOf(plan).reduce((sum, each) => sum + each.groupCount, 0);
+  const needsIds = plan.entries.some((entry) => {
+    const { preparation, needsId = false } = entry.run;
+    return preparation === 'connectionId' || needsId;
+  });
+  const shared = {
+    memory: memberMemory(plan.connections, groupCount, needsIds),
+    reach: plan.timeToAll === true ? reachMemory() : undefined,
+    clock: agentsOf(plan) > 1 ? clockMemory() : undefined,
+  };
+  const starts = workersOfAgent(plan, agent).map((worker) => ({ plan, worker, ...where }));
+  return (listener) => new WorkerThreads(workerScript, starts, shared, listener);
+}
+
 /** The endpoint with the newest pass: the sign-in may have been renewed while somebody was asked something. */
-function currentEndpoint({ endpoint, passes }: OpenTarget): Endpoint {
+export function currentEndpoint({ endpoint, passes }: OpenTarget): Endpoint {
   const { service } = endpoint;
   if (service === undefined || passes === undefined) return endpoint;
   const { kind, hub, audience, restUrl } = service;
   return { ...endpoint, service: { kind, hub, audience, restUrl, ...passes.current } };
 }
 
-/** The workers of one run as threads that share memory. Every way a thread can end leads to exactly one call. */
+/**
+ * The workers of one agent as threads that share memory; their numbers are those of the plan. Every way a thread can end
+ * leads to exactly one call.
+ */
 export class WorkerThreads implements WorkerHost {
   readonly alive = new Set<number>();
-  private readonly threads: Worker[];
+  private readonly threads: ReadonlyMap<number, Worker>;
+  private readonly clock: ClockRudder | undefined;
 
   constructor(
     workerScript: string,
     starts: readonly WorkerStart[],
-    private readonly shared: Pick<ThreadStart, 'memory' | 'reach'>,
+    private readonly shared: Pick<ThreadStart, 'memory' | 'reach' | 'clock'>,
     listener: WorkerListener,
   ) {
-    this.threads = starts.map((start, index) => {
+    this.clock = shared.clock && new ClockRudder(machineClock(), shared.clock);
+    const started = starts.map((start): [number, Worker] => {
+      const { worker: index } = start;
       this.alive.add(index);
       const thread = new Worker(workerScript, {
         workerData: { ...start, ...this.shared } satisfies ThreadStart,
@@ -115,20 +144,23 @@ export class WorkerThreads implements WorkerHost {
       thread.on('exit', (code) =>
         lost(new Error(`worker ${index} ended by itself with code ${code}`)),
       );
-      return thread;
+      return [index, thread];
     });
+    this.threads = new Map(started);
   }
 
   takingPart(): number {
     return openConnections(this.shared.memory);
   }
 
-  order(order: ToWorker): void {
-    for (const index of this.alive) this.threads[index]!.postMessage(order);
+  /** An order about the clock needs a plan with several agents. */
+  order(order: ToWorker | ClockOrder): void {
+    if (order.type === 'clock') this.clock?.steer(order.offsetUs);
+    else for (const index of this.alive) this.threads.get(index)!.postMessage(order);
   }
 
   async end(): Promise<void> {
     this.alive.clear();
-    await Promise.all(this.threads.map((thread) => thread.terminate()));
+    await Promise.all([...this.threads.values()].map((thread) => thread.terminate()));
   }
 }

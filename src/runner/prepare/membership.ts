@@ -1,6 +1,9 @@
+/** A connection of this worker joins or leaves at that whole microsecond of run time; `outside`: not where some move. */
+export type MemberChanged = (index: number, atUs: number, joins: boolean, outside: boolean) => void;
+
 /**
  * Which connections take part, over all workers: who was meant to get a message, and under which id it is reached.
- * Threads share it in memory; what leads workers elsewhere may keep it in any other way.
+ * Threads of one agent share it in memory; what is said here of all workers and of any of them means those of the agent.
  */
 export interface Membership {
   /** Rises with every change; what was read between two equal versions belongs together. */
@@ -11,6 +14,8 @@ export interface Membership {
   count(group: number): number;
   /** Whether a message counted at `sentUs` (run time) was meant for this worker's connection; `othersMove`: where some may move. */
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean;
+  /** Whether the last change of this worker's connection lies within that time of `sentUs`. */
+  changedNear(index: number, sentUs: number, othersMove: boolean, withinUs: number): boolean;
   /** Of any connection that was ever prepared, as it is written into messages. */
   idOf(index: number): Buffer | undefined;
   /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */

@@ -1,6 +1,6 @@
 import type { Population } from '../../plan/population';
 import type { WorkerStart } from '../../protocol/worker';
-import type { Membership } from './membership';
+import type { MemberChanged, Membership } from './membership';
 
 /** Bytes for one connection id: its length, then the id. Those of ASP.NET Core and Azure have 22 to 40. */
 const idBytes = 256;
@@ -27,6 +27,8 @@ export interface ThreadStart extends WorkerStart {
   readonly memory: MemberMemory;
   /** Of {@link import('./sharedReach').SharedReach}, where the plan asks for it. */
   readonly reach?: SharedArrayBuffer | undefined;
+  /** Of {@link import('../machineClock').steeredClock}, where the plan has several agents. */
+  readonly clock?: SharedArrayBuffer | undefined;
 }
 
 /** An entry without groups counts as one group; `ids`: messages are addressed by connection ids. */
@@ -45,7 +47,7 @@ export function openConnections({ state }: MemberMemory): number {
 }
 
 /**
- * Membership over the threads of one process, so that the receivers of a message are known at the moment it is due.
+ * Membership over the threads of one agent, so that the receivers of a message are known at the moment it is due.
  *
  * Connections join and leave while others send, and a sender must count exactly those that will count the message as
  * meant for them: a change takes place at a whole microsecond of run time, under a lock and a version in shared memory,
@@ -69,6 +71,7 @@ export class SharedMembers implements Membership {
     shared: MemberMemory,
     private readonly populations: readonly Population[],
     private readonly nowUs: () => number,
+    private readonly changed?: MemberChanged,
   ) {
     this.state = new Int32Array(shared.state);
     this.members = new Int32Array(shared.members);
@@ -94,6 +97,14 @@ export class SharedMembers implements Membership {
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean {
     const kind = othersMove ? 1 : 0;
     return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
+  }
+
+  changedNear(index: number, sentUs: number, othersMove: boolean, withinUs: number): boolean {
+    const kind = othersMove ? 1 : 0;
+    return (
+      Math.abs(sentUs - this.sinceUs[kind]![index]!) <= withinUs ||
+      Math.abs(sentUs - this.untilUs[kind]![index]!) <= withinUs
+    );
   }
 
   count(group: number): number {
@@ -150,6 +161,7 @@ export class SharedMembers implements Membership {
     for (let tries = 0; tries < spins && this.nowUs() < changedUs; tries++);
     Atomics.add(this.state, versionCell, 1);
     Atomics.store(this.state, lockCell, 0);
+    this.changed?.(index, changedUs, open === 1, this.outside.has(index));
   }
 
   private changeGroups(index: number, open: 0 | 1, changedUs: number): void {

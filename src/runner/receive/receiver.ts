@@ -1,5 +1,6 @@
 /** Deliveries: recognised without parsing where they look as usual, matched to their stamp, counted. */
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
+import { agentsOf, agentOfWorker } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 import { entryOfSource, reachesMany, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
@@ -15,16 +16,19 @@ import {
   OwnItems,
   type DeliveryPattern,
 } from './deliveryPattern';
-import type { EntryRecorder, Recorder } from '../recorder';
+import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { Membership } from '../prepare/membership';
 import type { Reach } from '../prepare/reach';
 import type { TakeItem } from '../send/entrySender';
+import { FreshArrivals } from './freshArrivals';
 
 /** Whom the receiver asks and whom it hands on to. */
 interface ReceiverContext {
   /** Run time in microseconds. */
   readonly nowUs: () => number;
-  readonly members: Pick<Membership, 'wasMember'>;
+  readonly members: Pick<Membership, 'wasMember' | 'changedNear'>;
+  /** Whose connections these are, where the plan has several agents. */
+  readonly worker?: number;
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
   /** Any hub message that is no delivery of this run. */
@@ -59,6 +63,9 @@ export class Receiver implements Listening {
   private readonly streams: readonly (StreamShape | undefined)[];
   /** Absent where no entry has streams of the user's own. */
   private readonly ownItems: OwnItems | undefined;
+  /** Of each worker whether it is of another agent; absent where there is one agent. */
+  private readonly isElsewhere: readonly boolean[] | undefined;
+  private readonly fresh = new FreshArrivals();
 
   constructor(
     private readonly plan: Plan,
@@ -74,6 +81,11 @@ export class Receiver implements Listening {
     const follower = context.streams;
     if (follower !== undefined && this.streams.some((streams) => streams?.own !== undefined))
       this.ownItems = new OwnItems(plan.protocol, follower);
+    const { worker = 0 } = context;
+    if (agentsOf(plan) > 1) {
+      const own = agentOfWorker(plan, worker);
+      this.isElsewhere = plan.workers.map((_, other) => agentOfWorker(plan, other) !== own);
+    }
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
 
@@ -102,6 +114,11 @@ export class Receiver implements Listening {
     if (found !== undefined) this.count(connection, found.pattern, nowUs, wireBytes);
     this.context.handled?.(nowUs, connection);
   };
+
+  /** One of the connections joins or leaves: what came of late may not be certain any more. */
+  changed(index: number, atUs: number, outside: boolean): void {
+    this.fresh.changed(index, atUs, outside);
+  }
 
   /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
   reportWrongNames(): void {
@@ -176,6 +193,15 @@ export class Receiver implements Listening {
     const { index } = connection;
     // A completion that only reports an error is no delivery.
     if (population !== undefined && this.patternOf[entry]!.kind !== pattern.kind) return;
+    const fromElsewhere =
+      this.isElsewhere !== undefined &&
+      population !== undefined &&
+      this.isElsewhere[this.workerOf(population)] === true;
+    const { ambiguousUs } = counted;
+    if (fromElsewhere && ambiguousUs > 0 && this.isAmbiguous(population, index, ambiguousUs)) {
+      if (!stamp.warmup) counted.wireBytesOut += wireBytes;
+      return;
+    }
     const meant =
       population !== undefined &&
       population.isReceiver(stamp.source - population.firstSource, index) &&
@@ -189,6 +215,8 @@ export class Receiver implements Listening {
     }
     if (stamp.warmup) return;
     counted.wireBytesOut += wireBytes;
+    if (fromElsewhere && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')
+      this.noteFresh(step, counted, population, index, nowUs, meant);
     if (!meant) {
       counted.extra += 1;
     } else if (arrival === 'duplicate') {
@@ -196,13 +224,43 @@ export class Receiver implements Listening {
     } else {
       counted.payloadBytesOut += step.messageBytes ?? this.payloadOf(entry, index);
       if (arrival === 'outOfOrder') counted.outOfOrder += 1;
-      recorder.delivered(stamp.step, counted, index, stamp.intendedUs, stamp.sentUs, nowUs);
+      const { intendedUs, sentUs } = stamp;
+      recorder.delivered(stamp.step, counted, index, intendedUs, sentUs, nowUs, fromElsewhere);
       const { reach } = this.context;
       if (reach !== undefined && reachesMany(population)) {
         const tookUs = reach.arrived(stamp, nowUs - stamp.intendedUs);
         if (tookUs >= 0) counted.timeToAll.record(tookUs);
       }
     }
+  }
+
+  /** Of the sender of the message whose stamp was just read. */
+  private workerOf({ firstSource, sourcesPerSender }: Population): number {
+    const sender = Math.floor((this.stamp.source - firstSource) / sourcesPerSender);
+    return sender % this.plan.workers.length;
+  }
+
+  /** Whether its sender finds it too near to a change of the receiver, too. */
+  private isAmbiguous(population: Population, index: number, withinUs: number): boolean {
+    const { source, sentUs } = this.stamp;
+    const { members } = this.context;
+    return (
+      population.isReceiver(source - population.firstSource, index) &&
+      members.changedNear(index, sentUs, population.othersMove, withinUs)
+    );
+  }
+
+  private noteFresh(
+    step: StepRecorder,
+    counted: EntryRecorder,
+    { othersMove }: Population,
+    index: number,
+    arrivedUs: number,
+    meant: boolean,
+  ): void {
+    const { sentUs } = this.stamp;
+    const as = !meant ? 'extra' : step.isLate(arrivedUs) ? 'late' : 'received';
+    this.fresh.note({ counted, index, sentUs, arrivedUs, othersMove, as });
   }
 
   /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */

@@ -5,6 +5,7 @@ import type { RestCalls } from '../../wire/rest/restCalls';
 import type { Recorder, StepRecorder } from '../recorder';
 import type { Preparation } from '../prepare/preparation';
 import type { Membership } from '../prepare/membership';
+import type { MembersElsewhere } from '../prepare/membersElsewhere';
 import type { Reach } from '../prepare/reach';
 import type { Random } from '../../base/random';
 import { Activity } from '../../plan/activity';
@@ -29,6 +30,8 @@ export interface SenderDependencies {
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
   readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'>;
+  /** Where the plan has several agents. */
+  readonly elsewhere?: Pick<MembersElsewhere, 'placeOf' | 'sent'> | undefined;
   /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */

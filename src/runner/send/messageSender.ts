@@ -1,5 +1,6 @@
 import { digitsOf, messageMaker, type MessageMaker } from './messageShape';
 import { PairTable } from '../../measure/sequence';
+import { agentOfWorker, agentsOf, connectionsOfAgent } from '../../plan/agents';
 import type { PlanStep } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
@@ -35,6 +36,8 @@ interface Aim {
   /** The connection behind it, where it is one. */
   target: number;
   receivers: number;
+  /** Over all entries, where other agents may have members of it; else −1. */
+  group: number;
 }
 
 interface ActiveStep extends ReturnType<EntrySender['pacing']> {
@@ -62,6 +65,7 @@ export class MessageSender extends EntrySender {
     receiver: undefined,
     target: 0,
     receivers: 0,
+    group: -1,
   };
   private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
     ...{ index: 0, id: undefined, ackId: 0 },
@@ -78,6 +82,11 @@ export class MessageSender extends EntrySender {
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
   private readonly reach: Reach | undefined;
+  private readonly elsewhere: EntrySender['dependencies']['elsewhere'];
+  /** Where messages of the step count that others may be members for. */
+  private place = 0;
+  /** The connections of one's own agent, where there are several and targets are drawn. */
+  private readonly ownAgent: Uint32Array | undefined;
 
   constructor(...given: ConstructorParameters<typeof EntrySender>) {
     super(...given);
@@ -88,6 +97,9 @@ export class MessageSender extends EntrySender {
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)
       throw new Error(`${entry.useCase} needs a service to call`);
     this.reach = reachesMany(this.population) ? dependencies.reach : undefined;
+    this.elsewhere = reachesMany(this.population) ? dependencies.elsewhere : undefined;
+    if (entry.targets === 'random' && agentsOf(plan) > 1)
+      this.ownAgent = connectionsOfAgent(plan, agentOfWorker(plan, this.worker));
     this.payload = payloadPicker(entry, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     this.stamp.runId = plan.runId;
@@ -103,6 +115,7 @@ export class MessageSender extends EntrySender {
       warmupUs: step.warmupMs * 1000,
       endUs: (step.warmupMs + step.measureMs) * 1000,
     };
+    this.place = this.elsewhere?.placeOf(recorder.entries[this.position]!) ?? 0;
     this.stamp.step = step.index;
     if (step.messageBytes !== this.messageBytes) this.templates.clear();
     this.messageBytes = step.messageBytes;
@@ -190,6 +203,8 @@ export class MessageSender extends EntrySender {
     recorder.offered += 1;
     recorder.sent += 1;
     recorder.expected += aim.receivers;
+    if (this.elsewhere !== undefined)
+      recorder.expected += this.elsewhere.sent(aim.group, Math.floor(nowUs), this.place);
     if (reach !== undefined) recorder.toReach += 1;
     recorder.payloadBytesIn += this.messageBytes ?? this.payload.sizes[size]!;
     recorder.wireBytesIn += template.wireBytes;
@@ -200,12 +215,14 @@ export class MessageSender extends EntrySender {
 
   /** Writes the message at hand when its call leaves, which a service that throttles may put off. */
   private bodyMaker(template: MessageTemplate): () => Buffer {
-    const { dependencies, seenVersion } = this;
+    const { dependencies, seenVersion, elsewhere } = this;
     const stamp = { ...this.stamp };
     return () => {
       const nowUs = dependencies.nowUs();
       // Who is expected to get it was counted before: nobody may have come or gone since by this time.
-      if (dependencies.members.version() === seenVersion) stamp.sentUs = nowUs;
+      // Where other agents count by the time that they find in it, it stays as it was counted.
+      if (elsewhere === undefined && dependencies.members.version() === seenVersion)
+        stamp.sentUs = nowUs;
       const body = template.fill(stamp, undefined, Date.now());
       template.detach();
       return body;
@@ -232,7 +249,8 @@ export class MessageSender extends EntrySender {
         aim.receivers = 1;
         return true;
       case 'everyone':
-        aim.receivers = dependencies.members.count(population.firstGroup);
+        aim.group = population.firstGroup;
+        aim.receivers = dependencies.members.count(aim.group);
         return true;
       case 'group': {
         const slot =
@@ -243,7 +261,8 @@ export class MessageSender extends EntrySender {
           population.groupName(group),
           'latin1',
         );
-        aim.receivers = dependencies.members.count(population.firstGroup + group);
+        aim.group = population.firstGroup + group;
+        aim.receivers = dependencies.members.count(aim.group);
         return true;
       }
       case 'client': {
@@ -263,11 +282,13 @@ export class MessageSender extends EntrySender {
     return (this.userNames[index] ??= Buffer.from(userOf(this.plan.runId, index), 'latin1'));
   }
 
-  /** Another connection that has an id, if a few tries find one. */
+  /** Another connection of the agent that has an id, if a few tries find one. */
   private randomTarget(sender: number): number {
+    const { ownAgent, plan } = this;
     let target = sender;
     for (let tries = 0; tries < 20; tries++) {
-      target = this.random.below(this.plan.connections);
+      const drawn = this.random.below(ownAgent?.length ?? plan.connections);
+      target = ownAgent === undefined ? drawn : ownAgent[drawn]!;
       if (target !== sender && this.dependencies.members.isOpen(target)) return target;
     }
     return target;

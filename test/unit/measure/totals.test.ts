@@ -56,6 +56,89 @@ describe('StepTotals', () => {
     fc.assert(sums, { numRuns: 40 });
   });
 
+  it('expects no more what a lost agent may have been owed, and counts as lost what is missing later', () => {
+    const add = (totals: StepTotals, expected: number, received: number): void =>
+      totals.add(stepSampleOf({ offered: 1, sent: 1, expected, received }));
+    const judged = (totals: StepTotals): number[] => {
+      totals.judge(defaultSlo);
+      const { expected, received, lost } = totals.summary(defaultSlo, passed);
+      return [expected, received, lost];
+    };
+    const later = new StepTotals(facts);
+    add(later, 100, 70);
+    later.noteOwed();
+    add(later, 50, 45);
+    assert.deepEqual(judged(later), [120, 115, 5]);
+    // What was on its way to others has come, and then there is less to forgive.
+    const arrived = new StepTotals(facts);
+    add(arrived, 100, 70);
+    arrived.noteOwed();
+    add(arrived, 0, 22);
+    assert.deepEqual(judged(arrived), [92, 92, 0]);
+    const whole = new StepTotals(facts);
+    add(whole, 100, 70);
+    assert.deepEqual(judged(whole), [100, 70, 30]);
+  });
+
+  it('forgives in a mix what each entry was owed', () => {
+    const entries = [
+      { name: 'a', senders: 5 },
+      { name: 'b', senders: 5 },
+    ];
+    const totals = new StepTotals({ ...facts, entries });
+    const parts = (...counts: [number, number][]): StepSample => {
+      const of = counts.map(([expected, received]) => stepSampleOf({ expected, received }));
+      const sum = (at: 0 | 1): number => counts.reduce((total, each) => total + each[at], 0);
+      return stepSampleOf({ offered: 1, sent: 1, expected: sum(0), received: sum(1), entries: of });
+    };
+    totals.add(parts([100, 80], [50, 50]));
+    totals.noteOwed();
+    totals.add(parts([10, 10], [30, 25]));
+    totals.judge(defaultSlo);
+    const { expected, received, lost, entries: each } = totals.summary(defaultSlo, passed);
+    assert.deepEqual([expected, received, lost], [170, 165, 5]);
+    assert.deepEqual(
+      each!.map((entry) => [entry.expected, entry.lost]),
+      [
+        [90, 0],
+        [80, 5],
+      ],
+    );
+  });
+
+  it('blames nobody for deliveries that are not certain, until they are', () => {
+    const totals = new RunTotals(10);
+    const step = totals.beginStep(facts);
+    const sample = (tick: number, expected: number, deliveries?: number): void =>
+      totals.add(
+        workerSampleOf({
+          tick,
+          steps: [stepSampleOf({ offered: 1, sent: 1, expected })],
+          ...(deliveries !== undefined && { unsettled: { messages: 1, deliveries } }),
+        }),
+      );
+    sample(1, 5, 5);
+    sample(2, 0, 5);
+    assert.deepEqual([totals.unsettled, step.waiting()], [1, undefined]);
+    sample(3, -1);
+    sample(4, 0);
+    assert.deepEqual([totals.unsettled, step.waiting()?.oldestS], [0, 1]);
+    totals.lose(0);
+    assert.equal(totals.unsettled, 0);
+  });
+
+  it('says what several agents add, where there is any', () => {
+    const totals = new StepTotals(facts);
+    const one = totals.summary(defaultSlo, passed);
+    assert.ok(!('ambiguous' in one) && !('negative' in one) && !('latencySameAgentUs' in one));
+    const latencySameAgent = countsOf(5, 7);
+    totals.add(stepSampleOf({ ambiguous: 2, negative: 3, latencySameAgent }));
+    totals.add(stepSampleOf({ ambiguous: 1, latencySameAgent }));
+    const { ambiguous, negative, latencySameAgentUs } = totals.summary(defaultSlo, passed);
+    assert.deepEqual([ambiguous, negative], [3, 3]);
+    assert.deepEqual([latencySameAgentUs?.count, latencySameAgentUs?.max], [4, 7]);
+  });
+
   it('keeps the entries of a mix apart and lets none make up for another', () => {
     const entries = [
       { name: 'echo', senders: 6 },

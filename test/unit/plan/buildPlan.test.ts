@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { buildPlan, split } from '../../../src/plan/buildPlan';
+import type { Plan } from '../../../src/plan/plan';
 import { scenarioWith } from '../capacity/scenarios';
 
 const options = { workers: 3, seed: 11, runId: 0x1_2345_6789 };
@@ -91,5 +92,28 @@ describe('buildPlan', () => {
     const count = (workers: number): number =>
       buildPlan(scenario, { ...options, workers }).workers.length;
     assert.deepEqual([count(0), count(1), count(1000)], [1, 1, 10]);
+  });
+
+  it('gives each agent as many workers, one at least', () => {
+    const plan = (workers: number, agents: number): Plan =>
+      buildPlan(scenario, { ...options, workers, agents });
+    const counts = [plan(6, 3), plan(7, 3), plan(1, 3), plan(1000, 3), plan(1, 1)];
+    assert.deepEqual(
+      counts.map(({ agents, workers }) => [agents, workers.length]),
+      [
+        [3, 6],
+        [3, 6],
+        [3, 3],
+        [3, 9],
+        [undefined, 1],
+      ],
+    );
+    assert.deepEqual(plan(2, 1), buildPlan(scenario, { ...options, workers: 2 }));
+  });
+
+  it('refuses to measure the time to all over several agents', () => {
+    const asked = { ...scenario, timeToAll: true };
+    assert.equal(buildPlan(asked, options).timeToAll, true);
+    assert.throws(() => buildPlan(asked, { ...options, agents: 2 }), /measured by one agent only/);
   });
 });

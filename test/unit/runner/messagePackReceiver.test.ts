@@ -79,7 +79,7 @@ class Bench {
   readonly others: HubMessage[] = [];
   private readonly receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
     nowUs: () => 1000,
-    members: { wasMember: () => true },
+    members: { wasMember: () => true, changedNear: () => false },
     other: (_connection, message) => this.others.push(message),
   });
 

@@ -6,7 +6,10 @@ import type { Ending, RunSummary, StepSummary, Verdict } from '../../../../src/m
 import {
   generatorProblems,
   judgeConnectionsBy,
+  withAborted,
   withConnections,
+  withoutAgents,
+  withUnsettled,
   judgeRun,
   judgeStep,
   type StepMeasures,
@@ -251,6 +254,63 @@ describe('withConnections', () => {
   });
 });
 
+describe('withoutAgents and withUnsettled', () => {
+  const reasons = [{ code: 'why', message: 'so' }];
+  const statuses = ['pass', 'fail', 'invalid', 'incomplete'] as const;
+
+  it('let no step pass, and leave standing what is worse', () => {
+    const found = (change: (verdict: Verdict) => Verdict): Verdict['status'][] =>
+      statuses.map((status) => change({ status, reasons }).status);
+    const left = ['incomplete', 'fail', 'invalid', 'incomplete'];
+    assert.deepEqual(
+      found((verdict) => withoutAgents(verdict, ['agent 1 of 2 was lost'])),
+      left,
+    );
+    assert.deepEqual(
+      found((verdict) => withUnsettled(verdict, 3)),
+      left,
+    );
+  });
+
+  it('add a reason for each agent, and one for all messages', () => {
+    const codes = (verdict: Verdict): string[] => verdict.reasons.map(({ code }) => code);
+    const verdict = { status: 'fail', reasons } as const;
+    assert.deepEqual(codes(withoutAgents(verdict, ['one', 'two'])), [
+      'why',
+      'agentLost',
+      'agentLost',
+    ]);
+    assert.deepEqual(withUnsettled(verdict, 1200).reasons[1], {
+      code: 'unsettled',
+      message: 'agents have not reported in time who was to get 1,200 messages',
+    });
+  });
+
+  it('say nothing where nothing is missing', () => {
+    const verdict = { status: 'pass', reasons: [] } as const;
+    assert.equal(withoutAgents(verdict, []), verdict);
+    assert.equal(withUnsettled(verdict, 0), verdict);
+  });
+});
+
+describe('withAborted', () => {
+  it('fails the step by the objective that has ended it, said first unless it is invalid', () => {
+    const reasons = [
+      { code: 'slo-p99', message: 'slow' },
+      { code: 'cpu', message: 'busy' },
+    ];
+    const ended = { code: 'slo-p99', message: 'slow' };
+    const found = (status: Verdict['status']): [string, string[]] => {
+      const verdict = withAborted({ status, reasons }, ended, 2);
+      return [verdict.status, verdict.reasons.map(({ message }) => message)];
+    };
+    const said = 'slow; it ended the step after 2 s';
+    assert.deepEqual(found('pass'), ['fail', [said, 'busy']]);
+    assert.deepEqual(found('incomplete'), ['fail', [said, 'busy']]);
+    assert.deepEqual(found('invalid'), ['invalid', ['busy', said]]);
+  });
+});
+
 describe('judgeConnectionsBy', () => {
   const judgeConnections = (connections: JudgedConnections, slo: Slo) =>
     judgeConnectionsBy(connections, rulesOf(slo)).flatMap(({ reason }) => reason ?? []);
@@ -333,6 +393,13 @@ describe('judgeRun', () => {
     // Where deliveries are expected, they are what is judged.
     assert.equal(run(['pass'], 'completed', refused).status, 'pass');
     assert.equal(run(['pass'], 'completed', {}, false).status, 'pass');
+  });
+
+  it('is incomplete when a step is, unless another one is worse', () => {
+    assert.equal(run(['pass', 'incomplete']).status, 'incomplete');
+    assert.equal(run(['fail', 'incomplete']).status, 'fail');
+    assert.equal(run(['invalid', 'fail', 'incomplete']).status, 'invalid');
+    assert.equal(run(['incomplete', 'pass']).reasons[0]!.code, 'incomplete');
   });
 
   it('is the worst of its steps', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FromWorker, WorkerStart } from '../../../../src/protocol/worker';
 import { memberMemory } from '../../../../src/runner/prepare/sharedMembers';
-import { WorkerThreads } from '../../../../src/runner/lead/startRun';
+import { startThreads, WorkerThreads } from '../../../../src/runner/lead/startRun';
 import { endpointOf } from '../../../fakes/endpoint';
 import { planOf } from '../../../fakes/plan';
 
@@ -63,6 +63,38 @@ describe('WorkerThreads', () => {
     const reported = await poolOf(script, both);
     assert.deepEqual(reported.sort(), ['0 ready', '1 connected']);
     assert.deepEqual([...pool!.alive], [0, 1]);
+  });
+
+  it('numbers the workers of an agent as the plan does, and steers their clock itself', async () => {
+    const path = join(folder, 'agent.cjs');
+    const script = `parentPort.on('message', (order) => {
+      const offset = new Float64Array(workerData.clock, 8)[3];
+      if (order.type === 'flush') parentPort.postMessage({ type: 'ready', worker: workerData.worker, offset });
+      else parentPort.postMessage({ type: 'prepared' });
+    });`;
+    await writeFile(path, head + script);
+    const shared = planOf({ agents: 3 }, 6);
+    const where = { endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 0 };
+    const reported: [number, FromWorker][] = [];
+    await new Promise<void>((resolve) => {
+      const start = startThreads(shared, where, path, 1);
+      pool = start({
+        fact: (worker, fact) => reported.push([worker, fact]) === 2 && resolve(),
+        lost: (_worker, error) => assert.fail(error),
+      });
+      assert.deepEqual([...pool.alive], [2, 3]);
+      pool.order({ type: 'clock', offsetUs: 250 });
+      pool.order({ type: 'flush', flush: 1 });
+    });
+    // Half a second for 250 us, and no order that a worker has seen.
+    const said = (worker: number): unknown => ({ type: 'ready', worker, offset: 0.0005 });
+    assert.deepEqual(
+      reported.sort(([a], [b]) => a - b),
+      [
+        [2, said(2)],
+        [3, said(3)],
+      ],
+    );
   });
 
   const endings: readonly (readonly [string, string, RegExp])[] = [

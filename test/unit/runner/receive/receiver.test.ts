@@ -59,7 +59,7 @@ class Bench {
     this.step = this.recorder.beginStep(1);
     this.receiver = new Receiver(plan, populationsOf(plan), this.recorder, {
       nowUs: () => this.nowUs,
-      members: { wasMember: (index) => !this.away.has(index) },
+      members: { wasMember: (index) => !this.away.has(index), changedNear: () => false },
       other: (_connection, message) => this.others.push(message),
     });
   }

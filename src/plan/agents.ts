@@ -1,0 +1,35 @@
+/**
+ * An *agent* is one process that generates load, with worker threads of its own. Agent a of N with w workers each has the
+ * workers a·w … a·w + w − 1, and connection i belongs to worker i mod (N·w).
+ */
+import type { Plan } from './plan';
+
+type Shared = Pick<Plan, 'agents' | 'workers'>;
+
+export const agentsOf = ({ agents = 1 }: Pick<Plan, 'agents'>): number => agents;
+
+/** Of each agent. */
+const workersEach = (plan: Shared): number => plan.workers.length / agentsOf(plan);
+
+export const agentOfWorker = (plan: Shared, worker: number): number =>
+  Math.floor(worker / workersEach(plan));
+
+export const agentOfConnection = (plan: Shared, connection: number): number =>
+  agentOfWorker(plan, connection % plan.workers.length);
+
+/** Numbers of an agent's workers, rising. */
+export function workersOfAgent(plan: Shared, agent: number): number[] {
+  const each = workersEach(plan);
+  return Array.from({ length: each }, (_, at) => agent * each + at);
+}
+
+/** Those of an agent, rising. */
+export function connectionsOfAgent(
+  plan: Shared & Pick<Plan, 'connections'>,
+  agent: number,
+): Uint32Array {
+  const own: number[] = [];
+  for (let index = 0; index < plan.connections; index++)
+    if (agentOfConnection(plan, index) === agent) own.push(index);
+  return Uint32Array.from(own);
+}

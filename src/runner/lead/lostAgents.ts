@@ -1,0 +1,39 @@
+import { formatCount } from '../../base/units';
+import { agentsOf } from '../../plan/agents';
+import type { Plan } from '../../plan/plan';
+
+/** Agents that were lost while the others went on, and why. */
+export class LostAgents {
+  private readonly words = new Map<number, string>();
+
+  /** @param shown what may be shown of a text */
+  constructor(
+    private readonly plan: Pick<Plan, 'agents'>,
+    private readonly shown: (text: string) => string,
+  ) {}
+
+  has(agent: number): boolean {
+    return this.words.has(agent);
+  }
+
+  get any(): boolean {
+    return this.words.size > 0;
+  }
+
+  add(agent: number, { message }: Error): void {
+    const said = `agent ${agent + 1} of ${agentsOf(this.plan)} was lost: ${message}`;
+    this.words.set(agent, this.shown(said));
+  }
+
+  /** Of each, in the order in which they were lost. */
+  all(): string[] {
+    return [...this.words.values()];
+  }
+
+  /** For people, as the reason why a run has ended. */
+  sentence(): string {
+    const [first = '', ...more] = this.all();
+    const others = more.length === 0 ? '' : `, and ${formatCount(more.length)} more`;
+    return `A part of the load was missing: ${first}${others}`;
+  }
+}

@@ -1,0 +1,446 @@
+import assert from 'node:assert/strict';
+import { seededRandom } from '../../../../src/base/random';
+import type { RunSummary, StepSummary } from '../../../../src/measure/summary';
+import { agentOfConnection } from '../../../../src/plan/agents';
+import type { Plan } from '../../../../src/plan/plan';
+import { populationsOf } from '../../../../src/plan/population';
+import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../../src/wire/message/stamp';
+import type { HubMessage, Invocation } from '../../../../src/wire/message/hubMessage';
+import { AgentGroups, type AgentGroupsOptions } from '../../../fakes/agentGroups';
+import type { HubSideConnection } from '../../../fakes/hubSide';
+import { planOf, shortStep } from '../../../fakes/plan';
+
+const step = { ...shortStep, drainMs: 500 };
+const slo = { ...planOf().slo, latencyUs: { p50: 1_000_000 } };
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** A message as the hub got it, and to how many it went. */
+interface Passed {
+  readonly stamp: Stamp;
+  readonly from: number;
+  readonly to: readonly number[];
+  /** Those of them that were still there when it came. */
+  readonly reached: number[];
+}
+
+describe(`A run on several agents (SEED=${seed})`, () => {
+  let bench: AgentGroups;
+  let passed: Passed[];
+  afterEach(() => bench.time.restore());
+
+  const sum = (count: (each: Passed) => number): number =>
+    passed.filter(({ stamp }) => !stamp.warmup).reduce((total, each) => total + count(each), 0);
+
+  /** @param latencyMs of a delivery at most, drawn for each */
+  function start(
+    changes: Parameters<typeof planOf>[0],
+    {
+      workers = 6,
+      latencyMs = 0,
+      ...options
+    }: Partial<AgentGroupsOptions> & { workers?: number; latencyMs?: number } = {},
+  ): Plan {
+    const plan = planOf({ slo, steps: [step], agents: 3, connections: 12, ...changes }, workers);
+    bench = new AgentGroups(plan, { seed, delayMs: 60, ...options });
+    passed = [];
+    serve(latencyMs);
+    return plan;
+  }
+
+  /** As a hub of the bench contract. */
+  function serve(latencyMs: number): void {
+    const { hub } = bench;
+    const random = seededRandom(seed + 1);
+    const members = new Map<string, Set<HubSideConnection>>();
+    const membersOf = (group: unknown): Set<HubSideConnection> => {
+      const found = members.get(String(group)) ?? new Set();
+      members.set(String(group), found);
+      return found;
+    };
+    const pass = (
+      from: HubSideConnection,
+      message: Invocation,
+      receivers: Iterable<HubSideConnection>,
+    ): void => {
+      const open = [...receivers].filter(({ isOpen }) => isOpen);
+      const stamp = emptyStamp();
+      const [content] = message.arguments as [Record<string, string>];
+      assert.ok(readStamp(Buffer.from(content[stampKey]!, 'latin1'), 0, stamp));
+      const reached: number[] = [];
+      passed.push({ stamp, from: from.index, to: open.map(({ index }) => index), reached });
+      const delivery = { type: 1, target: 'RecordLatency', arguments: message.arguments } as const;
+      const reach = (to: HubSideConnection): void => {
+        if (to.isOpen) reached.push(to.index);
+        to.gets(delivery);
+      };
+      for (const to of open) {
+        if (latencyMs === 0) reach(to);
+        else setTimeout(() => reach(to), random.next() * latencyMs);
+      }
+    };
+    hub.onMessage = (from: HubSideConnection, message: HubMessage) => {
+      if (message.type !== 1) return;
+      const { invocationId } = message as Invocation & { invocationId?: string };
+      const [first] = message.arguments as [Record<string, string>];
+      if (message.target === 'JoinGroup') membersOf(first).add(from);
+      else if (message.target === 'LeaveGroup') membersOf(first).delete(from);
+      else if (message.target === 'Echo') pass(from, message, [from]);
+      else if (message.target === 'Broadcast') pass(from, message, hub.connections.filter(Boolean));
+      else if (message.target === 'SendToGroup')
+        pass(from, message, membersOf(first['information.GroupName']));
+      else if (message.target === 'SendToClient')
+        pass(
+          from,
+          message,
+          hub.connections.filter(
+            ({ connectionId }) => connectionId === first['information.ConnectionId'],
+          ),
+        );
+      if (invocationId === undefined) return;
+      const result = message.target === 'GetConnectionId' ? from.connectionId : null;
+      from.gets({ type: 3, invocationId, result });
+    };
+  }
+
+  /** Whether a connection took part at a microsecond, by all that was reported. */
+  function members(): (connection: number, atUs: number) => boolean {
+    const changes = new Map<number, { atUs: number; joins: boolean }[]>();
+    for (const [, fact] of bench.facts) {
+      if (fact.type !== 'moved') continue;
+      for (let at = 0; at < fact.changes.length; at += 3) {
+        const [connection, atUs, what] = fact.changes.slice(at) as [number, number, number];
+        const all = changes.get(connection) ?? [];
+        changes.set(connection, [...all, { atUs, joins: what % 2 === 1 }]);
+      }
+    }
+    return (connection, sentUs) =>
+      changes
+        .get(connection)
+        ?.filter(({ atUs }) => atUs <= sentUs)
+        .at(-1)?.joins === true;
+  }
+
+  /** Whether a connection came or went within that time of a microsecond. */
+  function nearChanges(withinUs: number): (connection: number, atUs: number) => boolean {
+    const times = new Map<number, number[]>();
+    for (const [, fact] of bench.facts) {
+      if (fact.type !== 'moved') continue;
+      for (let at = 0; at < fact.changes.length; at += 3) {
+        const [connection, atUs] = fact.changes.slice(at) as [number, number];
+        times.set(connection, [...(times.get(connection) ?? []), atUs]);
+      }
+    }
+    return (connection, sentUs) =>
+      times.get(connection)?.some((atUs) => Math.abs(atUs - sentUs) <= withinUs) === true;
+  }
+
+  const ended = (): Promise<RunSummary> => bench.time.until(bench.run.finished, 120_000);
+  const only = ({ ending, endingMessage, steps }: RunSummary): StepSummary => {
+    assert.equal(ending, 'completed', endingMessage);
+    return steps[0]!;
+  };
+  const counts = (of: StepSummary): Record<string, number | undefined> => {
+    const { expected, received, lost, extra, duplicated, ambiguous } = of;
+    return { expected, received, lost, extra, duplicated, ambiguous };
+  };
+  const exactly = (deliveries: number): Record<string, number | undefined> => ({
+    ...{ expected: deliveries, received: deliveries, lost: 0, extra: 0, duplicated: 0 },
+    ambiguous: undefined,
+  });
+  const groups = {
+    useCase: 'sendToGroup',
+    parameters: {
+      ...{ messageSize: 20, sendingInterval: 100, groupCount: 4, groupsPerConnection: 2 },
+      ...{ targets: 'fixed', sendersPer: 'connection' },
+    },
+  };
+  const broadcast = {
+    useCase: 'broadcast',
+    parameters: { messageSize: 20, sendingInterval: 100 },
+  };
+
+  it('echoes as one agent does, all of it on the same one', async () => {
+    start({}, { latencyMs: 20 });
+    const found = only(await ended());
+    assert.deepEqual(counts(found), exactly(100));
+    assert.equal(found.verdict.status, 'pass');
+    assert.deepEqual(found.latencySameAgentUs, found.latencyUs);
+    // A tenth of the second and of what the last report took, as the host says, for 200 messages.
+    const { cpuUsPerMessage } = found.generator;
+    assert.ok(cpuUsPerMessage >= 500 && cpuUsPerMessage < 600, `${cpuUsPerMessage} us`);
+  });
+
+  it('broadcasts to the connections of all, and sees those of one agent apart', async () => {
+    const plan = start(broadcast, { latencyMs: 20 });
+    const found = only(await ended());
+    assert.deepEqual(counts(found), exactly(1200));
+    const same = sum(
+      ({ from, to }) =>
+        to.filter((one) => agentOfConnection(plan, one) === agentOfConnection(plan, from)).length,
+    );
+    assert.equal(same, 400);
+    assert.equal(found.latencySameAgentUs?.count, same);
+    assert.equal(found.verdict.status, 'pass');
+  });
+
+  for (const targets of ['fixed', 'random'])
+    it(`sends to ${targets} groups whose members are everywhere`, async () => {
+      const parameters = { ...groups.parameters, targets };
+      start({ ...groups, parameters }, { latencyMs: 20 });
+      const found = only(await ended());
+      assert.deepEqual(counts(found), exactly(sum(({ to }) => to.length)));
+      assert.equal(found.sent, 100);
+    });
+
+  for (const targets of ['fixed', 'random'])
+    it(`sends to ${targets} single connections of the same agent`, async () => {
+      const parameters = { messageSize: 20, sendingInterval: 100, targets };
+      const plan = start({ useCase: 'sendToClient', parameters }, { latencyMs: 20 });
+      const found = only(await ended());
+      assert.deepEqual(counts(found), exactly(100));
+      for (const { from, to } of passed) {
+        assert.notEqual(to[0], from);
+        assert.equal(agentOfConnection(plan, to[0]!), agentOfConnection(plan, from));
+      }
+      assert.equal(found.latencySameAgentUs?.count, 100);
+    });
+
+  it('expects nothing of those that move in and out of groups, on any agent', async () => {
+    const parameters = { ...groups.parameters, joinLeaveInterval: 130 };
+    const senders = 4;
+    start(
+      { useCase: 'frequentJoinLeaveGroup', parameters, steps: [{ ...step, senders }] },
+      { latencyMs: 7.3 },
+    );
+    const found = only(await ended());
+    const extra = found.extra;
+    assert.deepEqual({ ...counts(found), extra: 0 }, exactly(found.expected));
+    assert.ok(extra > 0 && found.expected > 0, JSON.stringify(counts(found)));
+    assert.equal(
+      found.received + extra,
+      sum(({ to }) => to.length),
+    );
+    assert.ok(found.membership!.joins > 0);
+  });
+
+  for (const [name, useCase] of Object.entries({ groups, broadcast, echo: {} }))
+    it(`follows connections that come and go, in ${name}`, async () => {
+      const life = {
+        ...{ repair: true, lifetimeMs: 700 },
+        ...{ policy: 'atOnce' as const, delayMs: 0 },
+      } as const;
+      const long = { ...step, measureMs: 4000 };
+      start(
+        { ...useCase, life, steps: [long], arrivingRate: 1000, slo: { ...slo, dropped: 1 } },
+        { latencyMs: 20 },
+      );
+      const found = only(await ended());
+      const wasMember = members();
+      const expected = sum(
+        ({ to, stamp }) => to.filter((one) => wasMember(one, stamp.sentUs)).length,
+      );
+      assert.deepEqual({ ...counts(found), extra: 0 }, exactly(expected));
+      // What reaches those that are about to be closed is extra, as with one agent.
+      assert.equal(
+        found.received + found.extra,
+        sum(({ reached }) => reached.length),
+      );
+      const changes = bench.facts.flatMap(([, fact]) =>
+        fact.type === 'moved' && fact.changes.length > 0 ? [fact] : [],
+      );
+      assert.ok(changes.length > 12, 'some have left during the step');
+    });
+
+  it('follows connections that the hub drops', async () => {
+    start({ ...groups, slo: { ...slo, dropped: 1 } });
+    const times = [313.37, 541.91, 777.13, 778.29, 1001.77];
+    times.forEach((afterMs, at) =>
+      setTimeout(() => bench.hub.connections[2 * at + 1]!.drop('closed', 'gone'), 500 + afterMs),
+    );
+    const found = only(await ended());
+    assert.deepEqual(counts(found), exactly(sum(({ to }) => to.length)));
+    assert.ok(found.expected < 600 && found.expected > 150, `${found.expected}`);
+  });
+
+  it('says so where what others report comes too late', async () => {
+    start(broadcast, { latencyMs: 20 });
+    const post = bench.order.bind(bench);
+    bench.order = (order) => {
+      if (order.type !== 'moved' || bench.time.nowMs < 900) post(order);
+    };
+    const found = only(await ended());
+    assert.equal(found.verdict.status, 'incomplete');
+    assert.deepEqual(
+      found.verdict.reasons.map(({ code }) => code),
+      ['unsettled'],
+    );
+  });
+
+  describe('whose clocks differ', () => {
+    const clockUs = (agent: number): number => [0, 1370, -2510][agent]!;
+    const ambiguousUs = 4000;
+
+    it('leaves out on both sides what is too near to a connection that leaves', async () => {
+      const long = { ...step, senders: 12, measureMs: 2500 };
+      const parameters = { ...groups.parameters, sendingInterval: 10 };
+      const life = { repair: true, lifetimeMs: 300, policy: 'atOnce' as const, delayMs: 0 };
+      start(
+        {
+          ...groups,
+          parameters,
+          life,
+          steps: [long],
+          arrivals: 'poisson',
+          arrivingRate: 1000,
+          slo: { ...slo, dropped: 1 },
+        },
+        { latencyMs: 2, clockUs, ambiguousUs },
+      );
+      const found = only(await ended());
+      const { lost, ambiguous = 0, expected, received } = found;
+      assert.deepEqual([lost, received], [0, expected]);
+      const isNear = nearChanges(ambiguousUs);
+      const wasMember = members();
+      const { plan } = bench;
+      const all = Array.from({ length: 12 }, (_, index) => index);
+      /** Of the group that it was sent to, whether they were in it then or not. */
+      const receivers = ({ from, stamp }: Passed): { one: number; isUncertain: boolean }[] => {
+        const group = from + (stamp.source % 2);
+        return all
+          .filter((one) => (group + 12 - one) % 4 < 2)
+          .map((one) => {
+            const elsewhere = agentOfConnection(plan, one) !== agentOfConnection(plan, from);
+            return { one, isUncertain: elsewhere && isNear(one, stamp.sentUs) };
+          });
+      };
+      const left = sum((each) => receivers(each).filter(({ isUncertain }) => isUncertain).length);
+      const certain = sum(
+        (each) =>
+          receivers(each).filter(
+            ({ one, isUncertain }) => !isUncertain && wasMember(one, each.stamp.sentUs),
+          ).length,
+      );
+      assert.deepEqual([ambiguous, expected], [left, certain]);
+      const extra = sum((each) => {
+        const uncertain = receivers(each).filter(({ isUncertain }) => isUncertain);
+        const isUncertain = (one: number): boolean => uncertain.some((other) => other.one === one);
+        return each.reached.filter((one) => !isUncertain(one) && !wasMember(one, each.stamp.sentUs))
+          .length;
+      });
+      assert.equal(found.extra, extra);
+      assert.ok(ambiguous > 0);
+    });
+
+    it('counts deliveries that come before they were sent as 0, and says how many', async () => {
+      const plan = start(broadcast, { clockUs, ambiguousUs });
+      const found = only(await ended());
+      const ahead = sum(
+        ({ from, to }) =>
+          to.filter(
+            (one) => clockUs(agentOfConnection(plan, one)) < clockUs(agentOfConnection(plan, from)),
+          ).length,
+      );
+      assert.ok(ahead > 0);
+      assert.deepEqual([found.negative, found.received], [ahead, 1200]);
+      assert.equal(found.latencyUs.min, 0);
+      // From the last clock to the second.
+      assert.ok(found.latencyUs.max >= 3880, `${found.latencyUs.max}`);
+      assert.ok(found.latencySameAgentUs!.max < found.latencyUs.max);
+    });
+  });
+
+  describe('one of which is lost', () => {
+    const two = [step, { ...step, index: 2 }];
+    const codes = ({ verdict }: StepSummary): string[] => verdict.reasons.map(({ code }) => code);
+
+    it('goes on to the end of the step without it, and then no further', async () => {
+      start({ ...broadcast, steps: two }, { latencyMs: 10 });
+      setTimeout(() => bench.kill(1, 300), 1100);
+      const { ending, endingMessage, steps } = await ended();
+      assert.deepEqual([ending, steps.length], ['workerLost', 1]);
+      const words = 'agent 2 of 3 was lost: it was silent for too long';
+      assert.equal(endingMessage, `A part of the load was missing: ${words}`);
+      const [found] = steps as [StepSummary];
+      assert.deepEqual(found.verdict.reasons, [{ code: 'agentLost', message: words }]);
+      assert.equal(found.verdict.status, 'incomplete');
+      assert.deepEqual([found.lost, found.seconds], [0, 1]);
+      assert.ok(found.sent > 60 && found.sent < 100, `${found.sent}`);
+    });
+
+    it('goes on with the next step, which is incomplete, where it is asked to', async () => {
+      start({ ...broadcast, steps: two }, { context: { onAgentLost: 'continue' } });
+      setTimeout(() => bench.kill(2, 100), 1100);
+      const { ending, steps } = await ended();
+      assert.equal(ending, 'completed', JSON.stringify(steps.map(({ verdict }) => verdict)));
+      assert.deepEqual(
+        steps.map((each) => [each.verdict.status, codes(each)]),
+        [1, 2].map(() => ['incomplete', ['agentLost']]),
+      );
+      const { sent, expected, received, connections } = steps[1]!;
+      assert.ok(sent > 60 && sent < 80, `${sent} of two agents with 6 or 7 senders`);
+      assert.deepEqual([expected, received], [8 * sent, 8 * sent]);
+      assert.deepEqual(connections, { requested: 12, open: 8 });
+    });
+
+    it('expects nothing of what the lost one has received and could not report', async () => {
+      const alone = [{ ...step, senders: 1, measureMs: 2500 }];
+      const parameters = { messageSize: 20, sendingInterval: 10 };
+      const judged = { ...slo, delivered: 0.999 };
+      const plan = start(
+        { ...broadcast, parameters, steps: alone, slo: judged },
+        { latencyMs: 80 },
+      );
+      const [sender] = populationsOf(plan)[0]!.senderOrder;
+      const other = (agentOfConnection(plan, sender!) + 1) % 3;
+      // Just after it has reported a second, with messages to it on their way.
+      setTimeout(() => bench.kill(other, 200), 2061);
+      const { steps } = await ended();
+      const [found] = steps as [StepSummary];
+      assert.deepEqual([found.verdict.status, codes(found)], ['incomplete', ['agentLost']]);
+      assert.deepEqual([found.sent, found.lost], [250, 0]);
+      // Of 3,000 a third was to be received there, and of that what it has reported counts.
+      assert.ok(found.expected > 2000 && found.expected < 3000, `${found.expected}`);
+    });
+
+    it('fails where what is left misses an objective', async () => {
+      start(
+        { ...broadcast, steps: two, slo: { ...slo, latencyUs: { p50: 5000 } } },
+        { latencyMs: 30 },
+      );
+      setTimeout(() => bench.kill(0, 100), 1100);
+      const { ending, steps } = await ended();
+      assert.equal(ending, 'workerLost');
+      assert.equal(steps[0]!.verdict.status, 'fail');
+      assert.deepEqual(codes(steps[0]!), ['slo-p50', 'agentLost']);
+    });
+
+    it('fails where deliveries among the others are lost after it', async () => {
+      start({ ...broadcast, steps: two, slo: { ...slo, delivered: 0.99 } });
+      setTimeout(() => bench.kill(1, 50), 700);
+      const { hub } = bench;
+      setTimeout(() => {
+        const { onMessage } = hub;
+        hub.onMessage = (from, message) => {
+          if (message.type !== 1 || message.target !== 'Broadcast') onMessage(from, message);
+        };
+      }, 1200);
+      const { steps } = await ended();
+      assert.equal(steps[0]!.verdict.status, 'fail');
+      // Those that are missing are slower than any limit, too.
+      assert.deepEqual(codes(steps[0]!), ['slo-p50', 'slo-delivered', 'agentLost']);
+    });
+
+    it('ends at once before the first step, and when none is left', async () => {
+      start(broadcast);
+      setTimeout(() => bench.kill(0, 0), 20);
+      const early = await ended();
+      assert.deepEqual([early.ending, early.steps.length], ['workerLost', 0]);
+      bench.time.restore();
+      start(broadcast);
+      setTimeout(() => [0, 1, 2].forEach((agent) => bench.kill(agent, 30)), 1100);
+      const none = await ended();
+      assert.equal(none.ending, 'workerLost');
+      assert.match(none.endingMessage!, /agent 1 of 3 .*, and 2 more$/);
+    });
+  });
+});

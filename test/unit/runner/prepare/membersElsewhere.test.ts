@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { agentOfConnection, agentOfWorker } from '../../../../src/plan/agents';
+import { populationsOf } from '../../../../src/plan/population';
+import { MemberChanges } from '../../../../src/runner/prepare/memberChanges';
+import { MembersElsewhere } from '../../../../src/runner/prepare/membersElsewhere';
+import { EntryRecorder } from '../../../../src/runner/recorder';
+import { FreshArrivals } from '../../../../src/runner/receive/freshArrivals';
+import { planOf } from '../../../fakes/plan';
+
+const agents = 3;
+const connections = 12;
+const workers = 6;
+const groups = { groupCount: 4, groupsPerConnection: 2, sendersPer: 'connection' };
+const parameters = { messageSize: 1, sendingInterval: 1, ...groups };
+const entries = [
+  { useCase: 'broadcast', parameters },
+  { useCase: 'sendToGroup', parameters },
+  { useCase: 'frequentJoinLeaveGroup', parameters: { ...parameters, joinLeaveInterval: 5 } },
+];
+const plan = planOf({ agents, connections, entries, runId: 1 }, workers);
+const populations = populationsOf(plan);
+const groupCount = 1 + 4 + 4;
+
+/** One for each thing that happens, at rising microseconds. */
+const happening = fc.oneof(
+  fc.record({
+    what: fc.constant('move' as const),
+    connection: fc.nat(connections - 1),
+    outside: fc.boolean(),
+  }),
+  fc.record({
+    what: fc.constant('send' as const),
+    worker: fc.nat(workers - 1),
+    group: fc.nat(groupCount - 1),
+  }),
+  fc.record({ what: fc.constant('report' as const), worker: fc.nat(workers - 1) }),
+  // To one worker: the next reports that are under way to it.
+  fc.record({ what: fc.constant('hear' as const), worker: fc.nat(workers - 1), count: fc.nat(4) }),
+  // Somebody hears of a change at once and sends.
+  fc.record({
+    what: fc.constant('news' as const),
+    connection: fc.nat(connections - 1),
+    outside: fc.boolean(),
+    worker: fc.nat(workers - 1),
+    group: fc.nat(groupCount - 1),
+  }),
+);
+const story = fc.array(fc.tuple(happening, fc.nat(3)), { maxLength: 120 });
+
+interface Span {
+  readonly sinceUs: number;
+  untilUs: number;
+  readonly outside: boolean;
+}
+
+interface Sent {
+  readonly worker: number;
+  readonly group: number;
+  readonly atUs: number;
+}
+
+/** Plays the story; the clock of each agent reads `clockUs[agent]` more than it is. */
+function play(list: readonly (readonly [Happening, number])[], clockUs: number[], ambiguousUs = 0) {
+  let realUs = 1000;
+  const clockOf = (worker: number): number => realUs + clockUs[agentOfWorker(plan, worker)]!;
+  const spans = Array.from({ length: connections }, (): Span[] => []);
+  const changes = Array.from({ length: workers }, () => new MemberChanges());
+  const counted = Array.from({ length: workers }, () => new EntryRecorder());
+  for (const each of counted) each.ambiguousUs = ambiguousUs;
+  const elsewhere = Array.from({ length: workers }, (_, worker) => {
+    const made = new MembersElsewhere(plan, worker, populations, () => clockOf(worker));
+    made.begin(ambiguousUs);
+    assert.equal(made.placeOf(counted[worker]!), 0);
+    return made;
+  });
+  const underWay = Array.from({ length: workers }, (): Report[] => []);
+  const sent: Sent[] = [];
+  /** How many deliveries were certain when so many messages had left. */
+  const certain: [sent: number, deliveries: number][] = [];
+  const certainNow = (): number =>
+    counted.reduce(
+      (sum, { expected }, worker) =>
+        sum + expected - (elsewhere[worker]!.unsettled?.deliveries ?? 0),
+      0,
+    );
+  const report = (worker: number): void => {
+    for (const each of changes[worker]!.take(clockOf(worker)))
+      for (const queue of underWay) queue.push({ worker, ...each });
+  };
+  const hear = (worker: number, count: number): void => {
+    const reports = underWay[worker]!.splice(0, count);
+    if (reports.length > 0) elsewhere[worker]!.heard(reports);
+  };
+  const move = (connection: number, outside: boolean): void => {
+    const worker = connection % workers;
+    const atUs = clockOf(worker) + 1;
+    const last = spans[connection]!.at(-1);
+    const joins = last === undefined || last.untilUs < Infinity;
+    if (joins) spans[connection]!.push({ sinceUs: atUs, untilUs: Infinity, outside });
+    else last.untilUs = atUs;
+    const now = spans[connection]!.at(-1)!;
+    changes[worker]!.add(connection, atUs, joins, now.outside);
+    // Whoever changes waits until it has happened.
+    realUs += 1;
+  };
+  const send = (worker: number, group: number): void => {
+    const atUs = clockOf(worker);
+    counted[worker]!.expected += elsewhere[worker]!.sent(group, atUs, 0);
+    sent.push({ worker, group, atUs });
+  };
+  for (const [one, passUs] of list) {
+    realUs += passUs;
+    if (one.what === 'move' || one.what === 'news') move(one.connection, one.outside);
+    if (one.what === 'news') report(one.connection % workers);
+    if (one.what === 'report') report(one.worker);
+    if (one.what === 'hear') hear(one.worker, one.count);
+    if (one.what === 'news') hear(one.worker, Infinity);
+    if (one.what === 'send' || one.what === 'news') send(one.worker, one.group);
+    certain.push([sent.length, certainNow()]);
+  }
+  realUs += 1000;
+  for (let worker = 0; worker < workers; worker++) report(worker);
+  for (let worker = 0; worker < workers; worker++) hear(worker, Infinity);
+  return { spans, sent, counted, elsewhere, certain };
+}
+
+type Happening = typeof happening extends fc.Arbitrary<infer Kind> ? Kind : never;
+type Report = Parameters<MembersElsewhere['heard']>[0][number];
+
+/** Whether a connection gets what is sent to the group while it takes part. */
+function isIn(connection: number, group: number, outside: boolean): boolean {
+  const population = populations.filter(({ firstGroup }) => firstGroup <= group).at(-1)!;
+  if (outside && population.othersMove) return false;
+  return Array.from({ length: population.groupsPerConnection }, (_, slot) =>
+    population.groupOf(connection, slot),
+  ).includes(group - population.firstGroup);
+}
+
+describe('MembersElsewhere', () => {
+  it('expects in the end whoever was a member elsewhere, whatever was known when', () => {
+    const exact = fc.property(story, (list) => {
+      const { spans, sent, counted, elsewhere, certain } = play(list, [0, 0, 0]);
+      const truth = new Array<number>(workers).fill(0);
+      const soFar = [0];
+      for (const { worker, group, atUs } of sent) {
+        spans.forEach((all, connection) => {
+          if (agentOfConnection(plan, connection) === agentOfWorker(plan, worker)) return;
+          for (const { sinceUs, untilUs, outside } of all)
+            if (sinceUs <= atUs && atUs < untilUs && isIn(connection, group, outside))
+              truth[worker]! += 1;
+        });
+        soFar.push(truth.reduce((sum, each) => sum + each, 0));
+      }
+      for (const [messages, deliveries] of certain) assert.ok(deliveries <= soFar[messages]!);
+      assert.deepEqual(
+        counted.map(({ expected }) => expected),
+        truth,
+      );
+      assert.deepEqual(
+        elsewhere.map(({ unsettled }) => unsettled),
+        new Array<undefined>(workers).fill(undefined),
+      );
+    });
+    fc.assert(exact, { numRuns: 600 });
+  });
+
+  it('leaves out whom the clocks do not assign, and each of them once', () => {
+    const clocks = fc.tuple(fc.nat(6), fc.nat(6), fc.nat(6));
+    const left = fc.property(story, clocks, fc.integer({ min: 1, max: 8 }), (list, clockUs, by) => {
+      const { spans, sent, counted } = play(list, clockUs, by);
+      const expected = new Array<number>(workers).fill(0);
+      const ambiguous = new Array<number>(workers).fill(0);
+      for (const { worker, group, atUs } of sent)
+        spans.forEach((all, connection) => {
+          if (agentOfConnection(plan, connection) === agentOfWorker(plan, worker)) return;
+          const mine = all.filter(({ outside }) => isIn(connection, group, outside));
+          const times = mine.flatMap(({ sinceUs, untilUs }) => [sinceUs, untilUs]);
+          if (times.some((us) => Math.abs(us - atUs) <= by)) ambiguous[worker]! += 1;
+          else if (mine.some(({ sinceUs, untilUs }) => sinceUs <= atUs && atUs < untilUs))
+            expected[worker]! += 1;
+        });
+      assert.deepEqual(
+        counted.map((each) => [each.expected, each.ambiguous]),
+        expected.map((each, worker) => [each, ambiguous[worker]]),
+      );
+    });
+    fc.assert(left, { numRuns: 600 });
+  });
+
+  it('settles nothing before all the others have reported past it', () => {
+    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const counts = new EntryRecorder();
+    const place = elsewhere.placeOf(counts);
+    for (let atUs = 100; atUs < 3100; atUs++) elsewhere.sent(0, atUs, place);
+    const tell = (worker: number, upToUs: number, changes: number[] = []): number => {
+      elsewhere.heard([{ worker, upToUs, changes }]);
+      return elsewhere.unsettled?.messages ?? 0;
+    };
+    const elsewhereOnes = [2, 3, 4, 5];
+    for (const worker of elsewhereOnes.slice(1)) assert.equal(tell(worker, 5000), 3000);
+    // Its own agent has nothing to say to it, and a report that is no later changes nothing.
+    assert.equal(tell(1, 5000, [1, 50, 1]), 3000);
+    assert.equal(tell(2, 99), 3000);
+    assert.equal(tell(2, 1099, [2, 1050, 1]), 2000);
+    assert.equal(counts.expected, 50);
+    assert.equal(tell(2, 5000), 0);
+    assert.equal(counts.expected, 2050);
+    assert.equal(elsewhere.sent(0, 6000, place), 1);
+  });
+
+  it('expects nothing of an agent that was lost from what it has reported last on', () => {
+    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const counts = new EntryRecorder();
+    const place = elsewhere.placeOf(counts);
+    const joins = [2, 3, 4, 5].map((worker) => ({ worker, upToUs: 10, changes: [worker, 5, 1] }));
+    elsewhere.heard(joins);
+    for (const atUs of [8, 20, 30]) counts.expected += elsewhere.sent(0, atUs, place);
+    assert.deepEqual([counts.expected, elsewhere.unsettled], [12, { messages: 3, deliveries: 12 }]);
+    elsewhere.heard([
+      { worker: 2, upToUs: 25, changes: [] },
+      { worker: 3, upToUs: 22, changes: [] },
+    ]);
+    elsewhere.gone(1);
+    elsewhere.heard([{ worker: 2, upToUs: 40, changes: [8, 39, 1] }]);
+    for (const worker of [4, 5]) elsewhere.heard([{ worker, upToUs: 35, changes: [] }]);
+    assert.deepEqual([counts.expected, elsewhere.unsettled], [10, undefined]);
+    assert.equal(elsewhere.sent(0, 50, place), 2);
+  });
+
+  it('believes no report of a connection that is not the worker’s', () => {
+    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const changes = [3, 5, 1, 0, 5, 1, -4, 5, 1, 26, 5, 1, 2.5, 5, 1, 2, Infinity, 1, 8, 5];
+    elsewhere.heard([{ worker: 2, upToUs: 10, changes }]);
+    assert.equal(elsewhere.sent(0, 7, elsewhere.placeOf(new EntryRecorder())), 0);
+  });
+});
+
+describe('FreshArrivals', () => {
+  it('takes back what its receiver’s joining or leaving makes ambiguous, once, and nothing else', () => {
+    const fresh = new FreshArrivals();
+    const counted = new EntryRecorder();
+    counted.ambiguousUs = 10;
+    Object.assign(counted, { received: 4, late: 1, extra: 2 });
+    const note = (index: number, sentUs: number, as: 'received' | 'late' | 'extra'): void =>
+      fresh.note({ counted, index, sentUs, arrivedUs: sentUs + 2, othersMove: index === 3, as });
+    const now = (): number[] => [counted.received, counted.late, counted.extra];
+    note(1, 80, 'received');
+    note(1, 92, 'received');
+    note(2, 95, 'received');
+    note(1, 95, 'late');
+    note(3, 96, 'extra');
+    note(1, 97, 'extra');
+    fresh.changed(3, 101, true);
+    assert.deepEqual(now(), [4, 1, 2]);
+    fresh.changed(1, 101, false);
+    assert.deepEqual(now(), [2, 0, 1]);
+    fresh.changed(1, 101, false);
+    fresh.changed(2, 106, false);
+    assert.deepEqual(now(), [2, 0, 1], 'sent more than 10 us before');
+  });
+});
+
+describe('MemberChanges', () => {
+  it('divides what is long, and says only in the last part how far it goes', () => {
+    const changes = new MemberChanges();
+    assert.deepEqual(changes.take(7.9), [{ upToUs: 7, changes: [] }]);
+    for (let index = 0; index < 9000; index++)
+      changes.add(index, 10 + index, true, index % 2 === 1);
+    const reports = changes.take(10_000.5);
+    assert.deepEqual(
+      reports.map((each) => [each.upToUs, each.changes.length]),
+      [
+        [7, 3 * 4096],
+        [7, 3 * 4096],
+        [10_000, 3 * 808],
+      ],
+    );
+    assert.deepEqual(reports[0]!.changes.slice(0, 6), [0, 10, 1, 1, 11, 3]);
+    assert.deepEqual(reports[2]!.changes.slice(0, 3), [8192, 8202, 1]);
+    assert.deepEqual(changes.take(10_001), [{ upToUs: 10_001, changes: [] }]);
+  });
+});
