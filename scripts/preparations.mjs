@@ -22,6 +22,7 @@ const preparations = {
     alone: true,
     soon: true,
   },
+  natsServer: { args: () => ['scripts/natsServer.mjs'], leaves: 'out/nats/program', alone: true },
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };
 

@@ -24,6 +24,8 @@ export const turns = [
     { name: 'load', needs: ['bundles'], jobs: 3, retries: 1 },
     // It waits more than it works.
     { name: 'interop', needs: ['bundles', 'aspnetServer'], retries: 0 },
+    // So does it: its agents are processes of their own.
+    { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
     // One process: each further one would load the whole product again. It begins while the others still prepare.
     { name: 'unit', needs: [], retries: 0, yields: true },
   ],

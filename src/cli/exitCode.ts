@@ -9,6 +9,7 @@ export const exitCode = {
   noTarget: 3,
   generatorBound: 4,
   defect: 5,
+  agentLost: 6,
   sigint: 130,
   sigterm: 143,
 } as const;
@@ -22,6 +23,7 @@ Exit codes:
   3    the target cannot be reached or was lost
   4    the run is invalid: its load was not sent in time, or nothing was sent
   5    a worker was lost, or a defect of ours
+  6    incomplete: an agent was lost, or did not come
   130  interrupted by Ctrl+C; 143 by SIGTERM; the partial result is written`;
 
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
@@ -39,13 +41,16 @@ export function exitCodeOfSignal(signal: EndingSignal): number {
 }
 
 export function exitCodeOfResult(
-  result: Pick<Result, 'ending' | 'verdict' | 'connections' | 'baseline'>,
+  result: Pick<Result, 'ending' | 'verdict' | 'connections' | 'baseline' | 'agents'>,
   signal: EndingSignal = 'SIGINT',
 ): number {
-  const { ending, verdict, connections, baseline } = result;
+  const { ending, verdict, connections, baseline, agents } = result;
   if (ending === 'interrupted' || ending === 'stopped') return exitCodeOfSignal(signal);
   if (ending === 'targetLost') return exitCode.noTarget;
-  if (ending === 'workerLost') return exitCode.defect;
+  if (ending === 'workerLost') {
+    if (agents === undefined) return exitCode.defect;
+    return verdict.status === 'fail' ? exitCode.sloMissed : exitCode.agentLost;
+  }
   const { done, generatorBound, noTarget, sloMissed } = exitCode;
   const incomplete = connections.connected === 0 ? noTarget : sloMissed;
   // What it missed by itself comes first.
@@ -64,6 +69,7 @@ const codesOfErrors: Readonly<Record<string, number>> = {
   'target-unreachable': exitCode.noTarget,
   'local-hub': exitCode.noTarget,
   'sign-in': exitCode.noTarget,
+  'agents-missing': exitCode.agentLost,
 };
 
 /** Exit code for something thrown: an expected error says what to do, anything else is a defect. */

@@ -16,6 +16,7 @@ import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './serveTree';
+import { addAgentOptions, addAgents } from './agentTree';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -38,6 +39,7 @@ export const runProgram = (
       withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
       for (const add of [
         addRun,
+        addAgents,
         addInit,
         addReading,
         addComparing,
@@ -53,7 +55,7 @@ export const runProgram = (
 type Add = AddCommands<OnDemand>;
 
 const addRun: Add = (program, carryOut) => {
-  withExample(
+  const run = withExample(
     program.command('run'),
     `run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
   )
@@ -107,6 +109,7 @@ const addRun: Add = (program, carryOut) => {
     .option('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run')
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));
+  addAgentOptions(run);
 };
 
 const addInit: Add = (program, carryOut) => {

@@ -35,6 +35,8 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
   ) => Promise<Result>;
   readonly writeCounters: typeof writeCounters;
   readonly workerScript: string;
+  /** Processes that wait for the run; absent: it stays in this one. */
+  readonly agents?: number;
 }
 
 /** Only the start is left: the target is open, and the folder is made. */
@@ -63,6 +65,12 @@ export async function prepareRun(
   // Without a target the embedded hub is used, so that a first run needs nothing else.
   const scenario: Scenario = { target: { kind: 'local' }, ...given };
   const { calledOff, confirm, context, waiting } = shell;
+  const { agents = 1 } = scenario;
+  if (agents > 1 && parts.agents === undefined)
+    throw new ExpectedError(
+      'agents',
+      `The scenario asks for ${agents} agents: start it with \`--on hosts\` on the command line, or set config.agents to 1.`,
+    );
   const agree = confirm && ((beyond: RemoteLoad) => confirm(beyond, scenario));
   const planned = await withPayloadFile(await planForMachine(scenario, parts), (name) =>
     context.readFile(name),

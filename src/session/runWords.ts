@@ -1,3 +1,4 @@
+import { fill } from '../base/objectives/limitWords';
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
@@ -123,7 +124,7 @@ export function plural(noun: string, count: number): string {
 
 type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
 
-type Driven = Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing'>;
+type Driven = Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing' | 'agents'>;
 
 /** That it was no service, and {@link howWords}; empty when there is nothing to say. */
 export function marksOf(
@@ -149,10 +150,12 @@ export function howWords(
   dialect: Dialect = scenario.dialect,
   texts: HowTexts = howTexts,
 ): string {
-  const { transport, protocol, driver, pacing } = scenario;
+  const { transport, protocol, driver, pacing, agents = 1 } = scenario;
   const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
   const said = (Object.keys(howTexts) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
-  return said.map((way) => texts[way]).join(', ');
+  const words = said.map((way) => texts[way]);
+  if (agents > 1) words.push(fill(texts.agents, formatCount(agents)));
+  return words.join(', ');
 }
 
 /** `0:12`, `9:59`, `12 m`, `3 h`: the measuring time a step has left. */

@@ -7,6 +7,7 @@ import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
+import { scenarioCopy } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
 import type { Scenario } from '../../scenario/scenario';
@@ -23,8 +24,10 @@ import { scenarioOf } from '../scenarioOf';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
 import { confirmLoad } from './confirmLoad';
+import type { AgentRun, OnFlags } from './onHosts';
+import type { ClusterFlags } from './onKubernetes';
 
-export interface RunFlags {
+export interface RunFlags extends OnFlags, ClusterFlags {
   readonly target?: string;
   readonly set?: readonly Override[];
   readonly out?: string;
@@ -76,6 +79,10 @@ export async function runCommand(
     const { importCommand } = await onDemand();
     return importCommand(path.resolve(folder, resultFilePath), flags, io);
   }
+  if (flags.on === 'kubernetes') {
+    const { runOnKubernetes } = await onDemand();
+    return runOnKubernetes(read, overrides, flags, io, deps);
+  }
   const directory = path.resolve(cwd, flags.out ?? '.signalr-bench');
   const found = await baselineOf(flags, directory, read, io);
   const baseline = found?.result && {
@@ -96,23 +103,42 @@ export async function runCommand(
   const shown: Shown = {};
   const shell = shellOf(folder, flags, io, shown, stop, deps);
   let outputs: LiveOutputs | undefined;
+  let agents: AgentRun | undefined;
   try {
-    const { createLiveView, createPlainView } = await onDemand();
+    const { createLiveView, createPlainView, gatherHosts } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
-    const prepared = await prepareRun(read.scenario, request, shell, deps);
+    if (flags.on !== undefined)
+      agents = await gatherHosts(flags, read.scenario, request, shell, io);
+    const parts = { ...deps, ...agents?.parts };
+    const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);
     outputs?.begin(prepared);
     shown.view = canRedraw(io)
       ? createLiveView(io.stderr, titleOf(prepared), canColour(io))
       : createPlainView(io.stderr, titleOf(prepared));
-    const session = await runSession(prepared, shell, deps);
-    session.onSnapshot((snapshot) => outputs?.update(snapshot));
-    session.onResult((result) => outputs?.finish(result));
+    const { publisher } = agents ?? {};
+    publisher?.title({
+      ...{ file: read.name, text: scenarioCopy(read.text, overrides), url: prepared.target.url },
+      startedAt: prepared.startedAt.toISOString(),
+    });
+    const session = await runSession(prepared, shell, parts);
+    session.onSnapshot((snapshot) => {
+      outputs?.update(snapshot);
+      publisher?.snapshot(snapshot);
+    });
+    session.onResult((result) => {
+      outputs?.finish(result);
+      publisher?.result(result);
+    });
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
     await report({ ...finished, notCompared: found?.why }, session, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
+  } catch (error) {
+    if (error instanceof ExpectedError) agents?.publisher?.failed(error.message);
+    throw error;
   } finally {
     await outputs?.close();
+    await agents?.dispose();
     stop.dispose();
   }
 }
@@ -158,10 +184,10 @@ async function baselineOf(
 
 /** Flags that stand for a key come after `--set`, so that they win. */
 function overridesOf(flags: RunFlags): Override[] {
-  const { set = [], target, seed, workers, repeat, search, budget, precision } = flags;
+  const { set = [], target, seed, workers, repeat, agents, search, budget, precision } = flags;
   const named = {
     ...{ 'config.target': target, 'config.seed': seed, 'config.workers': workers },
-    'config.repeat': repeat,
+    ...{ 'config.repeat': repeat, 'config.agents': agents },
     ...(search === true && { search: '' }),
     ...(search === false && { search: 'false' }),
     ...(typeof search === 'string' && { 'search.of': search }),

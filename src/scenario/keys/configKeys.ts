@@ -374,7 +374,11 @@ export const configSpecs = {
   ),
   workers: count(
     { range: [1, 256], defaultText: 'one less than the cores, at least 1' },
-    'Threads that produce the load.',
+    'Threads that produce the load; of each agent, where there are several.',
+  ),
+  agents: count(
+    { range: [1, 1000], defaultText: '1' },
+    'Processes that share the load, usually on as many machines, where a run is started with `--on`.',
   ),
   repeat: count(
     { range: [1, 100], defaultText: '1' },

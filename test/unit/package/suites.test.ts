@@ -49,10 +49,13 @@ const suiteModule = async (): Promise<SuiteModule> =>
   (await import(pathToFileURL(path.resolve('scripts', 'suite.mjs')).href)) as SuiteModule;
 
 describe('suites', () => {
-  it('have no second tries in unit and interop, and at most one elsewhere', async () => {
+  it('have no second tries in unit, interop and machines, and at most one elsewhere', async () => {
     const { turns } = await suiteModule();
     for (const { name, retries } of turns.flat())
-      assert.ok(retries === (/^(unit|interop)$/.test(name) ? 0 : 1), `${name}: ${retries}`);
+      assert.ok(
+        retries === (/^(unit|interop|machines)$/.test(name) ? 0 : 1),
+        `${name}: ${retries}`,
+      );
   });
 
   it('leave the processor to others only where no slowness makes a test fail', async () => {

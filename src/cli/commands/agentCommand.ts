@@ -1,0 +1,83 @@
+import { ownParts } from '../../machines/agent/ownParts';
+import { serveRun, type AgentEnding } from '../../machines/agent/agent';
+import { redactText } from '../../results/redact';
+import { readScenario, type ScenarioParser } from '../../session/scenarioFile';
+import type { RunParts } from '../../session/prepareRun';
+import { exitCode } from '../exitCode';
+import { referenceValue, type ProcessIo } from '../io';
+import { openBus, type BusFlags } from '../openBus';
+import { printable } from '../views/line';
+
+export interface AgentFlags extends BusFlags {
+  readonly run?: string;
+  /** Milliseconds without a word of the coordinator after which it stops. */
+  readonly aloneAfter?: number;
+}
+
+export interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
+  readonly parseScenario: ScenarioParser;
+  readonly serverScript: string;
+}
+
+/** Name of the machine in its cluster, as its manifest gives it. */
+const nodeVariable = 'SIGNALR_BENCH_NODE';
+
+const codes: Readonly<Record<AgentEnding['kind'], number>> = {
+  done: exitCode.done,
+  // Whoever finds no place is not needed: a failure would have another one started in its place.
+  fenced: exitCode.done,
+  left: exitCode.done,
+  refused: exitCode.badInput,
+  failed: exitCode.defect,
+  alone: exitCode.defect,
+};
+
+/** Generates load for the runs of a bus: for one that is named, else for one after the other until it is stopped. */
+export async function agentCommand(
+  flags: AgentFlags,
+  io: ProcessIo,
+  deps: AgentDeps,
+): Promise<number> {
+  const { env, stderr } = io;
+  const say = (text: string): void => {
+    stderr.write(`${printable(redactText(text))}\n`);
+  };
+  const leaving = new AbortController();
+  const subscription = io.onSignal((signal) => leaving.abort(`it got ${signal}`));
+  const bus = await openBus(flags, io, 'signalr-bench agent');
+  const parts = ownParts({
+    parse: (text, overrides) =>
+      readScenario({ title: 'the scenario', text, overrides }, deps.parseScenario),
+    openTarget: deps.openTarget,
+    reference: (kind, name) => referenceValue(env, kind, name),
+    workerScript: deps.workerScript,
+    serverScript: deps.serverScript,
+  });
+  const node = env[nodeVariable];
+  try {
+    for (;;) {
+      const { run, aloneAfter } = flags;
+      const leave = leaving.signal;
+      const options = { run, node, say, leave, ...(aloneAfter && { silenceMs: aloneAfter }) };
+      const ending = await serveRun(bus, parts, options);
+      say(endingWords(ending));
+      const isLast = run !== undefined || ending.kind === 'left' || ending.kind === 'refused';
+      if (isLast) return codes[ending.kind];
+    }
+  } finally {
+    subscription.dispose();
+    await bus.close();
+  }
+}
+
+function endingWords({ kind, text }: AgentEnding): string {
+  const words: Readonly<Record<AgentEnding['kind'], string>> = {
+    done: 'the run is over',
+    fenced: 'every place of the run is taken',
+    refused: 'this agent cannot take part',
+    failed: 'this agent could not go on',
+    alone: 'this agent has stopped by itself',
+    left: 'left the run',
+  };
+  return text ? `${words[kind]}: ${text}` : words[kind];
+}

@@ -1,0 +1,304 @@
+/** One machine's share of a run: takes a place, makes the plan, and leads its worker threads as the coordinator says. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Disposable } from '../../base/event';
+import { ExpectedError } from '../../base/expectedError';
+import type { Plan } from '../../plan/plan';
+import type { ClockOrder, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
+import { toolVersion } from '../../results/result';
+import type { MachineLimits } from '../../runner/lead/machineLimits';
+import { machineClock } from '../../runner/machineClock';
+import type { Scenario } from '../../scenario/scenario';
+import type { OpenTarget } from '../../targets/target';
+import type { Bus, Following } from '../bus/bus';
+import { clockName, ReferenceClock } from '../clock/referenceClock';
+import {
+  askForBeat,
+  encode,
+  joinSubject,
+  readJoinAnswer,
+  readLeadMessage,
+  subjectsOf,
+  type Beat,
+  type JoinAnswer,
+  type Member,
+  type RunOrder,
+  type RunSubjects,
+} from '../messages';
+import { planHash } from '../planHash';
+import { Outbox } from './outbox';
+
+/** What an agent works with; tests put fakes in its place. */
+export interface AgentParts {
+  /** @throws ExpectedError when the scenario has errors */
+  readonly scenarioOf: (order: RunOrder) => Promise<Scenario>;
+  readonly planOf: (scenario: Scenario, order: RunOrder, agents: number) => Promise<Plan>;
+  readonly openTarget: (scenario: Scenario, order: RunOrder) => Promise<OpenTarget>;
+  readonly machineLimits: () => Promise<MachineLimits>;
+  readonly startWorkers: (share: AgentShare, listener: WorkerListener) => AgentWorkers;
+}
+
+/** What the workers of one agent start with. */
+export interface AgentShare {
+  readonly plan: Plan;
+  readonly target: OpenTarget;
+  /** From 0. */
+  readonly agent: number;
+  /** Zero of the run on this machine's clock, microseconds. */
+  readonly originUs: number;
+}
+
+export interface AgentWorkers extends WorkerHost {
+  order(order: ToWorker | ClockOrder): void;
+}
+
+/**
+ * How an agent's run ended. `done`: in order. `fenced`: every place was taken. `refused`: it may not take part.
+ * `failed`: it could not go on. `alone`: nothing was heard any more. `left`: somebody asked it to leave.
+ */
+export interface AgentEnding {
+  readonly kind: 'done' | 'fenced' | 'refused' | 'failed' | 'alone' | 'left';
+  readonly text?: string;
+}
+
+export interface AgentOptions {
+  /** Absent: the first run that has room. */
+  readonly run?: string | undefined;
+  /** Name of the machine in its cluster. */
+  readonly node?: string | undefined;
+  readonly say: (text: string) => void;
+  /** Ends the agent; its reason is said to the coordinator. */
+  readonly leave: AbortSignal;
+  /** Time without a word of the coordinator after which it stops sending. */
+  readonly silenceMs?: number;
+}
+
+const askEveryMs = 1000;
+const beatEveryMs = 500;
+/** Source: decision record on several machines, "Dead-man". */
+const usualSilenceMs = 60_000;
+/** What it measured is offered to a bus that is away for so long after its end. */
+const lastWordsMs = 5 * 60_000;
+const leavingWordsMs = 10_000;
+const closeMs = 3000;
+
+/** Waits for a run and works for it to its end. @throws ExpectedError `agent-refused`, `run-id` */
+export async function serveRun(
+  bus: Bus,
+  parts: AgentParts,
+  options: AgentOptions,
+): Promise<AgentEnding> {
+  const { say, leave } = options;
+  const answer = await findRun(bus, options);
+  if (answer === undefined) return { kind: 'left' };
+  if ('refused' in answer) return { kind: 'refused', text: answer.refused };
+  const subjects = subjectsOf(answer.run);
+  const epoch = randomUUID();
+  const { cores, fileDescriptors, localPorts } = await parts.machineLimits();
+  const clock = await clockName();
+  const member: Member = {
+    ...{ epoch, host: hostname(), cores, fileDescriptors, localPorts },
+    ...(options.node !== undefined && { node: options.node }),
+    ...(clock !== undefined && { clock }),
+  };
+  for (let agent = 0; agent < answer.agents && !leave.aborted; agent++) {
+    if (!(await bus.claim(`${subjects.members}.${agent}`, encode(member)))) continue;
+    say(`agent ${agent + 1} of ${answer.agents} in run ${answer.run}`);
+    const place = { ...answer, agent, epoch, clock, subjects };
+    return new Agent(bus, parts, options, place).work();
+  }
+  return leave.aborted ? { kind: 'left' } : { kind: 'fenced' };
+}
+
+async function findRun(
+  bus: Bus,
+  { run, leave, say }: AgentOptions,
+): Promise<JoinAnswer | undefined> {
+  const subject = run === undefined ? joinSubject : subjectsOf(run).join;
+  for (let asked = 0; !leave.aborted; asked++) {
+    const text = await bus.ask(subject, encode({ toolVersion }), askEveryMs);
+    const answer = text === undefined ? undefined : readJoinAnswer(text);
+    if (answer !== undefined) return answer;
+    if (asked === 0) say(run === undefined ? 'waiting for a run' : `waiting for run ${run}`);
+    await pause(askEveryMs, leave);
+  }
+  return undefined;
+}
+
+interface Place {
+  readonly agents: number;
+  readonly agent: number;
+  readonly epoch: string;
+  readonly clock: string | undefined;
+  readonly subjects: RunSubjects;
+}
+
+class Agent {
+  private readonly outbox: Outbox;
+  private readonly clock = machineClock();
+  private workers: AgentWorkers | undefined;
+  private target: OpenTarget | undefined;
+  private reference: ReferenceClock | undefined;
+  private heardMs = performance.now();
+  private startCpu = process.cpuUsage();
+  private over: (ending: AgentEnding) => void = () => undefined;
+  private readonly ended = new Promise<AgentEnding>((resolve) => {
+    this.over = resolve;
+  });
+  private readonly subscriptions: Disposable[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly parts: AgentParts,
+    private readonly options: AgentOptions,
+    private readonly place: Place,
+  ) {
+    const { subjects, agent, epoch } = place;
+    const now = () => {
+      const { user, system } = process.cpuUsage(this.startCpu);
+      return { open: this.workers?.takingPart() ?? 0, cpuUs: user + system };
+    };
+    const lost = (): void => this.over({ kind: 'alone', text: 'the bus took nothing any more' });
+    this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, now, lost);
+  }
+
+  async work(): Promise<AgentEnding> {
+    const { bus, place, options } = this;
+    const { subjects } = place;
+    const heard = (): void => {
+      this.heardMs = performance.now();
+    };
+    const leave = (): void => {
+      const reason: unknown = options.leave.reason;
+      this.over({ kind: 'left', text: typeof reason === 'string' ? reason : 'it was stopped' });
+    };
+    options.leave.addEventListener('abort', leave, { once: true });
+    let following: Following | undefined;
+    try {
+      const alive = bus.hear(subjects.alive, (text) => {
+        heard();
+        if (text === askForBeat) this.beat();
+      });
+      this.subscriptions.push(alive);
+      // One after the other: an order may have to wait for the plan.
+      let work = Promise.resolve();
+      following = await bus.follow(subjects.log, subjects.lead, (text) => {
+        heard();
+        work = work.then(() => this.take(text)).catch((error: unknown) => this.fail(error));
+      });
+      this.timer = setInterval(() => this.beat(), beatEveryMs);
+      const ending = await this.ended;
+      if (ending.kind === 'left') this.outbox.put({ leaving: ending.text ?? '' });
+      await this.stopSending();
+      if (ending.kind !== 'alone') this.outbox.put({ final: true });
+      await this.outbox.empty(ending.kind === 'left' ? leavingWordsMs : lastWordsMs);
+      return ending;
+    } finally {
+      clearInterval(this.timer);
+      options.leave.removeEventListener('abort', leave);
+      following?.dispose();
+      this.reference?.dispose();
+      for (const subscription of this.subscriptions) subscription.dispose();
+      await this.workers?.end();
+      await this.target?.dispose();
+    }
+  }
+
+  private async take(text: string): Promise<void> {
+    const message = readLeadMessage(text);
+    if (message === undefined) return;
+    if (message.type === 'run') await this.start(message);
+    else if (message.type === 'end') this.over({ kind: 'done' });
+    else this.workers?.order(message);
+  }
+
+  /** @throws ExpectedError for what keeps it from taking part */
+  private async start(order: RunOrder): Promise<void> {
+    if (this.workers !== undefined) return;
+    const { bus, parts, place } = this;
+    const scenario = await parts.scenarioOf(order);
+    const plan = await parts.planOf(scenario, order, place.agents);
+    if (planHash(plan) !== order.planHash)
+      throw new ExpectedError(
+        'plan-hash',
+        'its plan differs from that of the coordinator: all machines need the same version and the same files',
+      );
+    const isSame = order.clock !== undefined && order.clock === place.clock;
+    const nowUs = (): number => this.clock.nowUs();
+    this.reference = new ReferenceClock(bus, place.subjects.clock, nowUs, isSame);
+    let firstUs = 0;
+    const offset = await this.reference.begin(({ offsetUs }) =>
+      this.workers?.order({ type: 'clock', offsetUs: offsetUs - firstUs }),
+    );
+    if (offset === undefined)
+      throw new ExpectedError('clock', 'the coordinator did not answer when asked for its time');
+    firstUs = offset.offsetUs;
+    this.target = await parts.openTarget(scenario, order);
+    this.startCpu = process.cpuUsage();
+    const share: AgentShare = {
+      ...{ plan, target: this.target, agent: place.agent },
+      originUs: order.originUs - offset.offsetUs,
+    };
+    this.workers = parts.startWorkers(share, {
+      fact: (worker, fact) => {
+        this.outbox.put({ worker, fact });
+        if (fact.type === 'closed' && this.workers?.alive.size === 0) this.over({ kind: 'done' });
+      },
+      lost: (_worker, error) => this.fail(error),
+    });
+    // Each agent signs in by itself: what lets it in goes over no bus.
+    const { passes } = this.target;
+    if (passes !== undefined)
+      this.subscriptions.push(
+        passes.onRenewed((pass) => this.workers?.order({ type: 'renewed', pass })),
+      );
+  }
+
+  private fail(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    const isInput = error instanceof ExpectedError;
+    this.outbox.put({ failed: text.replace(/\.$/, ''), isInput });
+    this.over({ kind: isInput ? 'refused' : 'failed', text });
+  }
+
+  /** What was measured up to now is reported. */
+  private async stopSending(): Promise<void> {
+    const { workers } = this;
+    if (workers === undefined) return;
+    workers.order({ type: 'halt' });
+    workers.order({ type: 'close' });
+    const untilMs = performance.now() + closeMs;
+    while (workers.alive.size > 0 && performance.now() < untilMs)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    await workers.end();
+  }
+
+  private beat(): void {
+    const beat: Beat = {
+      epoch: this.place.epoch,
+      facts: this.outbox.last,
+      clockErrorUs: this.reference?.boundUs ?? 0,
+      clockJumps: this.reference?.jumps ?? 0,
+    };
+    this.bus.say(`${this.place.subjects.beats}.${this.place.agent}`, encode(beat));
+    const { silenceMs = usualSilenceMs } = this.options;
+    if (performance.now() - this.heardMs <= silenceMs) return;
+    this.over({
+      kind: 'alone',
+      text: `nothing was heard of the coordinator for ${silenceMs / 1000} s`,
+    });
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(over, signal.aborted ? 0 : ms);
+    signal.addEventListener('abort', over, { once: true });
+    function over(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', over);
+      resolve();
+    }
+  });
+}

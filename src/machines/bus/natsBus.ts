@@ -1,0 +1,238 @@
+import {
+  DeliverPolicy,
+  jetstream,
+  JetStreamApiError,
+  jetstreamManager,
+  type ConsumerMessages,
+  type JetStreamClient,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import {
+  connect,
+  nanos,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
+import type { Disposable } from '../../base/event';
+import { streamOf } from '../messages';
+import { BusError, type Bus, type Follower, type Following } from './bus';
+
+/** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
+const wrongLastSequence = 10_071;
+const noSuchStream = 10_059;
+/** Of an outbox, and of what a reader may miss. */
+const duplicateWindowMs = 10 * 60_000;
+/** A log that nobody removed goes away by itself. */
+const logAgeMs = 24 * 3_600_000;
+const logBytes = 512 * 1024 * 1024;
+const connectTimeoutMs = 10_000;
+const answerTimeoutMs = 5000;
+const reconnectWaitMs = 500;
+
+export interface BusAddress {
+  /** `nats://host:port`, or `tls://…`; several with commas between them. */
+  readonly url: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
+  /** Certificate authority, PEM. */
+  readonly ca?: string | undefined;
+  readonly name: string;
+}
+
+/** @throws BusError in words for people, without the password */
+export async function connectNats(address: BusAddress): Promise<Bus> {
+  const servers = address.url.split(',').map((each) => each.trim());
+  const options: NodeConnectionOptions = {
+    servers,
+    name: address.name,
+    timeout: connectTimeoutMs,
+    // It comes back whenever the bus does: a run ends by its own limits.
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: reconnectWaitMs,
+    ...(address.user !== undefined && { user: address.user, pass: address.password ?? '' }),
+    ...(address.token !== undefined && { token: address.token }),
+    ...(address.ca !== undefined && { tls: { ca: address.ca } }),
+  };
+  const shown = servers.map(withoutPassword).join(', ');
+  try {
+    const connection = await connect(options);
+    const manager = await jetstreamManager(connection, { timeout: answerTimeoutMs }).catch(
+      async (error: unknown) => {
+        await connection.close();
+        throw error;
+      },
+    );
+    return new NatsBus(connection, manager);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const hint = /jetstream/i.test(why) ? ' Start nats-server with --jetstream.' : '';
+    const text = `The bus at ${shown} cannot be used: ${why}.${hint}`;
+    throw new BusError(text.replace('..', '.'), error);
+  }
+}
+
+/** As it may be shown. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
+}
+
+/** NATS with JetStream: a log is a stream, a claim the first message of its subject. */
+class NatsBus implements Bus {
+  isConnected = true;
+  private readonly streams: JetStreamClient;
+
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly manager: JetStreamManager,
+  ) {
+    this.streams = jetstream(connection, { timeout: answerTimeoutMs });
+    void this.watchLink();
+  }
+
+  private async watchLink(): Promise<void> {
+    for await (const { type } of this.connection.status()) {
+      if (type === 'disconnect') this.isConnected = false;
+      else if (type === 'reconnect') this.isConnected = true;
+    }
+  }
+
+  async ask(subject: string, value: string, withinMs: number): Promise<string | undefined> {
+    try {
+      return (await this.connection.request(subject, value, { timeout: withinMs })).string();
+    } catch {
+      return undefined;
+    }
+  }
+
+  answer(subject: string, reply: (value: string) => string | undefined): Disposable {
+    const subscription = this.connection.subscribe(subject, {
+      callback: (error, message) => {
+        const said = error === null ? reply(message.string()) : undefined;
+        if (said !== undefined) message.respond(said);
+      },
+    });
+    return { dispose: () => subscription.unsubscribe() };
+  }
+
+  say(subject: string, value: string): void {
+    // A link that is away keeps nothing for later: what is said is said now.
+    if (this.isConnected && !this.connection.isClosed()) this.connection.publish(subject, value);
+  }
+
+  hear(subject: string, heard: (value: string, subject: string) => void): Disposable {
+    const subscription = this.connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) heard(message.string(), message.subject);
+      },
+    });
+    return { dispose: () => subscription.unsubscribe() };
+  }
+
+  async openLog(name: string): Promise<void> {
+    await this.sayWhy('make the log of the run', () =>
+      this.manager.streams.add({
+        name: streamOf(name),
+        subjects: [`${name}.>`],
+        max_age: nanos(logAgeMs),
+        max_bytes: logBytes,
+        duplicate_window: nanos(duplicateWindowMs),
+      }),
+    );
+  }
+
+  async removeLog(name: string): Promise<void> {
+    try {
+      await this.manager.streams.delete(streamOf(name));
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError && error.code === noSuchStream))
+        throw busError('remove the log of the run', error);
+    }
+  }
+
+  async append(subject: string, value: string, id: string): Promise<void> {
+    await this.sayWhy('keep what was said', () =>
+      this.streams.publish(subject, value, { msgID: id, timeout: answerTimeoutMs }),
+    );
+  }
+
+  async claim(subject: string, value: string): Promise<boolean> {
+    try {
+      await this.streams.publish(subject, value, {
+        expect: { lastSubjectSequence: 0 },
+        timeout: answerTimeoutMs,
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === wrongLastSequence) return false;
+      throw busError('take a place in the run', error);
+    }
+  }
+
+  async follow(log: string, subject: string, seen: Follower): Promise<Following> {
+    const reader = new LogReader(this.streams, streamOf(log), subject, seen);
+    await this.sayWhy('read the log of the run', () => reader.again());
+    return reader;
+  }
+
+  async close(): Promise<void> {
+    if (this.connection.isClosed()) return;
+    // What was said has left when this settles; a bus that is gone takes nothing.
+    await Promise.race([
+      this.connection.flush().catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, answerTimeoutMs).unref()),
+    ]);
+    await this.connection.close();
+  }
+
+  private async sayWhy<T>(what: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw busError(what, error);
+    }
+  }
+}
+
+/** Reads a stream in order, each message once, over any number of readers. */
+class LogReader implements Following {
+  private messages: ConsumerMessages | undefined;
+  private lastSequence = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly streams: JetStreamClient,
+    private readonly stream: string,
+    private readonly subject: string,
+    private readonly seen: Follower,
+  ) {}
+
+  async again(): Promise<void> {
+    const before = this.messages;
+    const consumer = await this.streams.consumers.get(this.stream, {
+      filter_subjects: this.subject,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.lastSequence + 1,
+    });
+    const messages = await consumer.consume({
+      callback: (message) => {
+        if (this.isOver || message.seq <= this.lastSequence) return;
+        this.lastSequence = message.seq;
+        this.seen(message.string(), message.subject);
+      },
+    });
+    this.messages = messages;
+    await before?.close();
+    if (this.isOver) await messages.close();
+  }
+
+  dispose(): void {
+    this.isOver = true;
+    void this.messages?.close();
+  }
+}
+
+function busError(what: string, error: unknown): BusError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new BusError(`The bus did not ${what}: ${why}.`, error);
+}

@@ -1,0 +1,354 @@
+import type { Disposable } from '../../base/event';
+import { ExpectedError } from '../../base/expectedError';
+import type { AgentSummary } from '../../measure/summary';
+import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
+import type { Bus, Following } from '../bus/bus';
+import {
+  askForBeat,
+  encode,
+  readBeat,
+  readFact,
+  type AgentFact,
+  type LeadMessage,
+  type Member,
+  type NumberedFact,
+  type RunOrder,
+  type RunSubjects,
+} from '../messages';
+
+/** Source: decision record on several machines, "Merging and losing". */
+const suspectMs = 5000;
+const usualLossMs = 30_000;
+const lookEveryMs = 250;
+/** A reader that is so long behind what an agent has said reads again. */
+const stalledMs = 2000;
+const readyWithinMs = 60_000;
+const endWithinMs = 4000;
+const orderRetryMs = 500;
+
+/** `left` and `lost` are over, as `final` is; a `suspect` may come back. */
+type AgentState = 'joined' | 'running' | 'suspect' | 'leaving' | 'final' | 'left' | 'lost';
+
+class Agent {
+  state: AgentState = 'joined';
+  readonly ready = new Set<number>();
+  readonly workers = new Set<number>();
+  /** Number of the last fact that was taken, and those that came before their turn. */
+  taken = 0;
+  readonly early = new Map<number, NumberedFact>();
+  saidFacts = 0;
+  /** Heard so far. */
+  beats = 0;
+  behindSinceMs: number | undefined;
+  open = 0;
+  cpuUs = 0;
+  clockErrorUs = 0;
+  mostClockErrorUs = 0;
+  lastTick = 0;
+  /** Why it leaves, as it said. */
+  leaves = '';
+
+  constructor(
+    readonly index: number,
+    readonly member: Member,
+    public heardMs: number,
+  ) {}
+
+  get isHere(): boolean {
+    return !['final', 'left', 'lost'].includes(this.state);
+  }
+
+  get place(): string {
+    return this.member.node ?? this.member.host;
+  }
+
+  get name(): string {
+    return `agent ${this.index + 1} (${this.place})`;
+  }
+}
+
+export interface AgentHostsContext {
+  readonly bus: Bus;
+  readonly subjects: RunSubjects;
+  readonly members: readonly Member[];
+  readonly order: RunOrder;
+  /** Silence after which an agent is lost. */
+  readonly lossMs?: number;
+  /** By any monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/** The workers of a run on other machines: each agent has some of them, and they are lost together. */
+export class AgentHosts implements WorkerHost {
+  readonly alive = new Set<number>();
+  /** The others go on when one is lost. */
+  readonly survivesLoss = true;
+  /** From an order until everybody has it. */
+  readonly leadUs = 1_000_000;
+  readonly drainPollMs = 100;
+  private readonly list: readonly Agent[];
+  private listener: WorkerListener | undefined;
+  private readonly waitingFacts: [number, FromWorker][] = [];
+  private following: Following | undefined;
+  private readonly subscriptions: Disposable[] = [];
+  private readonly timer: NodeJS.Timeout;
+  private ordering = Promise.resolve();
+  private orders = 0;
+  private isOver = false;
+  private readonly nowMs: () => number;
+  private looked: number;
+  private readonly waitingForChange = new Set<() => void>();
+  private startProblem: ExpectedError | undefined;
+
+  private constructor(private readonly context: AgentHostsContext) {
+    const { members, order, bus, subjects, nowMs = () => performance.now() } = context;
+    this.nowMs = nowMs;
+    this.looked = nowMs();
+    this.list = members.map((member, index) => {
+      const agent = new Agent(index, member, this.looked);
+      for (let own = 0; own < order.workersEach; own++) {
+        agent.workers.add(index * order.workersEach + own);
+        this.alive.add(index * order.workersEach + own);
+      }
+      return agent;
+    });
+    this.subscriptions.push(
+      bus.hear(`${subjects.beats}.*`, (text, subject) => this.heardBeat(text, subject)),
+    );
+    this.timer = setInterval(() => this.look(), lookEveryMs);
+  }
+
+  /**
+   * Says how the run goes, and waits until the workers of every agent are ready.
+   * @throws ExpectedError `agent-failed` when one cannot take part
+   */
+  static async start(context: AgentHostsContext, calledOff?: Promise<never>): Promise<AgentHosts> {
+    const hosts = new AgentHosts(context);
+    try {
+      await (calledOff ? Promise.race([hosts.begin(), calledOff]) : hosts.begin());
+      return hosts;
+    } catch (error) {
+      await hosts.end();
+      throw error;
+    }
+  }
+
+  private async begin(): Promise<void> {
+    const { bus, subjects, order } = this.context;
+    this.following = await bus.follow(subjects.log, `${subjects.facts}.*`, (text, subject) =>
+      this.heardFact(text, subject),
+    );
+    this.say(order);
+    const untilMs = this.nowMs() + readyWithinMs;
+    for (;;) {
+      if (this.startProblem !== undefined) throw this.startProblem;
+      const missing = this.list.filter(({ ready, workers }) => ready.size < workers.size);
+      if (missing.length === 0) return;
+      if (this.nowMs() > untilMs) {
+        const names = missing.map(({ name }) => name).join(', ');
+        const text = `${names} did not get ready within ${readyWithinMs / 1000} s; nothing was started.`;
+        throw new ExpectedError('agent-failed', text);
+      }
+      await this.nextChange(lookEveryMs);
+    }
+  }
+
+  /** Facts go to the listener from now on, those that came before first. */
+  lead(listener: WorkerListener): this {
+    setImmediate(() => {
+      this.listener = listener;
+      for (const [worker, fact] of this.waitingFacts.splice(0)) listener.fact(worker, fact);
+    });
+    return this;
+  }
+
+  takingPart(): number {
+    return this.list.reduce((sum, agent) => sum + (agent.isHere ? agent.open : 0), 0);
+  }
+
+  cpuUs(): number {
+    return this.list.reduce((sum, { cpuUs }) => sum + cpuUs, 0);
+  }
+
+  order(order: ToWorker): void {
+    // Each agent signs in by itself: what lets it in goes over no bus.
+    if (order.type !== 'renewed') this.say(order);
+  }
+
+  /** Settles when all that agents have said up to now is here: those that stay silent are lost by then. */
+  async settled(): Promise<void> {
+    const { bus, subjects } = this.context;
+    const heard = new Map(this.list.map((agent) => [agent, agent.beats]));
+    const isHere = (agent: Agent): boolean =>
+      !agent.isHere || (agent.beats > heard.get(agent)! && agent.taken >= agent.saidFacts);
+    while (!this.isOver && !this.list.every(isHere)) {
+      bus.say(subjects.alive, askForBeat);
+      await this.nextChange(lookEveryMs);
+    }
+  }
+
+  agents(): AgentSummary[] {
+    return this.list.map(({ index, place, state, lastTick, mostClockErrorUs }) => ({
+      ...{ index: index + 1, node: place, lastTick, share: 1 / this.list.length },
+      status: state === 'lost' ? 'lost' : state === 'left' ? 'left' : 'done',
+      clockErrorUs: Math.round(mostClockErrorUs),
+    }));
+  }
+
+  ambiguousUs(): number {
+    const [most = 0, next = 0] = this.list
+      .filter(({ isHere }) => isHere)
+      .map(({ clockErrorUs }) => clockErrorUs)
+      .sort((a, b) => b - a);
+    return most + next;
+  }
+
+  async end(): Promise<void> {
+    this.alive.clear();
+    if (this.isOver) return;
+    this.say({ type: 'end' });
+    const untilMs = this.nowMs() + endWithinMs;
+    while (
+      this.list.some(
+        ({ isHere, heardMs }) => isHere && untilMs - heardMs < suspectMs + endWithinMs,
+      ) &&
+      this.nowMs() < untilMs
+    )
+      await this.nextChange(lookEveryMs);
+    this.isOver = true;
+    clearInterval(this.timer);
+    this.following?.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** One after the other, each again until the bus has it: agents take orders in this order. */
+  private say(message: LeadMessage): void {
+    const { bus, subjects, order } = this.context;
+    const id = `lead.${order.runId}.${(this.orders += 1)}`;
+    const text = encode(message);
+    this.ordering = this.ordering.then(async () => {
+      while (!this.isOver) {
+        try {
+          await bus.append(subjects.lead, text, id);
+          return;
+        } catch {
+          await new Promise((resolve) => setTimeout(resolve, orderRetryMs));
+        }
+      }
+    });
+  }
+
+  private heardBeat(text: string, subject: string): void {
+    const agent = this.agentOf(subject);
+    const beat = readBeat(text);
+    if (agent === undefined || beat?.epoch !== agent.member.epoch) return;
+    agent.heardMs = this.nowMs();
+    agent.beats += 1;
+    agent.saidFacts = beat.facts;
+    agent.clockErrorUs = beat.clockErrorUs;
+    agent.mostClockErrorUs = Math.max(agent.mostClockErrorUs, beat.clockErrorUs);
+    if (agent.state === 'suspect') agent.state = 'running';
+    this.changed();
+  }
+
+  private heardFact(text: string, subject: string): void {
+    const agent = this.agentOf(subject);
+    const fact = readFact(text);
+    if (agent === undefined || fact?.epoch !== agent.member.epoch || !agent.isHere) return;
+    agent.heardMs = this.nowMs();
+    if (fact.number <= agent.taken) return;
+    agent.early.set(fact.number, fact);
+    for (;;) {
+      const next = agent.early.get(agent.taken + 1);
+      if (next === undefined) break;
+      agent.early.delete(next.number);
+      agent.taken = next.number;
+      this.take(agent, next);
+    }
+    this.changed();
+  }
+
+  private take(agent: Agent, { said, open, cpuUs }: NumberedFact): void {
+    agent.open = open;
+    agent.cpuUs = cpuUs;
+    if ('fact' in said) this.pass(agent, said.worker, said.fact);
+    else if ('failed' in said) this.failed(agent, said);
+    else if ('leaving' in said) {
+      agent.state = 'leaving';
+      agent.leaves = said.leaving.slice(0, 200);
+    } else if (agent.state === 'leaving') this.lose(agent, `left: ${agent.leaves}`, 'left');
+    else agent.state = 'final';
+  }
+
+  private pass(agent: Agent, worker: number, fact: FromWorker): void {
+    const isOwn = fact.type !== 'sampled' || fact.sample.worker === worker;
+    if (!agent.workers.has(worker) || !isOwn) return;
+    if (agent.state === 'joined' || agent.state === 'suspect') agent.state = 'running';
+    if (fact.type === 'ready') agent.ready.add(worker);
+    else if (fact.type === 'sampled') agent.lastTick = Math.max(agent.lastTick, fact.sample.tick);
+    else if (fact.type === 'closed') {
+      // Whoever leaves is lost with its last word.
+      if (agent.state === 'leaving') return;
+      this.alive.delete(worker);
+    }
+    if (this.listener === undefined) this.waitingFacts.push([worker, fact]);
+    else this.listener.fact(worker, fact);
+  }
+
+  private failed(agent: Agent, { failed, isInput }: Extract<AgentFact, { failed: string }>): void {
+    if (agent.ready.size < agent.workers.size) {
+      const sentence = `${agent.name} cannot take part: ${failed}.`;
+      this.startProblem ??= new ExpectedError(isInput ? 'agent-refused' : 'agent-failed', sentence);
+    }
+    this.lose(agent, failed);
+  }
+
+  private lose(agent: Agent, why: string, state: 'left' | 'lost' = 'lost'): void {
+    if (!agent.isHere) return;
+    agent.state = state;
+    for (const worker of agent.workers)
+      if (this.alive.delete(worker)) this.listener?.lost(worker, new Error(`${agent.name} ${why}`));
+  }
+
+  private look(): void {
+    const nowMs = this.nowMs();
+    const { bus, subjects, lossMs = usualLossMs } = this.context;
+    bus.say(subjects.alive, '');
+    for (const agent of this.list) {
+      if (!agent.isHere) continue;
+      // With the own link away nobody can be heard.
+      if (!bus.isConnected) agent.heardMs += nowMs - this.looked;
+      const silentMs = nowMs - agent.heardMs;
+      if (silentMs > lossMs) this.lose(agent, `was silent for ${Math.round(silentMs / 1000)} s`);
+      else if (silentMs > suspectMs && agent.state === 'running') agent.state = 'suspect';
+      const isBehind = agent.taken < agent.saidFacts;
+      agent.behindSinceMs = isBehind ? (agent.behindSinceMs ?? nowMs) : undefined;
+      if (isBehind && nowMs - agent.behindSinceMs! > stalledMs && bus.isConnected) {
+        agent.behindSinceMs = nowMs;
+        this.following?.again().catch(() => undefined);
+      }
+    }
+    this.looked = nowMs;
+    this.changed();
+  }
+
+  private agentOf(subject: string): Agent | undefined {
+    return this.list[Number(subject.slice(subject.lastIndexOf('.') + 1))];
+  }
+
+  private changed(): void {
+    for (const resolve of [...this.waitingForChange]) resolve();
+  }
+
+  private nextChange(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const over = (): void => {
+        clearTimeout(timer);
+        this.waitingForChange.delete(over);
+        resolve();
+      };
+      const timer = setTimeout(over, withinMs);
+      this.waitingForChange.add(over);
+    });
+  }
+}

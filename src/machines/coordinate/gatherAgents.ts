@@ -1,0 +1,108 @@
+import type { Disposable } from '../../base/event';
+import { ExpectedError } from '../../base/expectedError';
+import { toolVersion } from '../../results/result';
+import type { Bus } from '../bus/bus';
+import {
+  encode,
+  joinSubject,
+  readBeat,
+  readJoinQuestion,
+  readMember,
+  type JoinAnswer,
+  type JoinQuestion,
+  type Member,
+  type RunSubjects,
+} from '../messages';
+
+/** Source: decision record on several machines, "Barrier". */
+const usualJoinMs = 180_000;
+
+export interface Gathering {
+  readonly run: string;
+  readonly subjects: RunSubjects;
+  readonly agents: number;
+  readonly withinMs?: number;
+  /** Whenever another agent has come. */
+  readonly joined?: (members: readonly Member[]) => void;
+  /** Rejects when the run is not wanted any more. */
+  readonly calledOff?: Promise<never> | undefined;
+}
+
+/**
+ * Waits until every place of a run is taken by an agent that is alive; in the order of the places.
+ * @throws ExpectedError `agents-missing` when some do not come in time
+ */
+export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Member[]> {
+  const { run, subjects, agents, withinMs = usualJoinMs, calledOff } = gathering;
+  const members = new Map<number, Member>();
+  const alive = new Set<string>();
+  const refused = new Set<string>();
+  const subscriptions: Disposable[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const complete = new Promise<void>((resolve) => {
+      const look = (): void => {
+        const here = [...members.values()].filter(({ epoch }) => alive.has(epoch));
+        gathering.joined?.(here);
+        if (here.length === agents) resolve();
+      };
+      subscriptions.push(
+        bus.hear(`${subjects.beats}.*`, (text) => {
+          const epoch = readBeat(text)?.epoch;
+          if (epoch === undefined || alive.has(epoch)) return;
+          alive.add(epoch);
+          look();
+        }),
+      );
+      const answer = (text: string): string | undefined => {
+        const said = answerOf(readJoinQuestion(text), run, agents);
+        if ('refused' in said) refused.add(said.refused);
+        return members.size < agents || 'refused' in said ? encode(said) : undefined;
+      };
+      for (const subject of [joinSubject, subjects.join])
+        subscriptions.push(bus.answer(subject, answer));
+    });
+    const following = await bus.follow(subjects.log, `${subjects.members}.*`, (text, subject) => {
+      const place = Number(subject.slice(subjects.members.length + 1));
+      const member = readMember(text);
+      if (member !== undefined && place < agents) members.set(place, member);
+    });
+    subscriptions.push(following);
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), withinMs);
+    });
+    const first = await Promise.race([complete, late, ...(calledOff ? [calledOff] : [])]);
+    if (first === 'late') throw missing(gathering, withinMs, members, alive, refused);
+    return Array.from({ length: agents }, (_, place) => members.get(place)!);
+  } finally {
+    clearTimeout(timer);
+    for (const subscription of subscriptions) subscription.dispose();
+  }
+}
+
+function answerOf(question: JoinQuestion | undefined, run: string, agents: number): JoinAnswer {
+  const version = question?.toolVersion;
+  return version === toolVersion
+    ? { run, agents }
+    : {
+        refused: `the run is led by signalr-bench ${toolVersion}, and the agent is ${version ?? 'of an unknown version'}: use one version on all machines`,
+      };
+}
+
+function missing(
+  { run, agents }: Gathering,
+  withinMs: number,
+  members: ReadonlyMap<number, Member>,
+  alive: ReadonlySet<string>,
+  refused: ReadonlySet<string>,
+): ExpectedError {
+  const here = [...members.values()];
+  const silent = here.filter(({ epoch }) => !alive.has(epoch)).map(({ host }) => host);
+  const sentences = [
+    `${here.length - silent.length} of ${agents} agents came within ${withinMs / 1000} s; nothing was started.`,
+    ...(silent.length > 0 ? [`Silent: ${silent.join(', ')}.`] : []),
+    ...[...refused].map((why) => `One was refused: ${why}.`),
+    `Start one on each machine: signalr-bench agent --bus … --run ${run}`,
+  ];
+  return new ExpectedError('agents-missing', sentences.join(' '));
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { ExpectedError } from '../../base/expectedError';
+import type { Pod } from 'kubernetes-types/core/v1';
+import { busPort, leadUser } from './busConfig';
+import type { Forwarding, Kubectl } from './kubectl';
+import { busService, ownedBy, ownerName, ownerOf, runSelector, type ClusterRun } from './manifest';
+
+const compress = promisify(gzip);
+/** What a coordinator and an agent load. */
+const scripts = ['cli.js', 'commands.js', 'worker.js', 'bus.js', 'sdk.js', 'entra.js'];
+/** Optional parts of a build. */
+const optional = ['servers.js'];
+/** A ConfigMap takes a megabyte; scenario and script stand beside the bundle. */
+const mostBundleBytes = 900_000;
+const busWithinS = 180;
+
+/** What the user must be allowed in the namespace, by resource. */
+const rights: Readonly<Record<string, readonly string[]>> = {
+  configmaps: ['create', 'delete'],
+  secrets: ['create'],
+  services: ['create', 'get'],
+  'deployments.apps': ['create', 'get', 'watch'],
+  'jobs.batch': ['create'],
+  'networkpolicies.networking.k8s.io': ['create'],
+  pods: ['get', 'list'],
+  'pods/portforward': ['create'],
+};
+
+export const newBusKeys = (): ClusterRun['keys'] => ({
+  lead: randomBytes(24).toString('hex'),
+  agent: randomBytes(24).toString('hex'),
+});
+
+/** The scripts of this build, compressed. @throws ExpectedError `bundle` when one is missing or they are too large */
+export async function bundleOf(folder: string): Promise<Record<string, Buffer>> {
+  const found: Record<string, Buffer> = {};
+  for (const name of [...scripts, ...optional]) {
+    const bytes = await readFile(path.join(folder, name)).catch(() => undefined);
+    if (bytes !== undefined) found[name] = await compress(bytes, { level: 9 });
+    else if (scripts.includes(name))
+      throw new ExpectedError(
+        'bundle',
+        `${name} is missing beside the command line: build it again.`,
+      );
+  }
+  const size = Object.values(found).reduce((sum, { length }) => sum + length, 0);
+  if (size > mostBundleBytes)
+    throw new ExpectedError(
+      'bundle',
+      `The scripts have ${size} bytes; ${mostBundleBytes} go to a cluster.`,
+    );
+  return found;
+}
+
+/** @throws ExpectedError `cluster-rights` that names all that is missing */
+export async function checkRights(kubectl: Kubectl): Promise<void> {
+  const asked = Object.entries(rights).flatMap(([resource, verbs]) =>
+    verbs.map(async (verb) => ((await kubectl.may(verb, resource)) ? [] : [`${verb} ${resource}`])),
+  );
+  const missing = (await Promise.all(asked)).flat();
+  if (missing.length > 0)
+    throw new ExpectedError(
+      'cluster-rights',
+      `You may not ${missing.join(', ')} in this namespace: ask for these rights, or name another one with --namespace.`,
+    );
+}
+
+/** A run in a cluster: everything it has there belongs to one object, and goes with it. */
+export class RunInCluster {
+  private forwarding: Forwarding | undefined;
+
+  private constructor(
+    private readonly kubectl: Kubectl,
+    private readonly given: ClusterRun,
+  ) {}
+
+  /** Makes everything and waits for the bus. @throws ExpectedError with what kubectl says; nothing is left then */
+  static async start(kubectl: Kubectl, given: ClusterRun): Promise<RunInCluster> {
+    const started = new RunInCluster(kubectl, given);
+    try {
+      const uid = await kubectl.create(ownerOf(given));
+      await kubectl.createAll(ownedBy(uid, given));
+      const bus = `deployment/${busService(given.run)}`;
+      await kubectl.run(['rollout', 'status', bus, `--timeout=${busWithinS}s`]);
+      started.forwarding = await kubectl.forward(busService(given.run), busPort);
+      return started;
+    } catch (error) {
+      const trouble = await started.trouble().catch(() => []);
+      await started.dispose().catch(() => undefined);
+      if (error instanceof ExpectedError && trouble.length > 0)
+        throw new ExpectedError(error.code, `${error.message} ${trouble.join(' ')}`);
+      throw error;
+    }
+  }
+
+  /** How the bus is reached from here. */
+  get bus(): { readonly url: string; readonly user: string; readonly password: string } {
+    const url = `nats://127.0.0.1:${this.forwarding!.port}`;
+    return { url, user: leadUser, password: this.given.keys.lead };
+  }
+
+  /** Why pods do not run, in a sentence for each. */
+  async trouble(): Promise<string[]> {
+    const pods = await this.kubectl.list<Pod>('pods', runSelector(this.given.run));
+    return pods.flatMap((pod) => troubleOf(pod));
+  }
+
+  /** Nothing of the run is left in the namespace. */
+  async dispose(): Promise<void> {
+    this.forwarding?.close();
+    const { kubectl, given } = this;
+    const owner = `configmap/${ownerName(given.run)}`;
+    await kubectl.run([
+      'delete',
+      owner,
+      '--cascade=foreground',
+      '--ignore-not-found',
+      '--timeout=60s',
+    ]);
+  }
+}
+
+export function troubleOf({ metadata, status }: Pod): string[] {
+  const name = metadata?.name ?? '';
+  const waiting = status?.containerStatuses?.map(({ state }) => state?.waiting) ?? [];
+  const stuck = waiting.find(
+    (one) => one?.reason !== undefined && one.reason !== 'ContainerCreating',
+  );
+  if (stuck !== undefined)
+    return [`Pod ${name}: ${stuck.reason}${stuck.message ? `, ${stuck.message}` : ''}.`];
+  const unscheduled = status?.conditions?.find(
+    ({ type, status: is }) => type === 'PodScheduled' && is === 'False',
+  );
+  return unscheduled?.message === undefined
+    ? []
+    : [`Pod ${name} is pending: ${unscheduled.message}.`];
+}

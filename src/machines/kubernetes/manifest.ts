@@ -1,0 +1,267 @@
+/** What a run leaves in a namespace for as long as it lasts: every object is owned by one ConfigMap, and goes with it. */
+import type { Deployment } from 'kubernetes-types/apps/v1';
+import type { Job, JobSpec } from 'kubernetes-types/batch/v1';
+import type {
+  ConfigMap,
+  Container,
+  EnvVar,
+  PodSecurityContext,
+  PodSpec,
+  PodTemplateSpec,
+  Secret,
+  SecurityContext,
+  Service,
+} from 'kubernetes-types/core/v1';
+import type { ObjectMeta } from 'kubernetes-types/meta/v1';
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
+import { agentUser, busConfig, busPort, leadUser, type BusKeys } from './busConfig';
+
+export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
+
+export interface ClusterRun {
+  /** Id of the run; names of objects are made of it. */
+  readonly run: string;
+  readonly agents: number;
+  /** Seconds that connecting, all steps and drains may take together. */
+  readonly plannedS: number;
+  /** Node 20 or newer. */
+  readonly image: string;
+  readonly busImage: string;
+  /** File name of the scenario, and what is mounted: texts by file name. */
+  readonly scenarioName: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** Words of the command line of the coordinator, beside those that say which run it is. */
+  readonly flags: readonly string[];
+  /** Compressed scripts by file name. */
+  readonly bundle: Readonly<Record<string, Buffer>>;
+  /** Values of the references of the scenario, by the names of environment variables. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** The user's own Secret, whose keys become environment variables. */
+  readonly ownSecret?: string;
+  readonly keys: BusKeys;
+  readonly agentMemoryMb?: number;
+}
+
+const appName = 'signalr-bench';
+/** Time beside the planned one: images that are pulled, agents that come, results that are fetched. */
+const marginS = 1800;
+/** Objects of a run that nobody removed go after so long. */
+const leftS = 600;
+const usualMemoryMb = 1024;
+/** High: a crashed container must not end the healthy agents with it. */
+const backoffLimit = 1000;
+const folders = { bundle: '/bundle', scenario: '/scenario', work: '/work', bus: '/bus' } as const;
+
+/** Unpacks the scripts beside it and becomes the command line. */
+const startScript = `const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
+const { gunzipSync } = require('node:zlib');
+const app = (process.env.SIGNALR_BENCH_WORK || '${folders.work}') + '/app';
+mkdirSync(app, { recursive: true });
+for (const name of readdirSync(__dirname))
+  if (name.endsWith('.gz'))
+    writeFileSync(app + '/' + name.slice(0, -3), gunzipSync(readFileSync(__dirname + '/' + name)));
+process.argv[1] = app + '/cli.js';
+require(process.argv[1]);
+`;
+
+export const ownerName = (run: string): string => `${appName}-${run}`;
+/** Of the bus: its Deployment and its Service. */
+export const busService = (run: string): string => `${ownerName(run)}-bus`;
+const labelsOf = (run: string, part: string): Record<string, string> => ({
+  'app.kubernetes.io/name': appName,
+  'app.kubernetes.io/component': part,
+  'bench-run': run,
+});
+/** Selects every object of a run. */
+export const runSelector = (run: string): string => `bench-run=${run}`;
+
+/** The owner of all others: scripts, scenario and its files. */
+export function ownerOf({ run, bundle, files }: ClusterRun): ConfigMap {
+  const binaryData = Object.fromEntries(
+    Object.entries(bundle).map(([name, bytes]) => [`${name}.gz`, bytes.toString('base64')]),
+  );
+  const data = {
+    'start.cjs': startScript,
+    ...Object.fromEntries(Object.values(files).map((text, at) => [`file-${at}`, text])),
+  };
+  const metadata = { name: ownerName(run), labels: labelsOf(run, 'owner') };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data, binaryData };
+}
+
+/** Everything else, in the order in which it is made. */
+export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
+  const { run } = given;
+  const owner = {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', name: ownerName(run), uid },
+    ...{ controller: true, blockOwnerDeletion: false },
+  };
+  const metadata = (part: string): ObjectMeta => ({
+    name: `${ownerName(run)}-${part}`,
+    labels: labelsOf(run, part),
+    ownerReferences: [owner],
+  });
+  const selector = { matchLabels: labelsOf(run, 'bus') };
+  const secret: Secret = {
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: metadata('keys') },
+    ...{ type: 'Opaque', stringData: secretsOf(given) },
+  };
+  const policy: NetworkPolicy = {
+    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: metadata('bus') },
+    spec: {
+      podSelector: selector,
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          from: [{ podSelector: { matchLabels: { 'bench-run': run } } }],
+          ports: [{ protocol: 'TCP', port: busPort }],
+        },
+      ],
+    },
+  };
+  const service: Service = {
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: metadata('bus') },
+    spec: { selector: selector.matchLabels, ports: [{ name: 'bus', port: busPort }] },
+  };
+  const bus: Deployment = {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: metadata('bus') },
+    spec: { replicas: 1, strategy: { type: 'Recreate' }, selector, template: busPod(given) },
+  };
+  const job = (part: string, spec: JobSpec): Job => ({
+    ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: metadata(part), spec },
+  });
+  return [
+    ...[secret, policy, service, bus],
+    job('lead', jobOf(given, 1, leadPod(given))),
+    job('agents', jobOf(given, given.agents, agentPod(given))),
+  ];
+}
+
+const secretsOf = ({ run, keys, secrets }: ClusterRun): Record<string, string> => ({
+  ...secrets,
+  'bus.conf': busConfig(run, keys, `${folders.bus}/data`),
+  leadPassword: keys.lead,
+  agentPassword: keys.agent,
+});
+
+const jobOf = ({ plannedS }: ClusterRun, count: number, template: PodTemplateSpec): JobSpec => ({
+  ...{ parallelism: count, completions: count, backoffLimit },
+  activeDeadlineSeconds: Math.ceil(plannedS) + marginS,
+  ttlSecondsAfterFinished: leftS,
+  template,
+});
+
+/** Nobody is root, nothing is written but where it is meant to, and no key of the cluster is inside. */
+const podSecurity: PodSecurityContext = {
+  runAsNonRoot: true,
+  ...{ runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+const containerSecurity: SecurityContext = {
+  ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+  capabilities: { drop: ['ALL'] },
+};
+
+function podOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
+  return {
+    metadata: { labels: labelsOf(run, part) },
+    spec: {
+      ...{ automountServiceAccountToken: false, enableServiceLinks: false },
+      securityContext: podSecurity,
+      ...spec,
+    },
+  };
+}
+
+function busPod({ run, busImage }: ClusterRun): PodTemplateSpec {
+  const container: Container = {
+    ...{ name: 'bus', image: busImage, args: ['--config', `${folders.bus}/config/bus.conf`] },
+    ports: [{ containerPort: busPort }],
+    readinessProbe: { tcpSocket: { port: busPort }, periodSeconds: 1 },
+    resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '1Gi' } },
+    securityContext: containerSecurity,
+    volumeMounts: [
+      { name: 'config', mountPath: `${folders.bus}/config`, readOnly: true },
+      { name: 'data', mountPath: `${folders.bus}/data` },
+    ],
+  };
+  const items = [{ key: 'bus.conf', path: 'bus.conf' }];
+  return podOf(run, 'bus', {
+    containers: [container],
+    volumes: [
+      { name: 'config', secret: { secretName: `${ownerName(run)}-keys`, items } },
+      { name: 'data', emptyDir: { sizeLimit: '1Gi' } },
+    ],
+  });
+}
+
+function nodePod(
+  given: ClusterRun,
+  part: 'lead' | 'agents',
+  words: readonly string[],
+  user: { readonly name: string; readonly key: string },
+  more: Partial<PodSpec> = {},
+): PodTemplateSpec {
+  const { run, image, files, ownSecret, secrets, agentMemoryMb = usualMemoryMb } = given;
+  const keys = `${ownerName(run)}-keys`;
+  const fromSecret = (name: string, key: string): EnvVar => ({
+    name,
+    valueFrom: { secretKeyRef: { name: keys, key } },
+  });
+  const container: Container = {
+    ...{ name: part, image, command: ['node', `${folders.bundle}/start.cjs`, ...words] },
+    workingDir: folders.work,
+    env: [
+      { name: 'SIGNALR_BENCH_BUS', value: `nats://${busService(run)}:${busPort}` },
+      { name: 'SIGNALR_BENCH_BUS_USER', value: user.name },
+      fromSecret('SIGNALR_BENCH_BUS_PASSWORD', user.key),
+      {
+        name: 'SIGNALR_BENCH_NODE',
+        valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } },
+      },
+      ...Object.keys(secrets).map((name) => fromSecret(name, name)),
+    ],
+    ...(ownSecret !== undefined && { envFrom: [{ secretRef: { name: ownSecret } }] }),
+    resources: {
+      requests: { cpu: part === 'agents' ? '500m' : '200m', memory: '128Mi' },
+      limits: { memory: `${agentMemoryMb}Mi` },
+    },
+    securityContext: containerSecurity,
+    volumeMounts: [
+      { name: 'bundle', mountPath: folders.bundle, readOnly: true },
+      { name: 'scenario', mountPath: folders.scenario, readOnly: true },
+      { name: 'work', mountPath: folders.work },
+    ],
+  };
+  const items = Object.keys(files).map((path, at) => ({ key: `file-${at}`, path }));
+  return podOf(run, part, {
+    restartPolicy: 'Never',
+    // Longer than an agent takes for its last words.
+    terminationGracePeriodSeconds: 30,
+    ...more,
+    containers: [container],
+    volumes: [
+      { name: 'bundle', configMap: { name: ownerName(run) } },
+      { name: 'scenario', configMap: { name: ownerName(run), items } },
+      { name: 'work', emptyDir: {} },
+    ],
+  });
+}
+
+function leadPod(given: ClusterRun): PodTemplateSpec {
+  const { run, agents, scenarioName, flags } = given;
+  const file = `${folders.scenario}/${scenarioName}`;
+  const on = ['--on', 'hosts', '--agents', `${agents}`, '--run', run, '--publish', '--yes'];
+  const words = ['run', file, ...on, '--out', `${folders.work}/results`, ...flags];
+  return nodePod(given, 'lead', words, { name: leadUser, key: 'leadPassword' });
+}
+
+function agentPod(given: ClusterRun): PodTemplateSpec {
+  const user = { name: agentUser, key: 'agentPassword' };
+  const spread = {
+    ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+    labelSelector: { matchLabels: labelsOf(given.run, 'agents') },
+  };
+  return nodePod(given, 'agents', ['agent', '--run', given.run], user, {
+    topologySpreadConstraints: [spread],
+  });
+}

@@ -1,0 +1,311 @@
+/** What agents and the coordinator of a run say to each other, and where on the bus. */
+import { ExpectedError } from '../base/expectedError';
+import type { FromWorker, ToWorker } from '../protocol/worker';
+import type { Override } from '../scenario/read/overrides';
+
+/** Where agents ask for a run that still has room. */
+export const joinSubject = 'signalr-bench.join';
+
+/** Names of one run on the bus; what stands below `log` is kept. */
+export interface RunSubjects {
+  /** Asked by an agent that wants to work for this run. */
+  readonly join: string;
+  /** Questions for the reference time. */
+  readonly clock: string;
+  /** Signs of life. */
+  readonly alive: string;
+  readonly beats: string;
+  readonly log: string;
+  /** Places of agents, taken by the first that claims them. */
+  readonly members: string;
+  /** What the coordinator says to all: first how the run goes, then its orders. */
+  readonly lead: string;
+  readonly facts: string;
+  /** What people see of the run, for whoever looks at it from elsewhere. */
+  readonly view: string;
+  /** Asked by who has the whole result, so that the run may go. */
+  readonly seen: string;
+}
+
+/** Stream of a log: its names have no dots. */
+export const streamOf = (log: string): string => log.replaceAll('.', '-');
+
+/** A sign of life that every agent answers with a beat. */
+export const askForBeat = 'beat';
+
+/** Ids of runs: short enough to be typed, and parts of names on the bus. */
+const runIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** @throws ExpectedError `run-id` */
+export function subjectsOf(run: string): RunSubjects {
+  if (!runIdPattern.test(run))
+    throw new ExpectedError(
+      'run-id',
+      `“${run}” is no id of a run: it has lower-case letters, digits and hyphens, at most 63.`,
+    );
+  const base = `signalr-bench.${run}`;
+  const log = `${base}.log`;
+  return {
+    join: `${joinSubject}.${run}`,
+    clock: `${base}.clock`,
+    alive: `${base}.alive`,
+    beats: `${base}.beat`,
+    log,
+    members: `${log}.member`,
+    lead: `${log}.lead`,
+    facts: `${log}.fact`,
+    view: `${log}.view`,
+    seen: `${base}.seen`,
+  };
+}
+
+/** An agent asks for work. */
+export interface JoinQuestion {
+  readonly toolVersion: string;
+}
+
+/** The answer: a run with room, or why there is none for this agent. */
+export type JoinAnswer =
+  | { readonly run: string; readonly agents: number }
+  | { readonly refused: string };
+
+/** A place in a run, as its agent describes itself. */
+export interface Member {
+  /** Drawn anew for each start of an agent. */
+  readonly epoch: string;
+  readonly host: string;
+  /** Of the cluster, where there is one. */
+  readonly node?: string;
+  /** See `clockName`; absent where the system does not say. */
+  readonly clock?: string;
+  readonly cores: number;
+  readonly fileDescriptors: number | null;
+  readonly localPorts: number | null;
+}
+
+/** How the run goes: an agent makes the same plan of it as the coordinator, or leaves. */
+export interface RunOrder {
+  readonly type: 'run';
+  /** Scenario file and what replaces keys of it. */
+  readonly text: string;
+  readonly overrides: readonly Override[];
+  /** Of the files that the scenario names. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly workersEach: number;
+  readonly runId: number;
+  readonly seed: number;
+  readonly dialect: string;
+  /** Of the plan, see `planHash`. */
+  readonly planHash: string;
+  /** Hub that the coordinator has started on its machine. */
+  readonly startedHub?: string;
+  /** Zero of the run on the coordinator's clock, microseconds. */
+  readonly originUs: number;
+  /** Of the coordinator; see {@link Member}. */
+  readonly clock?: string;
+}
+
+/** `end`: whatever is going on, no more. */
+export type LeadMessage = RunOrder | ToWorker | { readonly type: 'end' };
+
+/** What an agent reports beside the facts of its workers. */
+export type AgentFact =
+  | { readonly worker: number; readonly fact: FromWorker }
+  /** It cannot take part, or not any more, in a sentence. */
+  | { readonly failed: string; readonly isInput: boolean }
+  /** It was asked to leave, by a signal or by whoever runs its machine. */
+  | { readonly leaving: string }
+  /** Nothing follows. */
+  | { readonly final: true };
+
+export interface NumberedFact {
+  readonly epoch: string;
+  /** From 1, without gaps. */
+  readonly number: number;
+  /** Connections of the agent that take part. */
+  readonly open: number;
+  /** CPU time of the agent since its workers started, microseconds. */
+  readonly cpuUs: number;
+  readonly said: AgentFact;
+}
+
+/** What a view begins with. */
+export interface RunTitle {
+  /** File name of the scenario, its text without secrets, and when the run began. */
+  readonly file: string;
+  readonly text: string;
+  readonly startedAt: string;
+  /** Of the target, as it may be shown. */
+  readonly url: string;
+}
+
+/** In the order in which they come: a title, snapshots, then the result in parts, or why there is none. */
+export type ViewMessage =
+  | ({ readonly type: 'title' } & RunTitle)
+  | { readonly type: 'snapshot'; readonly snapshot: string }
+  | { readonly type: 'result'; readonly isLast: boolean; readonly text: string }
+  | { readonly type: 'failed'; readonly text: string };
+
+/** Twice a second, kept nowhere. */
+export interface Beat {
+  readonly epoch: string;
+  /** Of the last fact that was reported. */
+  readonly facts: number;
+  /** How far the agent's clock may be off, microseconds. */
+  readonly clockErrorUs: number;
+  readonly clockJumps: number;
+}
+
+/** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
+export const mostMessageBytes = 1_000_000;
+
+/** Counts of histograms are lists of numbers in another form. */
+export const encode = (message: unknown): string =>
+  JSON.stringify(message, (_key, value: unknown) =>
+    value instanceof Float64Array ? { numbers: Array.from(value) } : value,
+  );
+
+/** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
+function decode(text: string, isOurs: (value: Fields) => boolean): unknown {
+  if (text.length > mostMessageBytes) return undefined;
+  try {
+    const value: unknown = JSON.parse(text, (_key, each: unknown) =>
+      isNumbers(each) ? Float64Array.from(each.numbers) : each,
+    );
+    const fits = typeof value === 'object' && value !== null && isOurs(value as Fields);
+    return fits ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isNumbers(value: unknown): value is { readonly numbers: readonly number[] } {
+  if (typeof value !== 'object' || value === null || !('numbers' in value)) return false;
+  const { numbers } = value;
+  return Array.isArray(numbers) && numbers.every((each) => typeof each === 'number');
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isAmount = (value: unknown): boolean => typeof value === 'number' && value >= 0;
+const isOptional = (value: unknown, fits: (value: unknown) => boolean): boolean =>
+  value === undefined || fits(value);
+const isLimit = (value: unknown): boolean => value === null || isAmount(value);
+const mostAgents = 1000;
+
+export const readJoinQuestion = (text: string) =>
+  decode(text, ({ toolVersion }) => isText(toolVersion) && toolVersion.length <= 40) as
+    | JoinQuestion
+    | undefined;
+
+export const readJoinAnswer = (text: string) =>
+  decode(text, ({ refused, run, agents }) =>
+    refused === undefined
+      ? isText(run) && isCount(agents) && Number(agents) <= mostAgents
+      : isText(refused),
+  ) as JoinAnswer | undefined;
+
+export const readMember = (text: string) =>
+  decode(
+    text,
+    ({ epoch, host, node, clock, cores, fileDescriptors, localPorts }) =>
+      isText(epoch) &&
+      isText(host) &&
+      host.length <= 255 &&
+      isOptional(node, isText) &&
+      isOptional(clock, isText) &&
+      isCount(cores) &&
+      isLimit(fileDescriptors) &&
+      isLimit(localPorts),
+  ) as Member | undefined;
+
+export const readBeat = (text: string) =>
+  decode(
+    text,
+    ({ epoch, facts, clockErrorUs, clockJumps }) =>
+      isText(epoch) && isCount(facts) && isAmount(clockErrorUs) && isCount(clockJumps),
+  ) as Beat | undefined;
+
+/** Orders to workers are taken as they come: an agent goes where its coordinator sends it. */
+export const readLeadMessage = (text: string) =>
+  decode(
+    text,
+    (value) => isText(value['type']) && (value['type'] !== 'run' || isRunOrder(value)),
+  ) as LeadMessage | undefined;
+
+function isRunOrder(value: Fields): boolean {
+  const { text, overrides, files, workersEach, runId, seed, dialect, planHash, originUs } = value;
+  const isKey = (each: Fields): boolean => isText(each['path']) && isText(each['value']);
+  return (
+    [text, dialect, planHash].every(isText) &&
+    Array.isArray(overrides) &&
+    overrides.every(isKey) &&
+    typeof files === 'object' &&
+    files !== null &&
+    Object.values(files).every(isText) &&
+    [workersEach, runId, seed].every(isCount) &&
+    isAmount(originUs) &&
+    isOptional(value['startedHub'], isText) &&
+    isOptional(value['clock'], isText)
+  );
+}
+
+export const readFact = (text: string) =>
+  decode(
+    text,
+    ({ epoch, number, open, cpuUs, said }) =>
+      isText(epoch) &&
+      [number, open].every(isCount) &&
+      isAmount(cpuUs) &&
+      typeof said === 'object' &&
+      said !== null &&
+      isAgentFact(said as Fields),
+  ) as NumberedFact | undefined;
+
+export const readViewMessage = (text: string) =>
+  decode(text, ({ type, file, text: said, startedAt, url, snapshot, isLast }) => {
+    if (type === 'title') return [file, said, startedAt, url].every(isText);
+    if (type === 'snapshot') return isText(snapshot);
+    return (
+      isText(said) && (type === 'failed' || (type === 'result' && typeof isLast === 'boolean'))
+    );
+  }) as ViewMessage | undefined;
+
+const mostText = 2000;
+
+function isAgentFact({ worker, fact, failed, leaving, final }: Fields): boolean {
+  if (failed !== undefined || leaving !== undefined)
+    return [failed ?? '', leaving ?? ''].every((each) => isText(each) && each.length <= mostText);
+  if (final !== undefined) return final === true;
+  return isCount(worker) && typeof fact === 'object' && fact !== null && isFact(fact as Fields);
+}
+
+function isFact({ type, sample, ...others }: Fields): boolean {
+  if (!isText(type) || !isCounted(others, mostLevels)) return false;
+  if (type !== 'sampled') return sample === undefined;
+  if (typeof sample !== 'object' || sample === null) return false;
+  const { worker, tick, atUs, connections, steps, generator, errors, errorExamples } =
+    sample as Fields;
+  return (
+    [worker, tick].every(isCount) &&
+    isAmount(atUs) &&
+    [connections, generator, errors].every((part) => typeof part === 'object' && part !== null) &&
+    [steps, errorExamples].every(Array.isArray) &&
+    isCounted(sample, mostLevels)
+  );
+}
+
+/** Samples have about five levels. */
+const mostLevels = 8;
+
+/** Numbers, short texts and marks all the way down: what is added up must be something to add. */
+function isCounted(value: unknown, levels: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'string') return value.length <= mostText;
+  if (typeof value === 'boolean' || value === undefined) return true;
+  if (value instanceof Float64Array) return true;
+  if (typeof value !== 'object' || value === null || levels === 0) return false;
+  return Object.values(value).every((each) => isCounted(each, levels - 1));
+}

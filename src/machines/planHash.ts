@@ -1,0 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { Plan } from '../plan/plan';
+
+/** Two agents with one hash send, count and expect the same. */
+export const planHash = (plan: Plan): string =>
+  createHash('sha256').update(JSON.stringify(plan)).digest('hex');

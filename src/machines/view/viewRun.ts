@@ -1,0 +1,62 @@
+import { ExpectedError } from '../../base/expectedError';
+import type { Snapshot } from '../../measure/snapshot';
+import { resultOf, sampleOf } from '../../results/readResult';
+import type { Result } from '../../results/result';
+import type { Bus } from '../bus/bus';
+import { readViewMessage, subjectsOf, type RunTitle } from '../messages';
+
+export interface RunViewer {
+  title(title: RunTitle): void;
+  snapshot(snapshot: Snapshot): void;
+}
+
+/** Results of hours have some megabytes. */
+const mostLength = 64 * 1024 * 1024;
+const answerWithinMs = 2000;
+
+/**
+ * Shows a run that goes on elsewhere from its begin, whenever that was, and gives its result.
+ * @param left rejects when it is not to be looked at any more; the run goes on
+ * @throws ExpectedError `run-failed` with why it has none, `run-missing`, `run-id`, `result-damaged`
+ */
+export async function viewRun(
+  bus: Bus,
+  run: string,
+  viewer: RunViewer,
+  left?: Promise<never>,
+): Promise<Result> {
+  const subjects = subjectsOf(run);
+  let give: (text: string) => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const whole = new Promise<string>((resolve, reject) => {
+    give = resolve;
+    fail = reject;
+  });
+  let text = '';
+  const see = (said: string): void => {
+    const message = readViewMessage(said);
+    if (message?.type === 'title') viewer.title(message);
+    else if (message?.type === 'snapshot') {
+      const snapshot = sampleOf(message.snapshot);
+      if (snapshot !== undefined) viewer.snapshot(snapshot);
+    } else if (message?.type === 'result') {
+      text += message.text;
+      if (text.length > mostLength)
+        fail(new ExpectedError('run-failed', 'The result is too long.'));
+      if (message.isLast) give(text);
+    } else if (message?.type === 'failed') fail(new ExpectedError('run-failed', message.text));
+  };
+  const following = await bus.follow(subjects.log, subjects.view, see).catch(() => {
+    throw new ExpectedError('run-missing', `There is no run ${run} on the bus.`);
+  });
+  try {
+    const result = await (left ? Promise.race([whole, left]) : whole);
+    await bus.ask(subjects.seen, '', answerWithinMs);
+    return resultOf(result, `The result of run ${run}`);
+  } catch (error) {
+    if (error instanceof ExpectedError) await bus.ask(subjects.seen, '', answerWithinMs);
+    throw error;
+  } finally {
+    following.dispose();
+  }
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import type { Result } from '../../src/results/result';
+import {
+  startCli,
+  startHere,
+  type CliHere,
+  type CliOptions,
+  type CliProcess,
+} from '../fakes/loadCli';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
+import { CliFolder } from '../load/cliFolder';
+import type { LoadTest } from '../load/loadRun';
+import { NatsServer } from './natsServer';
+
+let runs = 0;
+
+/** A real bus, a hub, and command lines that meet there; agents are processes of their own where they have to die. */
+export class AgentsOnBus {
+  readonly folder = new CliFolder();
+  private readonly agents: (CliHere | CliProcess)[] = [];
+
+  private constructor(
+    readonly bus: NatsServer,
+    readonly hub: HubHere,
+  ) {}
+
+  static async start(knobs = ''): Promise<AgentsOnBus> {
+    return new AgentsOnBus(await NatsServer.start(), await startHubHere(knobs));
+  }
+
+  newId = (): string => `test-${process.pid}-${(runs += 1)}`;
+
+  /** An agent in this process: enough where nothing of it has to die. */
+  agentHere(run: string): CliHere {
+    return this.kept(startHere(['agent', '--run', run], this.options()));
+  }
+
+  agent(run: string, flags: readonly string[] = []): CliProcess {
+    return this.kept(startCli(['agent', '--run', run, ...flags], this.options()));
+  }
+
+  /** Starts a run on agents of its id. */
+  lead(
+    run: string,
+    agents: number,
+    test: Omit<LoadTest, 'target'>,
+    flags: readonly string[] = [],
+  ): CliHere {
+    return startHere(this.words(run, agents, test, flags), this.options());
+  }
+
+  /** The same in a process of its own. */
+  leadApart(run: string, agents: number, test: Omit<LoadTest, 'target'>): CliProcess {
+    return startCli(this.words(run, agents, test, []), this.options());
+  }
+
+  attach(run: string, out: string): CliHere {
+    return startHere(['attach', run, '--json', '--out', out], this.options());
+  }
+
+  /** The result of a run on so many agents of this process. */
+  async result(agents: number, test: Omit<LoadTest, 'target'>): Promise<Result> {
+    const run = this.newId();
+    const workers = Array.from({ length: agents }, () => this.agentHere(run));
+    const { code, stdout, stderr } = await this.lead(run, agents, test).finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    const codes = (await Promise.all(workers.map(({ finished }) => finished))).map(
+      (each) => each.code,
+    );
+    assert.deepEqual([code, ...codes], [0, ...codes.map(() => 0)], stderr);
+    return JSON.parse(stdout) as Result;
+  }
+
+  async dispose(): Promise<void> {
+    for (const agent of this.agents) if ('child' in agent) agent.child.kill('SIGKILL');
+    await Promise.all([this.hub.dispose(), this.bus.dispose()]);
+    this.folder.dispose();
+  }
+
+  private words(
+    run: string,
+    agents: number,
+    test: Omit<LoadTest, 'target'>,
+    flags: readonly string[],
+  ): string[] {
+    const file = this.folder.scenario(`${run}.yaml`, { target: this.hub.url, ...test });
+    const places = ['--on', 'hosts', '--agents', `${agents}`, '--run', run];
+    return ['run', `${this.folder.path}/${file}`, ...places, '--json', '--out', run, ...flags];
+  }
+
+  private options(): CliOptions {
+    return { cwd: this.folder.path, env: { SIGNALR_BENCH_BUS: this.bus.url } };
+  }
+
+  private kept<Agent extends CliHere | CliProcess>(agent: Agent): Agent {
+    this.agents.push(agent);
+    return agent;
+  }
+}

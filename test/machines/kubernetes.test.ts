@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Result } from '../../src/results/result';
+import { startHere, type CliHere } from '../fakes/loadCli';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
+import { CliFolder } from '../load/cliFolder';
+import { assertExact, onlyStep } from '../load/loadRun';
+
+const kubectl = path.resolve('test', 'machines', 'fakeKubectl.mjs');
+
+describe('a run in a cluster whose pods are processes', () => {
+  let hub: HubHere;
+  let cluster: string;
+  const folder = new CliFolder();
+
+  before(async () => {
+    hub = await startHubHere();
+    chmodSync(kubectl, 0o755);
+  });
+  beforeEach(() => {
+    cluster = mkdtempSync(path.join(tmpdir(), 'signalr-bench-cluster-'));
+  });
+  afterEach(() => rmSync(cluster, { recursive: true, force: true, maxRetries: 5 }));
+  after(async () => {
+    await hub.dispose();
+    folder.dispose();
+  });
+
+  const asked = (): string => readFileSync(path.join(cluster, 'asked.txt'), 'utf8');
+  const run = (
+    name: string,
+    test: Parameters<CliFolder['scenario']>[1],
+    env: Readonly<Record<string, string>> = {},
+  ): CliHere => {
+    const file = path.join(folder.path, folder.scenario(name, test));
+    const words = ['--on', 'kubernetes', '--agents', '3', '--namespace', 'load', '--yes', '--json'];
+    process.env['NATS_SERVER'] ??= readFileSync(path.resolve('out', 'nats', 'program'), 'utf8');
+    process.env['FAKE_CLUSTER'] = cluster;
+    const flags = ['--kubectl', kubectl, '--out', name.replace('.yaml', '')];
+    return startHere(['run', file, ...words, ...flags], { cwd: folder.path, env });
+  };
+
+  it('is shown here, gives its result, and leaves nothing', async () => {
+    const config = { workers: 1, baseSending: 9 };
+    const target = '${env:HUB_OF_TEST}';
+    const going = run(
+      'whole.yaml',
+      { target, useCase: 'broadcast', config },
+      { HUB_OF_TEST: hub.url },
+    );
+    const { code, stdout, stderr } = await going.finished;
+    assert.equal(code, 0, stderr);
+    const result = JSON.parse(stdout) as Result;
+    assertExact(onlyStep(result), 90, 1800);
+    assert.deepEqual(
+      result.agents?.map(({ node, status }) => [node, status]),
+      [1, 2, 3].map(() => ['node-1', 'done']),
+    );
+    assert.match(stderr, /^run \w+ has left nothing in the cluster$/m);
+    assert.ok(!existsSync(path.join(cluster, 'objects.json')));
+    assert.ok(!asked().includes(hub.url), 'what is secret stands in no argument');
+    assert.match(asked(), /^--namespace load delete configmap\/signalr-bench-\w+ /m);
+  });
+
+  it('needs rights, and names those that are missing, before anything is made', async () => {
+    process.env['FAKE_REFUSED'] = 'pods/portforward,jobs.batch';
+    const going = run('rights.yaml', { target: hub.url, config: { workers: 1 } });
+    const { code, stderr } = await going.finished;
+    delete process.env['FAKE_REFUSED'];
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /You may not create jobs\.batch, create pods\/portforward in this namespace/,
+    );
+    assert.doesNotMatch(asked(), /--filename/);
+  });
+
+  it('takes no scenario with a secret as text, nor one for the embedded hub', async () => {
+    const secret = 'Endpoint=https://a.service.signalr.net;AccessKey=c2VjcmV0;Version=1.0;';
+    const first = await run('secret.yaml', { target: secret, config: { workers: 1 } }).finished;
+    assert.equal(first.code, 2);
+    assert.match(first.stderr, /write \$\{env:NAME\} in its place/);
+    assert.doesNotMatch(first.stderr, /c2VjcmV0/);
+    const second = await run('local.yaml', { target: 'local', config: { workers: 1 } }).finished;
+    assert.match(second.stderr, /The embedded hub is on this machine/);
+    const third = await run('missing.yaml', { target: '${env:NOT_SET_HERE}' }).finished;
+    assert.match(third.stderr, /The environment has no NOT_SET_HERE/);
+  });
+});

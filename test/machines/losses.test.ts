@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import type { Result } from '../../src/results/result';
+import { AgentsOnBus } from './agentsOnBus';
+
+const minute = { singleStepDuration: '60s', warmup: 0, workers: 1 };
+
+describe('agents that are lost', () => {
+  let cluster: AgentsOnBus;
+
+  beforeEach(async () => {
+    cluster = await AgentsOnBus.start();
+  });
+  afterEach(() => cluster.dispose());
+
+  for (const [signal, status, said] of [
+    ['SIGKILL', 'lost', /was silent for \d+ s/],
+    ['SIGTERM', 'left', /left: it got SIGTERM/],
+  ] as const)
+    it(`by ${signal} leave a step that says so and never passes, and those before it as they were`, async () => {
+      const run = cluster.newId();
+      const [first] = [1, 2, 3].map(() => cluster.agent(run));
+      const test = {
+        useCase: 'broadcast',
+        config: {
+          workers: 1,
+          singleStepDuration: '4s',
+          warmup: 0,
+          baseSending: 6,
+          step: 6,
+          sendingSteps: 3,
+        },
+      };
+      const leading = cluster.lead(run, 3, test, ['--agent-timeout', '6s']);
+      await cluster.folder.sampled(run, /"index":2[^}]*"received":[1-9]/, leading.finished);
+      first!.child.kill(signal);
+      const { code, stdout, stderr } = await leading.finished;
+      const result = JSON.parse(stdout) as Result;
+      assert.equal(code, 6, stderr);
+      assert.deepEqual([result.ending, result.verdict.status], ['workerLost', 'incomplete']);
+      assert.match(result.endingMessage ?? '', said);
+      assert.deepEqual(result.agents?.map((agent) => agent.status).sort(), [
+        'done',
+        'done',
+        status,
+      ]);
+      assert.deepEqual(
+        result.steps.map(({ verdict }) => verdict.status),
+        ['pass', 'incomplete'],
+      );
+      const [before] = result.steps;
+      assert.deepEqual([before!.received, before!.lost], [before!.expected, 0]);
+    });
+
+  it('with the coordinator stop sending by themselves', async () => {
+    const run = cluster.newId();
+    const agent = cluster.agent(run, ['--alone-after', '3s']);
+    const leading = cluster.leadApart(run, 1, { config: minute });
+    await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
+    leading.child.kill('SIGKILL');
+    const { code, stderr } = await agent.finished;
+    assert.equal(code, 5, stderr);
+    assert.match(stderr, /stopped by itself: nothing was heard of the coordinator for 3 s/);
+  });
+
+  it('from the bus for a while lose nothing', async () => {
+    const run = cluster.newId();
+    const agents = [1, 2].map(() => cluster.agentHere(run));
+    const config = { singleStepDuration: '6s', warmup: 0, workers: 1 };
+    const leading = cluster.lead(run, 2, { useCase: 'broadcast', config });
+    await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
+    await cluster.bus.kill();
+    await cluster.bus.begin();
+    const { code, stdout, stderr } = await leading.finished;
+    assert.equal(code, 0, stderr);
+    const { steps, agents: all } = JSON.parse(stdout) as Result;
+    assert.deepEqual(
+      all?.map(({ status }) => status),
+      ['done', 'done'],
+    );
+    const [{ expected, received, lost }] = steps as [Result['steps'][0]];
+    assert.deepEqual([received, lost], [expected, 0]);
+    await Promise.all(agents.map(({ finished }) => finished));
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { assertExact, onlyStep } from '../load/loadRun';
+import { connectNats } from '../../src/machines/bus/natsBus';
+import { encode, joinSubject, readJoinAnswer } from '../../src/machines/messages';
+import type { Result } from '../../src/results/result';
+import { startCli } from '../fakes/loadCli';
+import { AgentsOnBus } from './agentsOnBus';
+
+describe('places of a run', () => {
+  let cluster: AgentsOnBus;
+
+  before(async () => {
+    cluster = await AgentsOnBus.start();
+  });
+  after(() => cluster.dispose());
+
+  it('are taken once each: whoever finds none is not needed, and says so with code 0', async () => {
+    const run = cluster.newId();
+    const agents = Array.from({ length: 5 }, () => cluster.agentHere(run));
+    const { code, stdout, stderr } = await cluster.lead(run, 3, { config: { workers: 1 } })
+      .finished;
+    assert.equal(code, 0, stderr);
+    assertExact(onlyStep(JSON.parse(stdout) as Result), 200, 200);
+    // Two of them wait for a run that is over, or have found no place.
+    for (const agent of agents) agent.signal('SIGTERM');
+    const ends = await Promise.all(agents.map(({ finished }) => finished));
+    assert.deepEqual(
+      ends.map((end) => end.code),
+      [0, 0, 0, 0, 0],
+    );
+    assert.equal(ends.filter((end) => end.stderr.includes('the run is over')).length, 3);
+  });
+
+  it('are not for an agent of another version', async () => {
+    const run = cluster.newId();
+    const leading = cluster.lead(run, 1, { config: { workers: 1 } });
+    await leading.said(/waits for 1 agent/);
+    const bus = await connectNats({ url: cluster.bus.url, name: 'test' });
+    const said = await bus.ask(`${joinSubject}.${run}`, encode({ toolVersion: '0.0.9' }), 2000);
+    await bus.close();
+    const answer = readJoinAnswer(said ?? '');
+    assert.ok(answer && 'refused' in answer, said);
+    assert.match(answer.refused, /0\.0\.9: use one version on all machines$/);
+    leading.signal('SIGINT');
+    assert.equal((await leading.finished).code, 130);
+  });
+
+  it('that nobody takes keep a run from starting, with what to do', async () => {
+    const run = cluster.newId();
+    cluster.agentHere(run);
+    const leading = cluster.lead(run, 2, { config: { workers: 1 } }, ['--join-within', '2s']);
+    const { code, stderr } = await leading.finished;
+    assert.equal(code, 6, stderr);
+    assert.match(stderr, /^1 of 2 agents came within 2 s; nothing was started\./m);
+    assert.match(stderr, new RegExp(`signalr-bench agent --bus … --run ${run}$`, 'm'));
+  });
+
+  it('need a bus: one that is not there is a sentence without its key', async () => {
+    const bus = 'nats://user:hidden@127.0.0.1:1';
+    const { code, stderr } = await startCli(['agent', '--bus', bus], { cwd: '.' }).finished;
+    assert.equal(code, 2);
+    assert.equal(stderr, 'The bus at nats://127.0.0.1:1 cannot be used: connection refused.\n');
+  });
+});

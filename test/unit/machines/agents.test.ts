@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { ExpectedError } from '../../../src/base/expectedError';
+import {
+  serveRun,
+  type AgentEnding,
+  type AgentParts,
+  type AgentWorkers,
+} from '../../../src/machines/agent/agent';
+import { AgentHosts } from '../../../src/machines/coordinate/agentHosts';
+import { gatherAgents } from '../../../src/machines/coordinate/gatherAgents';
+import { encode, subjectsOf, type Member, type RunOrder } from '../../../src/machines/messages';
+import { planHash } from '../../../src/machines/planHash';
+import { buildPlan } from '../../../src/plan/buildPlan';
+import type {
+  ClockOrder,
+  FromWorker,
+  ToWorker,
+  WorkerListener,
+} from '../../../src/protocol/worker';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import type { OpenTarget } from '../../../src/targets/target';
+import { until } from '../../fakes/until';
+import { MemoryBus, type MemoryLink } from './memoryBus';
+
+const text = 'scenario: { name: echo }\nconfig: { connections: 8, baseSending: 8 }\n';
+const { scenario } = parseScenario(text);
+const plan = buildPlan(scenario!, { workers: 2, agents: 2, seed: 1, runId: 7 });
+const subjects = subjectsOf('r1');
+
+const order = (change: Partial<RunOrder> = {}): RunOrder => ({
+  ...{ type: 'run', text, overrides: [], files: {}, workersEach: 2, runId: 7, seed: 1 },
+  ...{ dialect: 'auto', planHash: planHash(plan), originUs: 0, clock: 'c', ...change },
+});
+
+/** The workers of an agent, which report what they are made to. */
+class FakeWorkers implements AgentWorkers {
+  readonly alive: Set<number>;
+  readonly orders: (ToWorker | ClockOrder)[] = [];
+  open = 4;
+
+  constructor(
+    readonly agent: number,
+    readonly listener: WorkerListener,
+  ) {
+    this.alive = new Set([2 * agent, 2 * agent + 1]);
+    setImmediate(() => this.report({ type: 'ready' }));
+  }
+
+  report(fact: FromWorker): void {
+    for (const worker of [...this.alive]) {
+      if (fact.type === 'closed') this.alive.delete(worker);
+      this.listener.fact(worker, fact);
+    }
+  }
+
+  takingPart(): number {
+    return this.open;
+  }
+
+  order(given: ToWorker | ClockOrder): void {
+    this.orders.push(given);
+    if (given.type === 'close') setImmediate(() => this.report({ type: 'closed' }));
+  }
+
+  end(): Promise<void> {
+    this.alive.clear();
+    return Promise.resolve();
+  }
+}
+
+/** Two agents and their coordinator on a bus in memory. */
+class Scene {
+  readonly bus = new MemoryBus();
+  readonly link = this.bus.link();
+  readonly agents: { link: MemoryLink; leave: AbortController; ended: Promise<AgentEnding> }[] = [];
+  readonly workers: FakeWorkers[] = [];
+  readonly facts: [number, string][] = [];
+  readonly lost: [number, string][] = [];
+  nowMs = 0;
+
+  addAgent(change: Partial<AgentParts> = {}): void {
+    const link = this.bus.link();
+    const leave = new AbortController();
+    const parts: AgentParts = {
+      scenarioOf: () => Promise.resolve(scenario!),
+      planOf: () => Promise.resolve(plan),
+      openTarget: () => Promise.resolve({ dispose: () => Promise.resolve() } as OpenTarget),
+      machineLimits: () => Promise.resolve({ cores: 2, fileDescriptors: 1000, localPorts: null }),
+      startWorkers: ({ agent }, listener) =>
+        (this.workers[agent] = new FakeWorkers(agent, listener)),
+      ...change,
+    };
+    const options = { run: 'r1', say: () => undefined, leave: leave.signal };
+    this.agents.push({ link, leave, ended: serveRun(link, parts, options) });
+  }
+
+  gather(): Promise<Member[]> {
+    return gatherAgents(this.link, { run: 'r1', subjects, agents: 2, withinMs: 20_000 });
+  }
+
+  async start(change: Partial<RunOrder> = {}): Promise<AgentHosts> {
+    const gathering = this.gather();
+    for (let count = 0; count < 2; count++) this.addAgent();
+    const members = await gathering;
+    const clock = members[0]!.clock;
+    const given = order({ ...(clock !== undefined && { clock }), ...change });
+    const nowMs = (): number => this.nowMs;
+    const context = { bus: this.link, subjects, members, order: given, nowMs };
+    const hosts = await AgentHosts.start(context);
+    hosts.lead({
+      fact: (worker, { type }) => this.facts.push([worker, type]),
+      lost: (worker, error) => this.lost.push([worker, error.message]),
+    });
+    await until('all are ready', () => this.facts.length === 4);
+    return hosts;
+  }
+
+  /** Time goes by while everybody who has a link is heard. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 1000) {
+      this.nowMs += 1000;
+      for (const [agent, { link }] of this.agents.entries())
+        if (link.isConnected) link.say(`${subjects.beats}.${agent}`, await this.beatOf(agent));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  }
+
+  private async beatOf(agent: number): Promise<string> {
+    const member = this.bus.log.find(({ subject }) => subject === `${subjects.members}.${agent}`);
+    const { epoch } = JSON.parse(member!.value) as Member;
+    const facts = this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`);
+    await Promise.resolve();
+    return encode({ epoch, facts: facts.length, clockErrorUs: 100 * agent, clockJumps: 0 });
+  }
+
+  async over(hosts: AgentHosts): Promise<AgentEnding['kind'][]> {
+    for (const { link } of this.agents) link.isConnected = true;
+    const ending = hosts.end();
+    const kinds = await Promise.all(this.agents.map(async ({ ended }) => (await ended).kind));
+    await ending;
+    return kinds;
+  }
+}
+
+describe('agents and their coordinator', () => {
+  it('pass on orders and facts in their order, and end together', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    assert.deepEqual([...hosts.alive], [0, 1, 2, 3]);
+    hosts.order({ type: 'connect', atUs: 5, from: 0, to: 8 });
+    hosts.order({ type: 'flush', flush: 1 });
+    await until('orders', () => scene.workers.every(({ orders }) => orders.length === 2));
+    for (const { orders } of scene.workers)
+      assert.deepEqual(orders, [
+        { type: 'connect', atUs: 5, from: 0, to: 8 },
+        { type: 'flush', flush: 1 },
+      ]);
+    scene.workers[1]!.report({ type: 'connected' });
+    await until('facts', () => scene.facts.length === 6);
+    assert.deepEqual(scene.facts.slice(4), [
+      [2, 'connected'],
+      [3, 'connected'],
+    ]);
+    assert.equal(hosts.takingPart(), 8);
+    hosts.order({ type: 'close' });
+    await until('the close', () => hosts.alive.size === 0);
+    assert.deepEqual(await scene.over(hosts), ['done', 'done']);
+    assert.deepEqual(
+      hosts.agents().map(({ status }) => status),
+      ['done', 'done'],
+    );
+    assert.deepEqual(scene.lost, []);
+  });
+
+  it('let nothing over the bus that lets somebody in at a service', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    hosts.order({ type: 'renewed', pass: { bearer: 'secret', expiresAtMs: 1 } as never });
+    hosts.order({ type: 'halt' });
+    await until('the order', () => scene.workers.every(({ orders }) => orders.length === 1));
+    assert.ok(scene.bus.log.every(({ value }) => !value.includes('secret')));
+    await scene.over(hosts);
+  });
+
+  it('wait for one that is silent, and take it back with all that it has said', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.agents[0]!.link.isConnected = false;
+    scene.workers[0]!.report({ type: 'connected' });
+    await scene.pass(6000);
+    let isSettled = false;
+    const settled = hosts.settled().then(() => (isSettled = true));
+    await scene.pass(3000);
+    assert.deepEqual([isSettled, scene.facts.length, scene.lost.length], [false, 4, 0]);
+    scene.agents[0]!.link.isConnected = true;
+    await until('its facts', () => scene.facts.length === 6);
+    await scene.pass(1000);
+    await settled;
+    await scene.over(hosts);
+    assert.deepEqual(scene.lost, []);
+  });
+
+  it('give up one that stays silent, with all its workers, and no other', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.agents[1]!.link.isConnected = false;
+    const settled = hosts.settled();
+    await scene.pass(32_000);
+    await until('the loss', () => scene.lost.length === 2);
+    await settled;
+    assert.deepEqual(
+      scene.lost.map(([worker]) => worker),
+      [2, 3],
+    );
+    assert.match(scene.lost[0]![1], /^agent 2 \(.+\) was silent for 3\d s$/);
+    assert.deepEqual([...hosts.alive], [0, 1]);
+    assert.deepEqual(hosts.agents().map(({ status }) => status)[1], 'lost');
+    assert.equal(hosts.takingPart(), 4);
+    await scene.over(hosts);
+  });
+
+  it('give up nobody while the coordinator itself hears nothing', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.link.isConnected = false;
+    for (let look = 0; look < 3; look++) {
+      scene.nowMs += 60_000;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    scene.link.isConnected = true;
+    await scene.pass(2000);
+    assert.deepEqual(scene.lost, []);
+    await scene.over(hosts);
+  });
+
+  it('say who cannot take part, and why, before anything is sent', async () => {
+    const scene = new Scene();
+    const starting = scene.start({ planHash: 'another' });
+    await assert.rejects(starting, (error: unknown) => {
+      assert.ok(error instanceof ExpectedError);
+      assert.equal(error.code, 'agent-refused');
+      assert.match(error.message, /^agent [12] \(.+\) cannot take part: its plan differs from/);
+      return true;
+    });
+    const kinds = await Promise.all(scene.agents.map(async ({ ended }) => (await ended).kind));
+    assert.deepEqual(kinds, ['refused', 'refused']);
+  });
+
+  it('count one that was asked to leave as left, after its last word', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.agents[0]!.leave.abort('it got SIGTERM');
+    assert.equal((await scene.agents[0]!.ended).kind, 'left');
+    await until('the loss', () => scene.lost.length === 2);
+    assert.match(scene.lost[0]![1], /^agent 1 \(.+\) left: it got SIGTERM$/);
+    assert.deepEqual(hosts.agents().map(({ status }) => status)[0], 'left');
+    await scene.over(hosts);
+  });
+
+  it('take no fact of whoever pretends to be an agent', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    const facts = `${subjects.facts}.0`;
+    const forged = {
+      number: 9,
+      open: 1,
+      cpuUs: 1,
+      said: { worker: 0, fact: { type: 'connected' } },
+    };
+    scene.bus.append({ subject: facts, value: encode({ epoch: 'another', ...forged }) }, 'a');
+    for (const [id, value] of ['', '[]', '{"epoch":1}', 'x'.repeat(2_000_000)].entries())
+      scene.bus.append({ subject: facts, value }, `b${id}`);
+    scene.workers[0]!.report({ type: 'prepared' });
+    await until('facts', () => scene.facts.length === 6);
+    assert.deepEqual(scene.facts.slice(4), [
+      [0, 'prepared'],
+      [1, 'prepared'],
+    ]);
+    await scene.over(hosts);
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import type { Job } from 'kubernetes-types/batch/v1';
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1';
+import { troubleOf } from '../../../../src/machines/kubernetes/clusterRun';
+import { Kubectl } from '../../../../src/machines/kubernetes/kubectl';
+import {
+  ownedBy,
+  ownerOf,
+  type ClusterRun,
+  type KubeObject,
+} from '../../../../src/machines/kubernetes/manifest';
+
+const given: ClusterRun = {
+  ...{
+    run: 'r1',
+    agents: 3,
+    plannedS: 100,
+    image: 'node',
+    busImage: 'nats',
+    scenarioName: 's.yaml',
+  },
+  files: { 's.yaml': 'target: ${env:KEY}', 'data/a.json': '[1]' },
+  flags: ['--set', 'config.repeat=2'],
+  bundle: { 'cli.js': Buffer.from('code') },
+  secrets: { KEY: 'very secret' },
+  ownSecret: 'mine',
+  keys: { lead: 'lead key', agent: 'agent key' },
+};
+
+const templateOf = (object: KubeObject): PodTemplateSpec | undefined =>
+  object.kind === 'Job' || object.kind === 'Deployment'
+    ? (object as Job).spec?.template
+    : undefined;
+
+describe('what a run leaves in a cluster', () => {
+  const owner = ownerOf(given);
+  const owned = ownedBy('uid', given);
+
+  it('belongs to one object and has the label of the run', () => {
+    assert.equal(owner.metadata?.ownerReferences, undefined);
+    for (const { metadata } of owned) {
+      assert.deepEqual(
+        metadata?.ownerReferences?.map(({ uid, name }) => [uid, name]),
+        [['uid', owner.metadata?.name]],
+      );
+      assert.equal(metadata.labels?.['bench-run'], 'r1');
+    }
+  });
+
+  it('holds secrets in its Secret and nowhere else', () => {
+    const others = [owner, ...owned.filter(({ kind }) => kind !== 'Secret')];
+    for (const secret of ['very secret', 'lead key', 'agent key'])
+      assert.ok(!JSON.stringify(others).includes(secret), secret);
+    assert.ok(JSON.stringify(owned).includes('very secret'));
+  });
+
+  it('runs as nobody, writes where it is meant to, and has no key of the cluster', () => {
+    const templates = owned.flatMap((object) => templateOf(object) ?? []);
+    assert.equal(templates.length, 3);
+    for (const { spec } of templates) {
+      assert.equal(spec?.automountServiceAccountToken, false);
+      assert.equal(spec.securityContext?.runAsNonRoot, true);
+      for (const { securityContext, resources } of spec.containers) {
+        assert.equal(securityContext?.readOnlyRootFilesystem, true);
+        assert.equal(securityContext.allowPrivilegeEscalation, false);
+        assert.deepEqual(securityContext.capabilities, { drop: ['ALL'] });
+        assert.ok(resources?.limits?.['memory']);
+      }
+    }
+  });
+
+  it('ends by itself, and outlives agents that crash', () => {
+    const jobs = owned.filter((object): object is Job => object.kind === 'Job');
+    assert.deepEqual(
+      jobs.map(({ spec }) => spec?.parallelism),
+      [1, 3],
+    );
+    for (const { spec } of jobs) {
+      assert.ok(spec!.backoffLimit! >= 100);
+      assert.equal(spec?.activeDeadlineSeconds, 1900);
+      assert.ok(spec.ttlSecondsAfterFinished! > 0);
+    }
+  });
+
+  it('has every name of a variable and every word as text', () => {
+    const lead = templateOf(
+      owned.find(({ metadata }) => metadata?.name?.endsWith('-lead') === true)!,
+    );
+    const [container] = lead!.spec!.containers;
+    assert.ok(container!.command!.every((word) => typeof word === 'string'));
+    assert.ok(container!.command!.includes('config.repeat=2'));
+    assert.deepEqual(container!.envFrom, [{ secretRef: { name: 'mine' } }]);
+    assert.deepEqual(lead!.spec!.volumes![1]!.configMap!.items, [
+      { key: 'file-0', path: 's.yaml' },
+      { key: 'file-1', path: 'data/a.json' },
+    ]);
+  });
+
+  it('has sentences for pods that do not run', () => {
+    const metadata = { name: 'p' };
+    const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
+    assert.deepEqual(
+      troubleOf({
+        metadata,
+        status: { containerStatuses: [{ state: { waiting } } as never] },
+      }),
+      ['Pod p: ImagePullBackOff, no such image.'],
+    );
+    const unscheduled = { type: 'PodScheduled', status: 'False', message: 'Insufficient cpu' };
+    assert.deepEqual(troubleOf({ metadata, status: { conditions: [unscheduled] } }), [
+      'Pod p is pending: Insufficient cpu.',
+    ]);
+    assert.deepEqual(troubleOf({ metadata, status: { phase: 'Running' } }), []);
+  });
+
+  it('needs kubectl, and says so', async () => {
+    const kubectl = new Kubectl({ program: '/no/such/kubectl' });
+    await assert.rejects(kubectl.run(['version']), /install kubectl and log in/);
+    await assert.rejects(kubectl.may('get', 'pods'), /install kubectl/);
+    await assert.rejects(kubectl.forward('a', 1), /install kubectl/);
+  });
+});
