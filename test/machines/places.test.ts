@@ -61,4 +61,13 @@ describe('places of a run', () => {
     assert.equal(code, 2);
     assert.equal(stderr, 'The bus at nats://127.0.0.1:1 cannot be used: connection refused.\n');
   });
+
+  it('get no secret that stands in the scenario as text', async () => {
+    const secret = 'Endpoint=https://a.service.signalr.net;AccessKey=c2VjcmV0;Version=1.0;';
+    const leading = cluster.lead(cluster.newId(), 1, {}, ['--target', secret]);
+    const { code, stderr } = await leading.finished;
+    assert.equal(code, 2);
+    assert.match(stderr, /write \$\{env:NAME\} in its place\. Each agent reads it from its own/);
+    assert.doesNotMatch(stderr, /c2VjcmV0/);
+  });
 });

@@ -9,6 +9,7 @@ import type { RunRequest, Shell } from '../../session/shell';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { openBus, type BusFlags } from '../openBus';
+import { asTextWords, secretInText } from '../secretInText';
 
 /** Where the agents of a run are. */
 export const agentPlaces = ['hosts', 'kubernetes'] as const;
@@ -50,6 +51,11 @@ export async function gatherHosts(
     throw new ExpectedError(
       'agents-search',
       'A search runs on one machine for now: leave --on out, or run its steps with --no-search.',
+    );
+  if (secretInText(request.text, request.overrides))
+    throw new ExpectedError(
+      'agents-secret',
+      `${asTextWords} Each agent reads it from its own environment.`,
     );
   const bus = await openBus(flags, io, 'signalr-bench run');
   const run = flags.run ?? newRunId();

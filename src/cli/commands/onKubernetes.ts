@@ -12,7 +12,6 @@ import type { ClusterRun } from '../../machines/kubernetes/manifest';
 import { newRunId } from '../../machines/coordinate/onAgents';
 import { buildPlan } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
-import { scenarioCopy } from '../../results/scenarioCopy';
 import { withPayloadFile } from '../../runner/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
@@ -22,6 +21,7 @@ import { secretVariable } from '../../targets/target';
 import { SignalError } from '../exitCode';
 import { referenceValue, type ProcessIo } from '../io';
 import { connectBus } from '../openBus';
+import { asTextWords, secretInText } from '../secretInText';
 import { printable } from '../views/line';
 import { showRun } from './attachCommand';
 import { confirmLoad } from './confirmLoad';
@@ -166,6 +166,8 @@ async function clusterRunOf(
   };
 }
 
+const inSecretWords = 'The value goes into a Secret of the run.';
+
 function clusterProblem(
   scenario: Scenario,
   text: string,
@@ -175,13 +177,7 @@ function clusterProblem(
     return 'A search runs on one machine for now: leave --on out, or run its steps with --no-search.';
   if (scenario.target === undefined || scenario.target.kind === 'local')
     return 'The embedded hub is on this machine: give the URL of a hub that the cluster reaches with --target.';
-  const shown = overrides.some(
-    ({ value }) =>
-      scenarioCopy(`a: ${JSON.stringify(value)}`, []) !== `a: ${JSON.stringify(value)}`,
-  );
-  if (shown || scenarioCopy(text, []) !== text)
-    return 'The scenario holds a secret, which would stand in the cluster as text: write ${env:NAME} in its place; the value goes into a Secret of the run.';
-  return undefined;
+  return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
 }
 
 /** Values of references, by the environment variables that hold them. @throws ExpectedError `cluster` for one without a value */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
+import { hideSecrets } from '../../base/text';
 import type { Plan } from '../../plan/plan';
 import type { ClockOrder, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
 import { toolVersion } from '../../results/result';
@@ -160,7 +161,9 @@ class Agent {
       return { open: this.workers?.takingPart() ?? 0, cpuUs: user + system };
     };
     const lost = (): void => this.over({ kind: 'alone', text: 'the bus took nothing any more' });
-    this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, now, lost);
+    // The coordinator may have other keys, and would not know them in a text.
+    const hide = (text: string): string => hideSecrets(text, this.target?.secrets ?? []);
+    this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, now, lost, hide);
   }
 
   async work(): Promise<AgentEnding> {

@@ -32,13 +32,15 @@ export class Outbox {
     private readonly epoch: string,
     private readonly now: () => Pick<NumberedFact, 'open' | 'cpuUs'>,
     private readonly lost: () => void,
+    /** Takes out what must not leave the machine. */
+    private readonly hide: (text: string) => string = (text) => text,
   ) {}
 
   put(said: AgentFact): void {
     if (this.isOver) return;
     const number = (this.last += 1);
     const fact: NumberedFact = { epoch: this.epoch, number, ...this.now(), said };
-    const text = encode(fact);
+    const text = this.hide(encode(fact));
     this.waiting.push({ number: fact.number, text, sinceMs: performance.now() });
     this.waitingLength += text.length;
     if (this.waitingLength > mostWaiting) this.giveUp();

@@ -84,7 +84,11 @@ class Scene {
     const parts: AgentParts = {
       scenarioOf: () => Promise.resolve(scenario!),
       planOf: () => Promise.resolve(plan),
-      openTarget: () => Promise.resolve({ dispose: () => Promise.resolve() } as OpenTarget),
+      openTarget: () =>
+        Promise.resolve({
+          secrets: ['key of the agent'],
+          dispose: () => Promise.resolve(),
+        } as unknown as OpenTarget),
       machineLimits: () => Promise.resolve({ cores: 2, fileDescriptors: 1000, localPorts: null }),
       startWorkers: ({ agent }, listener) =>
         (this.workers[agent] = new FakeWorkers(agent, listener)),
@@ -179,6 +183,17 @@ describe('agents and their coordinator', () => {
     hosts.order({ type: 'halt' });
     await until('the order', () => scene.workers.every(({ orders }) => orders.length === 1));
     assert.ok(scene.bus.log.every(({ value }) => !value.includes('secret')));
+    await scene.over(hosts);
+  });
+
+  it('keep the keys of an agent on its machine, in whatever text they stand', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    const error = new Error('the server said: no, key of the agent');
+    scene.workers[0]!.listener.lost(0, error);
+    await until('the loss', () => scene.lost.length === 2);
+    assert.doesNotMatch(scene.lost[0]![1], /key of the agent/);
+    assert.ok(scene.bus.log.every(({ value }) => !value.includes('key of the agent')));
     await scene.over(hosts);
   });
 
