@@ -159,7 +159,6 @@ export interface ErrorExample {
   readonly text: string;
 }
 
-/** The result adds scenario, estimate, recommendation and verdict. */
 /** How an agent stood when the run was over. */
 export const agentStatuses = ['done', 'left', 'lost'] as const;
 
@@ -178,6 +177,7 @@ export interface AgentSummary {
   readonly share: number;
 }
 
+/** The result adds scenario, estimate, recommendation and verdict. */
 export interface RunSummary {
   readonly startedAt: string;
   readonly endedAt: string;
