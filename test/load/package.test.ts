@@ -71,6 +71,7 @@ describe('the npm package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'dist/bus.js',
       'dist/cli.js',
       'dist/commands.js',
       'dist/entra.js',
