@@ -22,6 +22,8 @@ const usualLossMs = 30_000;
 const lookEveryMs = 250;
 /** A reader that is so long behind what an agent has said reads again. */
 const stalledMs = 2000;
+/** Between two looks: a process that was stopped, or a machine that slept. */
+const deafMs = 2000;
 const readyWithinMs = 60_000;
 const endWithinMs = 4000;
 const orderRetryMs = 500;
@@ -67,6 +69,11 @@ class Agent {
   }
 }
 
+function fourTimesASecond(look: () => void): Disposable {
+  const timer = setInterval(look, lookEveryMs);
+  return { dispose: () => clearInterval(timer) };
+}
+
 export interface AgentHostsContext {
   readonly bus: Bus;
   readonly subjects: RunSubjects;
@@ -74,8 +81,9 @@ export interface AgentHostsContext {
   readonly order: RunOrder;
   /** Silence after which an agent is lost. */
   readonly lossMs?: number;
-  /** By any monotonic clock. */
+  /** By any monotonic clock; and what looks after the agents four times a second by it. */
   readonly nowMs?: () => number;
+  readonly every?: (look: () => void) => Disposable;
 }
 
 /** The workers of a run on other machines: each agent has some of them, and they are lost together. */
@@ -91,7 +99,7 @@ export class AgentHosts implements WorkerHost {
   private readonly waitingFacts: [number, FromWorker][] = [];
   private following: Following | undefined;
   private readonly subscriptions: Disposable[] = [];
-  private readonly timer: NodeJS.Timeout;
+  private readonly looking: Disposable;
   private ordering = Promise.resolve();
   private orders = 0;
   private isOver = false;
@@ -115,7 +123,8 @@ export class AgentHosts implements WorkerHost {
     this.subscriptions.push(
       bus.hear(`${subjects.beats}.*`, (text, subject) => this.heardBeat(text, subject)),
     );
-    this.timer = setInterval(() => this.look(), lookEveryMs);
+    const { every = fourTimesASecond } = context;
+    this.looking = every(() => this.look());
   }
 
   /**
@@ -216,7 +225,7 @@ export class AgentHosts implements WorkerHost {
     )
       await this.nextChange(lookEveryMs);
     this.isOver = true;
-    clearInterval(this.timer);
+    this.looking.dispose();
     this.following?.dispose();
     for (const subscription of this.subscriptions) subscription.dispose();
   }
@@ -316,8 +325,9 @@ export class AgentHosts implements WorkerHost {
     bus.say(subjects.alive, '');
     for (const agent of this.list) {
       if (!agent.isHere) continue;
-      // With the own link away nobody can be heard.
-      if (!bus.isConnected) agent.heardMs += nowMs - this.looked;
+      // With the own link away nobody can be heard, nor while this process itself stood still.
+      const isDeaf = !bus.isConnected || nowMs - this.looked > deafMs;
+      if (isDeaf) agent.heardMs += nowMs - this.looked;
       const silentMs = nowMs - agent.heardMs;
       if (silentMs > lossMs) this.lose(agent, `was silent for ${Math.round(silentMs / 1000)} s`);
       else if (silentMs > suspectMs && agent.state === 'running') agent.state = 'suspect';

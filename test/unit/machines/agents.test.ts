@@ -72,11 +72,14 @@ class FakeWorkers implements AgentWorkers {
 class Scene {
   readonly bus = new MemoryBus();
   readonly link = this.bus.link();
-  readonly agents: { link: MemoryLink; leave: AbortController; ended: Promise<AgentEnding> }[] = [];
+  /** In the order of their places, once the workers have started: whoever comes first takes the first. */
+  agents: { link: MemoryLink; leave: AbortController; ended: Promise<AgentEnding> }[] = [];
+  private readonly atPlace: MemoryLink[] = [];
   readonly workers: FakeWorkers[] = [];
   readonly facts: [number, string][] = [];
   readonly lost: [number, string][] = [];
   nowMs = 0;
+  look: () => void = () => undefined;
 
   addAgent(change: Partial<AgentParts> = {}): void {
     const link = this.bus.link();
@@ -90,8 +93,10 @@ class Scene {
           dispose: () => Promise.resolve(),
         } as unknown as OpenTarget),
       machineLimits: () => Promise.resolve({ cores: 2, fileDescriptors: 1000, localPorts: null }),
-      startWorkers: ({ agent }, listener) =>
-        (this.workers[agent] = new FakeWorkers(agent, listener)),
+      startWorkers: ({ agent }, listener) => {
+        this.atPlace[agent] = link;
+        return (this.workers[agent] = new FakeWorkers(agent, listener));
+      },
       ...change,
     };
     const options = { run: 'r1', say: () => undefined, leave: leave.signal };
@@ -109,31 +114,36 @@ class Scene {
     const clock = members[0]!.clock;
     const given = order({ ...(clock !== undefined && { clock }), ...change });
     const nowMs = (): number => this.nowMs;
-    const context = { bus: this.link, subjects, members, order: given, nowMs };
+    const every = (look: () => void) => {
+      this.look = look;
+      return { dispose: () => undefined };
+    };
+    const context = { bus: this.link, subjects, members, order: given, nowMs, every };
     const hosts = await AgentHosts.start(context);
     hosts.lead({
       fact: (worker, { type }) => this.facts.push([worker, type]),
       lost: (worker, error) => this.lost.push([worker, error.message]),
     });
     await until('all are ready', () => this.facts.length === 4);
+    this.agents = this.atPlace.map((link) => this.agents.find((one) => one.link === link)!);
     return hosts;
   }
 
   /** Time goes by while everybody who has a link is heard. */
   async pass(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += 1000) {
-      this.nowMs += 1000;
+    for (let passed = 0; passed < ms; passed += 250) {
+      this.nowMs += 250;
       for (const [agent, { link }] of this.agents.entries())
-        if (link.isConnected) link.say(`${subjects.beats}.${agent}`, await this.beatOf(agent));
-      await new Promise((resolve) => setTimeout(resolve, 30));
+        if (link.isConnected) link.say(`${subjects.beats}.${agent}`, this.beatOf(agent));
+      this.look();
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  private async beatOf(agent: number): Promise<string> {
+  private beatOf(agent: number): string {
     const member = this.bus.log.find(({ subject }) => subject === `${subjects.members}.${agent}`);
     const { epoch } = JSON.parse(member!.value) as Member;
     const facts = this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`);
-    await Promise.resolve();
     return encode({ epoch, facts: facts.length, clockErrorUs: 100 * agent, clockJumps: 0 });
   }
 
@@ -238,11 +248,18 @@ describe('agents and their coordinator', () => {
     const scene = new Scene();
     const hosts = await scene.start();
     scene.link.isConnected = false;
-    for (let look = 0; look < 3; look++) {
-      scene.nowMs += 60_000;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
+    await scene.pass(60_000);
     scene.link.isConnected = true;
+    await scene.pass(2000);
+    assert.deepEqual(scene.lost, []);
+    await scene.over(hosts);
+  });
+
+  it('give up nobody while the coordinator itself stood still', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.nowMs += 120_000;
+    scene.look();
     await scene.pass(2000);
     assert.deepEqual(scene.lost, []);
     await scene.over(hosts);
