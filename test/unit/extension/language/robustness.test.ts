@@ -71,13 +71,13 @@ const odd = [
 ];
 
 describe('all providers', () => {
-  it('never throw, at any offset of any example', () => {
+  it('never throw, at offsets of every example that are others in each run', () => {
     // Other offsets in each run.
-    const [first] = fc.sample(fc.nat(9), 1);
-    for (const name of examples) showAll(example(name), 10, first);
-    showAll(crlf(example('chat-room.signalr.yaml')), 10, first);
+    const [first] = fc.sample(fc.nat(24), 1);
+    for (const name of examples) showAll(example(name), 25, first);
+    showAll(crlf(example('chat-room.signalr.yaml')), 25, first);
     for (const text of odd) showAll(text, 1);
-    showAll(tooMuch, 10, first);
+    showAll(tooMuch, 25, first);
   });
 
   it('never throw on mutated examples', () => {
@@ -111,15 +111,15 @@ describe('all providers', () => {
       }),
     });
     fc.assert(
-      fc.property(mutation, ({ name, edits }) => {
+      fc.property(mutation, fc.nat(14), ({ name, edits }, first) => {
         let text = example(name).replace(/^ *#.*\n/gm, '');
         for (const [place, removed, put] of edits) {
           const at = Math.floor(place * text.length);
           text = text.slice(0, at) + put + text.slice(at + (removed > 10 ? removed : 0));
         }
-        showAll(text, 7);
+        showAll(text, 15, first);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 
@@ -132,9 +132,10 @@ describe('all providers', () => {
       references: `config:\n  target: ${'${'.repeat(400_000)}`,
     };
     for (const [name, text] of Object.entries(hostile)) {
-      const started = performance.now();
+      // Of this process alone: others may have the processor meanwhile.
+      const started = process.cpuUsage();
       showAll(text, Math.ceil(text.length / 4));
-      const tookMs = performance.now() - started;
+      const tookMs = process.cpuUsage(started).user / 1000;
       assert.ok(tookMs < 10_000, `${name}: ${tookMs} ms`);
     }
   });
