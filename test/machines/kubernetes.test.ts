@@ -7,6 +7,7 @@ import { startHere, type CliHere } from '../fakes/loadCli';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { CliFolder } from '../load/cliFolder';
 import { assertExact, onlyStep } from '../load/loadRun';
+import { assertMeasured } from './agentsOnBus';
 
 const kubectl = path.resolve('test', 'machines', 'fakeKubectl.mjs');
 
@@ -51,7 +52,7 @@ describe('a run in a cluster whose pods are processes', () => {
       { HUB_OF_TEST: hub.url },
     );
     const { code, stdout, stderr } = await going.finished;
-    assert.equal(code, 0, stderr);
+    assertMeasured(code, stderr);
     const result = JSON.parse(stdout) as Result;
     assertExact(onlyStep(result), 90, 1800);
     assert.deepEqual(
