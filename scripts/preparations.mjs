@@ -15,7 +15,6 @@ const preparations = {
     args: () => ['scripts/buildInterop.mjs'],
     after: 'compiled',
     leaves: 'out/interop/aspnetcore/.published',
-    soon: true,
   },
   vscodeHost: {
     args: () => ['scripts/setupVscode.mjs'],

@@ -21,7 +21,7 @@ const lingerMs = 15_000;
  */
 export const turns = [
   [
-    { name: 'load', needs: ['bundles'], jobs: 3, retries: 1 },
+    { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
     // It waits more than it works.
     { name: 'interop', needs: ['bundles', 'aspnetServer'], retries: 0 },
     // So does it: its agents are processes of their own.

@@ -65,21 +65,21 @@ describe('signalr-bench run', function () {
       ]) {
         assert.match(done.stdout.replace(/\n {2}(?=\S)/g, ' '), part);
       }
-      assert.ok(done.stdout.includes(folder.onlyResult(out)));
+      assert.ok(done.stdout.includes(folder.newestResult(out)));
       assert.match(done.stderr, /step 2 done: 20 senders/);
     });
 
     it('leaves a folder with scenario, samples and result', () => {
-      const inside = readdirSync(path.join(folder.path, folder.onlyResult(out)));
+      const inside = readdirSync(path.join(folder.path, folder.newestResult(out)));
       assert.deepEqual(inside.sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);
       // A flag stands for a key, so the copy says how it was run.
-      assert.match(folder.read(folder.onlyResult(out), 'scenario.yaml'), /^ {2}workers: 2$/m);
+      assert.match(folder.read(folder.newestResult(out), 'scenario.yaml'), /^ {2}workers: 2$/m);
     });
 
     it('stores what was measured, judged and recommended', () => {
       const result = folder.result(out);
       assert.equal(result.schema, 'signalr-bench-result/1');
-      assert.equal(result.id, path.basename(folder.onlyResult(out)));
+      assert.equal(result.id, path.basename(folder.newestResult(out)));
       assert.equal(result.ending, 'completed');
       assert.equal(result.verdict.status, 'pass');
       assert.equal(result.machine.workers, 2);
@@ -97,7 +97,7 @@ describe('signalr-bench run', function () {
     });
 
     it('keeps one sample a second, and one with everything counted at the end of each step', () => {
-      const folderOfRun = folder.onlyResult(out);
+      const folderOfRun = folder.newestResult(out);
       const lines = folder.read(folderOfRun, 'samples.jsonl').trimEnd().split('\n');
       const samples = lines.map((line) => JSON.parse(line) as Snapshot);
       const ends = samples.filter(({ step }, at) => step?.over && !samples[at - 1]?.step?.over);
@@ -122,7 +122,7 @@ describe('signalr-bench run', function () {
     });
 
     it('is shown again by show', async () => {
-      const shown = await folder.start(['show', folder.onlyResult(out)]).finished;
+      const shown = await folder.start(['show', folder.newestResult(out)]).finished;
       assert.equal(shown.code, 0);
       assertPlain(shown);
       const withoutPlace = (screen: string): string => screen.replace(/^result .*\n/m, '');
@@ -134,7 +134,7 @@ describe('signalr-bench run', function () {
     const file = folder.scenario('same.yaml', { target: hub.url });
     folder.write(file, `# A comment.\n${folder.read(file)}`);
     await folder.run(['run', file, '--out', 'same']);
-    assert.equal(folder.read(folder.onlyResult('same'), 'scenario.yaml'), folder.read(file));
+    assert.equal(folder.read(folder.newestResult('same'), 'scenario.yaml'), folder.read(file));
   });
 
   it('prints one JSON document and nothing else with --json', async () => {
@@ -239,9 +239,9 @@ describe('signalr-bench run', function () {
     await folder.sampled('killed', /"received":[1-9]\d\d/, run.finished);
     run.child.kill('SIGKILL');
     await run.finished;
-    const left = readdirSync(path.join(folder.path, folder.onlyResult('killed')));
+    const left = readdirSync(path.join(folder.path, folder.newestResult('killed')));
     assert.deepEqual(left.sort(), ['samples.jsonl', 'scenario.yaml']);
-    const shown = await folder.start(['show', folder.onlyResult('killed')]).finished;
+    const shown = await folder.start(['show', folder.newestResult('killed')]).finished;
     assert.equal(shown.code, 0);
     assertPlain(shown);
     assert.match(shown.stdout, /interrupted/);
