@@ -1,3 +1,4 @@
+import type { Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
 import type { Bus } from '../bus/bus';
@@ -14,11 +15,23 @@ export class RunPublisher {
   private publishing = Promise.resolve();
   private count = 0;
   private isOver = false;
+  private readonly answering: Disposable;
+  private readonly wasSeen: Promise<void>;
 
   constructor(
     private readonly bus: Bus,
     private readonly subjects: RunSubjects,
-  ) {}
+  ) {
+    let noteSeen: () => void = () => undefined;
+    this.wasSeen = new Promise((resolve) => {
+      noteSeen = resolve;
+    });
+    // From the begin: whoever looks may have the end before this process comes to wait for it.
+    this.answering = bus.answer(subjects.seen, () => {
+      noteSeen();
+      return '';
+    });
+  }
 
   title(title: RunTitle): void {
     this.say({ type: 'title', ...title });
@@ -46,15 +59,9 @@ export class RunPublisher {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, withinMs);
     });
-    const seen = new Promise<void>((resolve) => {
-      const answering = this.bus.answer(this.subjects.seen, () => {
-        resolve();
-        return '';
-      });
-      void late.then(() => answering.dispose());
-    });
-    await Promise.race([late, this.publishing.then(() => seen)]);
+    await Promise.race([late, this.publishing.then(() => this.wasSeen)]);
     clearTimeout(timer);
+    this.answering.dispose();
     this.isOver = true;
   }
 

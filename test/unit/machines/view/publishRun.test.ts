@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { subjectsOf } from '../../../../src/machines/messages';
+import { RunPublisher } from '../../../../src/machines/view/publishRun';
+import { viewRun } from '../../../../src/machines/view/viewRun';
+import { sampleResult } from '../../results/sampleResult';
+import { MemoryBus } from '../memoryBus';
+
+describe('a run on the bus', () => {
+  it('is seen also by who has its end before the run comes to wait for that', async () => {
+    const bus = new MemoryBus();
+    const publisher = new RunPublisher(bus.link(), subjectsOf('r1'));
+    const result = sampleResult();
+    publisher.title({ file: 'a.yaml', text: '', startedAt: result.startedAt, url: 'http://a' });
+    publisher.result(result);
+    const titles: string[] = [];
+    const viewer = {
+      title: ({ file }: { file: string }) => titles.push(file),
+      snapshot: () => undefined,
+    };
+    assert.deepEqual(await viewRun(bus.link(), 'r1', viewer), JSON.parse(JSON.stringify(result)));
+    assert.deepEqual(titles, ['a.yaml']);
+    // Ten minutes would be too long for the test.
+    await publisher.seen();
+  });
+});
