@@ -52,11 +52,11 @@ export class CliFolder {
     return startCli(args, { cwd: this.path, env });
   }
 
-  /** Path of the newest result folder below `out`, relative to this folder; a test that is tried again leaves one before it. */
-  newestResult(out: string): string {
-    const folders = readdirSync(path.join(this.path, out)).sort();
-    assert.ok(folders.length > 0, 'no result folder');
-    return path.join(out, folders.at(-1)!);
+  /** Path of the only result folder below `out`, relative to this folder. */
+  onlyResult(out: string): string {
+    const folders = readdirSync(path.join(this.path, out));
+    assert.equal(folders.length, 1, `result folders: ${folders.join(', ')}`);
+    return path.join(out, folders[0]!);
   }
 
   read(...parts: string[]): string {
@@ -79,9 +79,9 @@ export class CliFolder {
     }
   }
 
-  /** The stored result of the newest run below `out`. */
+  /** The stored result of the only run below `out`. */
   result(out: string): Result {
-    return JSON.parse(this.read(this.newestResult(out), 'result.json')) as Result;
+    return JSON.parse(this.read(this.onlyResult(out), 'result.json')) as Result;
   }
 }
 

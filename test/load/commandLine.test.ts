@@ -6,7 +6,7 @@ import type { Result } from '../../src/results/result';
 import { startCli, type CliResult } from '../fakes/loadCli';
 import { startHubHere, withHubHere, type HubHere } from '../fakes/loadHub';
 import { closedPort } from '../fakes/loadPeers';
-import { CliFolder } from './cliFolder';
+import { CliFolder, withFolder } from './cliFolder';
 import { assertExact } from './loadRun';
 
 /** What no pipe may get: control characters other than ends of lines. */
@@ -65,21 +65,21 @@ describe('signalr-bench run', function () {
       ]) {
         assert.match(done.stdout.replace(/\n {2}(?=\S)/g, ' '), part);
       }
-      assert.ok(done.stdout.includes(folder.newestResult(out)));
+      assert.ok(done.stdout.includes(folder.onlyResult(out)));
       assert.match(done.stderr, /step 2 done: 20 senders/);
     });
 
     it('leaves a folder with scenario, samples and result', () => {
-      const inside = readdirSync(path.join(folder.path, folder.newestResult(out)));
+      const inside = readdirSync(path.join(folder.path, folder.onlyResult(out)));
       assert.deepEqual(inside.sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);
       // A flag stands for a key, so the copy says how it was run.
-      assert.match(folder.read(folder.newestResult(out), 'scenario.yaml'), /^ {2}workers: 2$/m);
+      assert.match(folder.read(folder.onlyResult(out), 'scenario.yaml'), /^ {2}workers: 2$/m);
     });
 
     it('stores what was measured, judged and recommended', () => {
       const result = folder.result(out);
       assert.equal(result.schema, 'signalr-bench-result/1');
-      assert.equal(result.id, path.basename(folder.newestResult(out)));
+      assert.equal(result.id, path.basename(folder.onlyResult(out)));
       assert.equal(result.ending, 'completed');
       assert.equal(result.verdict.status, 'pass');
       assert.equal(result.machine.workers, 2);
@@ -97,7 +97,7 @@ describe('signalr-bench run', function () {
     });
 
     it('keeps one sample a second, and one with everything counted at the end of each step', () => {
-      const folderOfRun = folder.newestResult(out);
+      const folderOfRun = folder.onlyResult(out);
       const lines = folder.read(folderOfRun, 'samples.jsonl').trimEnd().split('\n');
       const samples = lines.map((line) => JSON.parse(line) as Snapshot);
       const ends = samples.filter(({ step }, at) => step?.over && !samples[at - 1]?.step?.over);
@@ -122,7 +122,7 @@ describe('signalr-bench run', function () {
     });
 
     it('is shown again by show', async () => {
-      const shown = await folder.start(['show', folder.newestResult(out)]).finished;
+      const shown = await folder.start(['show', folder.onlyResult(out)]).finished;
       assert.equal(shown.code, 0);
       assertPlain(shown);
       const withoutPlace = (screen: string): string => screen.replace(/^result .*\n/m, '');
@@ -130,87 +130,109 @@ describe('signalr-bench run', function () {
     });
   });
 
-  it('keeps a scenario file untouched when no flag changes a key', async () => {
-    const file = folder.scenario('same.yaml', { target: hub.url });
-    folder.write(file, `# A comment.\n${folder.read(file)}`);
-    await folder.run(['run', file, '--out', 'same']);
-    assert.equal(folder.read(folder.newestResult('same'), 'scenario.yaml'), folder.read(file));
-  });
+  it(
+    'keeps a scenario file untouched when no flag changes a key',
+    withFolder(async (own) => {
+      const file = own.scenario('same.yaml', { target: hub.url });
+      own.write(file, `# A comment.\n${own.read(file)}`);
+      await own.run(['run', file, '--out', 'same']);
+      assert.equal(own.read(own.onlyResult('same'), 'scenario.yaml'), own.read(file));
+    }),
+  );
 
-  it('prints one JSON document and nothing else with --json', async () => {
-    const file = folder.scenario('json.yaml', { target: hub.url, slo: { p99: '10s' } });
-    const done = await folder.run(['run', file, '--json', '--out', 'json']);
-    assert.equal(done.code, 0);
-    assert.deepEqual(JSON.parse(done.stdout), folder.result('json'));
-    assert.match(done.stderr, /✓ passed/);
-    assert.doesNotMatch(done.stderr, control);
-  });
+  it(
+    'prints one JSON document and nothing else with --json',
+    withFolder(async (own) => {
+      const file = own.scenario('json.yaml', { target: hub.url, slo: { p99: '10s' } });
+      const done = await own.run(['run', file, '--json', '--out', 'json']);
+      assert.equal(done.code, 0);
+      assert.deepEqual(JSON.parse(done.stdout), own.result('json'));
+      assert.match(done.stderr, /✓ passed/);
+      assert.doesNotMatch(done.stderr, control);
+    }),
+  );
 
-  it('runs against the embedded hub with nothing set up', async () => {
-    const file = folder.scenario('local.yaml', { target: 'http://127.0.0.1:1/unused' });
-    const done = await folder.start(['run', file, '--target', 'local', '--out', 'local']).finished;
-    assert.equal(done.code, 0, done.stderr);
-    const result = folder.result('local');
-    assert.equal(result.target.kind, 'local');
-    assertExact(result.steps[0]!, 200, 200);
-  });
+  it(
+    'runs against the embedded hub with nothing set up',
+    withFolder(async (own) => {
+      const file = own.scenario('local.yaml', { target: 'http://127.0.0.1:1/unused' });
+      const done = await own.start(['run', file, '--target', 'local', '--out', 'local']).finished;
+      assert.equal(done.code, 0, done.stderr);
+      const result = own.result('local');
+      assert.equal(result.target.kind, 'local');
+      assertExact(result.steps[0]!, 200, 200);
+    }),
+  );
 
-  it('exits with 1 when deliveries come twice, and with 0 when that is allowed', () =>
-    withHubHere('--dup-every 4', async ({ url }) => {
-      const config = { warmup: 0 };
-      const file = folder.scenario('twice.yaml', { target: url, config });
-      const done = await folder.run(['run', file, '--out', 'twice']);
-      assert.equal(done.code, 1, done.stderr);
-      const text = done.stdout.replace(/\s+/g, ' ');
-      assert.match(text, /✗ failed; step 1: 50 duplicates came on top of the 200 expected/);
-      assert.match(text, /\(25 %\), above the limit of 0 %/);
-      const { steps } = folder.result('twice');
-      const check = steps[0]!.verdict.checks!.find(({ metric }) => metric === 'duplicated');
-      assert.deepEqual(check, { metric: 'duplicated', limit: 0, value: 0.25, met: false });
+  it(
+    'exits with 1 when deliveries come twice, and with 0 when that is allowed',
+    withFolder((own) =>
+      withHubHere('--dup-every 4', async ({ url }) => {
+        const config = { warmup: 0 };
+        const file = own.scenario('twice.yaml', { target: url, config });
+        const done = await own.run(['run', file, '--out', 'twice']);
+        assert.equal(done.code, 1, done.stderr);
+        const text = done.stdout.replace(/\s+/g, ' ');
+        assert.match(text, /✗ failed; step 1: 50 duplicates came on top of the 200 expected/);
+        assert.match(text, /\(25 %\), above the limit of 0 %/);
+        const { steps } = own.result('twice');
+        const check = steps[0]!.verdict.checks!.find(({ metric }) => metric === 'duplicated');
+        assert.deepEqual(check, { metric: 'duplicated', limit: 0, value: 0.25, met: false });
 
-      const allowed = ['--set', 'slo.duplicated=25%', '--out', 'allowed'];
-      const passed = await folder.run(['run', file, ...allowed]);
-      assert.equal(passed.code, 0, passed.stderr);
-      assert.equal(folder.result('allowed').steps[0]!.duplicated, 50);
-    }));
+        const allowed = ['--set', 'slo.duplicated=25%', '--out', 'allowed'];
+        const passed = await own.run(['run', file, ...allowed]);
+        assert.equal(passed.code, 0, passed.stderr);
+        assert.equal(own.result('allowed').steps[0]!.duplicated, 50);
+      }),
+    ),
+  );
 
-  it('exits with 3 when nothing can be reached', async () => {
-    const file = folder.scenario('closed.yaml', { target: await closedPort() });
-    const done = await folder.run(['run', file, '--out', 'closed']);
-    assert.equal(done.code, 3);
-    assertPlain(done);
-    assert.match(done.stdout.replace(/\s+/g, ' '), /No connection could be opened .* refused/);
-    assert.equal(folder.result('closed').ending, 'targetLost');
-  });
+  it(
+    'exits with 3 when nothing can be reached',
+    withFolder(async (own) => {
+      const file = own.scenario('closed.yaml', { target: await closedPort() });
+      const done = await own.run(['run', file, '--out', 'closed']);
+      assert.equal(done.code, 3);
+      assertPlain(done);
+      assert.match(done.stdout.replace(/\s+/g, ' '), /No connection could be opened .* refused/);
+      assert.equal(own.result('closed').ending, 'targetLost');
+    }),
+  );
 
-  it('exits with 4 when the generator was the bottleneck', async () => {
-    // No generator is on time within a microsecond, 10 % of this limit.
-    const file = folder.scenario('slip.yaml', { target: hub.url, slo: { p50: '10us' } });
-    const done = await folder.run(['run', file, '--out', 'slip']);
-    assert.equal(done.code, 4);
-    assertPlain(done);
-    // What the reason is depends on what else this machine does just now.
-    assert.match(done.stdout, /⚠ invalid/);
-    const result = folder.result('slip');
-    assert.equal(result.verdict.status, 'invalid');
-    assert.equal(result.steps[0]!.generator.valid, false);
-    assert.equal(result.recommendation, null);
-  });
+  it(
+    'exits with 4 when the generator was the bottleneck',
+    withFolder(async (own) => {
+      // No generator is on time within a microsecond, 10 % of this limit.
+      const file = own.scenario('slip.yaml', { target: hub.url, slo: { p50: '10us' } });
+      const done = await own.run(['run', file, '--out', 'slip']);
+      assert.equal(done.code, 4);
+      assertPlain(done);
+      // What the reason is depends on what else this machine does just now.
+      assert.match(done.stdout, /⚠ invalid/);
+      const result = own.result('slip');
+      assert.equal(result.verdict.status, 'invalid');
+      assert.equal(result.steps[0]!.generator.valid, false);
+      assert.equal(result.recommendation, null);
+    }),
+  );
 
-  it('exits with 5 and a stack when a worker is lost', async () => {
-    for (const file of readdirSync('dist').filter((name) => name.endsWith('.js')))
-      copyFileSync(path.resolve('dist', file), path.join(folder.path, file));
-    const worker = "setTimeout(() => { throw new Error('a defect of the worker'); }, 100);";
-    writeFileSync(path.join(folder.path, 'worker.js'), worker);
-    const file = folder.scenario('worker.yaml', { target: hub.url });
-    const script = path.join(folder.path, 'cli.js');
-    const { finished } = startCli(['run', file, '--out', 'worker'], { cwd: folder.path, script });
-    const done = await finished;
-    assert.equal(done.code, 5);
-    assert.match(done.stdout.replace(/\s+/g, ' '), /was lost: a defect of the worker Units/);
-    assert.match(done.stderr, /at .*worker\.js/);
-    assert.equal(folder.result('worker').ending, 'workerLost');
-  });
+  it(
+    'exits with 5 and a stack when a worker is lost',
+    withFolder(async (own) => {
+      for (const file of readdirSync('dist').filter((name) => name.endsWith('.js')))
+        copyFileSync(path.resolve('dist', file), path.join(own.path, file));
+      const worker = "setTimeout(() => { throw new Error('a defect of the worker'); }, 100);";
+      writeFileSync(path.join(own.path, 'worker.js'), worker);
+      const file = own.scenario('worker.yaml', { target: hub.url });
+      const script = path.join(own.path, 'cli.js');
+      const { finished } = startCli(['run', file, '--out', 'worker'], { cwd: own.path, script });
+      const done = await finished;
+      assert.equal(done.code, 5);
+      assert.match(done.stdout.replace(/\s+/g, ' '), /was lost: a defect of the worker Units/);
+      assert.match(done.stderr, /at .*worker\.js/);
+      assert.equal(own.result('worker').ending, 'workerLost');
+    }),
+  );
 
   it('exits with 130 on SIGINT and keeps what was measured', async function () {
     // Windows knows no signals that a process could answer: kill() there just ends it.
@@ -239,9 +261,9 @@ describe('signalr-bench run', function () {
     await folder.sampled('killed', /"received":[1-9]\d\d/, run.finished);
     run.child.kill('SIGKILL');
     await run.finished;
-    const left = readdirSync(path.join(folder.path, folder.newestResult('killed')));
+    const left = readdirSync(path.join(folder.path, folder.onlyResult('killed')));
     assert.deepEqual(left.sort(), ['samples.jsonl', 'scenario.yaml']);
-    const shown = await folder.start(['show', folder.newestResult('killed')]).finished;
+    const shown = await folder.start(['show', folder.onlyResult('killed')]).finished;
     assert.equal(shown.code, 0);
     assertPlain(shown);
     assert.match(shown.stdout, /interrupted/);

@@ -48,7 +48,7 @@ describe('signalr-bench keeps secrets', function () {
     };
     const file = folder.write(`${out}.yaml`, stringify(scenario));
     const done = await folder.run(['run', file, '--out', out], secrets);
-    const result = folder.newestResult(out);
+    const result = folder.onlyResult(out);
     const files = ['result.json', 'samples.jsonl', 'scenario.yaml'];
     const shown = await folder.run(['show', result], secrets);
     const texts = [done, shown].flatMap(({ stdout, stderr }) => [stdout, stderr]);

@@ -65,7 +65,7 @@ describe('samples of the Azure SignalR benchmark', () => {
           '  parameters:\n    messageSizes: 100B 60%, 1KB 40%\n    sendingInterval: 50ms\n',
       );
       await folder.run(['run', file, '--out', 'out']);
-      const result = folder.newestResult('out');
+      const result = folder.onlyResult('out');
       const written = folder.read(result, 'counters.txt');
       const exported = await folder.run(['export', result, '--format', 'counters']);
       assert.deepEqual([exported.code, exported.stdout], [0, written]);
