@@ -15,17 +15,17 @@ const lingerMs = 15_000;
  * `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a process of its
  * own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is tried again; never,
  * where only the product decides, at most once, where a browser or the clock of a shared machine has a say. `yields`:
- * takes what the others of its turn and the next leave of the processor; only for tests that no slowness makes fail. `runner`: script
- * that runs the tests instead of mocha in plain Node, and leaves the counts in the same way. The time a test may take stands in
- * package.json: it is there for those that hang, and no other comes near it on a busy machine.
+ * takes what the others of its turn and the next leave of the processor; only for tests that no slowness makes fail.
+ * `lasts`: the next turn does not wait for it; right where it waits more than it works. `runner`: script that runs the tests
+ * instead of mocha in plain Node, and leaves the counts in the same way. The time a test may take stands in package.json: it
+ * is there for those that hang, and no other comes near it on a busy machine.
  */
 export const turns = [
   [
     { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
-    // It waits more than it works.
-    { name: 'interop', needs: ['bundles', 'aspnetServer'], retries: 0 },
-    // So does it: its agents are processes of their own.
-    { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
+    { name: 'interop', needs: ['bundles', 'aspnetServer'], retries: 0, lasts: true },
+    // Its agents are processes of their own.
+    { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0, lasts: true },
     // One process: each further one would load the whole product again. It begins while the others still prepare.
     { name: 'unit', needs: [], retries: 0, yields: true },
   ],

@@ -45,8 +45,8 @@ async function run() {
     failed('compiling');
     return;
   }
-  /** What takes only what the suites leave of the processor, beside two turns of them. */
-  const yielding = names.length === 0 ? [check()] : [];
+  /** What goes on beside the next turn. */
+  const lasting = names.length === 0 ? [check()] : [];
   const reports = new Map();
   for (const turn of turns) {
     const running = turn
@@ -55,10 +55,11 @@ async function run() {
         suite,
         over: runSuite(suite, place > 0).then((report) => reports.set(suite, report)),
       }));
-    yielding.push(...running.filter(({ suite }) => suite.yields).map(({ over }) => over));
-    await Promise.all(running.filter(({ suite }) => !suite.yields).map(({ over }) => over));
+    const lasts = ({ suite }) => suite.yields || suite.lasts;
+    lasting.push(...running.filter(lasts).map(({ over }) => over));
+    await Promise.all(running.filter((each) => !lasts(each)).map(({ over }) => over));
     // What comes after measures, and waits for pages to draw.
-    if (turn !== turns[0]) await Promise.all(yielding);
+    if (turn !== turns[0]) await Promise.all(lasting);
   }
   for (const [suite, report] of reports) add(suite, report);
 }
