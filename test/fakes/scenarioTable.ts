@@ -14,7 +14,7 @@ export interface TableRow {
   readonly sent: number;
   /** Deliveries of the step. */
   readonly expected: number;
-  /** Members come and go, so that messages also reach some they are not meant for. */
+  /** Members come and go, so that messages may also reach some they are not meant for. */
   readonly moves?: boolean;
   /** Titles of columns it cannot run over. */
   readonly not?: readonly string[];
