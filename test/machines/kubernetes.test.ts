@@ -62,18 +62,18 @@ describe('a run in a cluster whose pods are processes', () => {
     assert.match(stderr, /^run \w+ has left nothing in the cluster$/m);
     assert.ok(!existsSync(path.join(cluster, 'objects.json')));
     assert.ok(!asked().includes(hub.url), 'what is secret stands in no argument');
-    assert.match(asked(), /^--namespace load delete configmap\/signalr-bench-\w+ /m);
+    assert.match(asked(), /^--namespace load delete job\/signalr-bench-\w+ /m);
   });
 
   it('needs rights, and names those that are missing, before anything is made', async () => {
-    process.env['FAKE_REFUSED'] = 'pods/portforward,jobs.batch';
+    process.env['FAKE_REFUSED'] = 'pods/portforward,secrets';
     const going = run('rights.yaml', { target: hub.url, config: { workers: 1 } });
     const { code, stderr } = await going.finished;
     delete process.env['FAKE_REFUSED'];
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /You may not create jobs\.batch, create pods\/portforward in this namespace/,
+      /You may not create secrets, create pods\/portforward in this namespace/,
     );
     assert.doesNotMatch(asked(), /--filename/);
   });

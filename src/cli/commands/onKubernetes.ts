@@ -79,16 +79,37 @@ export async function runOnKubernetes(
     stderr.write(`${printable(text)}\n`);
   };
   say(`run ${given.run} begins with ${where}`);
-  const cluster = await RunInCluster.start(kubectl, given);
-  let bus: Bus | undefined;
+  const signals = untilSignal(io);
+  let isLeft = false;
   try {
-    bus = await connectBus({ ...cluster.bus, name: 'signalr-bench run' });
-    return await shown(bus, cluster, given.run, flags, io, deps);
+    const cluster = await RunInCluster.start(kubectl, given, signals.came);
+    let bus: Bus | undefined;
+    try {
+      bus = await connectBus({ ...cluster.bus, name: 'signalr-bench run' });
+      return await shown(bus, cluster, given.run, flags, io, deps);
+    } finally {
+      await bus?.close();
+      await cluster.dispose();
+    }
+  } catch (error) {
+    isLeft = error instanceof ExpectedError && error.code === 'cluster-left';
+    throw error;
   } finally {
-    await bus?.close();
-    await cluster.dispose();
-    say(`run ${given.run} has left nothing in the cluster`);
+    signals.dispose();
+    if (!isLeft) say(`run ${given.run} has left nothing in the cluster`);
   }
+}
+
+/** From now on no signal ends the process; the first one rejects what is to be raced with. */
+function untilSignal({ onSignal }: Pick<ProcessIo, 'onSignal'>) {
+  let reject: (error: SignalError) => void = () => undefined;
+  const came = new Promise<never>((_resolve, fail) => {
+    reject = fail;
+  });
+  // Nobody may be waiting when it comes.
+  came.catch(() => undefined);
+  const subscription = onSignal((signal) => reject(new SignalError(signal)));
+  return { came, dispose: () => subscription.dispose() };
 }
 
 /** Its log is there as soon as the coordinator is. */

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import { ExpectedError } from '../../base/expectedError';
 import type { Pod } from 'kubernetes-types/core/v1';
 import { busPort, leadUser } from './busConfig';
-import type { Forwarding, Kubectl } from './kubectl';
+import type { ClusterAccess, Forwarding } from './kubectl';
 import { busService, ownedBy, ownerName, ownerOf, runSelector, type ClusterRun } from './manifest';
 
 const compress = promisify(gzip);
@@ -17,14 +17,17 @@ const optional = ['servers.js'];
 /** A ConfigMap takes a megabyte; scenario and script stand beside the bundle. */
 const mostBundleBytes = 900_000;
 const busWithinS = 180;
+const removedWithinS = 60;
+/** Beside the time that kubectl gives itself. */
+const spareS = 15;
 
 /** What the user must be allowed in the namespace, by resource. */
 const rights: Readonly<Record<string, readonly string[]>> = {
-  configmaps: ['create', 'delete'],
+  configmaps: ['create'],
   secrets: ['create'],
   services: ['create', 'get'],
-  'deployments.apps': ['create', 'get', 'watch'],
-  'jobs.batch': ['create'],
+  'deployments.apps': ['create', 'get', 'list', 'watch'],
+  'jobs.batch': ['create', 'get', 'list', 'watch', 'delete'],
   'networkpolicies.networking.k8s.io': ['create'],
   pods: ['get', 'list'],
   'pods/portforward': ['create'],
@@ -57,7 +60,7 @@ export async function bundleOf(folder: string): Promise<Record<string, Buffer>> 
 }
 
 /** @throws ExpectedError `cluster-rights` that names all that is missing */
-export async function checkRights(kubectl: Kubectl): Promise<void> {
+export async function checkRights(kubectl: ClusterAccess): Promise<void> {
   const asked = Object.entries(rights).flatMap(([resource, verbs]) =>
     verbs.map(async (verb) => ((await kubectl.may(verb, resource)) ? [] : [`${verb} ${resource}`])),
   );
@@ -72,29 +75,59 @@ export async function checkRights(kubectl: Kubectl): Promise<void> {
 /** A run in a cluster: everything it has there belongs to one object, and goes with it. */
 export class RunInCluster {
   private forwarding: Forwarding | undefined;
+  /** Settles when no more objects come. */
+  private making: Promise<void> = Promise.resolve();
+  private isOver = false;
 
   private constructor(
-    private readonly kubectl: Kubectl,
+    private readonly kubectl: ClusterAccess,
     private readonly given: ClusterRun,
   ) {}
 
-  /** Makes everything and waits for the bus. @throws ExpectedError with what kubectl says; nothing is left then */
-  static async start(kubectl: Kubectl, given: ClusterRun): Promise<RunInCluster> {
+  /**
+   * Makes everything and waits for the bus.
+   * @param calledOff rejects when the run is not wanted any more
+   * @throws ExpectedError with what kubectl says; nothing is left then
+   */
+  static async start(
+    kubectl: ClusterAccess,
+    given: ClusterRun,
+    calledOff?: Promise<never>,
+  ): Promise<RunInCluster> {
     const started = new RunInCluster(kubectl, given);
+    const making = started.make();
+    // After it was called off nobody waits for it.
+    making.catch(() => undefined);
     try {
-      const uid = await kubectl.create(ownerOf(given));
-      await kubectl.createAll(ownedBy(uid, given));
-      const bus = `deployment/${busService(given.run)}`;
-      await kubectl.run(['rollout', 'status', bus, `--timeout=${busWithinS}s`]);
-      started.forwarding = await kubectl.forward(busService(given.run), busPort);
+      await (calledOff ? Promise.race([making, calledOff]) : making);
       return started;
     } catch (error) {
       const trouble = await started.trouble().catch(() => []);
-      await started.dispose().catch(() => undefined);
+      // What is just being made would come after what is removed.
+      await started.making;
+      await started.dispose().catch((failed: unknown) => {
+        throw new ExpectedError('cluster-left', `${wordsOf(error)} ${wordsOf(failed)}`);
+      });
       if (error instanceof ExpectedError && trouble.length > 0)
         throw new ExpectedError(error.code, `${error.message} ${trouble.join(' ')}`);
       throw error;
     }
+  }
+
+  private async make(): Promise<void> {
+    const { kubectl, given } = this;
+    const objects = (async () => {
+      const uid = await kubectl.create(ownerOf(given));
+      await kubectl.createAll(ownedBy(uid, given));
+    })();
+    this.making = objects.catch(() => undefined);
+    await objects;
+    const bus = `deployment/${busService(given.run)}`;
+    const status = ['rollout', 'status', bus, `--timeout=${busWithinS}s`];
+    await kubectl.run(status, '', (busWithinS + spareS) * 1000);
+    const forwarding = await kubectl.forward(busService(given.run), busPort);
+    if (this.isOver) forwarding.close();
+    else this.forwarding = forwarding;
   }
 
   /** How the bus is reached from here. */
@@ -109,19 +142,28 @@ export class RunInCluster {
     return pods.flatMap((pod) => troubleOf(pod));
   }
 
-  /** Nothing of the run is left in the namespace. */
+  /** Nothing of the run is left in the namespace. @throws ExpectedError `cluster-left` with what removes it */
   async dispose(): Promise<void> {
+    this.isOver = true;
     this.forwarding?.close();
-    const { kubectl, given } = this;
-    const owner = `configmap/${ownerName(given.run)}`;
-    await kubectl.run([
-      'delete',
-      owner,
-      '--cascade=foreground',
-      '--ignore-not-found',
-      '--timeout=60s',
-    ]);
+    await removeRun(this.kubectl, this.given.run).catch((error: unknown) => {
+      const what = `Run ${this.given.run} is still in the cluster, which removes it after its deadline. To remove it now: ${removeWords(this.given.run)}`;
+      throw new ExpectedError('cluster-left', `${wordsOf(error)} ${what}`);
+    });
   }
+}
+
+const wordsOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** What a person does who has to remove a run. */
+export const removeWords = (run: string): string => `kubectl delete job ${ownerName(run)}`;
+
+/** Removes all that a run has in the namespace, whoever has made it. @throws ExpectedError with what kubectl says */
+export async function removeRun(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<void> {
+  const how = ['--cascade=foreground', '--ignore-not-found', `--timeout=${removedWithinS}s`];
+  const words = ['delete', `job/${ownerName(run)}`, ...how];
+  await kubectl.run(words, '', (removedWithinS + spareS) * 1000);
 }
 
 export function troubleOf({ metadata, status }: Pod): string[] {

@@ -1,12 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../../base/expectedError';
+import { asksForSignIn, kubectlLate, kubectlTrouble } from './kubectlTrouble';
 import type { KubeObject } from './manifest';
 
 const forwardWithinMs = 20_000;
 const againMs = 1000;
-/** Of what kubectl says. */
+/** Of one answer; the scripts of a run may have to pass a slow line. */
+const answerWithinMs = 60_000;
+const createWithinMs = 300_000;
+/** Of what kubectl says, and of what goes wrong. */
 const mostOutput = 16 * 1024 * 1024;
+const mostTrouble = 64 * 1024;
+
+/** Whether a process can have others with it that end with it. */
+const hasGroups = process.platform !== 'win32';
 
 export interface KubectlOptions {
   readonly namespace?: string | undefined;
@@ -33,37 +41,26 @@ export class Kubectl {
     ];
   }
 
-  /** @throws ExpectedError `kubectl` with what it said */
-  async run(words: readonly string[], input = ''): Promise<string> {
-    const child = this.start(words);
-    let [out, error] = ['', ''];
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      if (out.length < mostOutput) out += text;
-    });
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      if (error.length < mostOutput) error += text;
-    });
-    // One that has ended takes nothing.
-    child.stdin!.on('error', () => undefined);
-    child.stdin!.end(input);
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', (cause) => reject(this.missing(cause)));
-      child.once('close', resolve);
-    });
+  /** What it answers. @throws ExpectedError `kubectl-…` or `cluster-…` with what is wrong and what to do */
+  async run(
+    words: readonly string[],
+    input = '',
+    withinMs: number = answerWithinMs,
+  ): Promise<string> {
+    const { code, out, error } = await this.call(words, input, withinMs);
     if (code === 0) return out;
-    const why = error.trim().split('\n').slice(-3).join(' ').slice(0, 500);
-    throw new ExpectedError('kubectl', `kubectl ${words[0]} failed: ${why}`);
+    throw kubectlTrouble(words, error);
   }
 
   /** Makes an object; settles with its uid. @throws ExpectedError `kubectl` */
   async create(object: KubeObject): Promise<string> {
     const words = ['create', '--output', 'jsonpath={.metadata.uid}', '--filename', '-'];
-    return (await this.run(words, JSON.stringify(object))).trim();
+    return (await this.run(words, JSON.stringify(object), createWithinMs)).trim();
   }
 
   async createAll(items: readonly KubeObject[]): Promise<void> {
     const list = { apiVersion: 'v1', kind: 'List', items };
-    await this.run(['create', '--filename', '-'], JSON.stringify(list));
+    await this.run(['create', '--filename', '-'], JSON.stringify(list), createWithinMs);
   }
 
   async list<T>(kind: string, selector: string): Promise<readonly T[]> {
@@ -71,15 +68,14 @@ export class Kubectl {
     return (JSON.parse(text) as { readonly items?: readonly T[] }).items ?? [];
   }
 
-  /** Whether the user may; kubectl answers no by its exit code. */
+  /** Whether the user may. @throws ExpectedError when the cluster does not answer that */
   async may(verb: string, resource: string): Promise<boolean> {
-    return this.run(['auth', 'can-i', verb, resource]).then(
-      (said) => said.trim().startsWith('yes'),
-      (error: unknown) => {
-        if (error instanceof ExpectedError && error.code === 'kubectl-missing') throw error;
-        return false;
-      },
-    );
+    const words = ['auth', 'can-i', verb, resource];
+    const { code, out, error } = await this.call(words, '', answerWithinMs);
+    const answer = /^(yes|no)\b/.exec(out.trim())?.[1];
+    // No is an exit code of its own kind: what failed has no answer.
+    if (answer === undefined && code !== 0) throw kubectlTrouble(words, error);
+    return answer !== 'no';
   }
 
   /** A port of this machine that leads to a service of the cluster; made again when it breaks. */
@@ -93,14 +89,17 @@ export class Kubectl {
       going.stdin!.end();
       return new Promise((resolve, reject) => {
         let said = '';
-        going.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
+        going.stderr!.setEncoding('utf8').on('data', (text: string) => {
+          if (said.length < mostTrouble) said += text;
+        });
         createInterface({ input: going.stdout! }).on('line', (line) => {
           const found = /^Forwarding from 127\.0\.0\.1:(\d+)/.exec(line);
           if (found) resolve(Number(found[1]));
         });
         going.once('error', (cause) => reject(this.missing(cause)));
         going.once('exit', () => {
-          reject(new ExpectedError('kubectl', `kubectl port-forward failed: ${said.trim()}`));
+          const words = ['port-forward'];
+          reject(isOver ? kubectlLate(words, forwardWithinMs) : kubectlTrouble(words, said));
           const again = (known: number): void => {
             timer = setTimeout(() => void begin(known).catch(() => undefined), againMs);
           };
@@ -112,23 +111,76 @@ export class Kubectl {
     const close = (): void => {
       isOver = true;
       clearTimeout(timer);
-      child?.kill();
+      process.off('exit', close);
+      if (child !== undefined) end(child);
     };
+    // It does not hear what ends this process.
+    process.once('exit', close);
     const late = setTimeout(close, forwardWithinMs);
     try {
       local = await begin('');
       return { port: local, close };
+    } catch (error) {
+      close();
+      throw error;
     } finally {
       clearTimeout(late);
     }
   }
 
+  private async call(
+    words: readonly string[],
+    input: string,
+    withinMs: number,
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly error: string }> {
+    const child = this.start(words);
+    let [out, error] = ['', ''];
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const code = await new Promise<number | null>((resolve, reject) => {
+        timer = setTimeout(() => reject(kubectlLate(words, withinMs)), withinMs);
+        child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+          if (out.length < mostOutput) out += text;
+        });
+        child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+          if (error.length < mostTrouble) error += text;
+          if (asksForSignIn(error)) reject(kubectlTrouble(words, error));
+        });
+        // One that has ended takes nothing.
+        child.stdin!.on('error', () => undefined);
+        child.stdin!.end(input);
+        child.once('error', (cause) => reject(this.missing(cause)));
+        child.once('close', resolve);
+      });
+      return { code, out, error };
+    } finally {
+      clearTimeout(timer);
+      end(child);
+    }
+  }
+
   private start(words: readonly string[]): ChildProcess {
-    return spawn(this.program, [...this.flags, ...words], { stdio: 'pipe' });
+    // Ctrl+C is for the run, which may still have things to ask for.
+    const options = { stdio: 'pipe', detached: hasGroups, windowsHide: true } as const;
+    return spawn(this.program, [...this.flags, ...words], options);
   }
 
   private missing(cause: unknown): ExpectedError {
     const text = `${this.program} could not be started: install kubectl and log in to the cluster.`;
     return new ExpectedError('kubectl-missing', text, { cause });
+  }
+}
+
+/** What runs and checks ask of a cluster; tests put others in its place. */
+export type ClusterAccess = Pick<Kubectl, keyof Kubectl>;
+
+/** With what it has started to sign in. */
+function end(child: ChildProcess): void {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  try {
+    if (hasGroups) process.kill(-child.pid);
+    else child.kill();
+  } catch {
+    // It has just ended.
   }
 }

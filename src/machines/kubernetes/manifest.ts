@@ -1,4 +1,4 @@
-/** What a run leaves in a namespace for as long as it lasts: every object is owned by one ConfigMap, and goes with it. */
+/** What a run leaves in a namespace for as long as it lasts: every object is owned by one Job, and goes with it. */
 import type { Deployment } from 'kubernetes-types/apps/v1';
 import type { Job, JobSpec } from 'kubernetes-types/batch/v1';
 import type {
@@ -75,8 +75,28 @@ const labelsOf = (run: string, part: string): Record<string, string> => ({
 /** Selects every object of a run. */
 export const runSelector = (run: string): string => `bench-run=${run}`;
 
-/** The owner of all others: scripts, scenario and its files. */
-export function ownerOf({ run, bundle, files }: ClusterRun): ConfigMap {
+/**
+ * The owner of all others. It never has a pod: a Job without any goes on until its deadline, then the cluster removes it
+ * with all that it owns, whoever has made it is still there or not.
+ * Source: Kubernetes documentation, "Automatic Cleanup for Finished Jobs" and "Jobs", heading "Job termination and cleanup".
+ */
+export function ownerOf(given: ClusterRun): Job {
+  const { run, image } = given;
+  const container: Container = {
+    ...{ name: 'none', image, command: ['node', '--version'] },
+    resources: smallest,
+    securityContext: containerSecurity,
+  };
+  const template = podOf(run, 'owner', { restartPolicy: 'Never', containers: [container] });
+  return {
+    ...{ apiVersion: 'batch/v1', kind: 'Job' },
+    metadata: { name: ownerName(run), labels: labelsOf(run, 'owner') },
+    spec: { ...jobOf(given, 1, template), parallelism: 0 },
+  };
+}
+
+/** Scripts, scenario and its files. */
+function contentOf({ bundle, files }: ClusterRun): Pick<ConfigMap, 'data' | 'binaryData'> {
   const binaryData = Object.fromEntries(
     Object.entries(bundle).map(([name, bytes]) => [`${name}.gz`, bytes.toString('base64')]),
   );
@@ -84,22 +104,25 @@ export function ownerOf({ run, bundle, files }: ClusterRun): ConfigMap {
     'start.cjs': startScript,
     ...Object.fromEntries(Object.values(files).map((text, at) => [`file-${at}`, text])),
   };
-  const metadata = { name: ownerName(run), labels: labelsOf(run, 'owner') };
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data, binaryData };
+  return { data, binaryData };
 }
 
 /** Everything else, in the order in which it is made. */
 export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   const { run } = given;
   const owner = {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', name: ownerName(run), uid },
-    ...{ controller: true, blockOwnerDeletion: false },
+    ...{ apiVersion: 'batch/v1', kind: 'Job', name: ownerName(run), uid },
+    blockOwnerDeletion: false,
   };
   const metadata = (part: string): ObjectMeta => ({
     name: `${ownerName(run)}-${part}`,
     labels: labelsOf(run, part),
     ownerReferences: [owner],
   });
+  const content: ConfigMap = {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('files') },
+    ...contentOf(given),
+  };
   const selector = { matchLabels: labelsOf(run, 'bus') };
   const secret: Secret = {
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: metadata('keys') },
@@ -130,7 +153,7 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
     ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: metadata(part), spec },
   });
   return [
-    ...[secret, policy, service, bus],
+    ...[content, secret, policy, service, bus],
     job('lead', jobOf(given, 1, leadPod(given))),
     job('agents', jobOf(given, given.agents, agentPod(given))),
   ];
@@ -160,6 +183,9 @@ const containerSecurity: SecurityContext = {
   ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
   capabilities: { drop: ['ALL'] },
 };
+
+/** Of a container that a namespace with a quota wants in numbers, though it never runs. */
+const smallest = { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } };
 
 function podOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
   return {
@@ -240,8 +266,8 @@ function nodePod(
     ...more,
     containers: [container],
     volumes: [
-      { name: 'bundle', configMap: { name: ownerName(run) } },
-      { name: 'scenario', configMap: { name: ownerName(run), items } },
+      { name: 'bundle', configMap: { name: `${ownerName(run)}-files` } },
+      { name: 'scenario', configMap: { name: `${ownerName(run)}-files`, items } },
       { name: 'work', emptyDir: {} },
     ],
   });

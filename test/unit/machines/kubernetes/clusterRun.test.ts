@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { ExpectedError } from '../../../../src/base/expectedError';
+import { RunInCluster } from '../../../../src/machines/kubernetes/clusterRun';
+import { sampleClusterRun } from './sampleClusterRun';
+import { ScriptedKubectl } from './scriptedKubectl';
+
+const removal = /^delete job\/signalr-bench-r1 --cascade=foreground --ignore-not-found/;
+const start = (kubectl: ScriptedKubectl, calledOff?: Promise<never>): Promise<RunInCluster> =>
+  RunInCluster.start(kubectl, sampleClusterRun, calledOff);
+
+describe('a run in a cluster', () => {
+  it('makes its owner first, and is removed with it', async () => {
+    const kubectl = new ScriptedKubectl();
+    const run = await start(kubectl);
+    assert.deepEqual(
+      kubectl.made.slice(0, 2).map(({ kind }) => kind),
+      ['Job', 'ConfigMap'],
+    );
+    assert.equal(run.bus.url, 'nats://127.0.0.1:4222');
+    await run.dispose();
+    assert.equal(kubectl.forwardings, 0);
+    assert.match(kubectl.asked.at(-1)!, removal);
+  });
+
+  for (const phase of ['create', 'createAll', 'rollout', 'forward'])
+    it(`leaves nothing when ${phase} fails`, async () => {
+      const kubectl = new ScriptedKubectl((words) => {
+        if (words === phase || words.startsWith(`${phase} `))
+          throw new ExpectedError('cluster-rights', 'No.');
+        return undefined;
+      });
+      await assert.rejects(start(kubectl), { code: 'cluster-rights', message: 'No.' });
+      assert.match(kubectl.asked.at(-1)!, removal);
+      assert.equal(kubectl.forwardings, 0);
+    });
+
+  for (const phase of ['create', 'createAll', 'rollout', 'forward'])
+    it(`leaves nothing when it is called off during ${phase}`, async () => {
+      let callOff: (error: Error) => void = () => undefined;
+      const calledOff = new Promise<never>((_resolve, reject) => (callOff = reject));
+      let goOn: () => void = () => undefined;
+      let begin: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => (begin = resolve));
+      const kubectl = new ScriptedKubectl((words) => {
+        if (words !== phase && !words.startsWith(`${phase} `)) return undefined;
+        begin();
+        return new Promise<string>((done) => (goOn = () => done('uid')));
+      });
+      const starting = start(kubectl, calledOff);
+      await begun;
+      callOff(new Error('called off'));
+      // What is being made is waited for: it would come after the removal.
+      if (phase.startsWith('create')) {
+        await new Promise((resolve) => setImmediate(resolve));
+        assert.ok(!kubectl.asked.some((words) => removal.test(words)));
+        goOn();
+      }
+      await assert.rejects(starting, /called off/);
+      goOn();
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.match(kubectl.asked.filter((words) => !words.startsWith('rollout')).at(-1)!, removal);
+      assert.equal(kubectl.forwardings, 0);
+    });
+
+  it('says what is left where it cannot be removed, and how to remove it', async () => {
+    const kubectl = new ScriptedKubectl((words) => {
+      if (words.startsWith('delete')) throw new ExpectedError('cluster-unreachable', 'Away.');
+      return undefined;
+    });
+    const run = await start(kubectl);
+    await assert.rejects(run.dispose(), {
+      code: 'cluster-left',
+      message:
+        /^Away\. Run r1 is still in the cluster, .* To remove it now: kubectl delete job signalr-bench-r1$/,
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import type { ClusterAccess, Forwarding } from '../../../../src/machines/kubernetes/kubectl';
+import type { KubeObject } from '../../../../src/machines/kubernetes/manifest';
+
+/** What it answers; what is thrown is what kubectl says. */
+export type Answer = (words: string, input: string) => string | undefined | Promise<string>;
+
+/** Stands for kubectl: answers by a script, and remembers what it was asked. */
+export class ScriptedKubectl implements ClusterAccess {
+  readonly asked: string[] = [];
+  readonly made: KubeObject[] = [];
+  forwardings = 0;
+
+  constructor(private readonly answer: Answer = () => undefined) {}
+
+  async run(words: readonly string[], input = ''): Promise<string> {
+    const text = words.join(' ');
+    this.asked.push(text);
+    return (await this.answer(text, input)) ?? '';
+  }
+
+  async create(object: KubeObject): Promise<string> {
+    const uid = (await this.answer('create', JSON.stringify(object))) ?? 'uid';
+    this.made.push(object);
+    return uid;
+  }
+
+  async createAll(items: readonly KubeObject[]): Promise<void> {
+    await this.answer('createAll', JSON.stringify(items));
+    this.made.push(...items);
+  }
+
+  async list<T>(kind: string): Promise<readonly T[]> {
+    const text = await this.run(['get', kind]);
+    return text === '' ? [] : (JSON.parse(text) as readonly T[]);
+  }
+
+  async may(verb: string, resource: string): Promise<boolean> {
+    return (await this.run(['auth', 'can-i', verb, resource])) !== 'no';
+  }
+
+  async forward(): Promise<Forwarding> {
+    await this.answer('forward', '');
+    this.forwardings += 1;
+    return { port: 4222, close: () => (this.forwardings -= 1) };
+  }
+}
