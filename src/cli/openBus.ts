@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
 import type { Bus } from '../machines/bus/bus';
-import type { BusAddress } from '../machines/bus/natsBus';
 import { fileProblem } from '../results/resultFolder';
+import { connectBus } from '../session/connectBus';
 import type { ProcessIo } from './io';
 
 /** Where the bus is, and who asks; what is secret comes from the environment. */
@@ -43,14 +43,5 @@ export async function openBus(
   return connectBus({
     ...{ url, name, ca, user: env[busVariables.user], password: env[busVariables.password] },
     token: env[busVariables.token],
-  });
-}
-
-/** @throws ExpectedError `bus-unreachable` */
-export async function connectBus(address: BusAddress): Promise<Bus> {
-  const { connectNats } = await import('../machines/bus/natsBus.js');
-  // It is a bundle of its own, whose errors are of classes of its own.
-  return connectNats(address).catch((error: unknown) => {
-    throw new ExpectedError('bus-unreachable', (error as Error).message, { cause: error });
   });
 }

@@ -139,8 +139,10 @@ export interface RunTitle {
   readonly url: string;
 }
 
-/** In the order in which they come: a title, snapshots, then the result in parts, or why there is none. */
+/** In the order in which they come: who is there, a title, snapshots, then the result in parts, or why there is none. */
 export type ViewMessage =
+  /** Machines of the agents that have come, of so many that are waited for. */
+  | { readonly type: 'gathered'; readonly nodes: readonly string[]; readonly agents: number }
   | ({ readonly type: 'title' } & RunTitle)
   | { readonly type: 'snapshot'; readonly snapshot: string }
   | { readonly type: 'result'; readonly isLast: boolean; readonly text: string }
@@ -193,6 +195,7 @@ const isAmount = (value: unknown): boolean => typeof value === 'number' && value
 const isOptional = (value: unknown, fits: (value: unknown) => boolean): boolean =>
   value === undefined || fits(value);
 const isLimit = (value: unknown): boolean => value === null || isAmount(value);
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 const mostAgents = 1000;
 
 export const readJoinQuestion = (text: string) =>
@@ -265,8 +268,13 @@ export const readFact = (text: string) =>
   ) as NumberedFact | undefined;
 
 export const readViewMessage = (text: string) =>
-  decode(text, ({ type, file, text: said, startedAt, url, snapshot, isLast }) => {
-    if (type === 'title') return [file, said, startedAt, url].every(isText);
+  decode(text, ({ type, file, text: said, startedAt, url, snapshot, isLast, ...others }) => {
+    if (type === 'gathered') {
+      const { nodes, agents } = others;
+      return isCount(agents) && Array.isArray(nodes) && nodes.every(isText);
+    }
+    if (type === 'title')
+      return [file, said, url].every(isText) && isText(startedAt) && isTime(startedAt);
     if (type === 'snapshot') return isText(snapshot);
     return (
       isText(said) && (type === 'failed' || (type === 'result' && typeof isLast === 'boolean'))

@@ -119,7 +119,7 @@ async function unlessCalledOff<T>(
 }
 
 /** A read-only workspace: the run is worth more than the place of its result. */
-async function firstFolder(
+export async function firstFolder(
   request: RunRequest,
   startedAt: Date,
   shell: Pick<Shell, 'say' | 't'>,

@@ -4,19 +4,13 @@ import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
-import { calibrationOf, keepCalibration, readCalibrations } from '../results/calibrations';
-import { fileProblem, type ResultFolder } from '../results/resultFolder';
+import { readCalibrations } from '../results/calibrations';
 import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../runner/lead/conductor';
 import { SearchedSteps } from '../runner/lead/stepSource';
-import { folderIn, type PreparedRun, type RunParts } from './prepareRun';
+import { keepResult, type FinishedRun } from './keepResult';
+import type { PreparedRun, RunParts } from './prepareRun';
 import type { Shell } from './shell';
-
-export interface FinishedRun {
-  readonly result: Result;
-  /** Folder of the result; undefined when it could be written nowhere. */
-  readonly folder: string | undefined;
-}
 
 /** {@link prepareRun} leads from a scenario to an open target, and this from its start to its stored result. */
 export async function runSession(
@@ -96,74 +90,14 @@ export class RunSession {
       const of = { id: prepared.folder.id, toolVersion, calibrations };
       const measured = { ...summary, ...times };
       const result = await parts.completeResult(measured, prepared.scenario, of);
-      const finished = await this.store(await this.compared(result));
-      await this.calibrate(finished.result, beside);
+      const run = { ...prepared, kept: this.kept };
+      const finished = await keepResult(result, run, shell, parts.writeCounters);
+      this.folder = finished.folder ?? this.folder;
       this.resultEmitter.fire(finished.result);
       return finished;
     } finally {
       await prepared.dispose();
     }
-  }
-
-  /** With what a comparison with the baseline says, where one was asked for. */
-  private async compared(result: Result): Promise<Result> {
-    const { baseline } = this.prepared.request;
-    if (baseline === undefined) return result;
-    const { compareResults } = await import(
-      /* webpackChunkName: "run" */ '../results/compare/compareResults.js'
-    );
-    return { ...result, baseline: compareResults(baseline.result, result, baseline) };
-  }
-
-  /** A search on a known size is kept for the runs to come. */
-  private async calibrate(result: Result, directory: string): Promise<void> {
-    const { shell, prepared } = this;
-    const made = calibrationOf(result, path.basename(prepared.request.title));
-    if (made === undefined) return;
-    try {
-      await keepCalibration(directory, made);
-    } catch (error) {
-      shell.say(
-        'warning',
-        shell.t('What Unit {0} carried was not kept: {1}.', made.unit, fileProblem(error)),
-      );
-    }
-  }
-
-  /** Writes the result; where its folder is gone or full, all that was measured goes to a new one. */
-  private async store(result: Result): Promise<FinishedRun> {
-    const { prepared, shell } = this;
-    const { folder, request, startedAt } = prepared;
-    if (await this.write(folder, result)) return { result, folder: folder.path };
-    const refusals: string[] = [];
-    for (const directory of [...request.directories, request.spareDirectory ?? []].flat()) {
-      const other = await folderIn(directory, request, startedAt, shell);
-      if (typeof other === 'string') {
-        refusals.push(other);
-        continue;
-      }
-      try {
-        for (const snapshot of this.kept.all) other.appendSample(snapshot);
-        const moved = { ...result, id: other.id };
-        if (!(await this.write(other, moved))) continue;
-        this.folder = other.path;
-        shell.say('warning', shell.t('The result was written to {0} instead.', other.path));
-        return { result: moved, folder: other.path };
-      } finally {
-        await other.dispose();
-      }
-    }
-    shell.say('unstored', refusals.join(' '));
-    return { result, folder: undefined };
-  }
-
-  /** False when the result cannot be written. */
-  private async write(folder: ResultFolder, result: Result): Promise<boolean> {
-    if (!(await folder.writeResult(result))) return false;
-    await this.parts.writeCounters(folder.path, result, (message) =>
-      this.shell.say('warning', message),
-    );
-    return true;
   }
 }
 

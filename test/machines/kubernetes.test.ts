@@ -59,7 +59,7 @@ describe('a run in a cluster whose pods are processes', () => {
       result.agents?.map(({ node, status }) => [node, status]),
       [1, 2, 3].map(() => ['node-1', 'done']),
     );
-    assert.match(stderr, /^run \w+ has left nothing in the cluster$/m);
+    assert.match(stderr, /^Run \w+ has left nothing in the cluster\.$/m);
     assert.ok(!existsSync(path.join(cluster, 'objects.json')));
     assert.ok(!asked().includes(hub.url), 'what is secret stands in no argument');
     assert.match(asked(), /^--namespace load delete job\/signalr-bench-\w+ /m);
@@ -71,10 +71,7 @@ describe('a run in a cluster whose pods are processes', () => {
     const { code, stderr } = await going.finished;
     delete process.env['FAKE_REFUSED'];
     assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /You may not create secrets, create pods\/portforward in this namespace/,
-    );
+    assert.match(stderr, /You may not create secrets, create pods\/portforward in this namespace/);
     assert.doesNotMatch(asked(), /--filename/);
   });
 

@@ -1,12 +1,14 @@
 import path from 'node:path';
-import { jsonDocument } from '../../base/text';
+import { english, jsonDocument } from '../../base/text';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import type { RunTitle } from '../../machines/messages';
-import type { Bus } from '../../machines/bus/bus';
-import { viewRun } from '../../machines/view/viewRun';
-import type { Result } from '../../results/result';
-import { ResultFolder } from '../../results/resultFolder';
-import { readScenario, type ScenarioParser } from '../../session/scenarioFile';
+import type { FinishedRun } from '../../session/keepResult';
+import {
+  viewSession,
+  type ViewedRun,
+  type ViewParts,
+  type ViewRequest,
+  type ViewShell,
+} from '../../session/viewedRun';
 import { exitCodeOfResult, SignalError } from '../exitCode';
 import { canColour, canRedraw, widthOf, type ProcessIo } from '../io';
 import { openBus, type BusFlags } from '../openBus';
@@ -22,33 +24,14 @@ export interface ShowFlags {
 
 export type AttachFlags = BusFlags & ShowFlags;
 
-export interface AttachDeps {
-  readonly parseScenario: ScenarioParser;
-}
-
 /** Shows a run that goes on elsewhere, and keeps its result here; the exit code is that of the run. */
 export async function attachCommand(
   run: string,
   flags: AttachFlags,
   io: ProcessIo,
-  deps: AttachDeps,
+  deps: ViewParts,
 ): Promise<number> {
   const bus = await openBus(flags, io, 'signalr-bench attach');
-  try {
-    return await showRun(bus, run, flags, io, deps);
-  } finally {
-    await bus.close();
-  }
-}
-
-/** Shows a run of a bus to its end; a signal leaves it. */
-export async function showRun(
-  bus: Bus,
-  run: string,
-  flags: ShowFlags,
-  io: ProcessIo,
-  deps: AttachDeps,
-): Promise<number> {
   let leave: (error: SignalError) => void = () => undefined;
   const left = new Promise<never>((_resolve, reject) => {
     leave = reject;
@@ -56,86 +39,67 @@ export async function showRun(
   // Nobody may be waiting when the signal comes.
   left.catch(() => undefined);
   const subscription = io.onSignal((signal) => leave(new SignalError(signal)));
-  let seen: Promise<SeenRun> | undefined;
-  /** One after the other: what is shown and kept begins with the title. */
-  let showing = Promise.resolve();
-  const viewer = {
-    title: (title: RunTitle) => {
-      seen ??= SeenRun.begin(title, flags, io, deps);
-      showing = seen.then(
-        () => undefined,
-        () => undefined,
-      );
-    },
-    snapshot: (...snapshot: Parameters<SeenRun['snapshot']>) => {
-      showing = showing.then(async () => (await seen)?.snapshot(...snapshot));
-    },
-  };
+  const shown = new ShownRun(flags, io);
   try {
-    const result = await viewRun(bus, run, viewer, left);
-    await showing;
-    if (seen === undefined) throw new Error('a run without a title');
-    return await (await seen).finish(result);
+    return shown.finish(await viewSession(bus, run, shown.request, shown.shell, deps, left));
   } catch (error) {
-    (await seen)?.close();
+    shown.close();
     if (error instanceof SignalError)
       io.stderr.write(`The run goes on; look at it again: attach ${printable(run)}\n`);
     throw error;
   } finally {
     subscription.dispose();
-    await (await seen)?.folder.dispose();
+    await bus.close();
   }
 }
 
-/** A run as it is shown and kept here. */
-class SeenRun {
-  private constructor(
-    readonly folder: ResultFolder,
-    private readonly view: RunView,
+/** A run as it is shown here, while it goes on elsewhere and at its end. */
+export class ShownRun {
+  readonly request: ViewRequest;
+  readonly shell: ViewShell;
+  private view: RunView | undefined;
+
+  constructor(
     private readonly flags: ShowFlags,
     private readonly io: ProcessIo,
-  ) {}
-
-  /** @throws ExpectedError `result-folder`, `scenario-problems` */
-  static async begin(
-    { file, text, startedAt, url }: RunTitle,
-    flags: ShowFlags,
-    io: ProcessIo,
-    { parseScenario }: AttachDeps,
-  ): Promise<SeenRun> {
-    const { stderr, cwd } = io;
-    const title = path.basename(file);
-    const scenario = await readScenario({ title, text, overrides: [] }, parseScenario);
-    const folder = await ResultFolder.create({
-      directory: path.resolve(cwd, flags.out),
-      scenarioName: title,
-      scenarioText: text,
-      startedAt: new Date(startedAt),
-      onWarning: (message) => stderr.write(`warning: ${printable(message)}\n`),
-    });
-    const shown = { file: title, url, scenario };
-    const view = canRedraw(io)
-      ? createLiveView(stderr, shown, canColour(io))
-      : createPlainView(stderr, shown);
-    return new SeenRun(folder, view, flags, io);
+  ) {
+    this.request = {
+      directories: [path.resolve(io.cwd, flags.out)],
+      otherFolder: 'Name another folder with --out.',
+    };
+    this.shell = {
+      t: english,
+      say: (_what, text) => this.say(`warning: ${text}`),
+      begun: (run) => this.begin(run),
+    };
   }
 
-  snapshot(snapshot: Parameters<RunView['update']>[0]): void {
-    this.view.update(snapshot);
-    this.folder.appendSample(snapshot);
+  private say(text: string): void {
+    if (this.view) this.view.message(text);
+    else this.io.stderr.write(`${printable(text)}\n`);
+  }
+
+  private begin({ request, url, scenario, onSnapshot }: ViewedRun): void {
+    const { io } = this;
+    const shown = { file: request.title, url, scenario };
+    const view = canRedraw(io)
+      ? createLiveView(io.stderr, shown, canColour(io))
+      : createPlainView(io.stderr, shown);
+    this.view = view;
+    onSnapshot((snapshot) => this.view?.update(snapshot));
   }
 
   close(): void {
-    this.view.close();
+    this.view?.close();
+    this.view = undefined;
   }
 
-  async finish(found: Result): Promise<number> {
-    const { folder, io, flags } = this;
+  /** The last screen; the exit code is that of the run. */
+  finish({ result, folder }: FinishedRun): number {
+    const { io, flags } = this;
     const { stdout, stderr, cwd } = io;
     this.close();
-    const result = { ...found, id: folder.id };
-    const isKept = await folder.writeResult(result);
-    const shown = isKept ? path.relative(cwd, folder.path) : undefined;
+    const shown = folder === undefined ? undefined : path.relative(cwd, folder);
     if (flags.json === true) {
       stdout.write(jsonDocument(result));
       stderr.write(`${printable(verdictSentence(result))}\n`);

@@ -5,11 +5,11 @@ import { RunPublisher } from '../../machines/view/publishRun';
 import type { Bus } from '../../machines/bus/bus';
 import type { Scenario } from '../../scenario/scenario';
 import type { RunParts } from '../../session/prepareRun';
+import { asTextWords, secretInText } from '../../session/secretInText';
 import type { RunRequest, Shell } from '../../session/shell';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { openBus, type BusFlags } from '../openBus';
-import { asTextWords, secretInText } from '../secretInText';
 
 /** Where the agents of a run are. */
 export const agentPlaces = ['hosts', 'kubernetes'] as const;
@@ -93,6 +93,12 @@ export async function gatherHosts(
   }
 }
 
+/** `agents    2 of 3 (node-1, node-2)`. */
+export function gatheredLine(nodes: readonly string[], agents: number): string {
+  const names = nodes.length === 0 ? '' : ` (${printable(nodes.join(', '))})`;
+  return `agents    ${nodes.length} of ${agents}${names}`;
+}
+
 async function gather(
   bus: Bus,
   { run, joinWithin, agentTimeout }: OnFlags,
@@ -118,9 +124,9 @@ async function gather(
     joined: (members) => {
       if (members.length === said) return;
       said = members.length;
-      const hosts = members.map(({ node, host }) => node ?? host);
-      const names = hosts.length === 0 ? '' : ` (${printable(hosts.join(', '))})`;
-      stderr.write(`agents    ${said} of ${agents}${names}\n`);
+      const nodes = members.map(({ node, host }) => node ?? host);
+      publisher?.gathered(nodes, agents);
+      stderr.write(`${gatheredLine(nodes, agents)}\n`);
     },
   });
 }

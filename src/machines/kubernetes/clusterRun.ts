@@ -136,10 +136,8 @@ export class RunInCluster {
     return { url, user: leadUser, password: this.given.keys.lead };
   }
 
-  /** Why pods do not run, in a sentence for each. */
-  async trouble(): Promise<string[]> {
-    const pods = await this.kubectl.list<Pod>('pods', runSelector(this.given.run));
-    return pods.flatMap((pod) => troubleOf(pod));
+  private trouble(): Promise<string[]> {
+    return troublesOf(this.kubectl, this.given.run);
   }
 
   /** Nothing of the run is left in the namespace. @throws ExpectedError `cluster-left` with what removes it */
@@ -164,6 +162,15 @@ export async function removeRun(kubectl: Pick<ClusterAccess, 'run'>, run: string
   const how = ['--cascade=foreground', '--ignore-not-found', `--timeout=${removedWithinS}s`];
   const words = ['delete', `job/${ownerName(run)}`, ...how];
   await kubectl.run(words, '', (removedWithinS + spareS) * 1000);
+}
+
+/** Why pods of a run do not run, in a sentence for each. @throws ExpectedError with what kubectl says */
+export async function troublesOf(
+  kubectl: Pick<ClusterAccess, 'list'>,
+  run: string,
+): Promise<string[]> {
+  const pods = await kubectl.list<Pod>('pods', runSelector(run));
+  return pods.flatMap((pod) => troubleOf(pod));
 }
 
 export function troubleOf({ metadata, status }: Pod): string[] {

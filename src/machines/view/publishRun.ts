@@ -33,6 +33,10 @@ export class RunPublisher {
     });
   }
 
+  gathered(nodes: readonly string[], agents: number): void {
+    this.say({ type: 'gathered', nodes, agents });
+  }
+
   title(title: RunTitle): void {
     this.say({ type: 'title', ...title });
   }

@@ -6,6 +6,8 @@ import type { Bus } from '../bus/bus';
 import { readViewMessage, subjectsOf, type RunTitle } from '../messages';
 
 export interface RunViewer {
+  /** Machines of the agents that have come, of so many that are waited for. */
+  gathered?(nodes: readonly string[], agents: number): void;
   title(title: RunTitle): void;
   snapshot(snapshot: Snapshot): void;
 }
@@ -35,7 +37,8 @@ export async function viewRun(
   let text = '';
   const see = (said: string): void => {
     const message = readViewMessage(said);
-    if (message?.type === 'title') viewer.title(message);
+    if (message?.type === 'gathered') viewer.gathered?.(message.nodes, message.agents);
+    else if (message?.type === 'title') viewer.title(message);
     else if (message?.type === 'snapshot') {
       const snapshot = sampleOf(message.snapshot);
       if (snapshot !== undefined) viewer.snapshot(snapshot);

@@ -1,0 +1,121 @@
+/** What goes to a cluster of a scenario that runs there. */
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import { bundleOf, newBusKeys } from '../machines/kubernetes/clusterRun';
+import type { ClusterRun } from '../machines/kubernetes/manifest';
+import { buildPlan } from '../plan/buildPlan';
+import type { Plan } from '../plan/plan';
+import { withPayloadFile } from '../runner/prepare/payloadFiles';
+import type { Override } from '../scenario/read/overrides';
+import type { Scenario } from '../scenario/scenario';
+import { referencesIn } from '../scenario/target/references';
+import { secretVariable, type TargetContext } from '../targets/target';
+import { asTextWords, secretInText } from './secretInText';
+
+/** Of a stock image with Node 20 or newer, and of the bus. */
+export const usualImage = 'node:22-slim';
+export const usualBusImage = 'nats:2.12';
+
+export interface ClusterWishes {
+  readonly namespace?: string | undefined;
+  readonly context?: string | undefined;
+  /** Program to use; absent: the one on the path. */
+  readonly kubectl?: string | undefined;
+  readonly image: string;
+  readonly busImage: string;
+  /** The user's own Secret, whose keys become environment variables. */
+  readonly secret?: string | undefined;
+}
+
+export interface ScenarioForCluster {
+  readonly run: string;
+  readonly scenario: Scenario;
+  readonly title: string;
+  readonly text: string;
+  readonly overrides: readonly Override[];
+  readonly keepGoing?: boolean;
+}
+
+export interface ClusterParts {
+  readonly context: Pick<TargetContext, 'reference' | 'readFile'>;
+  readonly workerScript: string;
+  readonly notRunnable: (scenario: Scenario) => string | undefined;
+}
+
+/** @throws ExpectedError `cluster`, `bundle` for what keeps it from being run there */
+export async function clusterRunOf(
+  { run, scenario, title, text, overrides, keepGoing }: ScenarioForCluster,
+  { image, busImage, secret }: ClusterWishes,
+  { context, workerScript, notRunnable }: ClusterParts,
+): Promise<ClusterRun> {
+  const { agents = 1 } = scenario;
+  const problem = notRunnable(scenario) ?? clusterProblem(scenario, text, overrides);
+  if (problem !== undefined) throw new ExpectedError('cluster', problem);
+  const file = path.basename(title);
+  const files: Record<string, string> = { [file]: text };
+  const plan = buildPlan(scenario, { workers: agents, agents, seed: scenario.seed, runId: 0 });
+  await withPayloadFile(plan, async (part) => {
+    if (path.isAbsolute(part) || part.split(/[\\/]/).includes('..'))
+      throw new ExpectedError(
+        'cluster',
+        `${part} lies outside the folder of the scenario: only files below it go to a cluster.`,
+      );
+    return (files[part] = await context.readFile(part));
+  });
+  return {
+    ...{ run, agents, image, busImage, files, scenarioName: file },
+    plannedS: plannedS(plan),
+    flags: [
+      ...overrides.flatMap((each) => ['--set', `${each.path}=${each.value}`]),
+      ...(keepGoing === true ? ['--keep-going'] : []),
+    ],
+    bundle: await bundleOf(path.dirname(workerScript)),
+    secrets: secretsOf(
+      [text, ...overrides.map(({ value }) => value)],
+      context,
+      secret !== undefined,
+    ),
+    ...(secret !== undefined && { ownSecret: secret }),
+    keys: newBusKeys(),
+  };
+}
+
+const inSecretWords = 'The value goes into a Secret of the run.';
+
+function clusterProblem(
+  scenario: Scenario,
+  text: string,
+  overrides: readonly Override[],
+): string | undefined {
+  if (scenario.search !== undefined)
+    return 'A search runs on one machine for now: leave --on out, or run its steps with --no-search.';
+  if (scenario.target === undefined || scenario.target.kind === 'local')
+    return 'The embedded hub is on this machine: give the URL of a hub that the cluster reaches with --target.';
+  return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
+}
+
+/** Values of references, by the environment variables that hold them. @throws ExpectedError `cluster` for one without a value */
+function secretsOf(
+  texts: readonly string[],
+  { reference }: ClusterParts['context'],
+  hasOwn: boolean,
+): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const { kind, name } of texts.flatMap(referencesIn)) {
+    const value = reference(kind, name);
+    const variable = kind === 'env' ? name : secretVariable(name);
+    if (value !== undefined) found[variable] = value;
+    else if (!hasOwn)
+      throw new ExpectedError(
+        'cluster',
+        `The environment has no ${variable}: set it, or name a Secret of the cluster that has it with --secret.`,
+      );
+  }
+  return found;
+}
+
+const plannedS = ({ connections, arrivingRate, steps }: Plan): number =>
+  steps.reduce(
+    (sum, step) => sum + (step.warmupMs + step.measureMs + step.drainMs) / 1000,
+    connections / Math.max(1, arrivingRate),
+  );

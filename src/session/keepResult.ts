@@ -1,0 +1,97 @@
+import path from 'node:path';
+import type { HeldSnapshots } from '../measure/snapshot';
+import { calibrationOf, keepCalibration } from '../results/calibrations';
+import type { writeCounters } from '../results/counters/counterFile';
+import type { Result } from '../results/result';
+import { fileProblem, type ResultFolder } from '../results/resultFolder';
+import { folderIn } from './prepareRun';
+import type { RunRequest, Shell } from './shell';
+
+export interface FinishedRun {
+  readonly result: Result;
+  /** Folder of the result; undefined when it could be written nowhere. */
+  readonly folder: string | undefined;
+}
+
+export interface MeasuredRun {
+  readonly folder: ResultFolder;
+  readonly request: RunRequest;
+  readonly startedAt: Date;
+  readonly kept: HeldSnapshots;
+}
+
+/** From what was measured to the files that are left of it, with what a comparison with the baseline says. */
+export async function keepResult(
+  result: Result,
+  run: MeasuredRun,
+  shell: Pick<Shell, 'say' | 't'>,
+  counters: typeof writeCounters,
+): Promise<FinishedRun> {
+  const beside = path.dirname(run.folder.path);
+  const finished = await store(await compared(result, run.request), run, shell, counters);
+  await calibrate(finished.result, run.request, beside, shell);
+  return finished;
+}
+
+/** With what a comparison with the baseline says, where one was asked for. */
+async function compared(result: Result, { baseline }: RunRequest): Promise<Result> {
+  if (baseline === undefined) return result;
+  const { compareResults } = await import(
+    /* webpackChunkName: "run" */ '../results/compare/compareResults.js'
+  );
+  return { ...result, baseline: compareResults(baseline.result, result, baseline) };
+}
+
+/** A search on a known size is kept for the runs to come. */
+async function calibrate(
+  result: Result,
+  { title }: RunRequest,
+  directory: string,
+  shell: Pick<Shell, 'say' | 't'>,
+): Promise<void> {
+  const made = calibrationOf(result, path.basename(title));
+  if (made === undefined) return;
+  try {
+    await keepCalibration(directory, made);
+  } catch (error) {
+    shell.say(
+      'warning',
+      shell.t('What Unit {0} carried was not kept: {1}.', made.unit, fileProblem(error)),
+    );
+  }
+}
+
+/** Writes the result; where its folder is gone or full, all that was measured goes to a new one. */
+async function store(
+  result: Result,
+  { folder, request, startedAt, kept }: MeasuredRun,
+  shell: Pick<Shell, 'say' | 't'>,
+  counters: typeof writeCounters,
+): Promise<FinishedRun> {
+  /** False when it cannot be written. */
+  const write = async (to: ResultFolder, what: Result): Promise<boolean> => {
+    if (!(await to.writeResult(what))) return false;
+    await counters(to.path, what, (message) => shell.say('warning', message));
+    return true;
+  };
+  if (await write(folder, result)) return { result, folder: folder.path };
+  const refusals: string[] = [];
+  for (const directory of [...request.directories, request.spareDirectory ?? []].flat()) {
+    const other = await folderIn(directory, request, startedAt, shell);
+    if (typeof other === 'string') {
+      refusals.push(other);
+      continue;
+    }
+    try {
+      for (const snapshot of kept.all) other.appendSample(snapshot);
+      const moved = { ...result, id: other.id };
+      if (!(await write(other, moved))) continue;
+      shell.say('warning', shell.t('The result was written to {0} instead.', other.path));
+      return { result: moved, folder: other.path };
+    } finally {
+      await other.dispose();
+    }
+  }
+  shell.say('unstored', refusals.join(' '));
+  return { result, folder: undefined };
+}

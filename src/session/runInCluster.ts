@@ -1,0 +1,159 @@
+import { ExpectedError } from '../base/expectedError';
+import type { Translate } from '../base/text';
+import type { Bus } from '../machines/bus/bus';
+import { checkRights, RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
+import { Kubectl } from '../machines/kubernetes/kubectl';
+import type { ClusterRun } from '../machines/kubernetes/manifest';
+import { connectBus } from './connectBus';
+import type { FinishedRun } from './keepResult';
+import { viewSession, type ViewParts, type ViewRequest, type ViewShell } from './viewedRun';
+import type { ClusterWishes } from './clusterRun';
+
+export interface ClusterShell extends ViewShell {
+  /** What goes on, or keeps pods from starting, until the run begins; in the language of `t`. */
+  readonly progress: (text: string) => void;
+  /** Aborted by who wants the run no more, with what is to be thrown. */
+  readonly leaving: AbortSignal;
+}
+
+const startWithinMs = 180_000;
+const againMs = 1000;
+const lookEveryMs = 2000;
+
+/**
+ * Runs a scenario in a cluster, shows it here, keeps its result here, and leaves nothing there.
+ * @throws ExpectedError for what keeps it from starting, `run-failed`; what `leaving` was aborted with
+ */
+export async function runInCluster(
+  given: ClusterRun,
+  wishes: ClusterWishes,
+  request: ViewRequest,
+  shell: ClusterShell,
+  parts: ViewParts,
+): Promise<FinishedRun> {
+  const { leaving, t } = shell;
+  const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl });
+  shell.progress(t('Asking what you may do in the namespace.'));
+  await checkRights(kubectl);
+  leaving.throwIfAborted();
+  shell.progress(t('Making the bus of the run in the cluster.'));
+  const begun = new AbortController();
+  const troubles = () => troublesOf(kubectl, given.run);
+  void sayTroubles(troubles, AbortSignal.any([leaving, begun.signal]), shell.progress);
+  try {
+    const left = rejecting(leaving);
+    const cluster = await RunInCluster.start(kubectl, given, left).catch((error: unknown) => {
+      const isLeft = error instanceof ExpectedError && error.code === 'cluster-left';
+      if (!isLeft) shell.progress(leftNothing(given.run, t));
+      throw error;
+    });
+    let bus: Bus | undefined;
+    try {
+      bus = await connectBus({ ...cluster.bus, name: 'signalr-bench run' });
+      shell.progress(t('Waiting for the coordinator of the run.'));
+      const seen: ViewShell = {
+        ...shell,
+        begun: (run) => {
+          begun.abort();
+          shell.begun(run);
+        },
+      };
+      return await whenThere(bus, given.run, request, seen, parts, leaving, left);
+    } finally {
+      await bus?.close();
+      await removed(cluster, given.run, shell);
+    }
+  } finally {
+    begun.abort();
+  }
+}
+
+/** Its log is there as soon as the coordinator is. */
+async function whenThere(
+  bus: Bus,
+  run: string,
+  request: ViewRequest,
+  shell: ViewShell,
+  parts: ViewParts,
+  leaving: AbortSignal,
+  left: Promise<never>,
+): Promise<FinishedRun> {
+  const untilMs = performance.now() + startWithinMs;
+  for (;;) {
+    try {
+      return await viewSession(bus, run, request, shell, parts, left);
+    } catch (error) {
+      const isEarly = error instanceof ExpectedError && error.code === 'run-missing';
+      if (!isEarly) throw error;
+    }
+    leaving.throwIfAborted();
+    if (performance.now() > untilMs)
+      throw new ExpectedError(
+        'cluster-start',
+        `The run did not begin within ${startWithinMs / 1000} s.`,
+      );
+    await pause(againMs, leaving);
+  }
+}
+
+/** Says each trouble of a pod once, for as long as it lasts. */
+async function sayTroubles(
+  troublesNow: () => Promise<string[]>,
+  until: AbortSignal,
+  say: (text: string) => void,
+): Promise<void> {
+  const isOver = (): boolean => until.aborted;
+  let said: readonly string[] = [];
+  while (!isOver()) {
+    const known = said;
+    const troubles = await troublesNow().catch(() => known);
+    if (isOver()) return;
+    troubles.filter((each) => !known.includes(each)).forEach(say);
+    said = troubles;
+    await pause(lookEveryMs, until);
+  }
+}
+
+const leftNothing = (run: string, t: Translate): string =>
+  t('Run {0} has left nothing in the cluster.', run);
+
+/** What is still there is no reason to lose the result. */
+async function removed(
+  cluster: RunInCluster,
+  run: string,
+  { progress, say, t }: ClusterShell,
+): Promise<void> {
+  try {
+    progress(t('Removing everything of the run from the cluster.'));
+    await cluster.dispose();
+    progress(leftNothing(run, t));
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error;
+    say('warning', error.message);
+  }
+}
+
+function rejecting(signal: AbortSignal): Promise<never> {
+  const rejected = new Promise<never>((_resolve, reject) => {
+    const leave = (): void => reject(signal.reason as Error);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+  // Nobody may be waiting when it comes.
+  rejected.catch(() => undefined);
+  return rejected;
+}
+
+/** Shorter where somebody leaves. */
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    if (until.aborted) over();
+    else until.addEventListener('abort', over);
+  });
+}

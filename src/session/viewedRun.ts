@@ -1,0 +1,117 @@
+import path from 'node:path';
+import { Emitter } from '../base/event';
+import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
+import type { Bus } from '../machines/bus/bus';
+import type { RunTitle } from '../machines/messages';
+import { viewRun } from '../machines/view/viewRun';
+import type { writeCounters } from '../results/counters/counterFile';
+import type { Result } from '../results/result';
+import type { ResultFolder } from '../results/resultFolder';
+import type { Scenario } from '../scenario/scenario';
+import { keepResult, type FinishedRun } from './keepResult';
+import { firstFolder } from './prepareRun';
+import { readScenario, type ScenarioParser } from './scenarioFile';
+import type { RunRequest, Shell } from './shell';
+
+/** Where what is seen of a run is kept, and what its result is compared with. */
+export type ViewRequest = Pick<
+  RunRequest,
+  'directories' | 'otherFolder' | 'spareDirectory' | 'baseline'
+>;
+
+export interface ViewShell extends Pick<Shell, 'say' | 't'> {
+  /** Agents that have come, with their machines; until the load begins. */
+  gathered?(nodes: readonly string[], agents: number): void;
+  /** It has a title, and no snapshot yet. */
+  begun(run: ViewedRun): void;
+}
+
+export interface ViewParts {
+  readonly parseScenario: ScenarioParser;
+  readonly writeCounters: typeof writeCounters;
+}
+
+/**
+ * Shows a run that goes on elsewhere from its begin, and keeps its result here.
+ * @param left rejects when it is not to be looked at any more; the run goes on
+ * @throws ExpectedError `run-missing`, `run-failed` and others of {@link viewRun}; `result-folder`
+ */
+export async function viewSession(
+  bus: Bus,
+  run: string,
+  request: ViewRequest,
+  shell: ViewShell,
+  parts: ViewParts,
+  left: Promise<never>,
+): Promise<FinishedRun> {
+  let begun: Promise<ViewedRun> | undefined;
+  /** What keeps it from being kept here is said at once, not at its end. */
+  let give: (error: unknown) => void = () => undefined;
+  const unkept = new Promise<never>((_resolve, reject) => {
+    give = reject;
+  });
+  unkept.catch(() => undefined);
+  const viewer = {
+    gathered: (nodes: readonly string[], agents: number) => shell.gathered?.(nodes, agents),
+    title: (title: RunTitle) => {
+      begun ??= ViewedRun.begin(title, request, shell, parts);
+      begun.then((viewed) => shell.begun(viewed)).catch(give);
+    },
+    snapshot: (snapshot: Snapshot) => {
+      // One after the other: what is shown and kept begins with the title.
+      void begun?.then(
+        (viewed) => viewed.take(snapshot),
+        () => undefined,
+      );
+    },
+  };
+  try {
+    const result = await viewRun(bus, run, viewer, Promise.race([left, unkept]));
+    if (begun === undefined) throw new Error('a run without a title');
+    return await (await begun).finish(result, shell, parts);
+  } finally {
+    await (await begun?.catch(() => undefined))?.folder.dispose();
+  }
+}
+
+/** A run as it is seen and kept here. */
+export class ViewedRun {
+  readonly kept = new HeldSnapshots();
+  private readonly snapshotEmitter = new Emitter<Snapshot>();
+  readonly onSnapshot = this.snapshotEmitter.event;
+
+  private constructor(
+    /** Its file name is the title of the request. */
+    readonly request: RunRequest,
+    readonly scenario: Scenario,
+    readonly url: string,
+    readonly startedAt: Date,
+    readonly folder: ResultFolder,
+  ) {}
+
+  /** @throws ExpectedError `result-folder`, `scenario-problems` */
+  static async begin(
+    { file, text, startedAt, url }: RunTitle,
+    request: ViewRequest,
+    shell: Pick<Shell, 'say' | 't'>,
+    { parseScenario }: ViewParts,
+  ): Promise<ViewedRun> {
+    const whole = { ...request, title: path.basename(file), text, overrides: [] };
+    const scenario = await readScenario(whole, parseScenario);
+    const started = new Date(startedAt);
+    const folder = await firstFolder(whole, started, shell);
+    return new ViewedRun(whole, scenario, url, started, folder);
+  }
+
+  take(snapshot: Snapshot): void {
+    this.folder.appendSample(snapshot);
+    this.kept.add(snapshot);
+    this.snapshotEmitter.fire(snapshot);
+  }
+
+  /** Keeps the result under the name that it has here. */
+  finish(found: Result, shell: Pick<Shell, 'say' | 't'>, parts: ViewParts): Promise<FinishedRun> {
+    const result = { ...found, id: this.folder.id };
+    return keepResult(result, this, shell, parts.writeCounters);
+  }
+}
