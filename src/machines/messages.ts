@@ -30,9 +30,6 @@ export interface RunSubjects {
 /** Stream of a log: its names have no dots. */
 export const streamOf = (log: string): string => log.replaceAll('.', '-');
 
-/** A sign of life that every agent answers with a beat. */
-export const askForBeat = 'beat';
-
 /** Ids of runs: short enough to be typed, and parts of names on the bus. */
 const runIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -108,6 +105,20 @@ export interface RunOrder {
 /** `end`: whatever is going on, no more. */
 export type LeadMessage = RunOrder | ToWorker | { readonly type: 'end' };
 
+export interface NumberedOrder {
+  /** From 1, without gaps. */
+  readonly number: number;
+  readonly order: LeadMessage;
+}
+
+/** A sign of life of the coordinator, four times a second. */
+export interface Alive {
+  /** Whether every agent is to answer with a beat. */
+  readonly asks?: true;
+  /** Once a second: the last fact of each agent that was taken, in the order of their places. */
+  readonly taken?: readonly number[];
+}
+
 /** What an agent reports beside the facts of its workers. */
 export type AgentFact =
   | { readonly worker: number; readonly fact: FromWorker }
@@ -140,19 +151,28 @@ export interface RunTitle {
 }
 
 /** In the order in which they come: who is there, a title, snapshots, then the result in parts, or why there is none. */
-export type ViewMessage =
+export type ViewContent =
   /** Machines of the agents that have come, of so many that are waited for. */
   | { readonly type: 'gathered'; readonly nodes: readonly string[]; readonly agents: number }
   | ({ readonly type: 'title' } & RunTitle)
   | { readonly type: 'snapshot'; readonly snapshot: string }
-  | { readonly type: 'result'; readonly isLast: boolean; readonly text: string }
+  | {
+      readonly type: 'result';
+      readonly isFirst: boolean;
+      readonly isLast: boolean;
+      readonly text: string;
+    }
   | { readonly type: 'failed'; readonly text: string };
+
+/** Rising numbers; one that came before comes again when the bus has lost its file. */
+export type ViewMessage = { readonly number: number } & ViewContent;
 
 /** Twice a second, kept nowhere. */
 export interface Beat {
   readonly epoch: string;
-  /** Of the last fact that was reported. */
+  /** Of the last fact that was reported, and of the last order that was taken. */
   readonly facts: number;
+  readonly orders: number;
   /** How far the agent's clock may be off, microseconds. */
   readonly clockErrorUs: number;
   readonly clockJumps: number;
@@ -227,16 +247,25 @@ export const readMember = (text: string) =>
 export const readBeat = (text: string) =>
   decode(
     text,
-    ({ epoch, facts, clockErrorUs, clockJumps }) =>
-      isText(epoch) && isCount(facts) && isAmount(clockErrorUs) && isCount(clockJumps),
+    ({ epoch, facts, orders, clockErrorUs, clockJumps }) =>
+      isText(epoch) && [facts, orders, clockJumps].every(isCount) && isAmount(clockErrorUs),
   ) as Beat | undefined;
 
-/** Orders to workers are taken as they come: an agent goes where its coordinator sends it. */
-export const readLeadMessage = (text: string) =>
+export const readAlive = (text: string) =>
   decode(
     text,
-    (value) => isText(value['type']) && (value['type'] !== 'run' || isRunOrder(value)),
-  ) as LeadMessage | undefined;
+    ({ asks, taken }) =>
+      isOptional(asks, (each) => each === true) &&
+      isOptional(taken, (each) => Array.isArray(each) && each.every(isCount)),
+  ) as Alive | undefined;
+
+/** Orders to workers are taken as they come: an agent goes where its coordinator sends it. */
+export const readOrder = (text: string) =>
+  decode(text, ({ number, order }) => {
+    if (!isCount(number) || typeof order !== 'object' || order === null) return false;
+    const value = order as Fields;
+    return isText(value['type']) && (value['type'] !== 'run' || isRunOrder(value));
+  }) as NumberedOrder | undefined;
 
 function isRunOrder(value: Fields): boolean {
   const { text, overrides, files, workersEach, runId, seed, dialect, planHash, originUs } = value;
@@ -268,17 +297,15 @@ export const readFact = (text: string) =>
   ) as NumberedFact | undefined;
 
 export const readViewMessage = (text: string) =>
-  decode(text, ({ type, file, text: said, startedAt, url, snapshot, isLast, ...others }) => {
-    if (type === 'gathered') {
-      const { nodes, agents } = others;
-      return isCount(agents) && Array.isArray(nodes) && nodes.every(isText);
-    }
+  decode(text, ({ number, type, file, text: said, startedAt, url, snapshot, ...others }) => {
+    if (!isCount(number)) return false;
+    const { nodes, agents, isFirst, isLast } = others;
+    if (type === 'gathered') return isCount(agents) && Array.isArray(nodes) && nodes.every(isText);
     if (type === 'title')
       return [file, said, url].every(isText) && isText(startedAt) && isTime(startedAt);
     if (type === 'snapshot') return isText(snapshot);
-    return (
-      isText(said) && (type === 'failed' || (type === 'result' && typeof isLast === 'boolean'))
-    );
+    const isPart = [isFirst, isLast].every((each) => typeof each === 'boolean');
+    return isText(said) && (type === 'failed' || (type === 'result' && isPart));
   }) as ViewMessage | undefined;
 
 const mostText = 2000;

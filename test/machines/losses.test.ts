@@ -65,23 +65,32 @@ describe('agents that are lost', () => {
     assert.match(stderr, /stopped by itself: nothing was heard of the coordinator for 6 s/);
   });
 
-  it('from the bus for a while lose nothing', async () => {
-    const run = cluster.newId();
-    const agents = [1, 2].map(() => cluster.agentHere(run));
-    const config = { singleStepDuration: '6s', warmup: 0, workers: 1 };
-    const leading = cluster.lead(run, 2, { useCase: 'broadcast', config });
-    await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
-    await cluster.bus.kill();
-    await cluster.bus.begin();
-    const { code, stdout, stderr } = await leading.finished;
-    assertMeasured(code, stderr);
-    const { steps, agents: all } = JSON.parse(stdout) as Result;
-    assert.deepEqual(
-      all?.map(({ status }) => status),
-      ['done', 'done'],
-    );
-    const [{ expected, received, lost }] = steps as [Result['steps'][0]];
-    assert.deepEqual([received, lost], [expected, 0]);
-    await Promise.all(agents.map(({ finished }) => finished));
-  });
+  for (const [what, back] of [
+    ['comes back', 'begin'],
+    ['is replaced by an empty one', 'replace'],
+  ] as const)
+    it(`from the bus for a while lose nothing when it ${what}`, async () => {
+      const run = cluster.newId();
+      const agents = [1, 2].map(() => cluster.agentHere(run));
+      const config = { singleStepDuration: '6s', warmup: 0, workers: 1 };
+      const leading = cluster.lead(run, 2, { useCase: 'broadcast', config }, ['--keep-going']);
+      await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
+      await cluster.bus.kill();
+      await cluster.bus[back]();
+      const { code, stdout, stderr } = await leading.finished;
+      assertMeasured(code, stderr);
+      const { steps, agents: all } = JSON.parse(stdout) as Result;
+      assert.deepEqual(
+        all?.map(({ status }) => status),
+        ['done', 'done'],
+      );
+      const [{ offered, sent, expected, received, lost }] = steps as [Result['steps'][0]];
+      assert.deepEqual([received, lost], [expected, 0]);
+      assert.deepEqual([offered, sent, expected], [2400, 2400, 48_000]);
+      const ends = await Promise.all(agents.map(({ finished }) => finished));
+      assert.deepEqual(
+        ends.map((end) => end.code),
+        [0, 0],
+      );
+    });
 });

@@ -49,6 +49,13 @@ export class NatsServer {
     });
   }
 
+  /** As one that comes back on another machine: nothing of what it kept is there. */
+  async replace(): Promise<void> {
+    await this.kill();
+    rmSync(path.join(this.folder, 'jetstream'), { recursive: true, force: true, maxRetries: 5 });
+    await this.begin();
+  }
+
   /** As a crash: nothing is written any more. */
   async kill(): Promise<void> {
     const { child } = this;

@@ -115,6 +115,7 @@ async function gather(
     ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
     ...(calledOff && { calledOff }),
     ...(publisher && {
+      renewed: () => publisher.renewed(),
       failed: (error) => {
         publisher.failed(error instanceof ExpectedError ? error.message : String(error));
         return publisher.seen();

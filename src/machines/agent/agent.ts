@@ -12,16 +12,18 @@ import { machineClock } from '../../runner/machineClock';
 import type { Scenario } from '../../scenario/scenario';
 import type { OpenTarget } from '../../targets/target';
 import type { Bus, Following } from '../bus/bus';
+import { InOrder } from '../bus/inOrder';
 import { clockName, ReferenceClock } from '../clock/referenceClock';
 import {
-  askForBeat,
   encode,
   joinSubject,
+  readAlive,
   readJoinAnswer,
-  readLeadMessage,
+  readOrder,
   subjectsOf,
   type Beat,
   type JoinAnswer,
+  type LeadMessage,
   type Member,
   type RunOrder,
   type RunSubjects,
@@ -81,6 +83,8 @@ const usualSilenceMs = 60_000;
 /** What it measured is offered to a bus that is away for so long after its end. */
 const lastWordsMs = 5 * 60_000;
 const leavingWordsMs = 10_000;
+/** From its last word on the bus until the coordinator says that it has it; the bus may lose it meanwhile. */
+const takenWithinMs = 10_000;
 const closeMs = 3000;
 
 /** Waits for a run and works for it to its end. @throws ExpectedError `agent-refused`, `run-id` */
@@ -136,6 +140,13 @@ interface Place {
 
 class Agent {
   private readonly outbox: Outbox;
+  /** One after the other: an order may have to wait for the plan. */
+  private working = Promise.resolve();
+  private readonly orders = new InOrder<LeadMessage>((order) => {
+    this.working = this.working
+      .then(() => this.take(order))
+      .catch((error: unknown) => this.fail(error));
+  });
   private readonly clock = machineClock();
   private workers: AgentWorkers | undefined;
   private target: OpenTarget | undefined;
@@ -181,14 +192,16 @@ class Agent {
     try {
       const alive = bus.hear(subjects.alive, (text) => {
         heard();
-        if (text === askForBeat) this.beat();
+        const { asks, taken } = readAlive(text) ?? {};
+        const own = taken?.[place.agent];
+        if (own !== undefined) this.outbox.taken(own);
+        if (asks === true) this.beat();
       });
       this.subscriptions.push(alive);
-      // One after the other: an order may have to wait for the plan.
-      let work = Promise.resolve();
       following = await bus.follow(subjects.log, subjects.lead, (text) => {
         heard();
-        work = work.then(() => this.take(text)).catch((error: unknown) => this.fail(error));
+        const given = readOrder(text);
+        if (given !== undefined) this.orders.add(given.number, given.order);
       });
       this.timer = setInterval(() => this.beat(), beatEveryMs);
       const ending = await this.ended;
@@ -196,8 +209,10 @@ class Agent {
       await this.stopSending();
       if (ending.kind !== 'alone') this.outbox.put({ final: true });
       await this.outbox.empty(ending.kind === 'left' ? leavingWordsMs : lastWordsMs);
+      if (ending.kind !== 'alone') await this.outbox.allTaken(takenWithinMs);
       return ending;
     } finally {
+      this.outbox.stop();
       clearInterval(this.timer);
       options.leave.removeEventListener('abort', leave);
       following?.dispose();
@@ -208,9 +223,7 @@ class Agent {
     }
   }
 
-  private async take(text: string): Promise<void> {
-    const message = readLeadMessage(text);
-    if (message === undefined) return;
+  private async take(message: LeadMessage): Promise<void> {
     if (message.type === 'run') await this.start(message);
     else if (message.type === 'end') this.over({ kind: 'done' });
     else this.workers?.order(message);
@@ -281,6 +294,7 @@ class Agent {
     const beat: Beat = {
       epoch: this.place.epoch,
       facts: this.outbox.last,
+      orders: this.orders.taken,
       clockErrorUs: this.reference?.boundUs ?? 0,
       clockJumps: this.reference?.jumps ?? 0,
     };

@@ -14,8 +14,12 @@ export interface Bus {
   /** For whoever listens now; lost where nobody does. */
   say(subject: string, value: string): void;
   hear(subject: string, heard: (value: string, subject: string) => void): Disposable;
-  /** Makes the log of a run, which holds all subjects below its name. @throws BusError */
-  openLog(name: string): Promise<void>;
+  /**
+   * Makes the log of a run, which holds all subjects below its name; nothing happens when there is one. A bus that comes
+   * back without it gets a new one, and `renewed` is called.
+   * @throws BusError
+   */
+  openLog(name: string, renewed?: () => void): Promise<void>;
   /** Removes the log; nothing happens when there is none. */
   removeLog(name: string): Promise<void>;
   /**
@@ -25,7 +29,7 @@ export interface Bus {
   append(subject: string, value: string, id: string): Promise<void>;
   /** Keeps a value where its subject has none; false when it has one. @throws BusError */
   claim(subject: string, value: string): Promise<boolean>;
-  /** All that the log has below a subject, and all that comes, in order; `seen` is never called twice for one. */
+  /** All that the log has below a subject, and all that comes, in order. A log that was made anew is read from its begin. */
   follow(log: string, subject: string, seen: Follower): Promise<Following>;
   close(): Promise<void>;
 }

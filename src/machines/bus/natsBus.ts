@@ -81,6 +81,9 @@ export function withoutPassword(url: string): string {
 class NatsBus implements Bus {
   isConnected = true;
   private readonly streams: JetStreamClient;
+  /** Made by this link, by name. */
+  private readonly opened = new Map<string, OpenedLog>();
+  private readonly readers = new Set<LogReader>();
 
   constructor(
     private readonly connection: NatsConnection,
@@ -93,8 +96,34 @@ class NatsBus implements Bus {
   private async watchLink(): Promise<void> {
     for await (const { type } of this.connection.status()) {
       if (type === 'disconnect') this.isConnected = false;
-      else if (type === 'reconnect') this.isConnected = true;
+      else if (type === 'reconnect') {
+        this.isConnected = true;
+        for (const name of this.opened.keys()) void this.persist(() => this.openAgain(name));
+        for (const reader of this.readers) void this.persist(() => reader.again());
+      }
     }
+  }
+
+  /** Again until it works, or the link is away: then it comes back. */
+  private async persist(work: () => Promise<unknown>): Promise<void> {
+    while (this.isConnected && !this.connection.isClosed()) {
+      try {
+        await work();
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, reconnectWaitMs));
+      }
+    }
+  }
+
+  /** Nothing happens when the bus has come back with the log. */
+  private async openAgain(name: string): Promise<void> {
+    const log = this.opened.get(name);
+    if (log === undefined) return;
+    const madeAt = await this.make(name);
+    if (madeAt === log.madeAt || !this.opened.has(name)) return;
+    this.opened.set(name, { ...log, madeAt });
+    log.renewed();
   }
 
   async ask(subject: string, value: string, withinMs: number): Promise<string | undefined> {
@@ -129,19 +158,25 @@ class NatsBus implements Bus {
     return { dispose: () => subscription.unsubscribe() };
   }
 
-  async openLog(name: string): Promise<void> {
-    await this.sayWhy('make the log of the run', () =>
-      this.manager.streams.add({
-        name: streamOf(name),
-        subjects: [`${name}.>`],
-        max_age: nanos(logAgeMs),
-        max_bytes: logBytes,
-        duplicate_window: nanos(duplicateWindowMs),
-      }),
-    );
+  async openLog(name: string, renewed: () => void = () => undefined): Promise<void> {
+    const madeAt = await this.sayWhy('make the log of the run', () => this.make(name));
+    this.opened.set(name, { madeAt, renewed });
+  }
+
+  /** When the bus has made it, as it says. */
+  private async make(name: string): Promise<string> {
+    const { created } = await this.manager.streams.add({
+      name: streamOf(name),
+      subjects: [`${name}.>`],
+      max_age: nanos(logAgeMs),
+      max_bytes: logBytes,
+      duplicate_window: nanos(duplicateWindowMs),
+    });
+    return created;
   }
 
   async removeLog(name: string): Promise<void> {
+    this.opened.delete(name);
     try {
       await this.manager.streams.delete(streamOf(name));
     } catch (error) {
@@ -170,8 +205,11 @@ class NatsBus implements Bus {
   }
 
   async follow(log: string, subject: string, seen: Follower): Promise<Following> {
-    const reader = new LogReader(this.streams, streamOf(log), subject, seen);
+    const { streams, manager, readers } = this;
+    const over = (ended: LogReader): void => void readers.delete(ended);
+    const reader = new LogReader({ streams, manager, stream: streamOf(log), subject, seen, over });
     await this.sayWhy('read the log of the run', () => reader.again());
+    readers.add(reader);
     return reader;
   }
 
@@ -194,40 +232,59 @@ class NatsBus implements Bus {
   }
 }
 
-/** Reads a stream in order, each message once, over any number of readers. */
+interface OpenedLog {
+  readonly madeAt: string;
+  readonly renewed: () => void;
+}
+
+interface Reading {
+  readonly streams: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly stream: string;
+  readonly subject: string;
+  readonly seen: Follower;
+  readonly over: (reader: LogReader) => void;
+}
+
+/** Reads a stream in order, each message once, over any number of readers; one that was made anew from its begin. */
 class LogReader implements Following {
   private messages: ConsumerMessages | undefined;
   private lastSequence = 0;
+  private madeAt = '';
+  /** Readers so far: what an earlier one still gives is none of ours. */
+  private count = 0;
   private isOver = false;
 
-  constructor(
-    private readonly streams: JetStreamClient,
-    private readonly stream: string,
-    private readonly subject: string,
-    private readonly seen: Follower,
-  ) {}
+  constructor(private readonly reading: Reading) {}
 
   async again(): Promise<void> {
-    const before = this.messages;
-    const consumer = await this.streams.consumers.get(this.stream, {
-      filter_subjects: this.subject,
+    const { streams, manager, stream, subject, seen } = this.reading;
+    const { created } = await manager.streams.info(stream);
+    const isNew = created !== this.madeAt;
+    const consumer = await streams.consumers.get(stream, {
+      filter_subjects: subject,
       deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: this.lastSequence + 1,
+      opt_start_seq: isNew ? 1 : this.lastSequence + 1,
     });
+    const own = (this.count += 1);
+    if (isNew) this.lastSequence = 0;
+    this.madeAt = created;
     const messages = await consumer.consume({
       callback: (message) => {
-        if (this.isOver || message.seq <= this.lastSequence) return;
+        if (this.isOver || own !== this.count || message.seq <= this.lastSequence) return;
         this.lastSequence = message.seq;
-        this.seen(message.string(), message.subject);
+        seen(message.string(), message.subject);
       },
     });
-    this.messages = messages;
-    await before?.close();
-    if (this.isOver) await messages.close();
+    const isCurrent = own === this.count && !this.isOver;
+    const done = isCurrent ? this.messages : messages;
+    if (isCurrent) this.messages = messages;
+    await done?.close();
   }
 
   dispose(): void {
     this.isOver = true;
+    this.reading.over(this);
     void this.messages?.close();
   }
 }

@@ -1,20 +1,25 @@
-import type { Disposable } from '../../base/event';
+import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { AgentSummary } from '../../measure/summary';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
 import type { Bus, Following } from '../bus/bus';
+import { InOrder } from '../bus/inOrder';
+import { LogWriter } from '../bus/logWriter';
 import {
-  askForBeat,
   encode,
   readBeat,
   readFact,
+  readJoinQuestion,
   type AgentFact,
+  type Alive,
   type LeadMessage,
   type Member,
   type NumberedFact,
+  type NumberedOrder,
   type RunOrder,
   type RunSubjects,
 } from '../messages';
+import { answerOf, putMembers } from './gatherAgents';
 
 /** Source: decision record on several machines, "Merging and losing". */
 const suspectMs = 5000;
@@ -26,7 +31,10 @@ const stalledMs = 2000;
 const deafMs = 2000;
 const readyWithinMs = 60_000;
 const endWithinMs = 4000;
-const orderRetryMs = 500;
+/** Agents hear so often how much of what they have said was taken; four looks are a second. */
+const looksPerTaken = 4;
+/** What an agent has not taken so long after the bus had it may be lost, with the file of the bus. */
+const againMs = 5000;
 
 /** `left` and `lost` are over, as `final` is; a `suspect` may come back. */
 type AgentState = 'joined' | 'running' | 'suspect' | 'leaving' | 'final' | 'left' | 'lost';
@@ -35,10 +43,10 @@ class Agent {
   state: AgentState = 'joined';
   readonly ready = new Set<number>();
   readonly workers = new Set<number>();
-  /** Number of the last fact that was taken, and those that came before their turn. */
-  taken = 0;
-  readonly early = new Map<number, NumberedFact>();
+  readonly facts: InOrder<NumberedFact>;
   saidFacts = 0;
+  /** Number of the last order that it has taken. */
+  orders = 0;
   /** Heard so far. */
   beats = 0;
   behindSinceMs: number | undefined;
@@ -54,7 +62,10 @@ class Agent {
     readonly index: number,
     readonly member: Member,
     public heardMs: number,
-  ) {}
+    take: (agent: Agent, fact: NumberedFact) => void,
+  ) {
+    this.facts = new InOrder((fact) => take(this, fact));
+  }
 
   get isHere(): boolean {
     return !['final', 'left', 'lost'].includes(this.state);
@@ -76,11 +87,14 @@ function fourTimesASecond(look: () => void): Disposable {
 
 export interface AgentHostsContext {
   readonly bus: Bus;
+  readonly run: string;
   readonly subjects: RunSubjects;
   readonly members: readonly Member[];
   readonly order: RunOrder;
   /** Silence after which an agent is lost. */
   readonly lossMs?: number;
+  /** The bus has come back without the log. */
+  readonly renewed?: Event<void>;
   /** By any monotonic clock; and what looks after the agents four times a second by it. */
   readonly nowMs?: () => number;
   readonly every?: (look: () => void) => Disposable;
@@ -100,8 +114,8 @@ export class AgentHosts implements WorkerHost {
   private following: Following | undefined;
   private readonly subscriptions: Disposable[] = [];
   private readonly looking: Disposable;
-  private ordering = Promise.resolve();
-  private orders = 0;
+  private readonly orders: LogWriter;
+  private looks = 0;
   private isOver = false;
   private readonly nowMs: () => number;
   private looked: number;
@@ -109,11 +123,12 @@ export class AgentHosts implements WorkerHost {
   private startProblem: ExpectedError | undefined;
 
   private constructor(private readonly context: AgentHostsContext) {
-    const { members, order, bus, subjects, nowMs = () => performance.now() } = context;
+    const { run, members, order, bus, subjects, nowMs = () => performance.now() } = context;
     this.nowMs = nowMs;
     this.looked = nowMs();
+    this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`);
     this.list = members.map((member, index) => {
-      const agent = new Agent(index, member, this.looked);
+      const agent = new Agent(index, member, this.looked, (from, fact) => this.take(from, fact));
       for (let own = 0; own < order.workersEach; own++) {
         agent.workers.add(index * order.workersEach + own);
         this.alive.add(index * order.workersEach + own);
@@ -122,8 +137,13 @@ export class AgentHosts implements WorkerHost {
     });
     this.subscriptions.push(
       bus.hear(`${subjects.beats}.*`, (text, subject) => this.heardBeat(text, subject)),
+      // One that comes in another's place finds none, and ends.
+      bus.answer(subjects.join, (text) =>
+        encode(answerOf(readJoinQuestion(text), run, members.length)),
+      ),
     );
-    const { every = fourTimesASecond } = context;
+    const { every = fourTimesASecond, renewed } = context;
+    if (renewed !== undefined) this.subscriptions.push(renewed(() => this.restore()));
     this.looking = every(() => this.look());
   }
 
@@ -186,12 +206,11 @@ export class AgentHosts implements WorkerHost {
 
   /** Settles when all that agents have said up to now is here: those that stay silent are lost by then. */
   async settled(): Promise<void> {
-    const { bus, subjects } = this.context;
     const heard = new Map(this.list.map((agent) => [agent, agent.beats]));
     const isHere = (agent: Agent): boolean =>
-      !agent.isHere || (agent.beats > heard.get(agent)! && agent.taken >= agent.saidFacts);
+      !agent.isHere || (agent.beats > heard.get(agent)! && agent.facts.taken >= agent.saidFacts);
     while (!this.isOver && !this.list.every(isHere)) {
-      bus.say(subjects.alive, askForBeat);
+      this.sayAlive({ asks: true });
       await this.nextChange(lookEveryMs);
     }
   }
@@ -225,26 +244,30 @@ export class AgentHosts implements WorkerHost {
     )
       await this.nextChange(lookEveryMs);
     this.isOver = true;
+    this.orders.stop();
+    this.sayAlive({ taken: this.taken });
     this.looking.dispose();
     this.following?.dispose();
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** One after the other, each again until the bus has it: agents take orders in this order. */
-  private say(message: LeadMessage): void {
-    const { bus, subjects, order } = this.context;
-    const id = `lead.${order.runId}.${(this.orders += 1)}`;
-    const text = encode(message);
-    this.ordering = this.ordering.then(async () => {
-      while (!this.isOver) {
-        try {
-          await bus.append(subjects.lead, text, id);
-          return;
-        } catch {
-          await new Promise((resolve) => setTimeout(resolve, orderRetryMs));
-        }
-      }
-    });
+  /** The bus has come back without what it had: agents look for their orders, and others find every place taken. */
+  private restore(): void {
+    const { bus, subjects, members, order } = this.context;
+    this.orders.again();
+    putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
+  }
+
+  private say(order: LeadMessage): void {
+    this.orders.add((number) => encode({ number, order } satisfies NumberedOrder), true);
+  }
+
+  private sayAlive(alive: Alive): void {
+    this.context.bus.say(this.context.subjects.alive, encode(alive));
+  }
+
+  private get taken(): number[] {
+    return this.list.map(({ facts }) => facts.taken);
   }
 
   private heardBeat(text: string, subject: string): void {
@@ -254,6 +277,9 @@ export class AgentHosts implements WorkerHost {
     agent.heardMs = this.nowMs();
     agent.beats += 1;
     agent.saidFacts = beat.facts;
+    agent.orders = beat.orders;
+    const here = this.list.filter(({ isHere }) => isHere);
+    this.orders.taken(Math.min(this.orders.last, ...here.map(({ orders }) => orders)));
     agent.clockErrorUs = beat.clockErrorUs;
     agent.mostClockErrorUs = Math.max(agent.mostClockErrorUs, beat.clockErrorUs);
     if (agent.state === 'suspect') agent.state = 'running';
@@ -263,21 +289,16 @@ export class AgentHosts implements WorkerHost {
   private heardFact(text: string, subject: string): void {
     const agent = this.agentOf(subject);
     const fact = readFact(text);
-    if (agent === undefined || fact?.epoch !== agent.member.epoch || !agent.isHere) return;
+    if (agent === undefined || fact?.epoch !== agent.member.epoch) return;
     agent.heardMs = this.nowMs();
-    if (fact.number <= agent.taken) return;
-    agent.early.set(fact.number, fact);
-    for (;;) {
-      const next = agent.early.get(agent.taken + 1);
-      if (next === undefined) break;
-      agent.early.delete(next.number);
-      agent.taken = next.number;
-      this.take(agent, next);
-    }
+    agent.facts.add(fact.number, fact);
     this.changed();
   }
 
   private take(agent: Agent, { said, open, cpuUs }: NumberedFact): void {
+    // It may leave.
+    if ('final' in said) this.sayAlive({ taken: this.taken });
+    if (!agent.isHere) return;
     agent.open = open;
     agent.cpuUs = cpuUs;
     if ('fact' in said) this.pass(agent, said.worker, said.fact);
@@ -321,8 +342,10 @@ export class AgentHosts implements WorkerHost {
 
   private look(): void {
     const nowMs = this.nowMs();
-    const { bus, subjects, lossMs = usualLossMs } = this.context;
-    bus.say(subjects.alive, '');
+    const { bus, lossMs = usualLossMs } = this.context;
+    const saysTaken = (this.looks += 1) % looksPerTaken === 0;
+    this.sayAlive(saysTaken ? { taken: this.taken } : {});
+    if (saysTaken) this.orders.again(againMs);
     for (const agent of this.list) {
       if (!agent.isHere) continue;
       // With the own link away nobody can be heard, nor while this process itself stood still.
@@ -331,7 +354,7 @@ export class AgentHosts implements WorkerHost {
       const silentMs = nowMs - agent.heardMs;
       if (silentMs > lossMs) this.lose(agent, `was silent for ${Math.round(silentMs / 1000)} s`);
       else if (silentMs > suspectMs && agent.state === 'running') agent.state = 'suspect';
-      const isBehind = agent.taken < agent.saidFacts;
+      const isBehind = agent.facts.taken < agent.saidFacts;
       agent.behindSinceMs = isBehind ? (agent.behindSinceMs ?? nowMs) : undefined;
       if (isBehind && nowMs - agent.behindSinceMs! > stalledMs && bus.isConnected) {
         agent.behindSinceMs = nowMs;

@@ -1,4 +1,4 @@
-import type { Disposable } from '../../base/event';
+import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { toolVersion } from '../../results/result';
 import type { Bus } from '../bus/bus';
@@ -8,6 +8,7 @@ import {
   readBeat,
   readJoinQuestion,
   readMember,
+  type Alive,
   type JoinAnswer,
   type JoinQuestion,
   type Member,
@@ -16,6 +17,8 @@ import {
 
 /** Source: decision record on several machines, "Barrier". */
 const usualJoinMs = 180_000;
+/** Agents that have come leave when they hear nothing. */
+const aliveEveryMs = 1000;
 
 export interface Gathering {
   readonly run: string;
@@ -24,6 +27,8 @@ export interface Gathering {
   readonly withinMs?: number;
   /** Whenever another agent has come. */
   readonly joined?: (members: readonly Member[]) => void;
+  /** The bus has come back without the log. */
+  readonly renewed?: Event<void>;
   /** Rejects when the run is not wanted any more. */
   readonly calledOff?: Promise<never> | undefined;
 }
@@ -33,12 +38,16 @@ export interface Gathering {
  * @throws ExpectedError `agents-missing` when some do not come in time
  */
 export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Member[]> {
-  const { run, subjects, agents, withinMs = usualJoinMs, calledOff } = gathering;
+  const { run, subjects, agents, withinMs = usualJoinMs, renewed, calledOff } = gathering;
   const members = new Map<number, Member>();
   const alive = new Set<string>();
   const refused = new Set<string>();
   const subscriptions: Disposable[] = [];
   let timer: NodeJS.Timeout | undefined;
+  const signs = setInterval(
+    () => bus.say(subjects.alive, encode({} satisfies Alive)),
+    aliveEveryMs,
+  );
   try {
     const complete = new Promise<void>((resolve) => {
       const look = (): void => {
@@ -54,13 +63,25 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
           look();
         }),
       );
-      const answer = (text: string): string | undefined => {
+      const answer = (text: string): JoinAnswer => {
         const said = answerOf(readJoinQuestion(text), run, agents);
         if ('refused' in said) refused.add(said.refused);
-        return members.size < agents || 'refused' in said ? encode(said) : undefined;
+        return said;
       };
-      for (const subject of [joinSubject, subjects.join])
-        subscriptions.push(bus.answer(subject, answer));
+      const anywhere = bus.answer(joinSubject, (text) => {
+        const said = answer(text);
+        return members.size < agents || 'refused' in said ? encode(said) : undefined;
+      });
+      // Who wants this run only is to know that there is no place left.
+      const here = bus.answer(subjects.join, (text) => encode(answer(text)));
+      subscriptions.push(anywhere, here);
+      if (renewed !== undefined)
+        subscriptions.push(
+          renewed(() => {
+            const list = Array.from({ length: agents }, (_, place) => members.get(place));
+            putMembers(bus, subjects, list, 'gathering').catch(() => undefined);
+          }),
+        );
     });
     const following = await bus.follow(subjects.log, `${subjects.members}.*`, (text, subject) => {
       const place = Number(subject.slice(subjects.members.length + 1));
@@ -76,11 +97,16 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
     return Array.from({ length: agents }, (_, place) => members.get(place)!);
   } finally {
     clearTimeout(timer);
+    clearInterval(signs);
     for (const subscription of subscriptions) subscription.dispose();
   }
 }
 
-function answerOf(question: JoinQuestion | undefined, run: string, agents: number): JoinAnswer {
+export function answerOf(
+  question: JoinQuestion | undefined,
+  run: string,
+  agents: number,
+): JoinAnswer {
   const version = question?.toolVersion;
   return version === toolVersion
     ? { run, agents }
@@ -105,4 +131,16 @@ function missing(
     `Start one on each machine: signalr-bench agent --bus … --run ${run}`,
   ];
   return new ExpectedError('agents-missing', sentences.join(' '));
+}
+
+/** Puts the places of a run on a bus that has come back without them. */
+export async function putMembers(
+  bus: Bus,
+  { members }: RunSubjects,
+  list: readonly (Member | undefined)[],
+  id: string,
+): Promise<void> {
+  for (const [place, member] of list.entries())
+    if (member !== undefined)
+      await bus.append(`${members}.${place}`, encode(member), `member.${id}.${place}`);
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
 import { buildPlan } from '../../plan/buildPlan';
@@ -24,6 +25,8 @@ export interface AgentsWanted {
   readonly lossMs?: number;
   /** The run is there for agents to join. */
   readonly opened?: (run: string) => void;
+  /** The bus has come back without what was on it. */
+  readonly renewed?: () => void;
   /** Called before the log goes away because not all agents came. */
   readonly failed?: (error: unknown) => Promise<void>;
   readonly joined?: (members: readonly Member[]) => void;
@@ -50,22 +53,27 @@ export class Crew {
     readonly run: string,
     readonly members: readonly Member[],
     private readonly wanted: AgentsWanted,
+    private readonly renewed: Emitter<void>,
   ) {}
 
   /** Makes the log of the run and waits for its agents. @throws ExpectedError `agents-missing`, `run-id`; BusError */
   static async gather(bus: Bus, wanted: AgentsWanted): Promise<Crew> {
     const run = wanted.run ?? newRunId();
     const subjects = subjectsOf(run);
-    await bus.openLog(subjects.log);
+    const renewed = new Emitter<void>();
+    await bus.openLog(subjects.log, () => {
+      renewed.fire();
+      wanted.renewed?.();
+    });
     try {
       wanted.opened?.(run);
       const { agents, joinWithinMs, joined, calledOff } = wanted;
       const members = await gatherAgents(bus, {
-        ...{ run, subjects, agents, calledOff },
+        ...{ run, subjects, agents, calledOff, renewed: renewed.event },
         ...(joinWithinMs !== undefined && { withinMs: joinWithinMs }),
         ...(joined && { joined }),
       });
-      return new Crew(bus, run, members, wanted);
+      return new Crew(bus, run, members, wanted, renewed);
     } catch (error) {
       await wanted.failed?.(error);
       await bus.removeLog(subjects.log).catch(() => undefined);
@@ -132,8 +140,9 @@ export class Crew {
         `The scenario and its files have ${Math.ceil(bytes / 1000)} KB; ${mostMessageBytes / 1000} KB at most go to agents.`,
       );
     const { lossMs, calledOff } = wanted;
+    const renewed = this.renewed.event;
     const hosts = await AgentHosts.start(
-      { bus, subjects, members, order, ...(lossMs !== undefined && { lossMs }) },
+      { bus, run, subjects, members, order, renewed, ...(lossMs !== undefined && { lossMs }) },
       calledOff,
     ).catch((error: unknown) => {
       answering.dispose();

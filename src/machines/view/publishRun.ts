@@ -2,26 +2,28 @@ import type { Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
 import type { Bus } from '../bus/bus';
-import { encode, type RunSubjects, type RunTitle, type ViewMessage } from '../messages';
+import { LogWriter } from '../bus/logWriter';
+import {
+  encode,
+  type RunSubjects,
+  type RunTitle,
+  type ViewContent,
+  type ViewMessage,
+} from '../messages';
 
 /** Characters of a result in one message: the bus takes a megabyte. */
 const partLength = 200_000;
-const retryMs = 500;
 /** A result that nobody fetches is given up. */
 const keptMs = 10 * 60_000;
 
 /** Puts what people see of a run on the bus, where it can be looked at from elsewhere, now or later. */
 export class RunPublisher {
-  private publishing = Promise.resolve();
-  private count = 0;
-  private isOver = false;
+  private readonly writer: LogWriter;
   private readonly answering: Disposable;
   private readonly wasSeen: Promise<void>;
 
-  constructor(
-    private readonly bus: Bus,
-    private readonly subjects: RunSubjects,
-  ) {
+  constructor(bus: Bus, subjects: RunSubjects) {
+    this.writer = new LogWriter(bus, subjects.view, 'view');
     let noteSeen: () => void = () => undefined;
     this.wasSeen = new Promise((resolve) => {
       noteSeen = resolve;
@@ -42,14 +44,19 @@ export class RunPublisher {
   }
 
   snapshot(snapshot: Snapshot): void {
-    this.say({ type: 'snapshot', snapshot: JSON.stringify(snapshot) });
+    this.say({ type: 'snapshot', snapshot: JSON.stringify(snapshot) }, false);
   }
 
   result(result: Result): void {
     const text = JSON.stringify(result);
     for (let at = 0; at < text.length; at += partLength) {
       const isLast = at + partLength >= text.length;
-      this.say({ type: 'result', isLast, text: text.slice(at, at + partLength) });
+      this.say({
+        type: 'result',
+        isFirst: at === 0,
+        isLast,
+        text: text.slice(at, at + partLength),
+      });
     }
   }
 
@@ -63,24 +70,19 @@ export class RunPublisher {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, withinMs);
     });
-    await Promise.race([late, this.publishing.then(() => this.wasSeen)]);
+    const published = this.writer.empty(withinMs);
+    await Promise.race([late, published.then(() => this.wasSeen)]);
     clearTimeout(timer);
     this.answering.dispose();
-    this.isOver = true;
+    this.writer.stop();
   }
 
-  private say(message: ViewMessage): void {
-    const id = `view.${(this.count += 1)}`;
-    const text = encode(message);
-    this.publishing = this.publishing.then(async () => {
-      while (!this.isOver) {
-        try {
-          await this.bus.append(this.subjects.view, text, id);
-          return;
-        } catch {
-          await new Promise((resolve) => setTimeout(resolve, retryMs));
-        }
-      }
-    });
+  /** The bus has come back without the log: begin and end are put again, what was shown between them is not. */
+  renewed(): void {
+    this.writer.again();
+  }
+
+  private say(message: ViewContent, isKept = true): void {
+    this.writer.add((number) => encode({ number, ...message } satisfies ViewMessage), isKept);
   }
 }

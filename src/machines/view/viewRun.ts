@@ -35,19 +35,22 @@ export async function viewRun(
     fail = reject;
   });
   let text = '';
+  let seen = 0;
   const see = (said: string): void => {
     const message = readViewMessage(said);
-    if (message?.type === 'gathered') viewer.gathered?.(message.nodes, message.agents);
-    else if (message?.type === 'title') viewer.title(message);
-    else if (message?.type === 'snapshot') {
+    if (message === undefined || message.number <= seen) return;
+    seen = message.number;
+    if (message.type === 'gathered') viewer.gathered?.(message.nodes, message.agents);
+    else if (message.type === 'title') viewer.title(message);
+    else if (message.type === 'snapshot') {
       const snapshot = sampleOf(message.snapshot);
       if (snapshot !== undefined) viewer.snapshot(snapshot);
-    } else if (message?.type === 'result') {
-      text += message.text;
+    } else if (message.type === 'result') {
+      text = message.isFirst ? message.text : text + message.text;
       if (text.length > mostLength)
         fail(new ExpectedError('run-failed', 'The result is too long.'));
       if (message.isLast) give(text);
-    } else if (message?.type === 'failed') fail(new ExpectedError('run-failed', message.text));
+    } else fail(new ExpectedError('run-failed', message.text));
   };
   const following = await bus.follow(subjects.log, subjects.view, see).catch(() => {
     throw new ExpectedError('run-missing', `There is no run ${run} on the bus.`);

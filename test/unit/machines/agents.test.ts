@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Emitter } from '../../../src/base/event';
 import { ExpectedError } from '../../../src/base/expectedError';
 import {
   serveRun,
@@ -118,7 +119,12 @@ class Scene {
       this.look = look;
       return { dispose: () => undefined };
     };
-    const context = { bus: this.link, subjects, members, order: given, nowMs, every };
+    const renewed = new Emitter<void>();
+    await this.link.openLog(subjects.log, () => renewed.fire());
+    const context = {
+      ...{ bus: this.link, run: 'r1', subjects, members, order: given, nowMs, every },
+      renewed: renewed.event,
+    };
     const hosts = await AgentHosts.start(context);
     hosts.lead({
       fact: (worker, { type }) => this.facts.push([worker, type]),
@@ -144,7 +150,9 @@ class Scene {
     const member = this.bus.log.find(({ subject }) => subject === `${subjects.members}.${agent}`);
     const { epoch } = JSON.parse(member!.value) as Member;
     const facts = this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`);
-    return encode({ epoch, facts: facts.length, clockErrorUs: 100 * agent, clockJumps: 0 });
+    const orders = this.bus.log.filter(({ subject }) => subject === subjects.lead);
+    const counts = { facts: facts.length, orders: orders.length };
+    return encode({ epoch, ...counts, clockErrorUs: 100 * agent, clockJumps: 0 });
   }
 
   async over(hosts: AgentHosts): Promise<AgentEnding['kind'][]> {
@@ -225,6 +233,44 @@ describe('agents and their coordinator', () => {
     assert.deepEqual(scene.lost, []);
   });
 
+  it('take up where they were with a bus that has lost everything', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    hosts.order({ type: 'flush', flush: 1 });
+    await until('the order', () => scene.workers.every(({ orders }) => orders.length === 1));
+    // The second agent is away when the next order is given, and when the bus is replaced.
+    scene.agents[1]!.link.isConnected = false;
+    hosts.order({ type: 'flush', flush: 2 });
+    await until('the next', () => scene.workers[0]!.orders.length === 2);
+    const places = (): string[] =>
+      scene.bus.log.map(({ subject }) => subject).filter((each) => each.includes('.member.'));
+    assert.equal(places().length, 2);
+    scene.bus.lose();
+    scene.agents[1]!.link.isConnected = true;
+    await until('what was said', () => scene.bus.log.length >= 3);
+    assert.deepEqual(
+      places().sort(),
+      [0, 1].map((place) => `${subjects.members}.${place}`),
+    );
+    hosts.order({ type: 'flush', flush: 3 });
+    const flushes = [1, 2, 3].map((flush) => ({ type: 'flush', flush }));
+    await until('all orders', () => scene.workers.every(({ orders }) => orders.length === 3));
+    for (const { orders } of scene.workers) assert.deepEqual(orders, flushes);
+    scene.workers[1]!.report({ type: 'connected' });
+    await until('facts', () => scene.facts.length === 6);
+    await scene.over(hosts);
+    assert.deepEqual(scene.lost, []);
+  });
+
+  it('let nobody in when every place is taken: one in the place of another ends', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.addAgent();
+    const late = scene.agents.pop()!;
+    assert.deepEqual(await late.ended, { kind: 'fenced' });
+    await scene.over(hosts);
+  });
+
   it('give up one that stays silent, with all its workers, and no other', async () => {
     const scene = new Scene();
     const hosts = await scene.start();
@@ -241,7 +287,7 @@ describe('agents and their coordinator', () => {
     assert.deepEqual([...hosts.alive], [0, 1]);
     assert.deepEqual(hosts.agents().map(({ status }) => status)[1], 'lost');
     assert.equal(hosts.takingPart(), 4);
-    await scene.over(hosts);
+    await hosts.end();
   });
 
   it('give up nobody while the coordinator itself hears nothing', async () => {

@@ -12,10 +12,22 @@ export class MemoryBus {
   private readonly ids = new Set<string>();
   private readonly listeners = new Set<(kept: Kept) => void>();
   private readonly hearers = new Set<(kept: Kept) => void>();
+  /** What those who have made the log do when it was made anew. */
+  readonly renewing = new Set<() => void>();
+  /** How often it was made anew. */
+  renewals = 0;
   private readonly answers = new Map<string, (value: string) => string | undefined>();
 
   link(): MemoryLink {
     return new MemoryLink(this);
+  }
+
+  /** As a bus that comes back without its file. */
+  lose(): void {
+    this.log.length = 0;
+    this.ids.clear();
+    this.renewals += 1;
+    for (const renewed of this.renewing) renewed();
   }
 
   append(kept: Kept, id: string): void {
@@ -79,7 +91,8 @@ export class MemoryLink implements Bus {
     });
   }
 
-  openLog(): Promise<void> {
+  openLog(_name: string, renewed: () => void = () => undefined): Promise<void> {
+    this.bus.renewing.add(renewed);
     return Promise.resolve();
   }
 
@@ -103,7 +116,10 @@ export class MemoryLink implements Bus {
 
   follow(_log: string, pattern: string, seen: Follower): Promise<Following> {
     let read = 0;
+    let { renewals } = this.bus;
     const readOn = (): void => {
+      if (renewals !== this.bus.renewals) read = 0;
+      ({ renewals } = this.bus);
       while (this.isConnected && read < this.bus.log.length) {
         const { subject, value } = this.bus.log[read++]!;
         if (matches(pattern, subject)) seen(value, subject);

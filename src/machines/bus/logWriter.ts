@@ -1,0 +1,164 @@
+import type { Bus } from './bus';
+
+const retryMs = 500;
+/** Of what is kept, characters: a bus that is away must not take the machine's memory. */
+const mostLength = 256 * 1024 * 1024;
+
+interface Entry {
+  readonly number: number;
+  readonly text: string;
+  /** Whether it is kept until it was taken. */
+  readonly isKept: boolean;
+  /** When it was said, or last acknowledged, milliseconds. */
+  readonly sinceMs: number;
+}
+
+export interface LogWriterOptions {
+  /** Entries that may be on their way at once; with 1, the log has them in their order. */
+  readonly inFlight?: number;
+  /** What the bus has not acknowledged after so long is given up, and all that follows; absent: never. */
+  readonly keptMs?: number;
+  /** Called once, when something was given up. */
+  readonly lost?: () => void;
+}
+
+/**
+ * Entries of one writer below one subject of a log: numbered from 1, and offered to the bus until it has them. Those that
+ * are kept until they were taken can be put again, in case the bus has lost them; readers pass over what they have by the
+ * number, see {@link import('./inOrder').InOrder}.
+ */
+export class LogWriter {
+  /** Number of the last entry. */
+  last = 0;
+  private waiting: Entry[] = [];
+  /** Acknowledged by the bus, and not taken yet. */
+  private readonly kept = new Map<number, Entry>();
+  private length = 0;
+  private sending = 0;
+  private takenUpTo = 0;
+  private isOver = false;
+  private readonly watching = new Set<() => void>();
+
+  /** @param writer part of the ids of its messages: nobody else in the log has it */
+  constructor(
+    private readonly bus: Bus,
+    private readonly subject: string,
+    private readonly writer: string,
+    private readonly options: LogWriterOptions = {},
+  ) {}
+
+  /** @param isKept until {@link LogWriter.taken} says that whoever reads it has it; else until the bus has it */
+  add(textOf: (number: number) => string, isKept: boolean): void {
+    if (this.isOver) return;
+    const number = (this.last += 1);
+    this.offer({ number, text: textOf(number), isKept, sinceMs: performance.now() });
+  }
+
+  /** Whoever reads has all up to this one. */
+  taken(number: number): void {
+    this.takenUpTo = Math.max(this.takenUpTo, number);
+    for (const entry of this.kept.values()) if (entry.number <= number) this.drop(entry);
+    this.changed();
+  }
+
+  /** Puts once more what the bus has had for so long and nobody has taken: it may have come back without it. */
+  again(longerThanMs = 0): void {
+    const sinceMs = performance.now();
+    const untaken = [...this.kept.values()]
+      .filter((entry) => sinceMs - entry.sinceMs >= longerThanMs)
+      .sort((a, b) => a.number - b.number);
+    for (const { number } of untaken) this.kept.delete(number);
+    this.waiting = [...untaken.map((entry) => ({ ...entry, sinceMs })), ...this.waiting];
+    this.pump();
+  }
+
+  /** Whether the bus has everything; settles when it has, or when the time is over. */
+  empty(withinMs: number): Promise<boolean> {
+    return this.until(() => this.waiting.length === 0 && this.sending === 0, withinMs);
+  }
+
+  /** The same for whoever reads. */
+  allTaken(withinMs: number): Promise<boolean> {
+    return this.until(() => this.takenUpTo >= this.last, withinMs);
+  }
+
+  /** Nothing more is offered. */
+  stop(): void {
+    this.isOver = true;
+    this.waiting = [];
+    this.kept.clear();
+    this.changed();
+  }
+
+  private offer(entry: Entry): void {
+    this.waiting.push(entry);
+    this.length += entry.text.length;
+    if (this.length > mostLength) this.giveUp();
+    else this.pump();
+  }
+
+  private drop({ number, text }: Entry): void {
+    this.kept.delete(number);
+    this.length -= text.length;
+  }
+
+  private pump(): void {
+    const { inFlight = 1 } = this.options;
+    while (this.sending < inFlight) {
+      const next = this.waiting.shift();
+      if (next === undefined) break;
+      if (next.number <= this.takenUpTo) {
+        this.drop(next);
+        continue;
+      }
+      this.sending += 1;
+      void this.send(next).finally(() => {
+        this.sending -= 1;
+        this.pump();
+      });
+    }
+    this.changed();
+  }
+
+  private async send(entry: Entry): Promise<void> {
+    const { number, text, sinceMs } = entry;
+    const { keptMs = Infinity } = this.options;
+    while (!this.isOver) {
+      try {
+        await this.bus.append(this.subject, text, `${this.writer}.${number}`);
+        this.kept.set(number, { ...entry, sinceMs: performance.now() });
+        if (!entry.isKept || number <= this.takenUpTo) this.drop(entry);
+        return;
+      } catch {
+        if (performance.now() - sinceMs > keptMs) this.giveUp();
+        else await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+
+  private giveUp(): void {
+    if (this.isOver) return;
+    this.stop();
+    this.options.lost?.();
+  }
+
+  private changed(): void {
+    for (const look of [...this.watching]) look();
+  }
+
+  private until(holds: () => boolean, withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.watching.delete(look);
+        resolve(holds() && !this.isOver);
+      };
+      const look = (): void => {
+        if (holds() || this.isOver) settle();
+      };
+      const timer = setTimeout(settle, withinMs);
+      this.watching.add(look);
+      look();
+    });
+  }
+}
