@@ -7,7 +7,6 @@ export { findBaseline, isBaselineWord } from '../results/compare/baseline';
 export { agentCommand } from './commands/agentCommand';
 export { attachCommand } from './commands/attachCommand';
 export { gatherHosts } from './commands/onHosts';
-export { runOnKubernetes } from './commands/onKubernetes';
 export { baselineCommand, compareCommand } from './commands/compareCommand';
 export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
@@ -32,3 +31,5 @@ export { openTarget, probeByKind } from '../targets/openTarget';
 export { calibrate } from '../runner/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
+
+export const onCluster = () => import(/* webpackChunkName: "cluster" */ './onCluster.js');

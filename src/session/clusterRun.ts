@@ -8,7 +8,8 @@ import type { Plan } from '../plan/plan';
 import { withPayloadFile } from '../runner/prepare/payloadFiles';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
-import { referencesIn } from '../scenario/target/references';
+import { referencesIn, resolveReferences } from '../scenario/target/references';
+import { hostsOf, withTexts } from '../scenario/target/targetKinds';
 import { secretVariable, type TargetContext } from '../targets/target';
 import { asTextWords, secretInText } from './secretInText';
 
@@ -77,7 +78,17 @@ export async function clusterRunOf(
     ),
     ...(secret !== undefined && { ownSecret: secret }),
     keys: newBusKeys(),
+    ...{ connections: scenario.connections, hosts: targetHosts(scenario.target, context) },
   };
+}
+
+/** Names of the machines that agents connect to. */
+export function targetHosts(
+  target: Scenario['target'],
+  { reference }: Pick<TargetContext, 'reference'>,
+): string[] {
+  if (target === undefined) return [];
+  return hostsOf(withTexts(target, (text) => resolveReferences(text, reference).text));
 }
 
 const inSecretWords = 'The value goes into a Secret of the run.';

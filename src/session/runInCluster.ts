@@ -1,7 +1,8 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import type { Bus } from '../machines/bus/bus';
-import { checkRights, RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
+import { RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
+import { checkBeforeRun } from '../machines/kubernetes/examineCluster';
 import { Kubectl } from '../machines/kubernetes/kubectl';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { connectBus } from './connectBus';
@@ -34,7 +35,8 @@ export async function runInCluster(
   const { leaving, t } = shell;
   const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl });
   shell.progress(t('Asking what you may do in the namespace.'));
-  await checkRights(kubectl);
+  for (const warning of await checkBeforeRun(kubectl, wishes.namespace, given))
+    shell.say('warning', warning);
   leaving.throwIfAborted();
   shell.progress(t('Making the bus of the run in the cluster.'));
   const begun = new AbortController();

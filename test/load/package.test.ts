@@ -73,6 +73,7 @@ describe('the npm package', () => {
       'README.md',
       'dist/bus.js',
       'dist/cli.js',
+      'dist/cluster.js',
       'dist/commands.js',
       'dist/entra.js',
       'dist/licenses.txt',

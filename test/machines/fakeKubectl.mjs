@@ -110,18 +110,27 @@ async function createAll({ items }) {
   write('pods.json', pods);
 }
 
-if (words[0] === 'create' && words.includes('--output')) {
+if (words[0] === 'create' && words.includes('--validate=false')) {
+  const refused = (process.env.FAKE_REFUSED ?? '').split(',');
+  for (const { spec } of input().items) {
+    const { resource, subresource } = spec.resourceAttributes;
+    const name = [resource, subresource].filter((part) => part !== undefined).join('/');
+    process.stdout.write(`${!refused.includes(name)}\n`);
+  }
+} else if (words[0] === 'create' && words.includes('--output')) {
   const uid = randomUUID();
   const object = input();
   create({ ...object, metadata: { ...object.metadata, uid } });
   process.stdout.write(uid);
 } else if (words[0] === 'create') await createAll(input());
-else if (words[0] === 'auth') {
-  const refused = (process.env.FAKE_REFUSED ?? '').split(',');
-  const isRefused = refused.includes(words[3]);
-  process.stdout.write(isRefused ? 'no\n' : 'yes\n');
-  process.exitCode = isRefused ? 1 : 0;
-} else if (words[0] === 'rollout') process.stdout.write('successfully rolled out\n');
+else if (words[0] === 'rollout') process.stdout.write('successfully rolled out\n');
+else if (words[0] === 'config') {
+  const contexts = [{ name: 'fake', context: { cluster: 'fake' } }];
+  const clusters = [{ name: 'fake', cluster: { server: 'https://fake.example' } }];
+  process.stdout.write(JSON.stringify({ 'current-context': 'fake', contexts, clusters }));
+} else if (words[0] === 'get' && words[1] === 'nodes')
+  process.stdout.write('node-1\t64\t64Gi\t\tTrue\t\t\t\tlinux\n');
+else if (words[0] === 'get' && words[1] !== 'pods') process.stdout.write('{"items":[]}');
 else if (words[0] === 'get') {
   const pods = existsSync(file('pods.json')) ? read('pods.json') : [];
   const items = pods.map(({ name, labels }) => ({

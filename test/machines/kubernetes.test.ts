@@ -71,8 +71,11 @@ describe('a run in a cluster whose pods are processes', () => {
     const { code, stderr } = await going.finished;
     delete process.env['FAKE_REFUSED'];
     assert.equal(code, 2);
-    assert.match(stderr, /You may not create secrets, create pods\/portforward in this namespace/);
-    assert.doesNotMatch(asked(), /--filename/);
+    assert.match(
+      stderr,
+      /You may not create secrets, create pods\/portforward in namespace load\. Ask/,
+    );
+    assert.doesNotMatch(asked(), /create --output/);
   });
 
   it('takes no scenario with a secret as text, nor one for the embedded hub', async () => {

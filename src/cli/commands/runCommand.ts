@@ -81,7 +81,7 @@ export async function runCommand(
     return importCommand(path.resolve(folder, resultFilePath), flags, io);
   }
   if (flags.on === 'kubernetes') {
-    const { runOnKubernetes } = await onDemand();
+    const { runOnKubernetes } = await (await onDemand()).onCluster();
     return runOnKubernetes(read, overrides, flags, io, deps);
   }
   const directory = path.resolve(cwd, flags.out ?? '.signalr-bench');

@@ -21,18 +21,6 @@ const removedWithinS = 60;
 /** Beside the time that kubectl gives itself. */
 const spareS = 15;
 
-/** What the user must be allowed in the namespace, by resource. */
-const rights: Readonly<Record<string, readonly string[]>> = {
-  configmaps: ['create'],
-  secrets: ['create'],
-  services: ['create', 'get'],
-  'deployments.apps': ['create', 'get', 'list', 'watch'],
-  'jobs.batch': ['create', 'get', 'list', 'watch', 'delete'],
-  'networkpolicies.networking.k8s.io': ['create'],
-  pods: ['get', 'list'],
-  'pods/portforward': ['create'],
-};
-
 export const newBusKeys = (): ClusterRun['keys'] => ({
   lead: randomBytes(24).toString('hex'),
   agent: randomBytes(24).toString('hex'),
@@ -57,19 +45,6 @@ export async function bundleOf(folder: string): Promise<Record<string, Buffer>> 
       `The scripts have ${size} bytes; ${mostBundleBytes} go to a cluster.`,
     );
   return found;
-}
-
-/** @throws ExpectedError `cluster-rights` that names all that is missing */
-export async function checkRights(kubectl: ClusterAccess): Promise<void> {
-  const asked = Object.entries(rights).flatMap(([resource, verbs]) =>
-    verbs.map(async (verb) => ((await kubectl.may(verb, resource)) ? [] : [`${verb} ${resource}`])),
-  );
-  const missing = (await Promise.all(asked)).flat();
-  if (missing.length > 0)
-    throw new ExpectedError(
-      'cluster-rights',
-      `You may not ${missing.join(', ')} in this namespace: ask for these rights, or name another one with --namespace.`,
-    );
 }
 
 /** A run in a cluster: everything it has there belongs to one object, and goes with it. */

@@ -68,16 +68,6 @@ export class Kubectl {
     return (JSON.parse(text) as { readonly items?: readonly T[] }).items ?? [];
   }
 
-  /** Whether the user may. @throws ExpectedError when the cluster does not answer that */
-  async may(verb: string, resource: string): Promise<boolean> {
-    const words = ['auth', 'can-i', verb, resource];
-    const { code, out, error } = await this.call(words, '', answerWithinMs);
-    const answer = /^(yes|no)\b/.exec(out.trim())?.[1];
-    // No is an exit code of its own kind: what failed has no answer.
-    if (answer === undefined && code !== 0) throw kubectlTrouble(words, error);
-    return answer !== 'no';
-  }
-
   /** A port of this machine that leads to a service of the cluster; made again when it breaks. */
   async forward(service: string, port: number): Promise<Forwarding> {
     let child: ChildProcess | undefined;

@@ -40,6 +40,9 @@ export interface ClusterRun {
   readonly ownSecret?: string;
   readonly keys: BusKeys;
   readonly agentMemoryMb?: number;
+  /** Of all agents together, and the hosts that they go to as far as they are known: what is looked at before the run. */
+  readonly connections?: number;
+  readonly hosts?: readonly string[];
 }
 
 const appName = 'signalr-bench';
@@ -192,6 +195,8 @@ function podOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
     metadata: { labels: labelsOf(run, part) },
     spec: {
       ...{ automountServiceAccountToken: false, enableServiceLinks: false },
+      // Clusters may have nodes with Windows, too.
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
       securityContext: podSecurity,
       ...spec,
     },

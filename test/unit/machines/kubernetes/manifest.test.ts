@@ -47,6 +47,37 @@ describe('what a run leaves in a cluster', () => {
     }
   });
 
+  /** Source: Kubernetes documentation, "Pod Security Standards", headings "Baseline" and "Restricted". */
+  it('keeps to the strictest of the Pod Security Standards', () => {
+    const volumes = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral'];
+    const taken = [...volumes, 'persistentVolumeClaim', 'projected', 'secret', 'name'];
+    for (const { spec } of [owner, ...owned].flatMap((object) => templateOf(object) ?? [])) {
+      const { securityContext: pod } = spec!;
+      for (const key of ['hostNetwork', 'hostPID', 'hostIPC'] as const) assert.ok(!spec![key], key);
+      assert.equal(pod?.runAsNonRoot, true);
+      assert.ok(pod.runAsUser! > 0);
+      assert.equal(pod.seccompProfile?.type, 'RuntimeDefault');
+      for (const key of ['sysctls', 'seLinuxOptions', 'windowsOptions'] as const)
+        assert.equal(pod[key], undefined, key);
+      for (const volume of spec!.volumes ?? [])
+        assert.ok(Object.keys(volume).every((key) => taken.includes(key)));
+      assert.equal(spec!.initContainers, undefined);
+      for (const { securityContext, ports = [] } of spec!.containers) {
+        assert.ok(!securityContext?.privileged);
+        assert.equal(securityContext?.allowPrivilegeEscalation, false);
+        assert.deepEqual(securityContext.capabilities, { drop: ['ALL'] });
+        for (const key of ['runAsUser', 'runAsNonRoot', 'seccompProfile', 'procMount'] as const)
+          assert.equal(securityContext[key], undefined, key);
+        assert.ok(ports.every(({ hostPort }) => hostPort === undefined));
+      }
+    }
+  });
+
+  it('goes to nodes that can run it', () => {
+    for (const { spec } of owned.flatMap((object) => templateOf(object) ?? []))
+      assert.deepEqual(spec!.nodeSelector, { 'kubernetes.io/os': 'linux' });
+  });
+
   it('ends by itself, and outlives agents that crash', () => {
     const jobs = owned.filter((object): object is Job => object.kind === 'Job');
     assert.deepEqual(

@@ -34,10 +34,6 @@ export class ScriptedKubectl implements ClusterAccess {
     return text === '' ? [] : (JSON.parse(text) as readonly T[]);
   }
 
-  async may(verb: string, resource: string): Promise<boolean> {
-    return (await this.run(['auth', 'can-i', verb, resource])) !== 'no';
-  }
-
   async forward(): Promise<Forwarding> {
     await this.answer('forward', '');
     this.forwardings += 1;

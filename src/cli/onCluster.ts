@@ -1,0 +1,2 @@
+/** What only command lines about a cluster need, in a bundle of its own; agents never load it. */
+export { runOnKubernetes } from './commands/onKubernetes';

@@ -1,0 +1,55 @@
+import { formatCount } from '../../../base/units';
+import { serviceOfHost } from '../../../base/serviceTraits';
+import type { ClusterCheck, Finding } from './check';
+
+/**
+ * Ports that a public load balancer gives each machine for one frontend address, by how many machines there are; more
+ * addresses give more, up to the first number. Source: Azure Load Balancer, "Source Network Address Translation (SNAT)
+ * for outbound connections", heading "Default port allocation table".
+ */
+const defaultPorts: readonly (readonly [upTo: number, ports: number])[] = [
+  ...[[50, 1024] as const, [100, 512] as const, [200, 256] as const],
+  ...[[400, 128] as const, [800, 64] as const, [1000, 32] as const],
+];
+
+export const outboundPorts = (nodes: number): number =>
+  defaultPorts.find(([upTo]) => nodes <= upTo)?.[1] ?? defaultPorts.at(-1)![1];
+
+const advice =
+  'Where nodes go out by a load balancer, give them a NAT gateway, or more ports (az aks update --load-balancer-outbound-ports), or the service a private endpoint. Connections that time out in steps of so many are its signature.';
+
+export const outboundCheck: ClusterCheck = {
+  name: 'outbound ports',
+  async look(view, { agents, connections, hosts = [] }): Promise<readonly Finding[]> {
+    const nodes = await view.nodes();
+    if (!nodes.some(({ isAks }) => isAks))
+      return [{ status: 'good', text: 'no limit is known of: the nodes are not of AKS' }];
+    const ports = outboundPorts(nodes.length);
+    const perNode = `A node of AKS has ${formatCount(ports)} outbound ports to one public address by default`;
+    const isPublic = hosts.some((host) => serviceOfHost(host) !== undefined);
+    if (connections === undefined || (hosts.length > 0 && !isPublic))
+      return [
+        {
+          status: 'note',
+          text: `${perNode}: so many connections at most from one node to one service of Azure.`,
+          advice,
+        },
+      ];
+    const places = Math.max(1, Math.min(agents, nodes.filter(({ isOpen }) => isOpen).length));
+    const each = Math.ceil(connections / places);
+    if (each <= ports)
+      return [
+        {
+          status: 'good',
+          text: `${formatCount(each)} connections from each node, ${formatCount(ports)} ports`,
+        },
+      ];
+    return [
+      {
+        status: 'warning',
+        text: `${perNode}, and ${formatCount(each)} connections would come from each.`,
+        advice,
+      },
+    ];
+  },
+};

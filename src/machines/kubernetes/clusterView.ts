@@ -1,0 +1,196 @@
+/** What is read of a cluster before a run: each thing once, in as few calls as can be, since signing in may take seconds. */
+import type { LimitRange, Namespace, ResourceQuota } from 'kubernetes-types/core/v1';
+import { ExpectedError } from '../../base/expectedError';
+import type { ClusterAccess } from './kubectl';
+import { quantityOf } from './quantity';
+
+/** Where kubectl goes. */
+export interface ClusterPlace {
+  /** Absent inside a cluster, where kubectl needs none. */
+  readonly context?: string;
+  readonly server?: string;
+  readonly namespace: string;
+}
+
+export interface ClusterVersions {
+  readonly client: string;
+  readonly server: string;
+}
+
+export interface ClusterNode {
+  readonly name: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  /** Takes pods that tolerate nothing. */
+  readonly isOpen: boolean;
+  readonly isLinux: boolean;
+  /** Of Azure Kubernetes Service. */
+  readonly isAks: boolean;
+}
+
+/** A right: a verb and what it is for, as `kubectl auth can-i` takes them; without a namespace that of the run. */
+export interface Right {
+  readonly verb: string;
+  /** `pods`, `jobs.batch`, `pods/log`. */
+  readonly resource: string;
+  readonly ofCluster?: boolean;
+}
+
+const nodeFields = [
+  '.metadata.name',
+  '.status.allocatable.cpu',
+  '.status.allocatable.memory',
+  '.spec.unschedulable',
+  '.status.conditions[?(@.type=="Ready")].status',
+  '.spec.taints[*].effect',
+  '.spec.providerID',
+  '.metadata.labels.kubernetes\\.azure\\.com/cluster',
+  '.metadata.labels.kubernetes\\.io/os',
+];
+
+export class ClusterView {
+  private readonly seen = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly kubectl: ClusterAccess,
+    /** As it was asked for; absent: that of the context. */
+    private readonly named?: string,
+  ) {}
+
+  /** Asks nobody: it is what kubectl has in its files. @throws ExpectedError `kubectl-context`, `kubectl-missing` */
+  place(): Promise<ClusterPlace> {
+    return this.once('place', async () => {
+      const words = ['config', 'view', '--minify', '--output', 'json'];
+      const config = await this.kubectl.run(words).then(readConfig, (error: unknown) => {
+        if (error instanceof ExpectedError && error.code === 'kubectl-context') return {};
+        throw error;
+      });
+      return { namespace: 'default', ...config, ...(this.named && { namespace: this.named }) };
+    });
+  }
+
+  versions(): Promise<ClusterVersions> {
+    return this.once('versions', async () => {
+      const said = json(await this.kubectl.run(['version', '--output', 'json'])) as {
+        readonly clientVersion?: { readonly gitVersion?: string };
+        readonly serverVersion?: { readonly gitVersion?: string };
+      };
+      return {
+        client: said.clientVersion?.gitVersion ?? 'of an unknown version',
+        server: said.serverVersion?.gitVersion ?? 'of an unknown version',
+      };
+    });
+  }
+
+  /** One answer for each right. */
+  async may(rights: readonly Right[]): Promise<boolean[]> {
+    const { namespace } = await this.place();
+    const items = rights.map((right) => accessReview(right, namespace));
+    const words = ['create', '--validate=false', '--filename', '-', '--output'];
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    const said = await this.kubectl.run([...words, 'jsonpath={.status.allowed}{"\\n"}'], list);
+    const answers = said.trim().split(/\s+/);
+    if (answers.length !== rights.length)
+      throw new ExpectedError('kubectl', 'kubectl gave no answer about your rights.');
+    return answers.map((answer) => answer === 'true');
+  }
+
+  /** What the namespace limits. */
+  rules(): Promise<{ readonly quotas: ResourceQuota[]; readonly ranges: LimitRange[] }> {
+    return this.once('rules', async () => {
+      const words = ['get', 'resourcequotas,limitranges', '--output', 'json'];
+      const { items = [] } = json(await this.kubectl.run(words)) as {
+        readonly items?: readonly (ResourceQuota | LimitRange)[];
+      };
+      const of = (kind: string) => items.filter((item) => item.kind === kind);
+      return {
+        quotas: of('ResourceQuota') as ResourceQuota[],
+        ranges: of('LimitRange') as LimitRange[],
+      };
+    });
+  }
+
+  /** Labels of the namespace. */
+  labels(): Promise<Readonly<Record<string, string>>> {
+    return this.once('labels', async () => {
+      const { namespace } = await this.place();
+      const text = await this.kubectl.run(['get', 'namespace', namespace, '--output', 'json']);
+      return (json(text) as Namespace).metadata?.labels ?? {};
+    });
+  }
+
+  nodes(): Promise<readonly ClusterNode[]> {
+    return this.once('nodes', async () => {
+      const fields = nodeFields.map((field) => `{${field}}`).join('{"\\t"}');
+      const path = `jsonpath={range .items[*]}${fields}{"\\n"}{end}`;
+      const text = await this.kubectl.run(['get', 'nodes', '--output', path]);
+      return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [nodeOf(line)]));
+    });
+  }
+
+  /** Asks the server to take objects without keeping them. @throws ExpectedError with why it does not */
+  async tryOut(items: readonly object[]): Promise<void> {
+    const words = ['create', '--dry-run=server', '--validate=false', '--output', 'name'];
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    await this.kubectl.run([...words, '--filename', '-'], list);
+  }
+
+  private once<T>(what: string, read: () => Promise<T>): Promise<T> {
+    const reading = (this.seen.get(what) as Promise<T> | undefined) ?? read();
+    this.seen.set(what, reading);
+    return reading;
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExpectedError('kubectl', 'kubectl gave an answer that cannot be read.');
+  }
+}
+
+function readConfig(text: string): Partial<ClusterPlace> {
+  const config = json(text) as {
+    readonly 'current-context'?: string;
+    readonly clusters?: readonly { readonly cluster?: { readonly server?: string } }[];
+    readonly contexts?: readonly { readonly context?: { readonly namespace?: string } }[];
+  };
+  const context = config['current-context'];
+  const server = config.clusters?.[0]?.cluster?.server;
+  const namespace = config.contexts?.[0]?.context?.namespace;
+  return {
+    ...(context && { context }),
+    ...(server && { server }),
+    ...(namespace && { namespace }),
+  };
+}
+
+function accessReview({ verb, resource: named, ofCluster }: Right, namespace: string): object {
+  const [whole = '', subresource] = named.split('/');
+  const [resource, ...group] = whole.split('.');
+  return {
+    ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+    spec: {
+      resourceAttributes: {
+        ...{ verb, resource, group: group.join('.') },
+        ...(subresource !== undefined && { subresource }),
+        ...(ofCluster !== true && { namespace }),
+      },
+    },
+  };
+}
+
+function nodeOf(line: string): ClusterNode {
+  const [name = '', cpu, memory, unschedulable, ready, taints = '', provider = '', aks, os] =
+    line.split('\t');
+  return {
+    name,
+    cores: quantityOf(cpu) ?? 0,
+    memoryBytes: quantityOf(memory) ?? 0,
+    isOpen:
+      unschedulable !== 'true' && ready === 'True' && !/\b(NoSchedule|NoExecute)\b/.test(taints),
+    isLinux: os === 'linux' || !os,
+    isAks: provider.startsWith('azure://') || Boolean(aks),
+  };
+}

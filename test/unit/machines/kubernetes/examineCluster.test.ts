@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { ExpectedError } from '../../../../src/base/expectedError';
+import { checkBeforeRun, examineCluster } from '../../../../src/machines/kubernetes/examineCluster';
+import type { ClusterRun } from '../../../../src/machines/kubernetes/manifest';
+import { outboundPorts } from '../../../../src/machines/kubernetes/checks/outboundCheck';
+import { sampleClusterRun } from './sampleClusterRun';
+import { ScriptedKubectl } from './scriptedKubectl';
+
+interface Cluster {
+  readonly refused?: readonly string[];
+  readonly quotas?: readonly object[];
+  readonly ranges?: readonly object[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly nodes?: readonly string[];
+  /** Fails where words begin with the key. */
+  readonly failing?: Readonly<Record<string, ExpectedError>>;
+}
+
+const linux = 'n1\t4\t16Gi\t\tTrue\t\t\t\tlinux';
+const aks = (name: string): string => `${name}\t3860m\t12Gi\t\tTrue\t\tazure:///x\t\tlinux`;
+
+interface Review {
+  readonly spec: {
+    readonly resourceAttributes: {
+      readonly verb: string;
+      readonly group: string;
+      readonly resource: string;
+      readonly subresource?: string;
+      readonly namespace?: string;
+    };
+  };
+}
+
+const cluster = ({
+  refused = [],
+  quotas = [],
+  ranges = [],
+  labels = {},
+  nodes = [linux, linux, linux],
+  failing = {},
+}: Cluster = {}): ScriptedKubectl =>
+  new ScriptedKubectl((words, input) => {
+    for (const [start, error] of Object.entries(failing)) if (words.startsWith(start)) throw error;
+    if (words.startsWith('config view'))
+      return JSON.stringify({
+        'current-context': 'aks-load',
+        contexts: [{ name: 'aks-load', context: { namespace: 'load' } }],
+        clusters: [{ name: 'c', cluster: { server: 'https://a.azmk8s.io:443' } }],
+      });
+    if (words.startsWith('version'))
+      return JSON.stringify({
+        clientVersion: { gitVersion: 'v1.32.4' },
+        serverVersion: { gitVersion: 'v1.31.2' },
+      });
+    if (words.startsWith('create --validate=false')) {
+      const { items } = JSON.parse(input) as { readonly items: readonly Review[] };
+      return items
+        .map(({ spec: { resourceAttributes: asked } }) => {
+          assert.equal(asked.namespace, 'load');
+          const group = asked.group === '' ? '' : `.${asked.group}`;
+          const part = asked.subresource === undefined ? '' : `/${asked.subresource}`;
+          return `${!refused.includes(`${asked.verb} ${asked.resource}${group}${part}`)}\n`;
+        })
+        .join('');
+    }
+    if (words.startsWith('get resourcequotas'))
+      return JSON.stringify({
+        items: [
+          ...quotas.map((quota) => ({ kind: 'ResourceQuota', metadata: { name: 'q' }, ...quota })),
+          ...ranges.map((item) => ({
+            ...{ kind: 'LimitRange', metadata: { name: 'r' } },
+            spec: { limits: [{ type: 'Container', ...item }] },
+          })),
+        ],
+      });
+    if (words.startsWith('get namespace')) return JSON.stringify({ metadata: { labels } });
+    if (words.startsWith('get nodes')) return `${nodes.join('\n')}\n`;
+    if (words.startsWith('create --dry-run=server')) return 'job/a\n';
+    throw new Error(`nobody expects ${words}`);
+  });
+
+const before = (given: Cluster, run: Partial<ClusterRun> = {}): Promise<string[]> =>
+  checkBeforeRun(cluster(given), undefined, { ...sampleClusterRun, ...run });
+
+const quota = (
+  hard: Readonly<Record<string, string>>,
+  used: Readonly<Record<string, string>> = {},
+  spec: object = {},
+): object => ({ spec, status: { hard, used } });
+
+describe('what is looked at before a run in a cluster', () => {
+  it('lets a run begin where nothing is in its way, in four calls', async () => {
+    const kubectl = cluster();
+    assert.deepEqual(await checkBeforeRun(kubectl, undefined, sampleClusterRun), []);
+    assert.deepEqual(
+      kubectl.asked.map((words) => words.split(' ').slice(0, 2).join(' ')),
+      ['config view', 'create --validate=false', 'get resourcequotas,limitranges', 'get nodes'],
+    );
+  });
+
+  it('names all rights that are missing', async () => {
+    const refused = ['create secrets', 'create pods/portforward', 'delete jobs.batch'];
+    await assert.rejects(before({ refused }), {
+      code: 'cluster-checks',
+      message:
+        'You may not create secrets, delete jobs.batch, create pods/portforward in namespace load. Ask for these rights, or name another namespace with --namespace.',
+    });
+  });
+
+  it('needs no right but those of a run', async () => {
+    assert.deepEqual(await before({ refused: ['get pods/log', 'create pods'] }), []);
+  });
+
+  it('goes on where quotas and nodes may not be read', async () => {
+    const no = new ExpectedError('cluster-rights', 'The cluster refuses it.');
+    assert.deepEqual(await before({ failing: { 'get nodes': no, 'get resourcequotas': no } }), []);
+  });
+
+  it('stops where the cluster does not answer', async () => {
+    const away = new ExpectedError('cluster-unreachable', 'Away.');
+    await assert.rejects(before({ failing: { 'create --validate': away } }), {
+      code: 'cluster-unreachable',
+    });
+    await assert.rejects(before({ failing: { 'get nodes': away } }), { message: /^Away\./ });
+  });
+
+  it('says how many agents a quota has room for', async () => {
+    // Three agents ask for 1.5 cores, coordinator and bus for 0.3.
+    const fits = quota({ 'requests.cpu': '2', pods: '10' }, { 'requests.cpu': '200m', pods: '5' });
+    assert.deepEqual(await before({ quotas: [fits] }), []);
+    const small = quota({ cpu: '2', pods: '10' }, { cpu: '500m', pods: '1' });
+    await assert.rejects(before({ quotas: [small] }), {
+      message:
+        'Quota q has too little left for 3 agents, bus and coordinator: 1.5 cores of 2 cores cpu (1.8 cores are needed). Use at most 2 agents (--agents 2), or ask for a larger quota.',
+    });
+    const full = quota({ pods: '3', 'limits.memory': '64Gi' }, { pods: '1' });
+    await assert.rejects(before({ quotas: [full] }), {
+      message: /: 2 of 3 pods \(5 are needed\)\. Ask for a larger quota, or name another namespace/,
+    });
+  });
+
+  it('counts the objects of a run', async () => {
+    const jobs = quota({ 'count/jobs.batch': '3' }, { 'count/jobs.batch': '1' });
+    await assert.rejects(before({ quotas: [jobs] }), /2 of 3 count\/jobs\.batch \(3 are needed\)/);
+  });
+
+  it('passes over quotas for pods of other kinds', async () => {
+    const none = { pods: '0' };
+    assert.deepEqual(
+      await before({
+        quotas: [
+          quota(none, {}, { scopes: ['BestEffort'] }),
+          quota(none, {}, { scopes: ['Terminating'] }),
+          quota(
+            none,
+            {},
+            { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass' }] } },
+          ),
+        ],
+      }),
+      [],
+    );
+    await assert.rejects(before({ quotas: [quota(none, {}, { scopes: ['NotBestEffort'] })] }));
+  });
+
+  it('knows that a quota of limits takes no pod without one, unless the namespace gives one', async () => {
+    const quotas = [quota({ 'limits.cpu': '64' })];
+    await assert.rejects(before({ quotas }), /Quota q limits limits\.cpu, so that .*LimitRange/);
+    const [warning] = await before({ quotas, ranges: [{ default: { cpu: '4' } }] });
+    assert.match(warning!, /limits each agent to 4 cores: beyond it the load is late/);
+    await assert.rejects(
+      before({ quotas: [quota({ 'limits.cpu': '16' })], ranges: [{ default: { cpu: '4' } }] }),
+      /16 cores of 16 cores limits\.cpu \(20 cores are needed\)\. Use at most 2 agents/,
+    );
+  });
+
+  it('knows limits that refuse pods of a run', async () => {
+    const refusals: readonly (readonly [object, RegExp])[] = [
+      [
+        { max: { memory: '512Mi' } },
+        /LimitRange r refuses the pods of agents for its memory: it may take 1 GiB, at most 512 MiB are allowed\./,
+      ],
+      [{ max: { cpu: '2' } }, /for its cpu: it has no limit, at most 2 cores are allowed/],
+      [
+        { min: { memory: '100Mi' } },
+        /the pod of the bus for its memory: it asks for 64 MiB, at least 100 MiB must/,
+      ],
+      [
+        { maxLimitRequestRatio: { memory: '10' } },
+        /pod of the bus for its memory: its limit is 16 times what it asks for, at most 10 times/,
+      ],
+      [
+        { default: { cpu: '250m' } },
+        /limits each agent to 0\.25 cores, which is less than the 0\.5 cores/,
+      ],
+    ];
+    for (const [range, words] of refusals) await assert.rejects(before({ ranges: [range] }), words);
+    const wide = {
+      min: { cpu: '10m' },
+      max: { memory: '2Gi' },
+      maxLimitRequestRatio: { memory: '16' },
+    };
+    assert.deepEqual(await before({ ranges: [wide] }), []);
+  });
+
+  it('warns of nodes that have no place', async () => {
+    const closed = 'n2\t4\t16Gi\ttrue\tTrue\t\t\t\tlinux';
+    const tainted = 'n3\t4\t16Gi\t\tTrue\tNoSchedule\t\t\tlinux';
+    const unready = 'n4\t4\t16Gi\t\tUnknown\t\t\t\tlinux';
+    const windows = 'n5\t4\t16Gi\t\tTrue\t\t\t\twindows';
+    const nodes = [closed, tainted, unready, windows];
+    assert.match((await before({ nodes }))[0]!, /^No Linux node is ready for pods now\./);
+    const small = 'n6\t1\t4Gi\t\tTrue\tPreferNoSchedule\t\t\tlinux';
+    assert.match(
+      (await before({ nodes: [...nodes, small] }))[0]!,
+      /^1 ready for pods, with 1 core and 4 GiB .* ask for 1\.8 cores\./,
+    );
+  });
+
+  it('warns of outbound ports on AKS, by the load of each node', async () => {
+    const nodes = [aks('a'), aks('b')];
+    const hosts = ['bench.service.signalr.net'];
+    const [warning] = await before({ nodes }, { connections: 3000, hosts });
+    assert.match(
+      warning!,
+      /^A node of AKS has 1,024 outbound ports .* 1,500 connections would come from each\. .*NAT gateway/,
+    );
+    assert.deepEqual(await before({ nodes }, { connections: 2000, hosts }), []);
+    // A hub in the cluster, or no AKS.
+    assert.deepEqual(await before({ nodes }, { connections: 9000, hosts: ['hub.load'] }), []);
+    assert.deepEqual(await before({}, { connections: 9000, hosts }), []);
+    const noRight = new ExpectedError('cluster-rights', 'No.');
+    assert.deepEqual(
+      await before({ failing: { 'get nodes': noRight } }, { connections: 9000, hosts }),
+      [],
+    );
+    assert.deepEqual(
+      [2, 50, 51, 100, 101, 401, 5000].map(outboundPorts),
+      [1024, 1024, 512, 512, 256, 64, 32],
+    );
+  });
+});
+
+describe('what doctor says of a cluster', () => {
+  const examine = (given: Cluster, run: Partial<ClusterRun> = {}) =>
+    examineCluster(cluster(given), undefined, { ...sampleClusterRun, ...run });
+
+  it('is all that a run depends on', async () => {
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    const { findings, ...place } = await examine({ labels });
+    assert.deepEqual(place, {
+      ...{ context: 'aks-load', server: 'https://a.azmk8s.io:443', namespace: 'load' },
+    });
+    assert.deepEqual(
+      findings.map(({ check, status, text }) => [check, status, text]),
+      [
+        ['kubectl', 'good', 'v1.32.4, context aks-load'],
+        ['server', 'good', 'v1.31.2, https://a.azmk8s.io:443'],
+        [
+          'namespace',
+          'good',
+          'load asks pods for Pod Security level restricted; those of a run keep to restricted',
+        ],
+        ['rights', 'good', 'all 17 that a run needs in namespace load'],
+        ['quota', 'good', 'the namespace has none'],
+        ['limits', 'good', 'the namespace gives pods none'],
+        ['nodes', 'good', '3 ready for pods, with 12 cores and 48 GiB for all pods'],
+        ['outbound ports', 'good', 'no limit is known of: the nodes are not of AKS'],
+        ['network policy', 'note', findings[8]!.text],
+        [
+          'images',
+          'note',
+          'node (agents, coordinator) and nats (bus) will be pulled by the nodes.',
+        ],
+        ['dry run', 'good', 'the cluster would take all objects of a run, and a pod of an agent'],
+      ],
+    );
+  });
+
+  it('ends with what keeps kubectl from answering', async () => {
+    const context = new ExpectedError('kubectl-missing', 'Install it.');
+    const first = await examine({ failing: { config: context } });
+    assert.deepEqual(first, {
+      findings: [{ check: 'kubectl', status: 'bad', text: 'Install it.' }],
+    });
+    const signIn = new ExpectedError('kubectl-sign-in', 'Sign in.');
+    const second = await examine({ failing: { version: signIn } });
+    assert.equal(second.context, 'aks-load');
+    assert.deepEqual(second.findings, [{ check: 'server', status: 'bad', text: 'Sign in.' }]);
+  });
+
+  it('says what the cluster itself would refuse, and tries no pod without the right', async () => {
+    const error = new ExpectedError('cluster-security', 'The namespace takes others only.');
+    const refused = await examine({ failing: { 'create --dry-run': error } });
+    assert.deepEqual(refused.findings.at(-1), {
+      ...{ check: 'dry run', status: 'bad', text: 'The namespace takes others only.' },
+    });
+    const kubectl = cluster({ refused: ['create pods'] });
+    const { findings } = await examineCluster(kubectl, undefined, sampleClusterRun);
+    assert.equal(findings.at(-1)?.text, 'the cluster would take all objects of a run');
+  });
+
+  it('says in a note what is known only with a load', async () => {
+    const { findings } = await examine({ nodes: [aks('a')], refused: ['get pods/log'] });
+    const outbound = findings.find(({ check }) => check === 'outbound ports');
+    assert.equal(outbound?.status, 'note');
+    assert.match(outbound.advice ?? '', /NAT gateway/);
+    const nodes = findings.find(({ check }) => check === 'nodes');
+    assert.match(nodes?.text ?? '', /3 agents share them/);
+    const logs = findings.find(({ text }) => text.includes('pods/log'));
+    assert.equal(logs?.status, 'note');
+  });
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { amountWords, quantityOf } from '../../../../src/machines/kubernetes/quantity';
+
+describe('an amount of Kubernetes', () => {
+  it('is read as it is written', () => {
+    const amounts: readonly (readonly [string, number])[] = [
+      ...[['500m', 0.5] as const, ['2', 2] as const, ['1.5', 1.5] as const],
+      ...[['64Mi', 67_108_864] as const, ['1Gi', 1_073_741_824] as const],
+      ...[['1k', 1000] as const, ['1e3', 1000] as const, ['2E2', 200] as const],
+      ...[['1E', 1e18] as const, ['128974848', 128_974_848] as const, ['-1', -1] as const],
+    ];
+    for (const [text, amount] of amounts) assert.equal(quantityOf(text), amount, text);
+    for (const text of ['', 'Mi', '1 Gi', '1KB', 'x', undefined])
+      assert.equal(quantityOf(text), undefined);
+  });
+
+  it('is shown in words', () => {
+    assert.equal(amountWords('requests.cpu', 2.8), '2.8 cores');
+    assert.equal(amountWords('cpu', 1), '1 core');
+    assert.equal(amountWords('limits.memory', 1.5 * 2 ** 30), '1.5 GiB');
+    assert.equal(amountWords('memory', 64 * 2 ** 20), '64 MiB');
+    assert.equal(amountWords('pods', 3), '3');
+  });
+});
