@@ -23,10 +23,64 @@ export interface HistogramCounts {
   readonly sumUs: number;
 }
 
+/** Values below this have a place each; above, each doubling has half as many places. */
+const finePlaces = 2048;
+const halfBits = 10;
+const fineBits = halfBits + 1;
+
+/**
+ * Place of a latency of whole microseconds, an hour at most, in the counts of a {@link LatencyHistogram}.
+ * Source: HdrHistogram, `AbstractHistogram.countsArrayIndex`, with a lowest value of 1 and three significant digits.
+ */
+export function latencyPlaceOf(us: number): number {
+  if (us < finePlaces) return us;
+  const wider = 32 - fineBits - Math.clz32(us);
+  return (wider << halfBits) + (us >>> wider);
+}
+
+/** Smallest latency of a place, microseconds. Source: HdrHistogram, `AbstractHistogram.valueFromIndex`. */
+export function latencyOfPlace(place: number): number {
+  if (place < finePlaces) return place;
+  const wider = (place >>> halfBits) - 1;
+  return (place - (wider << halfBits)) * 2 ** wider;
+}
+
+/** Of the longest latency. */
+export const lastLatencyPlace = latencyPlaceOf(highestUs);
+
+/** The library's own way to a place takes a logarithm and two powers. */
+class Places extends Int32Histogram {
+  constructor() {
+    super(1, highestUs, significantDigits);
+  }
+
+  /** @param us whole microseconds, an hour at most */
+  put(us: number): void {
+    this._counts[latencyPlaceOf(us)]! += 1;
+    this._totalCount += 1;
+    this.updateMinAndMax(us);
+  }
+
+  /** @param pairs latency and count of each place, rising, as {@link HistogramCounts} has them */
+  putAll(pairs: Float64Array): void {
+    const counts = this._counts;
+    let total = 0;
+    for (let at = 0; at < pairs.length; at += 2) {
+      const count = pairs[at + 1]!;
+      counts[latencyPlaceOf(pairs[at]!)]! += count;
+      total += count;
+    }
+    this._totalCount += total;
+    // The first may be 0, which is no least value.
+    for (const at of [0, 2, pairs.length - 2])
+      if (at < pairs.length) this.updateMinAndMax(pairs[at]!);
+  }
+}
+
 /** Whole microseconds with three significant digits (HdrHistogram). Minimum, maximum and mean are exact. */
 export class LatencyHistogram {
   /** Made for the first value: it has a place for each of 23,552 values. */
-  private histogram: Int32Histogram | undefined;
+  private histogram: Places | undefined;
   private minUs = Infinity;
   private maxUs = 0;
   private sumUs = 0;
@@ -38,7 +92,7 @@ export class LatencyHistogram {
   /** Fractions are rounded; a negative value, of what came before it was due, counts as 0. */
   record(us: number): void {
     const value = us <= 0 ? 0 : us >= highestUs ? highestUs : Math.round(us);
-    (this.histogram ??= emptyHistogram()).recordValue(value);
+    (this.histogram ??= new Places()).put(value);
     this.sumUs += value;
     if (value < this.minUs) this.minUs = value;
     if (value > this.maxUs) this.maxUs = value;
@@ -47,9 +101,7 @@ export class LatencyHistogram {
   add(counts: HistogramCounts): void {
     const { pairs } = counts;
     if (pairs.length === 0) return;
-    const histogram = (this.histogram ??= emptyHistogram());
-    for (let at = 0; at < pairs.length; at += 2)
-      histogram.recordValueWithCount(pairs[at]!, pairs[at + 1]!);
+    (this.histogram ??= new Places()).putAll(pairs);
     this.sumUs += counts.sumUs;
     this.minUs = Math.min(this.minUs, counts.minUs);
     this.maxUs = Math.max(this.maxUs, counts.maxUs);
@@ -57,17 +109,15 @@ export class LatencyHistogram {
 
   counts(): HistogramCounts {
     const { minUs, maxUs, sumUs } = this;
-    return { pairs: Float64Array.from([...this.places()].flat()), minUs, maxUs, sumUs };
-  }
-
-  /** Rising. */
-  private *places(): Generator<[value: number, count: number]> {
-    const { histogram, count: total } = this;
-    for (let index = 0, seen = 0; histogram !== undefined && seen < total; index++) {
-      const count = histogram.getCountAtIndex(index);
-      if (count > 0) yield [histogram.valueFromIndex(index), count];
-      seen += count;
+    const { histogram, count } = this;
+    const pairs: number[] = [];
+    const last = histogram === undefined ? -1 : lastLatencyPlace;
+    for (let place = 0, seen = 0; place <= last && seen < count; place++) {
+      const own = histogram!.getCountAtIndex(place);
+      if (own > 0) pairs.push(latencyOfPlace(place), own);
+      seen += own;
     }
+    return { pairs: Float64Array.from(pairs), minUs, maxUs, sumUs };
   }
 
   /** Counts since the last call; undefined when there are none. The memory is kept for the next ones only when `keep` is set. */
@@ -90,10 +140,10 @@ export class LatencyHistogram {
   /** Values below the first of the rising edges, from each up to the next, and from the last on; one in the place of an edge is below. */
   classCounts(edgesUs: readonly number[]): number[] {
     const counts = [...edgesUs.map(() => 0), 0];
-    let at = 0;
-    for (const [value, count] of this.places()) {
-      while (at < edgesUs.length && value >= edgesUs[at]!) at++;
-      counts[at]! += count;
+    const { pairs } = this.counts();
+    for (let pair = 0, at = 0; pair < pairs.length; pair += 2) {
+      while (at < edgesUs.length && pairs[pair]! >= edgesUs[at]!) at++;
+      counts[at]! += pairs[pair + 1]!;
     }
     return counts;
   }
@@ -110,11 +160,9 @@ export class LatencyHistogram {
 
   /** HdrHistogram V2, deflated, base64: readable by every HdrHistogram library. */
   encode(): string {
-    return (this.histogram ?? emptyHistogram()).encodeIntoCompressedBase64();
+    return (this.histogram ?? new Places()).encodeIntoCompressedBase64();
   }
 }
-
-const emptyHistogram = (): Int32Histogram => new Int32Histogram(1, highestUs, significantDigits);
 
 /** Larger counts than the histogram can hold in one place. */
 const mostPerPlace = 2 ** 31 - 1;
@@ -129,7 +177,7 @@ export function decodeHistogram(text: string): LatencyHistogram {
   const encoded = readEncodedHistogram(text, inflate as Parameters<typeof readEncodedHistogram>[1]);
   const ours = encoded.significantDigits === significantDigits && encoded.lowest === 1;
   if (!ours || encoded.highest !== highestUs) throw damaged();
-  const layout = emptyHistogram();
+  const layout = new Places();
   const pairs: number[] = [];
   let [sumUs, total] = [0, 0];
   for (const [place, count] of encoded.counts) {

@@ -50,9 +50,17 @@ export class LatencyBlocks {
     const at = Math.floor(second / this.seconds);
     while (this.blocks.length <= at) this.blocks.push(new Map());
     const block = this.blocks[at]!;
-    const { pairs } = counts ?? { pairs: [] };
-    for (let pair = 0; pair < pairs.length; pair += 2)
-      addTo(block, placeOf(pairs[pair]!), pairs[pair + 1]!);
+    if (counts === undefined) return;
+    const { pairs } = counts;
+    // They rise, and many have one place here.
+    let [place, sum] = [-1, 0];
+    for (let pair = 0; pair < pairs.length; pair += 2) {
+      const own = placeOf(pairs[pair]!);
+      if (own !== place && sum > 0) addTo(block, place, sum);
+      if (own !== place) [place, sum] = [own, 0];
+      sum += pairs[pair + 1]!;
+    }
+    if (sum > 0) addTo(block, place, sum);
   }
 
   private halve(): void {

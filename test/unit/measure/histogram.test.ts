@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
-import { decodeHistogram, LatencyHistogram } from '../../../src/measure/histogram';
+import {
+  decodeHistogram,
+  lastLatencyPlace,
+  LatencyHistogram,
+  latencyOfPlace,
+  latencyPlaceOf,
+} from '../../../src/measure/histogram';
 
 const latencies = fc.oneof(
   fc.integer({ min: 0, max: 5000 }),
@@ -53,6 +59,23 @@ describe('LatencyHistogram', () => {
       assert.equal(histogram.valueAtShare(1), sorted.at(-1));
     });
     fc.assert(accurate, { numRuns: 150 });
+  });
+
+  it('has the places of HdrHistogram', () => {
+    const theirs = build({
+      ...{ bitBucketSize: 32 as const, numberOfSignificantValueDigits: 3 as const },
+      ...{ lowestDiscernibleValue: 1, highestTrackableValue: 3_600_000_000 },
+    }) as unknown as Record<'countsArrayIndex' | 'valueFromIndex', (value: number) => number>;
+    const same = (us: number): void =>
+      assert.equal(latencyPlaceOf(us), theirs.countsArrayIndex(us));
+    for (let place = 0; place <= lastLatencyPlace; place++) {
+      const us = latencyOfPlace(place);
+      assert.equal(us, theirs.valueFromIndex(place));
+      assert.equal(latencyPlaceOf(us), place);
+    }
+    fc.assert(fc.property(latencies, same), { numRuns: 1000 });
+    for (let us = 2048; us < 3_600_000_000; us *= 2) for (const by of [-1, 0, 1]) same(us + by);
+    same(3_600_000_000);
   });
 
   it('can be read by every HdrHistogram library', () => {
