@@ -2,6 +2,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { FromWorker, ToWorker } from '../protocol/worker';
 import type { Override } from '../scenario/read/overrides';
+import { packCounts, unpackCounts } from './packedCounts';
 
 /** Where agents ask for a run that still has room. */
 export const joinSubject = 'signalr-bench.join';
@@ -181,19 +182,17 @@ export interface Beat {
 /** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
 export const mostMessageBytes = 1_000_000;
 
-/** Counts of histograms are lists of numbers in another form. */
+/** Counts of histograms become text. */
 export const encode = (message: unknown): string =>
   JSON.stringify(message, (_key, value: unknown) =>
-    value instanceof Float64Array ? { numbers: Array.from(value) } : value,
+    value instanceof Float64Array ? packCounts(value) : value,
   );
 
 /** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
 function decode(text: string, isOurs: (value: Fields) => boolean): unknown {
   if (text.length > mostMessageBytes) return undefined;
   try {
-    const value: unknown = JSON.parse(text, (_key, each: unknown) =>
-      isNumbers(each) ? Float64Array.from(each.numbers) : each,
-    );
+    const value: unknown = JSON.parse(text);
     const fits = typeof value === 'object' && value !== null && isOurs(value as Fields);
     return fits ? value : undefined;
   } catch {
@@ -202,12 +201,6 @@ function decode(text: string, isOurs: (value: Fields) => boolean): unknown {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isNumbers(value: unknown): value is { readonly numbers: readonly number[] } {
-  if (typeof value !== 'object' || value === null || !('numbers' in value)) return false;
-  const { numbers } = value;
-  return Array.isArray(numbers) && numbers.every((each) => typeof each === 'number');
-}
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -335,12 +328,27 @@ function isFact({ type, sample, ...others }: Fields): boolean {
 /** Samples have about five levels. */
 const mostLevels = 8;
 
-/** Numbers, short texts and marks all the way down: what is added up must be something to add. */
+/**
+ * Numbers, short texts and marks all the way down: what is added up must be something to add. Counts of histograms are
+ * unpacked, and what JSON has no number for is none again: bytes that nobody can see.
+ */
 function isCounted(value: unknown, levels: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value === 'string') return value.length <= mostText;
   if (typeof value === 'boolean' || value === undefined) return true;
-  if (value instanceof Float64Array) return true;
   if (typeof value !== 'object' || value === null || levels === 0) return false;
-  return Object.values(value).every((each) => isCounted(each, levels - 1));
+  if (Array.isArray(value)) return value.every((each) => isCounted(each, levels - 1));
+  const parts = value as Record<string, unknown>;
+  for (const name of Object.keys(parts)) {
+    const part = parts[name];
+    if (name === 'pairs') {
+      const pairs = typeof part === 'string' ? unpackCounts(part) : undefined;
+      if (pairs === undefined) return false;
+      parts[name] = pairs;
+    } else if (part === null && unseenBytes.has(name)) parts[name] = NaN;
+    else if (!isCounted(part, levels - 1)) return false;
+  }
+  return true;
 }
+
+const unseenBytes = new Set(['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut']);
