@@ -25,7 +25,7 @@ import { answerOf, putMembers } from './gatherAgents';
 const suspectMs = 5000;
 const usualLossMs = 30_000;
 const lookEveryMs = 250;
-/** A reader that is so long behind what an agent has said reads again. */
+/** A reader that has read nothing for so long, while agents have said more, reads again; one that is slow does not. */
 const stalledMs = 2000;
 /** Between two looks: a process that was stopped, or a machine that slept. */
 const deafMs = 2000;
@@ -119,13 +119,15 @@ export class AgentHosts implements WorkerHost {
   private isOver = false;
   private readonly nowMs: () => number;
   private looked: number;
+  /** When the last fact of anybody was read, or the reader was made. */
+  private readMs: number;
   private readonly waitingForChange = new Set<() => void>();
   private startProblem: ExpectedError | undefined;
 
   private constructor(private readonly context: AgentHostsContext) {
     const { run, members, order, bus, subjects, nowMs = () => performance.now() } = context;
     this.nowMs = nowMs;
-    this.looked = nowMs();
+    this.looked = this.readMs = nowMs();
     this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`);
     this.list = members.map((member, index) => {
       const agent = new Agent(index, member, this.looked, (from, fact) => this.take(from, fact));
@@ -290,7 +292,7 @@ export class AgentHosts implements WorkerHost {
     const agent = this.agentOf(subject);
     const fact = readFact(text);
     if (agent === undefined || fact?.epoch !== agent.member.epoch) return;
-    agent.heardMs = this.nowMs();
+    agent.heardMs = this.readMs = this.nowMs();
     agent.facts.add(fact.number, fact);
     this.changed();
   }
@@ -356,8 +358,9 @@ export class AgentHosts implements WorkerHost {
       else if (silentMs > suspectMs && agent.state === 'running') agent.state = 'suspect';
       const isBehind = agent.facts.taken < agent.saidFacts;
       agent.behindSinceMs = isBehind ? (agent.behindSinceMs ?? nowMs) : undefined;
-      if (isBehind && nowMs - agent.behindSinceMs! > stalledMs && bus.isConnected) {
-        agent.behindSinceMs = nowMs;
+      const isStalled = nowMs - Math.max(this.readMs, agent.behindSinceMs ?? nowMs) > stalledMs;
+      if (isStalled && bus.isConnected) {
+        this.readMs = nowMs;
         this.following?.again().catch(() => undefined);
       }
     }

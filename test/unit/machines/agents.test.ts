@@ -311,6 +311,37 @@ describe('agents and their coordinator', () => {
     await scene.over(hosts);
   });
 
+  it('are read again where nothing comes any more, and not where it comes late', async () => {
+    const scene = new Scene();
+    let again = 0;
+    const follow = scene.link.follow.bind(scene.link);
+    scene.link.follow = async (...given) => {
+      const following = await follow(...given);
+      const counted = (): Promise<void> => {
+        again += 1;
+        return following.again();
+      };
+      return { dispose: () => following.dispose(), again: counted };
+    };
+    const hosts = await scene.start();
+    // Beats of both say that more was said than has come.
+    const missing = (agent: number): void => {
+      const value = 'none that can be read';
+      scene.bus.append({ subject: `${subjects.facts}.${agent}`, value }, `missing ${agent}`);
+    };
+    missing(0);
+    missing(1);
+    for (let second = 0; second < 5; second++) {
+      scene.workers[0]!.report({ type: 'prepared' });
+      await scene.pass(1000);
+    }
+    assert.equal(again, 0);
+    await scene.pass(6000);
+    // Silent for seven seconds: after each two of them, once for both.
+    assert.equal(again, 3);
+    await scene.over(hosts);
+  });
+
   it('say who cannot take part, and why, before anything is sent', async () => {
     const scene = new Scene();
     const starting = scene.start({ planHash: 'another' });
