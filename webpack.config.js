@@ -147,7 +147,7 @@ module.exports = [
     target: 'node20',
     // The editor loads it as a module and calls what it exports.
     entry: { import: './src/extension/extension.ts', library: { type: 'commonjs2' } },
-    external: { vscode: 'commonjs vscode', ...signIn },
+    external: { vscode: 'commonjs vscode', ...signIn, ...bus },
     budget: 50,
     lazyBudget: 390,
   }),
@@ -157,7 +157,7 @@ module.exports = [
     entry: './src/cli/main.ts',
     external: { ...signIn, ...otlp, ...bus },
     budget: 450,
-    parts: { run: 'commands.js' },
+    parts: { run: 'commands.js', cluster: 'cluster.js' },
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({

@@ -33,7 +33,7 @@ export const turns = [
   [
     {
       name: 'vscode',
-      needs: ['bundles', 'vscodeHost'],
+      needs: ['bundles', 'vscodeHost', 'natsServer'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',
     },

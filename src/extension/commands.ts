@@ -64,6 +64,7 @@ function commandHandlers(
     'signalrBenchmark.run': (uri) => runScenario(uri, running, false),
     'signalrBenchmark.runWith': (uri) => runScenario(uri, running, true),
     'signalrBenchmark.findCapacity': (uri) => runScenario(uri, running, 'search'),
+    'signalrBenchmark.runOnKubernetes': (uri) => runScenario(uri, running, 'cluster'),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': newScenario,

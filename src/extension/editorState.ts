@@ -19,6 +19,8 @@ interface KeptLists {
   readonly unfinishedRuns: UnfinishedRun;
   readonly hubs: string;
   readonly secretNames: string;
+  /** Where the last run in a cluster went; one at most. */
+  readonly clusterPlaces: { readonly context: string; readonly namespace: string };
   /** Where the scenarios of results were written. On this machine only: a result that is shared holds no paths. */
   readonly origins: { readonly folder: string; readonly origin: string };
 }

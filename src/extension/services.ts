@@ -38,6 +38,11 @@ export interface Settings {
   readonly workers: number;
   /** A step that misses an objective does not end a run. */
   readonly keepGoing: boolean;
+  /** Program for runs in a cluster; empty: the one on the path. */
+  readonly kubectl: string;
+  /** Of agents and coordinator there, and of their bus. */
+  readonly kubernetesImage: string;
+  readonly kubernetesBusImage: string;
 }
 
 export function setting<Name extends keyof Settings>(name: Name): Settings[Name] {

@@ -6,11 +6,12 @@ import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { buildPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import { withPayloadFile } from '../runner/prepare/payloadFiles';
+import { redactTarget } from '../results/redact';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
-import { hostsOf, withTexts } from '../scenario/target/targetKinds';
-import { secretVariable, type TargetContext } from '../targets/target';
+import { hostsOf, targetWords, withTexts } from '../scenario/target/targetKinds';
+import { secretVariable, type RemoteLoad, type TargetContext } from '../targets/target';
 import { asTextWords, secretInText } from './secretInText';
 
 /** Of a stock image with Node 20 or newer, and of the bus. */
@@ -118,11 +119,24 @@ function secretsOf(
     if (value !== undefined) found[variable] = value;
     else if (!hasOwn)
       throw new ExpectedError(
-        'cluster',
-        `The environment has no ${variable}: set it, or name a Secret of the cluster that has it with --secret.`,
+        'missing-reference',
+        `${missingWords(kind, name)}: set it here, or name a Secret of the cluster that has ${variable} with --secret.`,
       );
   }
   return found;
+}
+
+const missingWords = (kind: 'env' | 'secret', name: string): string =>
+  kind === 'env' ? `The environment has no ${name}` : `There is no secret ${name}`;
+
+/** Hosts that get the load, as far as they are known here, and the target as it may be shown. */
+export function loadOn(
+  { target }: Scenario,
+  context: ClusterParts['context'],
+): Pick<RemoteLoad, 'hosts' | 'url'> {
+  const url = targetWords(target && withTexts(target, redactTarget));
+  const hosts = targetHosts(target, context);
+  return { hosts: hosts.length > 0 ? hosts : [url], url };
 }
 
 const plannedS = ({ connections, arrivingRate, steps }: Plan): number =>

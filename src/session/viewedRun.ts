@@ -24,6 +24,8 @@ export interface ViewShell extends Pick<Shell, 'say' | 't'> {
   gathered?(nodes: readonly string[], agents: number): void;
   /** It has a title, and no snapshot yet. */
   begun(run: ViewedRun): void;
+  /** Its result is here. */
+  finished?(run: FinishedRun): void;
 }
 
 export interface ViewParts {
@@ -68,7 +70,9 @@ export async function viewSession(
   try {
     const result = await viewRun(bus, run, viewer, Promise.race([left, unkept]));
     if (begun === undefined) throw new Error('a run without a title');
-    return await (await begun).finish(result, shell, parts);
+    const finished = await (await begun).finish(result, shell, parts);
+    shell.finished?.(finished);
+    return finished;
   } finally {
     await (await begun?.catch(() => undefined))?.folder.dispose();
   }

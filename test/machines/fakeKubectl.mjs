@@ -124,6 +124,11 @@ if (words[0] === 'create' && words.includes('--validate=false')) {
   process.stdout.write(uid);
 } else if (words[0] === 'create') await createAll(input());
 else if (words[0] === 'rollout') process.stdout.write('successfully rolled out\n');
+else if (words[0] === 'config' && words[1] === 'get-contexts')
+  process.stdout.write('fake\nother\n');
+else if (words[0] === 'config' && words[1] === 'current-context') process.stdout.write('other\n');
+else if (words[0] === 'config' && words.at(-1)?.startsWith('jsonpath'))
+  process.stdout.write('load');
 else if (words[0] === 'config') {
   const contexts = [{ name: 'fake', context: { cluster: 'fake' } }];
   const clusters = [{ name: 'fake', cluster: { server: 'https://fake.example' } }];

@@ -22,10 +22,14 @@ function filesInZip(file: string): string[] {
 const files = `
   LICENSE.txt
   changelog.md
+  dist/bus.js
+  dist/cli.js
+  dist/commands.js
   dist/comparison.js
   dist/entra.js
   dist/extension.js
   dist/features.js
+  dist/kubernetes.js
   dist/licenses.txt
   dist/overview.js
   dist/panel.js

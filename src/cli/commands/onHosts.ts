@@ -1,6 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
-import { Crew, newRunId } from '../../machines/coordinate/onAgents';
+import { Crew } from '../../machines/coordinate/onAgents';
 import { subjectsOf } from '../../machines/messages';
+import { newRunId } from '../../machines/newRunId';
 import { RunPublisher } from '../../machines/view/publishRun';
 import type { Bus } from '../../machines/bus/bus';
 import type { Scenario } from '../../scenario/scenario';

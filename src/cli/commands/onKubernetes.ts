@@ -1,10 +1,15 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
-import { newRunId } from '../../machines/coordinate/onAgents';
+import { newRunId } from '../../machines/newRunId';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
-import { clusterRunOf, type ClusterWishes } from '../../session/clusterRun';
+import {
+  clusterRunOf,
+  loadOn,
+  type ClusterParts,
+  type ClusterWishes,
+} from '../../session/clusterRun';
 import { runInCluster } from '../../session/runInCluster';
 import { readScenarioFile } from '../../session/scenarioFile';
 import type { ViewParts } from '../../session/viewedRun';
@@ -28,7 +33,7 @@ export interface ClusterDeps extends ViewParts {
   readonly notRunnable: (scenario: Scenario) => string | undefined;
 }
 
-interface Read {
+export interface ReadScenario {
   readonly scenario: Scenario;
   readonly name: string;
   readonly text: string;
@@ -36,7 +41,7 @@ interface Read {
 
 /** Runs a scenario in a cluster, shows it here, and leaves nothing there; the exit code is that of the run. */
 export async function runOnKubernetes(
-  { scenario, name, text }: Read,
+  { scenario, name, text }: ReadScenario,
   overrides: readonly Override[],
   flags: ClusterFlags,
   io: ProcessIo,
@@ -45,20 +50,16 @@ export async function runOnKubernetes(
   const { stderr, env, cwd } = io;
   const { run = newRunId(), keepGoing = false } = flags;
   const folder = path.dirname(path.resolve(cwd, name));
-  const given = await clusterRunOf(
-    { run, scenario, title: name, text, overrides, keepGoing },
-    flags,
-    {
-      ...deps,
-      context: {
-        reference: (kind, of) => referenceValue(env, kind, of),
-        readFile: (part) => readScenarioFile(path.resolve(folder, part)),
-      },
-    },
-  );
+  const context: ClusterParts['context'] = {
+    reference: (kind, of) => referenceValue(env, kind, of),
+    readFile: (part) => readScenarioFile(path.resolve(folder, part)),
+  };
+  const what = { run, scenario, title: name, text, overrides, keepGoing };
+  const given = await clusterRunOf(what, flags, { ...deps, context });
   const where = `${given.agents} agents in ${flags.namespace ?? 'the current namespace'} of ${flags.context ?? 'the current context'}`;
   if (flags.yes !== true) {
-    const beyond = { hosts: [where], url: where, redirected: false };
+    const { hosts, url } = loadOn(scenario, context);
+    const beyond = { hosts, url: `${url}, by ${where}`, redirected: false };
     if (!(await confirmLoad(beyond, scenario, io)))
       throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
   }

@@ -48,7 +48,7 @@ export async function startEditorRun(
     const baseline = await keptBaseline(request, scenario, shell);
     const compared = { ...request, ...(baseline && { baseline }) };
     const prepared = await prepareRun(scenario, compared, shell, parts);
-    return new EditorRun(prepared, await runSession(prepared, shell, parts), shell);
+    return new EditorRun(panelRunOf(prepared), await runSession(prepared, shell, parts), shell);
   } catch (error) {
     if (error instanceof ExpectedError && error.code === 'not-confirmed') return undefined;
     throw error;
@@ -56,7 +56,7 @@ export async function startEditorRun(
 }
 
 /** The result that was made the baseline of the scenario, where there is one to compare with; the log has why not. */
-async function keptBaseline(
+export async function keptBaseline(
   { directories, title }: RunRequest,
   scenario: Scenario,
   shell: EditorShell,
@@ -77,8 +77,13 @@ async function keptBaseline(
   return undefined;
 }
 
+/** A run from its first snapshot to its stored result, wherever it goes on. */
+export type FollowedRun = Pick<
+  RunSession,
+  'folder' | 'snapshots' | 'onSnapshot' | 'onResult' | 'finished' | 'stop'
+>;
+
 export class EditorRun implements PanelSource {
-  readonly run: PanelRun;
   readonly interrupted = false;
   /** Settles when the result is stored, as far as it can be, and the target closed. */
   readonly finished: Promise<Result>;
@@ -96,20 +101,10 @@ export class EditorRun implements PanelSource {
   };
 
   constructor(
-    { folder, plan, request, scenario, startedAt, target }: PreparedRun,
-    private readonly session: RunSession,
-    private readonly shell: EditorShell,
+    readonly run: PanelRun,
+    private readonly session: FollowedRun,
+    private readonly shell: Pick<EditorShell, 't' | 'runAgain' | 'openScenario' | 'copySummary'>,
   ) {
-    this.run = {
-      id: folder.id,
-      title: request.title,
-      targetUrl: target.url,
-      startedAt: startedAt.toISOString(),
-      scenario: redactScenario(scenario),
-      dialect: plan.dialect,
-      ...(target.emulated === true && { emulated: target.emulated }),
-      ...estimated(scenario),
-    };
     this.onSnapshot = session.onSnapshot;
     session.onResult((result) => {
       this.stored = result;
@@ -132,6 +127,25 @@ export class EditorRun implements PanelSource {
     this.session.stop(reason);
   }
 }
+
+function panelRunOf(prepared: PreparedRun): PanelRun {
+  const { folder, plan, request, scenario, startedAt, target } = prepared;
+  return {
+    ...introduced(scenario, startedAt),
+    id: folder.id,
+    title: request.title,
+    targetUrl: target.url,
+    dialect: plan.dialect,
+    ...(target.emulated === true && { emulated: target.emulated }),
+  };
+}
+
+/** What is known of a run by its scenario. */
+export const introduced = (scenario: Scenario, startedAt: Date) => ({
+  startedAt: startedAt.toISOString(),
+  scenario: redactScenario(scenario),
+  ...estimated(scenario),
+});
 
 function estimated(scenario: Scenario): Pick<PanelRun, 'estimate' | 'estimateProblem'> {
   const found = scenarioEstimate(scenario);

@@ -19,7 +19,7 @@ import {
 import type { Services } from '../services';
 import { pickTarget } from '../targets/targetCommands';
 import { targetKeys } from '../targets/targetsModel';
-import type { RunController } from './runController';
+import { kubernetes, type RunController } from './runController';
 import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
 
 interface RunParts {
@@ -32,12 +32,12 @@ interface RunParts {
 /**
  * Runs the given scenario, the one in the active editor, or one the person chooses; `asking` asks for target, steps
  * and connections first,
- * `search` searches its capacity.
+ * `search` searches its capacity, `cluster` runs it on agents in a cluster.
  */
 export async function runScenario(
   argument: unknown,
   { files, controller, services, extensionPath }: RunParts,
-  asking: boolean | 'search',
+  asking: boolean | 'search' | 'cluster',
 ): Promise<void> {
   if (!(await trusted())) return;
   const given = uriOf(argument) ?? files.active()?.uri;
@@ -55,7 +55,14 @@ export async function runScenario(
   // It is searched as the file says, or for senders where it says nothing.
   const search = asking === 'search' ? [{ path: 'search', value: '' }] : [];
   const text = await scenarioText(uri);
-  await controller.run({ uri, origin: uri, title, text, overrides: [...overrides, ...search] });
+  const elsewhere =
+    asking === 'cluster' ? await (await kubernetes()).askCluster(text, services) : undefined;
+  if (asking === 'cluster' && elsewhere === undefined) return;
+  await controller.run({
+    ...{ uri, origin: uri, title, text },
+    overrides: [...overrides, ...search, ...(elsewhere?.overrides ?? [])],
+    ...(elsewhere && { cluster: elsewhere.cluster }),
+  });
 }
 
 /** Commands get a URI from menus and tests, and its text from CodeLens. */

@@ -11,8 +11,8 @@ import { behindOf } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { startTimes, type Saying } from '../../session/shell';
-import { errorText, type Log, t, offer } from '../log';
+import { startTimes, type RunRequest, type Saying } from '../../session/shell';
+import { errorText, type Log, notification, t, offer } from '../log';
 import type { PanelSource } from '../panel/panelSession';
 import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
@@ -22,6 +22,7 @@ import { setting, runCopyScheme, type Services } from '../services';
 import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
 import { sentencesIn } from '../translateSentences';
 import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
+import type { ClusterPlace } from './kubernetesRun';
 import { scenarioChanges, showStatus, showWaiting, waitCancellably } from './runStatus';
 import { workersOverride } from './runTexts';
 
@@ -31,6 +32,8 @@ export interface ScenarioToRun {
   readonly title: string;
   readonly text: string;
   readonly overrides: readonly Override[];
+  /** Absent: the load comes from this machine. */
+  readonly cluster?: ClusterPlace;
 }
 
 /** How long closing the window may wait for a run to write what it measured. */
@@ -46,6 +49,9 @@ export class RunController implements vscode.Disposable {
   private starting: string | undefined;
   /** Whether it was asked to stop before it could. */
   private stopsAtStart = false;
+  /** Calls off what is being started elsewhere. */
+  private leaving: AbortController | undefined;
+  private startingElsewhere: Promise<unknown> | undefined;
   private readonly startTime = startTimes(() => new Date());
 
   constructor(
@@ -87,8 +93,10 @@ export class RunController implements vscode.Disposable {
 
   stop(): void {
     if (this.session) this.session.stop();
-    else if (this.starting !== undefined) this.stopsAtStart = true;
-    else void vscode.window.showInformationMessage(t('No run is going on.'));
+    else if (this.starting !== undefined) {
+      this.stopsAtStart = true;
+      this.leaving?.abort(calledOff());
+    } else void vscode.window.showInformationMessage(t('No run is going on.'));
   }
 
   /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
@@ -124,10 +132,12 @@ export class RunController implements vscode.Disposable {
 
   async close(): Promise<void> {
     const { session } = this;
-    if (!session) return;
-    session.stop('interrupted');
+    this.leaving?.abort(calledOff());
+    session?.stop('interrupted');
+    const over = session?.finished ?? this.startingElsewhere;
+    if (over === undefined) return;
     await Promise.race([
-      session.finished.catch(() => undefined),
+      over.catch(() => undefined),
       new Promise((resolve) => setTimeout(resolve, closeMs)),
     ]);
   }
@@ -166,11 +176,16 @@ export class RunController implements vscode.Disposable {
   private async start(scenario: ScenarioToRun, instead: string | undefined): Promise<void> {
     const { log, places, index, running, state } = this.services;
     const { uri, title, text } = scenario;
-    const overrides = [...scenario.overrides, ...workersOverride(text, setting('workers'))];
+    const { cluster } = scenario;
+    // A machine of a cluster has other cores than this one.
+    const workers = cluster === undefined ? workersOverride(text, setting('workers')) : [];
+    const overrides = [...scenario.overrides, ...workers];
     const shell = await this.shellOf(scenario, overrides);
     const directories = places.for(uri);
     const request = { title, text, overrides, directories, keepGoing: setting('keepGoing') };
-    const session = await startEditorRun(request, shell);
+    const session = await (cluster === undefined
+      ? startEditorRun(request, shell)
+      : this.startInCluster(request, cluster, shell));
     if (!session) return;
     log.info(`${title} → ${session.run.targetUrl}, result in ${session.folder}`);
     this.session = session;
@@ -185,6 +200,39 @@ export class RunController implements vscode.Disposable {
     this.showRun(session, instead);
     showStatus(session, () => this.isShown(session), this.panelEmitter.event);
     index.refresh();
+  }
+
+  /** Shows what goes on until there is a run to be shown; undefined when it was called off. */
+  private async startInCluster(
+    request: RunRequest,
+    place: ClusterPlace,
+    shell: EditorShell,
+  ): Promise<EditorRun | undefined> {
+    const { startClusterRun } = await kubernetes();
+    const leaving = new AbortController();
+    const isUnwanted = (): boolean => leaving.signal.aborted;
+    this.leaving = leaving;
+    try {
+      return await vscode.window.withProgress(
+        notification(noticeText(request.title), true),
+        (shown, token) => {
+          token.onCancellationRequested(() => leaving.abort(calledOff()));
+          const progress = (message: string): void => {
+            this.services.log.info(message);
+            shown.report({ message: noticeText(message) });
+          };
+          const started = startClusterRun(request, place, shell, { progress, leaving });
+          this.startingElsewhere = started;
+          return started;
+        },
+      );
+    } catch (error) {
+      if (isUnwanted()) return undefined;
+      throw error;
+    } finally {
+      this.startingElsewhere = undefined;
+      this.leaving = undefined;
+    }
   }
 
   /** What cannot be remembered is no reason to give up a run. */
@@ -301,6 +349,12 @@ export class RunController implements vscode.Disposable {
     });
   }
 }
+
+/** Only people with a cluster wait for it. */
+export const kubernetes = () => import(/* webpackChunkName: "kubernetes" */ './kubernetesRun.js');
+
+const calledOff = (): ExpectedError =>
+  new ExpectedError('not-confirmed', t('The run was called off before it began.'));
 
 async function copySummary(result: Result | undefined): Promise<void> {
   if (!result) {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
@@ -13,6 +12,7 @@ import type { OpenTarget } from '../../targets/target';
 import type { Bus } from '../bus/bus';
 import { answerClock, clockName } from '../clock/referenceClock';
 import { encode, mostMessageBytes, subjectsOf, type Member, type RunOrder } from '../messages';
+import { newRunId } from '../newRunId';
 import { planHash } from '../planHash';
 import { AgentHosts } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
@@ -40,9 +40,6 @@ export interface ScenarioText {
   /** Of the files that it names, as far as they were read. */
   readonly files: Readonly<Record<string, string>>;
 }
-
-/** Short enough to be typed on other machines. */
-export const newRunId = (): string => randomBytes(4).toString('hex');
 
 /** Agents that have come for a run, and what it takes to run on them instead of on this machine. */
 export class Crew {

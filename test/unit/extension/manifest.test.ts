@@ -95,7 +95,7 @@ describe('manifest and code of the extension', () => {
   it('agree on the settings', () => {
     const contributed = Object.keys(contributes.configuration.properties);
     const door = readFileSync('src/extension/services.ts', 'utf8');
-    const read = [...door.matchAll(/^ {2}readonly (\w+): (?:boolean|number);/gm)].map(
+    const read = [...door.matchAll(/^ {2}readonly (\w+): (?:boolean|number|string);/gm)].map(
       ([, name]) => `signalrBenchmark.${name!}`,
     );
     assert.deepEqual(read.sort(), [...contributed].sort());
