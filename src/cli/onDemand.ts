@@ -31,5 +31,4 @@ export { openTarget, probeByKind } from '../targets/openTarget';
 export { calibrate } from '../runner/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
-
-export const onCluster = () => import(/* webpackChunkName: "cluster" */ './onCluster.js');
+export { onCluster } from './loadOnCluster';

@@ -16,7 +16,7 @@ import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './serveTree';
-import { addAgentOptions, addAgents } from './agentTree';
+import { addAgentOptions, addAgents, addClusterOptions } from './agentTree';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -215,13 +215,13 @@ const addFormats: Add = (program, carryOut) => {
 };
 
 const addDoctor: Add = (program, carryOut) => {
-  withExample(
+  const doctor = withExample(
     program.command('doctor'),
-    "doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'",
+    "doctor --target http://localhost:5050/signalrbench\n  signalr-bench doctor --target '${env:AZURE_SIGNALR}'\n  signalr-bench doctor --on kubernetes --namespace load --agents 5",
     'Examples',
   )
     .description(
-      'Say what this machine can do, and whether a hub can be measured or a service takes the key.',
+      'Say what this machine can do, whether a hub can be measured or a service takes the key, or whether a run would start in a cluster.',
     )
     .option(
       '--target <url>',
@@ -230,6 +230,7 @@ const addDoctor: Add = (program, carryOut) => {
     .option('--json', 'print the findings as JSON')
     .option('--yes', 'connect to another machine that the hub redirects to without asking')
     .action(carryOut(({ doctorCommand }) => doctorCommand));
+  addClusterOptions(doctor);
 };
 
 /** The commands for people at a shell: what keys there are, and what may be written next. */

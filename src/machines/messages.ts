@@ -26,8 +26,6 @@ export interface RunSubjects {
   readonly view: string;
   /** Asked by who has the whole result, so that the run may go. */
   readonly seen: string;
-  /** Asked by who wants the run to end in order. */
-  readonly stop: string;
 }
 
 /** Stream of a log: its names have no dots. */
@@ -56,13 +54,15 @@ export function subjectsOf(run: string): RunSubjects {
     facts: `${log}.fact`,
     view: `${log}.view`,
     seen: `${base}.seen`,
-    stop: `${base}.stop`,
   };
 }
 
 /** An agent asks for work. */
 export interface JoinQuestion {
   readonly toolVersion: string;
+  /** Who waits, for whoever looks at the bus: a name for as long as it waits, and that of its machine. */
+  readonly id?: string;
+  readonly host?: string;
 }
 
 /** The answer: a run with room, or why there is none for this agent. */
@@ -215,9 +215,13 @@ const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 const mostAgents = 1000;
 
 export const readJoinQuestion = (text: string) =>
-  decode(text, ({ toolVersion }) => isText(toolVersion) && toolVersion.length <= 40) as
-    | JoinQuestion
-    | undefined;
+  decode(
+    text,
+    ({ toolVersion, id, host }) =>
+      isText(toolVersion) &&
+      toolVersion.length <= 40 &&
+      [id ?? '', host ?? ''].every((each) => isText(each) && each.length <= 255),
+  ) as JoinQuestion | undefined;
 
 export const readJoinAnswer = (text: string) =>
   decode(text, ({ refused, run, agents }) =>

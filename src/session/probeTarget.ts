@@ -26,6 +26,25 @@ export type Probed =
   | { readonly of: 'hub'; readonly probe: ProbedHub }
   | { readonly of: 'service'; readonly probe: ServiceProbe };
 
+/** The shortest scenario that has a target. @throws ExpectedError `bad-target` when it is none */
+export function scenarioFor(
+  { text, service }: { readonly text: string; readonly service?: Service },
+  parseScenario: ScenarioParser,
+): Scenario {
+  const { scenario, problems } = parseScenario('mode: simple\n', {
+    overrides: [
+      { path: 'config.target', value: text },
+      ...(service !== undefined && isAzure(service)
+        ? [{ path: 'config.service', value: service }]
+        : []),
+    ],
+  });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error || !scenario)
+    throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
+  return scenario;
+}
+
 /**
  * Connects once to what `config.target` would say; asks a service whether it takes the key.
  *
@@ -41,17 +60,7 @@ export async function probeTarget(
   { parseScenario, openTarget, probeHub, probeByKind }: ProbeParts,
   agree?: (host: string, url: string) => Promise<boolean>,
 ): Promise<Probed | undefined> {
-  const { scenario, problems } = parseScenario('mode: simple\n', {
-    overrides: [
-      { path: 'config.target', value: text },
-      ...(service !== undefined && isAzure(service)
-        ? [{ path: 'config.service', value: service }]
-        : []),
-    ],
-  });
-  const error = problems.find(({ severity }) => severity === 'error');
-  if (error || !scenario)
-    throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
+  const scenario = scenarioFor({ text, ...(service && { service }) }, parseScenario);
   const own = await probeByKind(scenario, context);
   if (own !== undefined) return { of: 'service', probe: own };
   const target = await openTarget(scenario, context);

@@ -57,8 +57,6 @@ export async function attachCommand(
 export class ShownRun {
   readonly request: ViewRequest;
   readonly shell: ViewShell;
-  /** Of what is kept here, as it is named. */
-  folder: string | undefined;
   private view: RunView | undefined;
 
   constructor(
@@ -76,14 +74,13 @@ export class ShownRun {
     };
   }
 
-  say(text: string): void {
+  private say(text: string): void {
     if (this.view) this.view.message(text);
     else this.io.stderr.write(`${printable(text)}\n`);
   }
 
-  private begin({ request, url, scenario, onSnapshot, folder }: ViewedRun): void {
+  private begin({ request, url, scenario, onSnapshot }: ViewedRun): void {
     const { io } = this;
-    this.folder = path.relative(io.cwd, folder.path);
     const shown = { file: request.title, url, scenario };
     const view = canRedraw(io)
       ? createLiveView(io.stderr, shown, canColour(io))
@@ -98,7 +95,7 @@ export class ShownRun {
   }
 
   /** The last screen; the exit code is that of the run. */
-  finish({ result, folder }: FinishedRun, stoppedBy?: unknown): number {
+  finish({ result, folder }: FinishedRun): number {
     const { io, flags } = this;
     const { stdout, stderr, cwd } = io;
     this.close();
@@ -107,9 +104,6 @@ export class ShownRun {
       stdout.write(jsonDocument(result));
       stderr.write(`${printable(verdictSentence(result))}\n`);
     } else stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
-    return exitCodeOfResult(
-      result,
-      stoppedBy instanceof SignalError ? stoppedBy.signal : undefined,
-    );
+    return exitCodeOfResult(result);
   }
 }

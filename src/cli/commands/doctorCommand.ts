@@ -11,9 +11,12 @@ import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
+import { onCluster } from '../loadOnCluster';
 import { confirmRedirect } from './confirmLoad';
+import type { DoctorClusterDeps, DoctorClusterFlags } from './doctorCluster';
 
 export interface DoctorFlags {
+  readonly on?: undefined;
   readonly target?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -24,12 +27,10 @@ export interface Calibration {
   readonly cpuUsPerMessage: number;
 }
 
-export interface DoctorDeps extends ProbeParts {
+export interface DoctorDeps extends ProbeParts, DoctorClusterDeps {
   readonly machineLimits: () => Promise<MachineLimits>;
   readonly calibrate: () => Promise<Calibration>;
   readonly serverScript: string;
-  readonly node: string;
-  readonly platform: string;
 }
 
 type ExaminedHub = ProbedHub & {
@@ -51,10 +52,11 @@ interface Report {
 
 /** What this machine can do, and whether a target can be measured; exit code 3 when it cannot be reached or refuses the key. */
 export async function doctorCommand(
-  flags: DoctorFlags,
+  flags: DoctorFlags | (DoctorClusterFlags & { readonly on: 'kubernetes' }),
   io: ProcessIo,
   deps: DoctorDeps,
 ): Promise<number> {
+  if (flags.on === 'kubernetes') return (await onCluster()).doctorCluster(flags, io, deps);
   // The target first: a mistyped one should not wait for the calibration.
   const target =
     flags.target === undefined ? undefined : await examine(flags.target, flags, io, deps);

@@ -68,17 +68,8 @@ export async function runOnKubernetes(
   };
   say(`Run ${run} begins with ${where}.`);
   const leaving = new AbortController();
-  const stopping = new AbortController();
+  const subscription = io.onSignal((signal) => leaving.abort(new SignalError(signal)));
   const shown = new ShownRun({ out: flags.out ?? '.signalr-bench', json: flags.json === true }, io);
-  const subscription = io.onSignal((signal) => {
-    const isFirst = !stopping.signal.aborted;
-    shown.say(
-      isFirst
-        ? 'Stopping; what was measured is kept. Once more leaves at once.'
-        : 'Leaving at once; the run is removed.',
-    );
-    (isFirst ? stopping : leaving).abort(new SignalError(signal));
-  });
   try {
     const finished = await runInCluster(
       given,
@@ -90,16 +81,10 @@ export async function runOnKubernetes(
         progress: say,
         gathered: (nodes, agents) => say(gatheredLine(nodes, agents)),
         leaving: leaving.signal,
-        stopping: stopping.signal,
       },
       deps,
     );
-    return shown.finish(finished, stopping.signal.reason);
-  } catch (error) {
-    shown.close();
-    if (error instanceof SignalError && shown.folder !== undefined)
-      say(`What was seen of the run is kept in ${shown.folder}.`);
-    throw error;
+    return shown.finish(finished);
   } finally {
     shown.close();
     subscription.dispose();

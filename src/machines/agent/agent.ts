@@ -23,6 +23,7 @@ import {
   subjectsOf,
   type Beat,
   type JoinAnswer,
+  type JoinQuestion,
   type LeadMessage,
   type Member,
   type RunOrder,
@@ -120,8 +121,9 @@ async function findRun(
   { run, leave, say }: AgentOptions,
 ): Promise<JoinAnswer | undefined> {
   const subject = run === undefined ? joinSubject : subjectsOf(run).join;
+  const question: JoinQuestion = { toolVersion, id: randomUUID(), host: hostname() };
   for (let asked = 0; !leave.aborted; asked++) {
-    const text = await bus.ask(subject, encode({ toolVersion }), askEveryMs);
+    const text = await bus.ask(subject, encode(question), askEveryMs);
     const answer = text === undefined ? undefined : readJoinAnswer(text);
     if (answer !== undefined) return answer;
     if (asked === 0) say(run === undefined ? 'waiting for a run' : `waiting for run ${run}`);

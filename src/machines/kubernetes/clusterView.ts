@@ -1,7 +1,7 @@
 /** What is read of a cluster before a run: each thing once, in as few calls as can be, since signing in may take seconds. */
 import type { LimitRange, Namespace, ResourceQuota } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
-import type { ClusterAccess } from './kubectl';
+import { readJson, type ClusterAccess } from './kubectl';
 import { quantityOf } from './quantity';
 
 /** Where kubectl goes. */
@@ -71,7 +71,7 @@ export class ClusterView {
 
   versions(): Promise<ClusterVersions> {
     return this.once('versions', async () => {
-      const said = json(await this.kubectl.run(['version', '--output', 'json'])) as {
+      const said = readJson(await this.kubectl.run(['version', '--output', 'json'])) as {
         readonly clientVersion?: { readonly gitVersion?: string };
         readonly serverVersion?: { readonly gitVersion?: string };
       };
@@ -99,7 +99,7 @@ export class ClusterView {
   rules(): Promise<{ readonly quotas: ResourceQuota[]; readonly ranges: LimitRange[] }> {
     return this.once('rules', async () => {
       const words = ['get', 'resourcequotas,limitranges', '--output', 'json'];
-      const { items = [] } = json(await this.kubectl.run(words)) as {
+      const { items = [] } = readJson(await this.kubectl.run(words)) as {
         readonly items?: readonly (ResourceQuota | LimitRange)[];
       };
       const of = (kind: string) => items.filter((item) => item.kind === kind);
@@ -115,7 +115,7 @@ export class ClusterView {
     return this.once('labels', async () => {
       const { namespace } = await this.place();
       const text = await this.kubectl.run(['get', 'namespace', namespace, '--output', 'json']);
-      return (json(text) as Namespace).metadata?.labels ?? {};
+      return (readJson(text) as Namespace).metadata?.labels ?? {};
     });
   }
 
@@ -142,16 +142,8 @@ export class ClusterView {
   }
 }
 
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ExpectedError('kubectl', 'kubectl gave an answer that cannot be read.');
-  }
-}
-
 function readConfig(text: string): Partial<ClusterPlace> {
-  const config = json(text) as {
+  const config = readJson(text) as {
     readonly 'current-context'?: string;
     readonly clusters?: readonly { readonly cluster?: { readonly server?: string } }[];
     readonly contexts?: readonly { readonly context?: { readonly namespace?: string } }[];

@@ -65,7 +65,7 @@ export class Kubectl {
 
   async list<T>(kind: string, selector: string): Promise<readonly T[]> {
     const text = await this.run(['get', kind, '--selector', selector, '--output', 'json']);
-    return (JSON.parse(text) as { readonly items?: readonly T[] }).items ?? [];
+    return (readJson(text) as { readonly items?: readonly T[] }).items ?? [];
   }
 
   /** A port of this machine that leads to a service of the cluster; made again when it breaks. */
@@ -163,6 +163,15 @@ export class Kubectl {
 
 /** What runs and checks ask of a cluster; tests put others in its place. */
 export type ClusterAccess = Pick<Kubectl, keyof Kubectl>;
+
+/** What kubectl gives as JSON. @throws ExpectedError `kubectl` for what is none, such as what was cut off */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExpectedError('kubectl', 'kubectl gave an answer that cannot be read.');
+  }
+}
 
 /** With what it has started to sign in. */
 function end(child: ChildProcess): void {

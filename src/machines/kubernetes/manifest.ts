@@ -50,8 +50,6 @@ const appName = 'signalr-bench';
 const marginS = 1800;
 /** Objects of a run that nobody removed go after so long. */
 const leftS = 600;
-/** Time in which the bus has to come. */
-export const busWithinS = 180;
 const usualMemoryMb = 1024;
 /** High: a crashed container must not end the healthy agents with it. */
 const backoffLimit = 1000;
@@ -75,10 +73,12 @@ export const busService = (run: string): string => `${ownerName(run)}-bus`;
 const labelsOf = (run: string, part: string): Record<string, string> => ({
   'app.kubernetes.io/name': appName,
   'app.kubernetes.io/component': part,
-  'bench-run': run,
+  [runLabel]: run,
 });
+/** On every object of a run, with its id. */
+export const runLabel = 'bench-run';
 /** Selects every object of a run. */
-export const runSelector = (run: string): string => `bench-run=${run}`;
+export const runSelector = (run: string): string => `${runLabel}=${run}`;
 
 /**
  * The owner of all others. It never has a pod: a Job without any goes on until its deadline, then the cluster removes it
@@ -140,7 +140,7 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
       policyTypes: ['Ingress'],
       ingress: [
         {
-          from: [{ podSelector: { matchLabels: { 'bench-run': run } } }],
+          from: [{ podSelector: { matchLabels: { [runLabel]: run } } }],
           ports: [{ protocol: 'TCP', port: busPort }],
         },
       ],
@@ -245,8 +245,6 @@ function nodePod(
     workingDir: folders.work,
     env: [
       { name: 'SIGNALR_BENCH_BUS', value: `nats://${busService(run)}:${busPort}` },
-      // All pods begin at once: one that gave up would be made again, later each time.
-      { name: 'SIGNALR_BENCH_BUS_WITHIN', value: `${busWithinS}s` },
       { name: 'SIGNALR_BENCH_BUS_USER', value: user.name },
       fromSecret('SIGNALR_BENCH_BUS_PASSWORD', user.key),
       {

@@ -356,8 +356,8 @@ describe('commands', () => {
 
   it('shows an example in the help of every command, within 80 columns', async () => {
     const commands = await everyCommand();
-    assert.equal(commands.length, 17);
-    for (const command of ['', 'serve', ...commands]) {
+    assert.equal(commands.length, 20);
+    for (const command of ['', 'serve', 'agents', ...commands]) {
       const { code, out, err } = await at.run([...command.split(' '), '--help'].filter(Boolean));
       assert.deepEqual([code, err], [0, '']);
       const [help = '', example = ''] = out.split(/\nExamples?:\n/);

@@ -1,0 +1,159 @@
+/** Runs of a namespace, whoever has started them: who takes part, what they write, and how they are removed. */
+import type { Job } from 'kubernetes-types/batch/v1';
+import type { Pod } from 'kubernetes-types/core/v1';
+import { ExpectedError } from '../../base/expectedError';
+import { subjectsOf } from '../messages';
+import { removeRun, troubleOf } from './clusterRun';
+import type { ClusterAccess } from './kubectl';
+import { ownerName, runLabel, runSelector } from './manifest';
+
+export type PodState = 'pending' | 'running' | 'done' | 'failed' | 'leaving';
+
+export interface SeenPod {
+  /** In the cluster. */
+  readonly pod: string;
+  /** For people: `agent x7k2p`, `bus`, `coordinator`. */
+  readonly name: string;
+  readonly node?: string;
+  readonly state: PodState;
+  /** When it was made, ISO 8601. */
+  readonly since?: string;
+  /** Why it does not run. */
+  readonly trouble?: string;
+}
+
+export interface SeenRun {
+  readonly run: string;
+  readonly since?: string;
+  /** When the cluster itself begins to remove it. */
+  readonly until?: string;
+  readonly pods: readonly SeenPod[];
+}
+
+type SeenObject = Job | Pod;
+
+const componentLabel = 'app.kubernetes.io/component';
+const partNames: Readonly<Record<string, string>> = { bus: 'bus', lead: 'coordinator' };
+/** Of each pod. */
+const mostLogBytes = 256 * 1024;
+
+/** The oldest first. @throws ExpectedError with what kubectl says */
+export async function runsIn(kubectl: Pick<ClusterAccess, 'list'>): Promise<SeenRun[]> {
+  return seenRuns(await kubectl.list<SeenObject>('jobs,pods', runLabel));
+}
+
+function seenRuns(objects: readonly SeenObject[]): SeenRun[] {
+  const runs = new Map<string, SeenObject[]>();
+  for (const object of objects) {
+    const run = object.metadata?.labels?.[runLabel];
+    if (run !== undefined) runs.set(run, [...(runs.get(run) ?? []), object]);
+  }
+  return [...runs]
+    .map(([run, of]) => seenRun(run, of))
+    .sort((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
+}
+
+function seenRun(run: string, objects: readonly SeenObject[]): SeenRun {
+  const isPod = (object: SeenObject): object is Pod => object.kind === 'Pod';
+  const owner = objects.find(
+    (object): object is Job => !isPod(object) && object.metadata?.name === ownerName(run),
+  );
+  const since = owner?.metadata?.creationTimestamp;
+  const seconds = owner?.spec?.activeDeadlineSeconds;
+  const until =
+    since === undefined || seconds === undefined
+      ? undefined
+      : new Date(Date.parse(since) + seconds * 1000).toISOString();
+  const pods = objects.filter(isPod).map((pod) => seenPod(run, pod));
+  return {
+    run,
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    pods: pods.sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name)),
+  };
+}
+
+const order = ({ name }: SeenPod): number =>
+  [partNames['lead'], partNames['bus']].indexOf(name) >>> 0;
+
+function seenPod(run: string, pod: Pod): SeenPod {
+  const { metadata, spec, status } = pod;
+  const part = metadata?.labels?.[componentLabel] ?? '';
+  const name = metadata?.name ?? '';
+  const trouble = troubleOf(pod).join(' ');
+  return {
+    pod: name,
+    name: partNames[part] ?? `agent ${name.replace(`${ownerName(run)}-${part}-`, '')}`,
+    ...(spec?.nodeName && { node: spec.nodeName }),
+    state: metadata?.deletionTimestamp === undefined ? stateOf(status?.phase) : 'leaving',
+    ...(metadata?.creationTimestamp && { since: metadata.creationTimestamp }),
+    ...(trouble !== '' && { trouble }),
+  };
+}
+
+const states: Readonly<Partial<Record<string, PodState>>> = {
+  ...{ Running: 'running', Succeeded: 'done', Failed: 'failed' },
+};
+const stateOf = (phase = ''): PodState => states[phase] ?? 'pending';
+
+/** What one pod has written. */
+export interface PodLog {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/**
+ * The last lines of each pod of a run, or of one that is named as {@link runsIn} does.
+ * @throws ExpectedError `run-id`, `run-missing`, `agent-missing`, or with what kubectl says
+ */
+export async function logsOf(
+  kubectl: Pick<ClusterAccess, 'list' | 'run'>,
+  run: string,
+  lines: number,
+  one?: string,
+): Promise<PodLog[]> {
+  subjectsOf(run);
+  const [seen] = seenRuns(await kubectl.list<SeenObject>('jobs,pods', runSelector(run)));
+  if (seen === undefined) throw noRun(run);
+  const bounds = [`--tail=${lines}`, `--limit-bytes=${mostLogBytes}`];
+  if (one !== undefined) {
+    const pod = seen.pods.find(({ pod: whole, name }) =>
+      [whole, name, name.replace(/^agent /, '')].includes(one),
+    );
+    if (pod === undefined) {
+      const names = seen.pods.map(({ name }) => name.replace(/^agent /, '')).join(', ');
+      const text = `Run ${run} has no pod ${one}${names === '' ? '' : `; it has ${names}`}.`;
+      throw new ExpectedError('agent-missing', text);
+    }
+    const text = await kubectl.run(['logs', `pod/${pod.pod}`, ...bounds]);
+    return [{ name: pod.name, lines: linesOf(text) }];
+  }
+  // In one call; a pod that has not started has none.
+  const all = ['--selector', runSelector(run), '--prefix', '--ignore-errors', ...bounds];
+  const text = await kubectl.run(['logs', ...all]);
+  const logs = new Map<string, string[]>(seen.pods.map(({ pod }) => [pod, []]));
+  for (const line of linesOf(text)) {
+    const found = /^\[pod\/([^/\]]+)\/[^\]]*\] ?(.*)$/.exec(line);
+    if (found !== null) logs.get(found[1]!)?.push(found[2]!);
+  }
+  return seen.pods.map(({ pod, name }) => ({ name, lines: logs.get(pod) ?? [] }));
+}
+
+const linesOf = (text: string): string[] => {
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+};
+
+/** Removes a run and all that it has. @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says */
+export async function removeNamed(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<void> {
+  subjectsOf(run);
+  const words = ['get', `job/${ownerName(run)}`, '--ignore-not-found', '--output', 'name'];
+  if ((await kubectl.run(words)).trim() === '') throw noRun(run);
+  await removeRun(kubectl, run);
+}
+
+const noRun = (run: string): ExpectedError =>
+  new ExpectedError(
+    'run-missing',
+    `There is no run ${run} in this namespace: agents list shows those there are.`,
+  );
