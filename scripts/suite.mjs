@@ -42,6 +42,11 @@ export const turns = [
   [{ name: 'ui', needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
 ];
 
+/** Suites that run only where they are named: what they need is more than a machine usually has, or lets one have. */
+export const onDemand = [
+  { name: 'cluster', needs: ['bundles'], retries: 0, runner: 'scripts/testCluster.mjs' },
+];
+
 export const noCounts = { passed: 0, failed: 0, skipped: 0, triedAgain: 0 };
 
 /** Something that went wrong outside the tests of a suite; that counts as a failed test. */

@@ -2,11 +2,13 @@
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
 import { inBackground, needsNoPackages, prepare } from './preparations.mjs';
-import { noCounts, runSuite, turns } from './suite.mjs';
+import { noCounts, onDemand, runSuite, turns } from './suite.mjs';
 
 const names = process.argv.slice(2);
-const suites = turns.flat();
-const chosen = suites.filter(({ name }) => names.length === 0 || names.includes(name));
+const suites = [...turns.flat(), ...onDemand];
+const chosen = suites.filter((suite) =>
+  names.length === 0 ? !onDemand.includes(suite) : names.includes(suite.name),
+);
 const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
 const total = { ...noCounts };
 /** What failed or was tried again; repeated at the end, where it is looked for. */
@@ -48,7 +50,7 @@ async function run() {
   /** What goes on beside the next turn. */
   const lasting = names.length === 0 ? [check()] : [];
   const reports = new Map();
-  for (const turn of turns) {
+  for (const turn of [...turns, onDemand]) {
     const running = turn
       .filter((suite) => chosen.includes(suite))
       .map((suite, place) => ({

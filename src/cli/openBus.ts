@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
+import { parseDurationMs } from '../base/units';
 import type { Bus } from '../machines/bus/bus';
 import { fileProblem } from '../results/resultFolder';
 import { connectBus } from '../session/connectBus';
+import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
 
 /** Where the bus is, and who asks; what is secret comes from the environment. */
@@ -18,14 +20,19 @@ export const busVariables = {
   token: 'SIGNALR_BENCH_BUS_TOKEN',
   /** File with the certificate authority of the bus, PEM. */
   ca: 'SIGNALR_BENCH_BUS_CA',
+  /** Duration to wait for a bus that is not there yet. */
+  within: 'SIGNALR_BENCH_BUS_WITHIN',
 } as const;
 
-/** @throws ExpectedError `bus-missing`, `bus-unreachable`, `bus-ca` */
+const againMs = 250;
+
+/** @throws ExpectedError `bus-missing`, `bus-unreachable`, `bus-ca`; SignalError for one that came while it waits */
 export async function openBus(
   { bus }: BusFlags,
-  { env }: Pick<ProcessIo, 'env'>,
+  io: Pick<ProcessIo, 'env' | 'onSignal'>,
   name: string,
 ): Promise<Bus> {
+  const { env } = io;
   const url = bus ?? env[busVariables.url];
   if (!url)
     throw new ExpectedError(
@@ -40,8 +47,36 @@ export async function openBus(
           const why = fileProblem(error);
           throw new ExpectedError('bus-ca', `${caFile} cannot be read: ${why}.`);
         });
-  return connectBus({
+  const address = {
     ...{ url, name, ca, user: env[busVariables.user], password: env[busVariables.password] },
     token: env[busVariables.token],
-  });
+  };
+  const withinMs = parseDurationMs(env[busVariables.within] ?? '') ?? 0;
+  return withinMs === 0 ? connectBus(address) : untilThere(address, withinMs, io);
+}
+
+/** Pods begin together, and the bus is one of them. @throws as {@link openBus} */
+async function untilThere(
+  address: Parameters<typeof connectBus>[0],
+  withinMs: number,
+  { onSignal }: Pick<ProcessIo, 'onSignal'>,
+): Promise<Bus> {
+  const untilMs = performance.now() + withinMs;
+  let interrupted: SignalError | undefined;
+  const subscription = onSignal((signal) => (interrupted = new SignalError(signal)));
+  try {
+    for (;;) {
+      try {
+        return await connectBus(address);
+      } catch (error) {
+        // A key that is wrong stays wrong.
+        const isFinal = error instanceof ExpectedError && /authori[sz]ation/i.test(error.message);
+        if (isFinal || performance.now() > untilMs) throw error;
+      }
+      if (interrupted !== undefined) throw interrupted;
+      await new Promise((resolve) => setTimeout(resolve, againMs));
+    }
+  } finally {
+    subscription.dispose();
+  }
 }

@@ -26,6 +26,8 @@ export interface RunSubjects {
   readonly view: string;
   /** Asked by who has the whole result, so that the run may go. */
   readonly seen: string;
+  /** Asked by who wants the run to end in order. */
+  readonly stop: string;
 }
 
 /** Stream of a log: its names have no dots. */
@@ -54,6 +56,7 @@ export function subjectsOf(run: string): RunSubjects {
     facts: `${log}.fact`,
     view: `${log}.view`,
     seen: `${base}.seen`,
+    stop: `${base}.stop`,
   };
 }
 

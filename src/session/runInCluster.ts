@@ -5,6 +5,7 @@ import { RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
 import { checkBeforeRun } from '../machines/kubernetes/examineCluster';
 import { Kubectl } from '../machines/kubernetes/kubectl';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
+import { subjectsOf } from '../machines/messages';
 import { connectBus } from './connectBus';
 import type { FinishedRun } from './keepResult';
 import { viewSession, type ViewParts, type ViewRequest, type ViewShell } from './viewedRun';
@@ -15,8 +16,11 @@ export interface ClusterShell extends ViewShell {
   readonly progress: (text: string) => void;
   /** Aborted by who wants the run no more, with what is to be thrown. */
   readonly leaving: AbortSignal;
+  /** Aborted by who wants it to end in order; as `leaving` before its coordinator is there. */
+  readonly stopping?: AbortSignal;
 }
 
+const answerWithinMs = 2000;
 const startWithinMs = 180_000;
 const againMs = 1000;
 const lookEveryMs = 2000;
@@ -32,23 +36,25 @@ export async function runInCluster(
   shell: ClusterShell,
   parts: ViewParts,
 ): Promise<FinishedRun> {
-  const { leaving, t } = shell;
+  const { leaving, stopping, t } = shell;
+  const early = AbortSignal.any([leaving, ...(stopping ? [stopping] : [])]);
   const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl });
   shell.progress(t('Asking what you may do in the namespace.'));
   for (const warning of await checkBeforeRun(kubectl, wishes.namespace, given))
     shell.say('warning', warning);
-  leaving.throwIfAborted();
+  early.throwIfAborted();
   shell.progress(t('Making the bus of the run in the cluster.'));
   const begun = new AbortController();
   const troubles = () => troublesOf(kubectl, given.run);
   void sayTroubles(troubles, AbortSignal.any([leaving, begun.signal]), shell.progress);
   try {
-    const left = rejecting(leaving);
-    const cluster = await RunInCluster.start(kubectl, given, left).catch((error: unknown) => {
-      const isLeft = error instanceof ExpectedError && error.code === 'cluster-left';
-      if (!isLeft) shell.progress(leftNothing(given.run, t));
-      throw error;
-    });
+    const cluster = await RunInCluster.start(kubectl, given, rejecting(early)).catch(
+      (error: unknown) => {
+        const isLeft = error instanceof ExpectedError && error.code === 'cluster-left';
+        if (!isLeft) shell.progress(leftNothing(given.run, t));
+        throw error;
+      },
+    );
     let bus: Bus | undefined;
     try {
       bus = await connectBus({ ...cluster.bus, name: 'signalr-bench run' });
@@ -60,7 +66,7 @@ export async function runInCluster(
           shell.begun(run);
         },
       };
-      return await whenThere(bus, given.run, request, seen, parts, leaving, left);
+      return await whenThere(bus, given.run, request, { ...seen, leaving, early }, parts);
     } finally {
       await bus?.close();
       await removed(cluster, given.run, shell);
@@ -70,31 +76,57 @@ export async function runInCluster(
   }
 }
 
+interface ThereShell extends ViewShell {
+  readonly leaving: AbortSignal;
+  /** Aborted also by who wants the run to end in order. */
+  readonly early: AbortSignal;
+}
+
 /** Its log is there as soon as the coordinator is. */
 async function whenThere(
   bus: Bus,
   run: string,
   request: ViewRequest,
-  shell: ViewShell,
+  shell: ThereShell,
   parts: ViewParts,
-  leaving: AbortSignal,
-  left: Promise<never>,
 ): Promise<FinishedRun> {
+  const { leaving, early } = shell;
   const untilMs = performance.now() + startWithinMs;
   for (;;) {
+    const isOver = new AbortController();
     try {
-      return await viewSession(bus, run, request, shell, parts, left);
+      void askToStop(bus, run, early, AbortSignal.any([leaving, isOver.signal]));
+      return await viewSession(bus, run, request, shell, parts, rejecting(leaving));
     } catch (error) {
+      // It ends without a result when it has not begun.
+      if (error instanceof ExpectedError && error.code === 'run-failed') early.throwIfAborted();
       const isEarly = error instanceof ExpectedError && error.code === 'run-missing';
       if (!isEarly) throw error;
+    } finally {
+      isOver.abort();
     }
-    leaving.throwIfAborted();
+    early.throwIfAborted();
     if (performance.now() > untilMs)
       throw new ExpectedError(
         'cluster-start',
         `The run did not begin within ${startWithinMs / 1000} s.`,
       );
-    await pause(againMs, leaving);
+    await pause(againMs, early);
+  }
+}
+
+/** Asks the coordinator to end the run in order once it is wanted, until it has answered. */
+async function askToStop(
+  bus: Bus,
+  run: string,
+  wanted: AbortSignal,
+  over: AbortSignal,
+): Promise<void> {
+  await pause(Infinity, AbortSignal.any([wanted, over]));
+  const isOver = (): boolean => over.aborted;
+  while (!isOver()) {
+    if ((await bus.ask(subjectsOf(run).stop, '', answerWithinMs)) !== undefined) return;
+    await pause(againMs, over);
   }
 }
 
@@ -154,7 +186,7 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
       until.removeEventListener('abort', over);
       resolve();
     };
-    const timer = setTimeout(over, ms);
+    const timer = ms === Infinity ? undefined : setTimeout(over, ms);
     if (until.aborted) over();
     else until.addEventListener('abort', over);
   });

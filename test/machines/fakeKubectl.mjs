@@ -135,7 +135,10 @@ else if (words[0] === 'config') {
   process.stdout.write(JSON.stringify({ 'current-context': 'fake', contexts, clusters }));
 } else if (words[0] === 'get' && words[1] === 'nodes')
   process.stdout.write('node-1\t64\t64Gi\t\tTrue\t\t\t\tlinux\n');
-else if (words[0] === 'get' && words[1] !== 'pods') process.stdout.write('{"items":[]}');
+else if (words[0] === 'get' && words.includes('name')) {
+  const left = existsSync(file('objects.json')) ? read('objects.json') : [];
+  for (const { kind, metadata } of left) process.stdout.write(`${kind}/${metadata.name}\n`);
+} else if (words[0] === 'get' && words[1] !== 'pods') process.stdout.write('{"items":[]}');
 else if (words[0] === 'get') {
   const pods = existsSync(file('pods.json')) ? read('pods.json') : [];
   const items = pods.map(({ name, labels }) => ({

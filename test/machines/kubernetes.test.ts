@@ -34,9 +34,19 @@ describe('a run in a cluster whose pods are processes', () => {
     name: string,
     test: Parameters<CliFolder['scenario']>[1],
     env: Readonly<Record<string, string>> = {},
+    agents = 3,
   ): CliHere => {
     const file = path.join(folder.path, folder.scenario(name, test));
-    const words = ['--on', 'kubernetes', '--agents', '3', '--namespace', 'load', '--yes', '--json'];
+    const words = [
+      '--on',
+      'kubernetes',
+      '--agents',
+      `${agents}`,
+      '--namespace',
+      'load',
+      '--yes',
+      '--json',
+    ];
     process.env['NATS_SERVER'] ??= readFileSync(path.resolve('out', 'nats', 'program'), 'utf8');
     process.env['FAKE_CLUSTER'] = cluster;
     const flags = ['--kubectl', kubectl, '--out', name.replace('.yaml', '')];
@@ -63,6 +73,35 @@ describe('a run in a cluster whose pods are processes', () => {
     assert.ok(!existsSync(path.join(cluster, 'objects.json')));
     assert.ok(!asked().includes(hub.url), 'what is secret stands in no argument');
     assert.match(asked(), /^--namespace load delete job\/signalr-bench-\w+ /m);
+  });
+
+  it('ends in order at Ctrl+C with what was measured, and at once when it is pressed again', async () => {
+    const config = { workers: 1, singleStepDuration: '60s', warmup: 0 };
+    const going = run('stopped.yaml', { target: hub.url, config }, {}, 1);
+    await folder.sampled('stopped', /"received":[1-9]/, going.finished);
+    going.signal('SIGINT');
+    const { code, stdout, stderr } = await going.finished;
+    assert.equal(code, 130, stderr);
+    assert.match(stderr, /^Stopping; what was measured is kept\. Once more leaves at once\.$/m);
+    const result = JSON.parse(stdout) as Result;
+    const { verdict, expected, received } = onlyStep(result);
+    assert.deepEqual([result.ending, verdict.status], ['interrupted', 'incomplete']);
+    assert.ok(received > 0 && expected - received >= 0, `${received} of ${expected}`);
+    assert.match(stderr, /has left nothing in the cluster/);
+    assert.ok(!existsSync(path.join(cluster, 'objects.json')));
+  });
+
+  it('that is left at once keeps what was seen of it', async () => {
+    const config = { workers: 1, singleStepDuration: '60s', warmup: 0 };
+    const going = run('left.yaml', { target: hub.url, config }, {}, 1);
+    await folder.sampled('left', /"received":[1-9]/, going.finished);
+    going.signal('SIGTERM');
+    going.signal('SIGTERM');
+    const { code, stderr } = await going.finished;
+    assert.equal(code, 143, stderr);
+    const [, kept = ''] = /^What was seen of the run is kept in (.+)\.$/m.exec(stderr) ?? [];
+    assert.match(folder.read(kept, 'samples.jsonl'), /"received":[1-9]/);
+    assert.match(stderr, /has left nothing in the cluster/);
   });
 
   it('needs rights, and names those that are missing, before anything is made', async () => {

@@ -57,6 +57,8 @@ export async function attachCommand(
 export class ShownRun {
   readonly request: ViewRequest;
   readonly shell: ViewShell;
+  /** Of what is kept here, as it is named. */
+  folder: string | undefined;
   private view: RunView | undefined;
 
   constructor(
@@ -74,13 +76,14 @@ export class ShownRun {
     };
   }
 
-  private say(text: string): void {
+  say(text: string): void {
     if (this.view) this.view.message(text);
     else this.io.stderr.write(`${printable(text)}\n`);
   }
 
-  private begin({ request, url, scenario, onSnapshot }: ViewedRun): void {
+  private begin({ request, url, scenario, onSnapshot, folder }: ViewedRun): void {
     const { io } = this;
+    this.folder = path.relative(io.cwd, folder.path);
     const shown = { file: request.title, url, scenario };
     const view = canRedraw(io)
       ? createLiveView(io.stderr, shown, canColour(io))
@@ -95,7 +98,7 @@ export class ShownRun {
   }
 
   /** The last screen; the exit code is that of the run. */
-  finish({ result, folder }: FinishedRun): number {
+  finish({ result, folder }: FinishedRun, stoppedBy?: unknown): number {
     const { io, flags } = this;
     const { stdout, stderr, cwd } = io;
     this.close();
@@ -104,6 +107,9 @@ export class ShownRun {
       stdout.write(jsonDocument(result));
       stderr.write(`${printable(verdictSentence(result))}\n`);
     } else stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
-    return exitCodeOfResult(result);
+    return exitCodeOfResult(
+      result,
+      stoppedBy instanceof SignalError ? stoppedBy.signal : undefined,
+    );
   }
 }

@@ -8,6 +8,7 @@ import type { Scenario } from '../../scenario/scenario';
 import type { RunParts } from '../../session/prepareRun';
 import { asTextWords, secretInText } from '../../session/secretInText';
 import type { RunRequest, Shell } from '../../session/shell';
+import { SignalError, type EndingSignal } from '../exitCode';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { openBus, type BusFlags } from '../openBus';
@@ -36,7 +37,18 @@ export interface AgentRun {
   /** Notes the files that the scenario names: agents get them. */
   readonly shell: Shell;
   readonly publisher: RunPublisher | undefined;
+  /** Says to who looks at the run why it was not begun. */
+  failed(error: unknown): void;
+  /** Waits until somebody has seen the end, where it was to be seen. */
   dispose(): Promise<void>;
+}
+
+/** Signals of this process, and others that mean the same. */
+export interface AgentSignals {
+  /** Somebody who looks at the run wants it to end in order. */
+  readonly stopped: () => void;
+  /** For what is not waited for when one more signal comes. */
+  readonly next: () => Promise<EndingSignal>;
 }
 
 /** Waits for the agents of a run. @throws ExpectedError `agents-missing`, `agents-search`, and for the bus */
@@ -46,6 +58,7 @@ export async function gatherHosts(
   request: RunRequest,
   shell: Shell,
   io: ProcessIo,
+  signals: AgentSignals,
 ): Promise<AgentRun> {
   const { agents = 1 } = scenario;
   if (scenario.search !== undefined)
@@ -61,8 +74,19 @@ export async function gatherHosts(
   const bus = await openBus(flags, io, 'signalr-bench run');
   const run = flags.run ?? newRunId();
   const publisher = flags.publish === true ? new RunPublisher(bus, subjectsOf(run)) : undefined;
+  publisher?.onStop(signals.stopped);
+  const seen = async (): Promise<EndingSignal | undefined> => {
+    if (publisher === undefined) return undefined;
+    io.stderr.write('The end is on the bus until somebody has seen it; Ctrl+C does not wait.\n');
+    return Promise.race([publisher.seen().then(() => undefined), signals.next()]);
+  };
+  const failed = (error: unknown): void => publisher?.failed(whyNotBegun(error));
   try {
-    const crew = await gather(bus, { ...flags, run }, agents, publisher, shell, io);
+    const wanted = { ...flags, run, agents };
+    const crew = await gather(bus, wanted, publisher, shell, io, async (error) => {
+      failed(error);
+      await seen();
+    });
     const files: Record<string, string> = {};
     const { text, overrides } = request;
     return {
@@ -82,9 +106,11 @@ export async function gatherHosts(
         },
       },
       publisher,
+      failed,
       dispose: async () => {
-        await publisher?.seen();
-        await crew.dispose();
+        // Who takes the place of this process after a SIGTERM finds the end where it is.
+        const isHandedOn = (await seen()) === 'SIGTERM';
+        await (isHandedOn ? crew.leave() : crew.dispose());
         await bus.close();
       },
     };
@@ -100,13 +126,19 @@ export function gatheredLine(nodes: readonly string[], agents: number): string {
   return `agents    ${nodes.length} of ${agents}${names}`;
 }
 
+/** For who looks at the run from elsewhere. */
+function whyNotBegun(error: unknown): string {
+  if (error instanceof SignalError) return 'The run was stopped before it began.';
+  return error instanceof ExpectedError ? error.message : String(error);
+}
+
 async function gather(
   bus: Bus,
-  { run, joinWithin, agentTimeout }: OnFlags,
-  agents: number,
+  { run, agents, joinWithin, agentTimeout }: OnFlags & { readonly agents: number },
   publisher: RunPublisher | undefined,
   { calledOff }: Shell,
   { stderr }: ProcessIo,
+  failed: (error: unknown) => Promise<void>,
 ): Promise<Crew> {
   let said = -1;
   return Crew.gather(bus, {
@@ -115,13 +147,8 @@ async function gather(
     ...(joinWithin !== undefined && { joinWithinMs: joinWithin }),
     ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
     ...(calledOff && { calledOff }),
-    ...(publisher && {
-      renewed: () => publisher.renewed(),
-      failed: (error) => {
-        publisher.failed(error instanceof ExpectedError ? error.message : String(error));
-        return publisher.seen();
-      },
-    }),
+    ...(publisher && { renewed: () => publisher.renewed() }),
+    failed,
     opened: (id) => stderr.write(`run ${id} waits for ${agents} agents on the bus\n`),
     joined: (members) => {
       if (members.length === said) return;

@@ -68,8 +68,17 @@ export async function runOnKubernetes(
   };
   say(`Run ${run} begins with ${where}.`);
   const leaving = new AbortController();
-  const subscription = io.onSignal((signal) => leaving.abort(new SignalError(signal)));
+  const stopping = new AbortController();
   const shown = new ShownRun({ out: flags.out ?? '.signalr-bench', json: flags.json === true }, io);
+  const subscription = io.onSignal((signal) => {
+    const isFirst = !stopping.signal.aborted;
+    shown.say(
+      isFirst
+        ? 'Stopping; what was measured is kept. Once more leaves at once.'
+        : 'Leaving at once; the run is removed.',
+    );
+    (isFirst ? stopping : leaving).abort(new SignalError(signal));
+  });
   try {
     const finished = await runInCluster(
       given,
@@ -81,10 +90,16 @@ export async function runOnKubernetes(
         progress: say,
         gathered: (nodes, agents) => say(gatheredLine(nodes, agents)),
         leaving: leaving.signal,
+        stopping: stopping.signal,
       },
       deps,
     );
-    return shown.finish(finished);
+    return shown.finish(finished, stopping.signal.reason);
+  } catch (error) {
+    shown.close();
+    if (error instanceof SignalError && shown.folder !== undefined)
+      say(`What was seen of the run is kept in ${shown.folder}.`);
+    throw error;
   } finally {
     shown.close();
     subscription.dispose();

@@ -109,7 +109,7 @@ export async function runCommand(
     const { createLiveView, createPlainView, gatherHosts } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
     if (flags.on !== undefined)
-      agents = await gatherHosts(flags, read.scenario, request, shell, io);
+      agents = await gatherHosts(flags, read.scenario, request, shell, io, stop);
     const parts = { ...deps, ...agents?.parts };
     const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);
     outputs?.begin(prepared);
@@ -135,7 +135,7 @@ export async function runCommand(
     await report({ ...finished, notCompared: found?.why }, session, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
   } catch (error) {
-    if (error instanceof ExpectedError) agents?.publisher?.failed(error.message);
+    agents?.failed(error);
     throw error;
   } finally {
     await outputs?.close();
@@ -309,21 +309,29 @@ type SignalStop = ReturnType<typeof stopOnSignal>;
 function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
   let first: EndingSignal | undefined;
   let times = 0;
-  let handler: ((times: number) => void) | undefined;
+  let handler: ((times: number, signal: EndingSignal) => void) | undefined;
   let giveUp: (error: SignalError) => void = () => undefined;
   const signalled = new Promise<never>((_resolve, reject) => {
     giveUp = reject;
   });
   // Nobody may be waiting when the signal comes.
   signalled.catch(() => undefined);
-  const subscription = io.onSignal((signal) => {
+  const got = (signal: EndingSignal): void => {
     first ??= signal;
     giveUp(new SignalError(first));
     times += 1;
-    handler?.(times);
-  });
+    handler?.(times, signal);
+  };
+  const subscription = io.onSignal(got);
   return {
     signal: () => first,
+    /** As if this process had got one. */
+    stopped: () => got('SIGINT'),
+    /** The next one, which means nothing else. */
+    next: () =>
+      new Promise<EndingSignal>((resolve) => {
+        handler = (_times, signal) => resolve(signal);
+      }),
     /** Rejects with a {@link SignalError} at the first signal, for what is not to be waited for then. */
     signalled,
     /** From now on each signal calls this, with how many have come since. */

@@ -156,9 +156,14 @@ export class Crew {
     return started;
   }
 
+  /** What is on the bus stays there, for whoever takes the place of this process. */
+  async leave(): Promise<void> {
+    await this.hosts?.end();
+  }
+
   /** Nothing of the run is left on the bus. */
   async dispose(): Promise<void> {
-    await this.hosts?.end();
+    await this.leave();
     await this.bus.removeLog(subjectsOf(this.run).log).catch(() => undefined);
   }
 }

@@ -4,10 +4,18 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ExpectedError } from '../../base/expectedError';
-import type { Pod } from 'kubernetes-types/core/v1';
+import type { Event, Pod } from 'kubernetes-types/core/v1';
 import { busPort, leadUser } from './busConfig';
 import type { ClusterAccess, Forwarding } from './kubectl';
-import { busService, ownedBy, ownerName, ownerOf, runSelector, type ClusterRun } from './manifest';
+import {
+  busService,
+  busWithinS,
+  ownedBy,
+  ownerName,
+  ownerOf,
+  runSelector,
+  type ClusterRun,
+} from './manifest';
 
 const compress = promisify(gzip);
 /** What a coordinator and an agent load. */
@@ -16,8 +24,10 @@ const scripts = ['cli.js', 'commands.js', 'worker.js', 'bus.js', 'sdk.js', 'entr
 const optional = ['servers.js'];
 /** A ConfigMap takes a megabyte; scenario and script stand beside the bundle. */
 const mostBundleBytes = 900_000;
-const busWithinS = 180;
 const removedWithinS = 60;
+const lookEveryMs = 500;
+/** Of objects in a sentence. */
+const mostNamed = 5;
 /** Beside the time that kubectl gives itself. */
 const spareS = 15;
 
@@ -132,21 +142,55 @@ const wordsOf = (error: unknown): string =>
 /** What a person does who has to remove a run. */
 export const removeWords = (run: string): string => `kubectl delete job ${ownerName(run)}`;
 
-/** Removes all that a run has in the namespace, whoever has made it. @throws ExpectedError with what kubectl says */
+/**
+ * Removes all that a run has in the namespace, whoever has made it, and waits until its pods have ended: the owner goes at
+ * once, what it owns follows. That it waited for them would need rights that some clusters do not give.
+ * Source: Kubernetes documentation, "Garbage Collection", heading "Foreground cascading deletion".
+ * @throws ExpectedError with what kubectl says, or what is still there
+ */
 export async function removeRun(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<void> {
   const how = ['--cascade=foreground', '--ignore-not-found', `--timeout=${removedWithinS}s`];
   const words = ['delete', `job/${ownerName(run)}`, ...how];
+  const untilMs = performance.now() + removedWithinS * 1000;
   await kubectl.run(words, '', (removedWithinS + spareS) * 1000);
+  const look = ['get', 'jobs,deployments,pods', '--selector', runSelector(run), '--output', 'name'];
+  for (;;) {
+    const left = (await kubectl.run(look)).split('\n').filter((name) => name !== '');
+    if (left.length === 0) return;
+    if (performance.now() > untilMs)
+      throw new ExpectedError(
+        'cluster-left',
+        `After ${removedWithinS} s there are still ${left.slice(0, mostNamed).join(', ')}.`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
 }
 
 /** Why pods of a run do not run, in a sentence for each. @throws ExpectedError with what kubectl says */
 export async function troublesOf(
-  kubectl: Pick<ClusterAccess, 'list'>,
+  kubectl: Pick<ClusterAccess, 'list' | 'run'>,
   run: string,
 ): Promise<string[]> {
   const pods = await kubectl.list<Pod>('pods', runSelector(run));
-  return pods.flatMap((pod) => troubleOf(pod));
+  return [...pods.flatMap((pod) => troubleOf(pod)), ...(await refusals(kubectl, run))];
 }
+
+/** Pods that there are not, because the cluster refuses them. Events are not everybody's to read. */
+async function refusals(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<string[]> {
+  const only = ['--field-selector', 'type=Warning,reason=FailedCreate', '--output', 'json'];
+  const text = await kubectl.run(['get', 'events', ...only]).catch(() => '');
+  const { items = [] } = (text === '' ? {} : JSON.parse(text)) as { items?: readonly Event[] };
+  const own = items.filter(({ involvedObject: { name } }) =>
+    name?.startsWith(`${ownerName(run)}-`),
+  );
+  return [...new Set(own.map(refusalOf))];
+}
+
+/** Without the name of the pod, which is another one at each try. */
+const refusalOf = ({ involvedObject: { kind = '', name = '' }, message = '' }: Event): string => {
+  const why = message.replace(/^Error creating: (pods "[^"]*" is )?/, '');
+  return `${kind} ${name} gets no pod: ${why}.`;
+};
 
 export function troubleOf({ metadata, status }: Pod): string[] {
   const name = metadata?.name ?? '';

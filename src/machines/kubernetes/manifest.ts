@@ -50,6 +50,8 @@ const appName = 'signalr-bench';
 const marginS = 1800;
 /** Objects of a run that nobody removed go after so long. */
 const leftS = 600;
+/** Time in which the bus has to come. */
+export const busWithinS = 180;
 const usualMemoryMb = 1024;
 /** High: a crashed container must not end the healthy agents with it. */
 const backoffLimit = 1000;
@@ -245,6 +247,8 @@ function nodePod(
     workingDir: folders.work,
     env: [
       { name: 'SIGNALR_BENCH_BUS', value: `nats://${busService(run)}:${busPort}` },
+      // All pods begin at once: one that gave up would be made again, later each time.
+      { name: 'SIGNALR_BENCH_BUS_WITHIN', value: `${busWithinS}s` },
       { name: 'SIGNALR_BENCH_BUS_USER', value: user.name },
       fromSecret('SIGNALR_BENCH_BUS_PASSWORD', user.key),
       {

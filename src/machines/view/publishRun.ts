@@ -1,4 +1,4 @@
-import type { Disposable } from '../../base/event';
+import { Emitter, type Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
 import type { Bus } from '../bus/bus';
@@ -19,7 +19,11 @@ const keptMs = 10 * 60_000;
 /** Puts what people see of a run on the bus, where it can be looked at from elsewhere, now or later. */
 export class RunPublisher {
   private readonly writer: LogWriter;
-  private readonly answering: Disposable;
+  private readonly answering: readonly Disposable[];
+  private readonly stopEmitter = new Emitter<void>();
+  private isStopped = false;
+  /** Somebody who looks at the run wants it to end in order; once. */
+  readonly onStop = this.stopEmitter.event;
   private readonly wasSeen: Promise<void>;
 
   constructor(bus: Bus, subjects: RunSubjects) {
@@ -29,10 +33,18 @@ export class RunPublisher {
       noteSeen = resolve;
     });
     // From the begin: whoever looks may have the end before this process comes to wait for it.
-    this.answering = bus.answer(subjects.seen, () => {
-      noteSeen();
-      return '';
-    });
+    this.answering = [
+      bus.answer(subjects.seen, () => {
+        noteSeen();
+        return '';
+      }),
+      bus.answer(subjects.stop, () => {
+        // Whoever has missed the answer asks again.
+        if (!this.isStopped) this.stopEmitter.fire();
+        this.isStopped = true;
+        return '';
+      }),
+    ];
   }
 
   gathered(nodes: readonly string[], agents: number): void {
@@ -73,7 +85,7 @@ export class RunPublisher {
     const published = this.writer.empty(withinMs);
     await Promise.race([late, published.then(() => this.wasSeen)]);
     clearTimeout(timer);
-    this.answering.dispose();
+    for (const answering of this.answering) answering.dispose();
     this.writer.stop();
   }
 

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { Emitter } from '../../../src/base/event';
+import { SignalError, type EndingSignal } from '../../../src/cli/exitCode';
+import { openBus } from '../../../src/cli/openBus';
+
+/** A port that refuses after a while, and how often it was asked. */
+async function brokenBus() {
+  let asked = 0;
+  const server = createServer((socket) => {
+    asked += 1;
+    socket.on('error', () => undefined);
+    socket.end('nothing of a bus\r\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked: () => asked, dispose: () => server.close() };
+}
+
+describe('a bus that is not there', () => {
+  const signals = new Emitter<EndingSignal>();
+  const io = (within?: string) => ({
+    env: within === undefined ? {} : { SIGNALR_BENCH_BUS_WITHIN: within },
+    onSignal: signals.event,
+  });
+
+  it('is a sentence at once where nobody waits for it', async () => {
+    const bus = await brokenBus();
+    await assert.rejects(openBus({ bus: bus.url }, io(), 'test'), { code: 'bus-unreachable' });
+    assert.equal(bus.asked(), 1);
+    bus.dispose();
+  });
+
+  it('is asked again for as long as it may take to come', async () => {
+    const bus = await brokenBus();
+    await assert.rejects(openBus({ bus: bus.url }, io('600ms'), 'test'), {
+      code: 'bus-unreachable',
+    });
+    assert.ok(bus.asked() > 1, `${bus.asked()}`);
+    bus.dispose();
+  });
+
+  it('is waited for no longer after a signal', async () => {
+    const bus = await brokenBus();
+    const waiting = openBus({ bus: bus.url }, io('1h'), 'test');
+    signals.fire('SIGTERM');
+    await assert.rejects(waiting, (error) => {
+      assert.ok(error instanceof SignalError && error.signal === 'SIGTERM');
+      return true;
+    });
+    bus.dispose();
+  });
+});
