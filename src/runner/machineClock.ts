@@ -43,8 +43,12 @@ const versionBytes = 8;
 const cells = { fromUs: 0, offsetUs: 1, untilUs: 2, perUs: 3 } as const;
 /** An offset takes so long to reach its new value, microseconds; longer where that would be a steep change. */
 const slewUs = 500_000;
-/** Of the time that passes: no clock runs slower than nine tenths of the machine's, or backwards. */
-const mostSlewShare = 0.1;
+/** Of the time that passes: no clock runs backwards, and what is timed on one clock is wrong by so much at most. */
+const mostSlewShare = 0.01;
+
+/** How long a {@link ClockRudder} takes to change an offset by so much, microseconds. */
+export const slewTimeUs = (changeUs: number): number =>
+  Math.max(slewUs, Math.abs(changeUs) / mostSlewShare);
 
 /** Shared by all threads of an agent. */
 export const clockMemory = (): SharedArrayBuffer => new SharedArrayBuffer(versionBytes + 8 * 4);
@@ -73,7 +77,7 @@ export class ClockRudder {
     const nowUs = this.machine.nowUs();
     const fromOffsetUs = offsetAt(line, nowUs);
     const changeUs = offsetUs - fromOffsetUs;
-    const tookUs = Math.max(slewUs, Math.abs(changeUs) / mostSlewShare);
+    const tookUs = slewTimeUs(changeUs);
     line[cells.fromUs] = nowUs;
     line[cells.offsetUs] = fromOffsetUs;
     line[cells.untilUs] = nowUs + tookUs;
