@@ -23,7 +23,8 @@ Exit codes:
   3    the target cannot be reached or was lost
   4    the run is invalid: its load was not sent in time, or nothing was sent
   5    a worker was lost, or a defect of ours
-  6    incomplete: an agent was lost, or did not come
+  6    incomplete: an agent was lost or did not come, or the clocks of agents
+       leave open whether an objective was met
   130  interrupted by Ctrl+C; 143 by SIGTERM; the partial result is written`;
 
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
@@ -52,7 +53,8 @@ export function exitCodeOfResult(
     return verdict.status === 'fail' ? exitCode.sloMissed : exitCode.agentLost;
   }
   const { done, generatorBound, noTarget, sloMissed } = exitCode;
-  const incomplete = connections.connected === 0 ? noTarget : sloMissed;
+  const open = agents === undefined ? sloMissed : exitCode.agentLost;
+  const incomplete = connections.connected === 0 ? noTarget : open;
   // What it missed by itself comes first.
   if (verdict.status === 'pass' && baseline) return exitCodeOfComparison(baseline.verdict);
   return { pass: done, fail: sloMissed, invalid: generatorBound, incomplete }[verdict.status];

@@ -1,5 +1,7 @@
 import { isMetric, objectives } from '../base/slo';
 import type { Translate } from '../base/text';
+import { distrustText } from '../measure/judge/verdict';
+import { clockTexts } from '../measure/total/stepClocks';
 
 /** Longer than any sentence of ours: what a server says is not looked through. */
 const mostCharacters = 2000;
@@ -145,6 +147,7 @@ const otherTexts: readonly string[] = [
   '{0} lost, limit {1}',
   'the objective {0} was missed',
   'deliveries fall behind: latency grew by {0} each second, so no limit would be kept for long',
+  'agents have not reported in time who was to get {0} messages',
   'No value held.',
   'passed',
   'failed',
@@ -233,8 +236,10 @@ const otherTexts: readonly string[] = [
   ', ',
 ];
 
-/** With those of the objectives. */
+/** With those of the objectives, and of clocks. */
 export const sentenceTemplates = (): readonly string[] => [
   ...otherTexts,
+  distrustText,
+  ...Object.values(clockTexts),
   ...new Set(objectives().flatMap(([, { texts }]) => texts)),
 ];

@@ -180,9 +180,8 @@ export interface Beat {
   /** Of the last fact that was reported, and of the last order that was taken. */
   readonly facts: number;
   readonly orders: number;
-  /** How far the agent's clock may be off, microseconds. */
+  /** How far the agent's clock may be off, microseconds, the most of the last seconds. */
   readonly clockErrorUs: number;
-  readonly clockJumps: number;
 }
 
 /** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
@@ -250,8 +249,8 @@ export const readMember = (text: string) =>
 export const readBeat = (text: string) =>
   decode(
     text,
-    ({ epoch, facts, orders, clockErrorUs, clockJumps }) =>
-      isText(epoch) && [facts, orders, clockJumps].every(isCount) && isAmount(clockErrorUs),
+    ({ epoch, facts, orders, clockErrorUs }) =>
+      isText(epoch) && [facts, orders].every(isCount) && isAmount(clockErrorUs),
   ) as Beat | undefined;
 
 export const readAlive = (text: string) =>
@@ -324,15 +323,22 @@ function isFact({ type, sample, ...others }: Fields): boolean {
   if (!isText(type) || !isCounted(others, mostLevels)) return false;
   if (type !== 'sampled') return sample === undefined;
   if (typeof sample !== 'object' || sample === null) return false;
-  const { worker, tick, atUs, connections, steps, generator, errors, errorExamples } =
+  const { worker, tick, atUs, clock, connections, steps, generator, errors, errorExamples } =
     sample as Fields;
   return (
     [worker, tick].every(isCount) &&
     isAmount(atUs) &&
+    isOptional(clock, isClock) &&
     [connections, generator, errors].every((part) => typeof part === 'object' && part !== null) &&
     [steps, errorExamples].every(Array.isArray) &&
     isCounted(sample, mostLevels)
   );
+}
+
+function isClock(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { errorUs, jumps } = value as Fields;
+  return isAmount(errorUs) && isCount(jumps);
 }
 
 /** Samples have about five levels. */

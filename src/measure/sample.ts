@@ -142,6 +142,11 @@ export interface StepSample extends EntrySample {
   readonly membership?: SampleOf<MembershipCounts>;
   /** Each of the entries, where there are several. */
   readonly entries?: readonly EntrySample[];
+  /**
+   * By how many microseconds at most deliveries of another agent came before they were sent: its number, then the time, of
+   * each of which that is known to be more than before. Absent: of none.
+   */
+  readonly ahead?: readonly number[];
 }
 
 /** Running totals. */
@@ -200,6 +205,14 @@ export interface Unsettled {
   readonly deliveries: number;
 }
 
+/** How well an agent knows the time of the run. */
+export interface ClockSample {
+  /** So far at most its clock was off in the last seconds, microseconds. */
+  readonly errorUs: number;
+  /** How often it was found since the run began that a clock had been moved. */
+  readonly jumps: number;
+}
+
 /** One worker's raw numbers for one tick. */
 export interface WorkerSample {
   readonly worker: number;
@@ -211,6 +224,8 @@ export interface WorkerSample {
   /** Absent: there are none. */
   readonly unsettled?: Unsettled;
   readonly steps: readonly StepSample[];
+  /** Of its agent, where the plan has several. */
+  readonly clock?: ClockSample;
   readonly generator: GeneratorSample;
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorExample[];

@@ -42,6 +42,11 @@ export interface SloCheck {
   /** In the unit of `limit`; null when the rank was lost. */
   readonly value: number | null;
   readonly met: boolean;
+  /**
+   * Where the clocks of agents may differ by more than the value is away from the limit: `inside`, `value` is that of the
+   * deliveries inside single agents, which decides; `nothing`, these are too few, and it is open whether it was met.
+   */
+  readonly by?: 'inside' | 'nothing';
 }
 
 export interface Verdict {
@@ -121,6 +126,12 @@ export interface StepSummary extends MessageSummary {
   readonly recoveries?: readonly Recovery[];
   /** Only where connections move in and out of groups. */
   readonly membership?: MembershipSummary;
+  /** Agents that were there to its end; absent: there were none. */
+  readonly agentsComplete?: number;
+  /** By how much a latency between two agents may be off, the most of the step; absent: all had one process. */
+  readonly clockErrorUs?: number;
+  /** How often a clock was found to have been moved; absent: never. */
+  readonly clockJumps?: number;
   readonly verdict: Verdict;
 }
 
@@ -173,6 +184,8 @@ export interface AgentSummary {
   readonly lastTick: number;
   /** By how much its clock may have differed from the coordinator's, the most of the run. */
   readonly clockErrorUs: number;
+  /** How often it was found that one of the two had been moved; absent: never. */
+  readonly clockJumps?: number;
   /** Of the connections, 0 to 1. */
   readonly share: number;
 }

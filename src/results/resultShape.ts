@@ -20,21 +20,23 @@ import type {
   StepProgress,
   Waiting,
 } from '../measure/snapshot';
-import type {
-  ConnectionSummary,
-  ConnectTimes,
-  DroppedConnection,
-  EntrySummary,
-  GeneratorHealth,
-  LifeSummary,
-  MembershipSummary,
-  Quantiles,
-  Recovery,
-  SloCheck,
-  StepConnections,
-  StepSummary,
-  TargetSummary,
-  Verdict,
+import {
+  agentStatuses,
+  type AgentSummary,
+  type ConnectionSummary,
+  type ConnectTimes,
+  type DroppedConnection,
+  type EntrySummary,
+  type GeneratorHealth,
+  type LifeSummary,
+  type MembershipSummary,
+  type Quantiles,
+  type Recovery,
+  type SloCheck,
+  type StepConnections,
+  type StepSummary,
+  type TargetSummary,
+  type Verdict,
 } from '../measure/summary';
 import {
   searchEnds,
@@ -97,6 +99,7 @@ const counted = new Set(
     'requested connected failed dropped reconnected notBack openedPerSecond open held',
     'drops closed reconnects missing joins joinsFailed leaves leavesFailed skipped',
     'connections baseSending step sendingSteps cores workers plannedSteps',
+    'agentsComplete clockErrorUs clockJumps lastTick',
   ].flatMap((names) => names.split(' ')),
 );
 const time = being(
@@ -196,7 +199,7 @@ const verdictStatus = oneOf(statuses);
 const lastStep = optional(oneOf(['last']));
 const check = of<SloCheck>()('limit', {
   ...{ metric: text, value: nullable(number), met: flag },
-  ...{ name: optional(text), step: lastStep },
+  ...{ name: optional(text), step: lastStep, by: optional(oneOf(['inside', 'nothing'])) },
 });
 const rule = of<Rule>()('limit afterMs?', {
   ...{ metric: text, name: optional(text), step: lastStep, abort: optional(flag) },
@@ -223,7 +226,9 @@ const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: tex
 /** Entries of a mix; a scenario has fewer. */
 const mostEntries = 100;
 const blocks = of<StoredBlocks>()('seconds', { counts: list(text, mostBlocks) });
-const step = of<StepSummary>()(`index seconds ${messageNumbers}` as const, {
+const stepNumbers =
+  `index seconds ${messageNumbers} agentsComplete? clockErrorUs? clockJumps?` as const;
+const step = of<StepSummary>()(stepNumbers, {
   ...messages,
   latencyBlocks: optional(blocks),
   entries: optional(list(entrySummary, mostEntries)),
@@ -389,6 +394,14 @@ export const resultShape = of<Result>()('plannedSteps?', {
   errors: counts,
   errorExamples: list(named({ errorClass: text, text }), 10_000),
   search: optional(search),
+  agents: optional(
+    list(
+      of<AgentSummary>()('index lastTick clockErrorUs clockJumps? share', {
+        ...{ node: text, status: oneOf(agentStatuses) },
+      }),
+      1000,
+    ),
+  ),
   baseline: optional(comparison),
   repeats: optional(list(repeatedStep, 10_000)),
   estimate: nullable(named(estimate)),

@@ -63,6 +63,9 @@ export class StepRecorder extends EntryRecorder {
   messageBytes: number | undefined;
   /** Run time at which its drain ends at the latest, by the clock of the machine. */
   lateFromUs = Infinity;
+  /** By agent: how long before it was sent one of its messages came at most, microseconds; and of whom that is news. */
+  private readonly mostAhead = new Map<number, number>();
+  private readonly news = new Set<number>();
 
   constructor(
     readonly step: number,
@@ -75,6 +78,13 @@ export class StepRecorder extends EntryRecorder {
 
   isLate(nowUs: number): boolean {
     return this.drained || nowUs > this.lateFromUs;
+  }
+
+  /** A delivery of that agent came so long before it was sent. */
+  cameAhead(agent: number, us: number): void {
+    if (us <= (this.mostAhead.get(agent) ?? 0)) return;
+    this.mostAhead.set(agent, us);
+    this.news.add(agent);
   }
 
   /** Since the last call; undefined when nothing was counted. */
@@ -94,7 +104,9 @@ export class StepRecorder extends EntryRecorder {
     this.warmupErrors = {};
     const parts = entries.length === 0 ? undefined : entries;
     const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts });
-    return { step, ...counted, errors, ...optional };
+    const ahead = [...this.news].flatMap((agent) => [agent, this.mostAhead.get(agent)!]);
+    this.news.clear();
+    return { step, ...counted, errors, ...optional, ...(ahead.length > 0 && { ahead }) };
   }
 }
 
@@ -139,7 +151,7 @@ export class Recorder {
     return recorder;
   }
 
-  /** A delivery that was meant and is the first of its number, in that step; `fromElsewhere`: of another agent. */
+  /** A delivery that was meant and is the first of its number, in that step; `fromAgent`: another one, else absent. */
   delivered(
     step: number,
     counted: EntryRecorder,
@@ -147,7 +159,7 @@ export class Recorder {
     intendedUs: number,
     sentUs: number,
     nowUs: number,
-    fromElsewhere = false,
+    fromAgent?: number,
   ): void {
     counted.received += 1;
     const own = this.steps[step];
@@ -160,8 +172,11 @@ export class Recorder {
     counted.latency.record(nowUs - intendedUs);
     counted.sendLatency.record(nowUs - sentUs);
     if (!this.severalAgents) return;
-    if (!fromElsewhere) counted.latencySameAgent.record(nowUs - intendedUs);
-    else if (nowUs < sentUs) counted.negative += 1;
+    if (fromAgent === undefined) counted.latencySameAgent.record(nowUs - intendedUs);
+    else if (nowUs < sentUs) {
+      counted.negative += 1;
+      own?.cameAhead(fromAgent, sentUs - nowUs);
+    }
   }
 
   /** With the split of the try that succeeded. */

@@ -1,6 +1,7 @@
 import { seededRandom, type Random } from '../../src/base/random';
 import { Conductor, type ConductorContext } from '../../src/runner/lead/conductor';
 import type { Run } from '../../src/runner/lead/conductor';
+import type { ClockSample } from '../../src/measure/sample';
 import { agentOfConnection, agentOfWorker, agentsOf, workersOfAgent } from '../../src/plan/agents';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf } from '../../src/plan/population';
@@ -24,6 +25,8 @@ export interface AgentGroupsOptions {
   readonly clockUs?: (agent: number) => number;
   /** By how much two of these clocks differ at most. */
   readonly ambiguousUs?: number;
+  /** What an agent says of its clock with each sample. */
+  readonly clock?: (agent: number) => ClockSample;
   readonly context?: Partial<ConductorContext>;
 }
 
@@ -149,8 +152,14 @@ export class AgentGroups implements WorkerHost {
       if (!this.alive.has(worker)) return;
       if (fact.type === 'closed') this.alive.delete(worker);
       this.facts.push([worker, fact]);
-      this.listener.fact(worker, structuredClone(idle(fact)));
+      this.listener.fact(worker, structuredClone(this.withClock(agent, idle(fact))));
     });
+  }
+
+  private withClock(agent: number, fact: FromWorker): FromWorker {
+    const { clock } = this.options;
+    if (fact.type !== 'sampled' || clock === undefined) return fact;
+    return { ...fact, sample: { ...fact.sample, clock: clock(agent) } };
   }
 
   /** After a random time, but never before what went the same way. */

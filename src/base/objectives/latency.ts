@@ -1,5 +1,6 @@
 import { formatCount } from '../units';
-import type { JudgedDeliveries, ObjectiveFamily, StepObjective } from './objective';
+import { acrossTexts, insideWords, openWords, rulingAcross } from './acrossClocks';
+import type { JudgedDeliveries, ObjectiveFamily, Ruling, StepObjective } from './objective';
 import {
   isPercentile,
   latencyMetrics,
@@ -37,9 +38,39 @@ export function latencyOverExpected(
   step: Pick<JudgedDeliveries, 'expected' | 'received' | 'latencyAtShareUs'>,
   share: number,
 ): number | null {
+  const ofReceived = shareOfReceived(step, share);
+  return ofReceived > 1 ? null : step.latencyAtShareUs(ofReceived);
+}
+
+/** The rank of a share among the expected deliveries, as one among those that were received; above 1 it was lost. */
+function shareOfReceived(
+  { expected, received }: Pick<JudgedDeliveries, 'expected' | 'received'>,
+  share: number,
+): number {
   // The small allowance keeps 0.07 × 100 = 7.000000000000001 at rank 7.
-  const rank = Math.max(1, Math.ceil(share * step.expected - 1e-6));
-  return rank > step.received ? null : step.latencyAtShareUs(rank / step.received);
+  return Math.max(1, Math.ceil(share * expected - 1e-6)) / received;
+}
+
+/** Where the clocks of agents leave open on which side of the limit the percentile is. */
+function rulingOf(
+  metric: Percentile,
+  step: JudgedDeliveries,
+  valueUs: number,
+  limitUs: number,
+): Ruling | undefined {
+  const { across, expected } = step;
+  if (across === undefined) return undefined;
+  const share = shareOf(metric);
+  const ofReceived = shareOfReceived(step, share);
+  const found = rulingAcross(across, { share, ofReceived, valueUs, limitUs });
+  if (found === undefined) return undefined;
+  if (found.by === 'nothing') {
+    const words = openWords(across, deliveriesWords(metric, expected), { valueUs, limitUs });
+    return { by: 'nothing', value: valueUs, met: false, words };
+  }
+  const { by, valueUs: value, count } = found;
+  const words = insideWords(deliveriesWords(metric, count), value, limitUs);
+  return { by, value, met: value <= limitUs, words };
 }
 
 /** `99 % of 950,000 deliveries`, `all 950,000 deliveries`. */
@@ -79,6 +110,7 @@ function latencyObjective(metric: Percentile): StepObjective {
     unitMistake: { from: 1, below: 5, unit: 's' },
     limit: 'most',
     value: (step) => latencyOverExpected(step, share),
+    ruling: (step, value, limit) => rulingOf(metric, step, value, limit),
     missed: ({ expected, received }, value, limit) => {
       const limitText = latencyWords(limit);
       if (value !== null) {
@@ -89,16 +121,16 @@ function latencyObjective(metric: Percentile): StepObjective {
       if (metric === 'max') return fill(texts.lostOfAll, ...counts, limitText);
       return fill(texts.lost, ...counts, percentBeyond(metric), limitText);
     },
-    texts: Object.values(texts),
+    texts: [...Object.values(texts), ...Object.values(acrossTexts)],
     ...(isSummarised(metric) && { live: liveOf(metric) }),
   };
 }
 
 const liveOf = (metric: LatencyMetric): NonNullable<StepObjective['live']> => ({
   text: '{0} % within {1}, above the limit of {2};',
-  missed: ({ latencyUs }, limit) => {
+  missed: ({ latencyUs, clockErrorUs = 0 }, limit) => {
     const us = latencyUs[summaryKeys[metric]];
-    return us > limit
+    return us - clockErrorUs > limit
       ? [percentOf(metric), latencyWordsBeside(us, limit), latencyWords(limit)]
       : undefined;
   },

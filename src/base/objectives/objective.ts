@@ -1,5 +1,6 @@
 /** Objectives of a run: each file reads one key under `slo`, judges by it and words it. */
 import type { ErrorCounts } from '../errorClass';
+import type { AcrossClocks } from './acrossClocks';
 
 /** Deliveries of a step, as far as objectives judge them. */
 export interface JudgedDeliveries {
@@ -15,6 +16,8 @@ export interface JudgedDeliveries {
   latencyAtShareUs(share: number): number;
   /** Where the time until messages have reached all their receivers is measured. */
   readonly timeToAll?: JudgedReach;
+  /** Where some were received by another agent than that which sent them. */
+  readonly across?: AcrossClocks;
 }
 
 /** Messages that had receivers, or connections that were tried, and how long those took that reached all, or opened. */
@@ -38,7 +41,12 @@ export interface JudgedConnections {
 }
 
 /** A step that is going on; latencies in microseconds, of what was received. */
-export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs' | 'errors'> {
+export interface LiveDeliveries extends Omit<
+  JudgedDeliveries,
+  'latencyAtShareUs' | 'errors' | 'across'
+> {
+  /** What is between two agents may be off by so much. */
+  readonly clockErrorUs?: number;
   readonly latencyUs: Readonly<
     Record<'count' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max', number>
   >;
@@ -46,6 +54,16 @@ export interface LiveDeliveries extends Omit<JudgedDeliveries, 'latencyAtShareUs
 
 /** How limits and values are counted: microseconds, 0…1, a whole number, or a number per second. */
 export type ObjectiveUnit = 'duration' | 'share' | 'count' | 'rate';
+
+/** What is said of a limit where the value alone does not say it. */
+export interface Ruling {
+  /** The deliveries inside single agents decide, or nothing does. */
+  readonly by: 'inside' | 'nothing';
+  readonly value: number;
+  readonly met: boolean;
+  /** Where it is not met, or where that is open. */
+  readonly words: string;
+}
 
 /** How it is judged, and its words. */
 export interface Judging<Of> {
@@ -60,6 +78,8 @@ export interface Judging<Of> {
   readonly limit: 'most' | 'least';
   /** Null where what was asked for was lost, which is beyond any limit; undefined where there is nothing to judge. */
   readonly value: (of: Of) => number | null | undefined;
+  /** What decides in place of that value; undefined where it does by itself. */
+  readonly ruling?: (of: Of, value: number, limit: number) => Ruling | undefined;
   /** Why a verdict failed by it: one of {@link texts}, filled in. */
   readonly missed: (of: Of, value: number | null, limit: number) => string;
   /** What `missed` is made from; `{0}`, `{1}` … are filled in. The editor translates them. */

@@ -1,7 +1,7 @@
 /** The objectives that stand in a scenario file, and what a run has said of each. */
 import { fill } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
-import { namedText } from '../../measure/judge/verdict';
+import { isOpen, namedText } from '../../measure/judge/verdict';
 import { brokenWords } from '../../measure/show/searchSentence';
 import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
 import type { Result } from '../../results/result';
@@ -74,7 +74,7 @@ export function outcomeOf(
   const judge = (of: Verdict, where: (words: string) => string): void => {
     const check = checkOf(objective, of);
     // What cannot be believed says nothing of the target.
-    if (check === undefined || unjudged.includes(of.status)) return;
+    if (check === undefined || isOpen(check) || unjudged.includes(of.status)) return;
     if (!check.met && !mayMiss) return;
     if (!check.met) outcome = { status: 'missed', words: where(say(reasonOf(check, of))) };
     else if (outcome.status === 'notMeasured') outcome = { status: 'met' };
@@ -98,7 +98,7 @@ function reasonOf(check: SloCheck, { reasons, checks = [] }: Verdict): string {
   const alike = reasons.filter(
     ({ code, message }) => code === `slo-${metric}` && message.startsWith(begin),
   );
-  const missed = checks.filter((each) => !each.met && each.metric === metric);
+  const missed = checks.filter((each) => !each.met && !isOpen(each) && each.metric === metric);
   const own = name === undefined ? missed : missed.filter((each) => each.name === name);
   // A missed objective that ends a step is the only one of its kind that has words.
   const said = alike.length === own.length ? alike[own.indexOf(check)] : undefined;

@@ -5,7 +5,13 @@ import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { hideSecrets } from '../../base/text';
 import type { Plan } from '../../plan/plan';
-import type { ClockOrder, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
+import type {
+  ClockOrder,
+  FromWorker,
+  ToWorker,
+  WorkerHost,
+  WorkerListener,
+} from '../../protocol/worker';
 import { toolVersion } from '../../results/result';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { machineClock } from '../../runner/machineClock';
@@ -260,7 +266,7 @@ class Agent {
     };
     this.workers = parts.startWorkers(share, {
       fact: (worker, fact) => {
-        this.outbox.put({ worker, fact });
+        this.outbox.put({ worker, fact: this.withClock(fact) });
         if (fact.type === 'closed' && this.workers?.alive.size === 0) this.over({ kind: 'done' });
       },
       lost: (_worker, error) => this.fail(error),
@@ -271,6 +277,14 @@ class Agent {
       this.subscriptions.push(
         passes.onRenewed((pass) => this.workers?.order({ type: 'renewed', pass })),
       );
+  }
+
+  /** Workers do not know how far their clock may be off. */
+  private withClock(fact: FromWorker): FromWorker {
+    const { reference } = this;
+    if (fact.type !== 'sampled' || reference === undefined) return fact;
+    const { errorUs, jumps } = reference;
+    return { ...fact, sample: { ...fact.sample, clock: { errorUs, jumps } } };
   }
 
   private fail(error: unknown): void {
@@ -297,8 +311,7 @@ class Agent {
       epoch: this.place.epoch,
       facts: this.outbox.last,
       orders: this.orders.taken,
-      clockErrorUs: this.reference?.boundUs ?? 0,
-      clockJumps: this.reference?.jumps ?? 0,
+      clockErrorUs: this.reference?.errorUs ?? 0,
     };
     this.bus.say(`${this.place.subjects.beats}.${this.place.agent}`, encode(beat));
     const { silenceMs = usualSilenceMs } = this.options;

@@ -1,5 +1,6 @@
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
+import type { WorkerSample } from '../../measure/sample';
 import type { AgentSummary } from '../../measure/summary';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
 import type { Bus, Following } from '../bus/bus';
@@ -54,6 +55,7 @@ class Agent {
   cpuUs = 0;
   clockErrorUs = 0;
   mostClockErrorUs = 0;
+  clockJumps = 0;
   lastTick = 0;
   /** Why it leaves, as it said. */
   leaves = '';
@@ -65,6 +67,13 @@ class Agent {
     take: (agent: Agent, fact: NumberedFact) => void,
   ) {
     this.facts = new InOrder((fact) => take(this, fact));
+  }
+
+  sampled({ tick, clock }: WorkerSample): void {
+    this.lastTick = Math.max(this.lastTick, tick);
+    if (clock === undefined) return;
+    this.mostClockErrorUs = Math.max(this.mostClockErrorUs, clock.errorUs);
+    this.clockJumps = Math.max(this.clockJumps, clock.jumps);
   }
 
   get isHere(): boolean {
@@ -218,10 +227,11 @@ export class AgentHosts implements WorkerHost {
   }
 
   agents(): AgentSummary[] {
-    return this.list.map(({ index, place, state, lastTick, mostClockErrorUs }) => ({
+    return this.list.map(({ index, place, state, lastTick, mostClockErrorUs, clockJumps }) => ({
       ...{ index: index + 1, node: place, lastTick, share: 1 / this.list.length },
       status: state === 'lost' ? 'lost' : state === 'left' ? 'left' : 'done',
-      clockErrorUs: Math.round(mostClockErrorUs),
+      clockErrorUs: Math.ceil(mostClockErrorUs),
+      ...(clockJumps > 0 && { clockJumps }),
     }));
   }
 
@@ -317,7 +327,7 @@ export class AgentHosts implements WorkerHost {
     if (!agent.workers.has(worker) || !isOwn) return;
     if (agent.state === 'joined' || agent.state === 'suspect') agent.state = 'running';
     if (fact.type === 'ready') agent.ready.add(worker);
-    else if (fact.type === 'sampled') agent.lastTick = Math.max(agent.lastTick, fact.sample.tick);
+    else if (fact.type === 'sampled') agent.sampled(fact.sample);
     else if (fact.type === 'closed') {
       // Whoever leaves is lost with its last word.
       if (agent.state === 'leaving') return;

@@ -4,7 +4,7 @@ import { isPercentile } from '../../base/objectives/percentile';
 import { isTimeToAll } from '../../base/objectives/times';
 import { rulesOf, type Rule, type Slo } from '../../base/slo';
 import type { VerdictReason } from '../summary';
-import { judgeConnectionsBy, judgeDeliveries } from './verdict';
+import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
 
 /** Four hours of them at one a second. */
 const mostMarks = 16_384;
@@ -59,7 +59,7 @@ export class AbortWatch {
         ...judgeDeliveries(this.overdue(rule, soFar), [rule]),
         ...judgeConnectionsBy(soFar.connections, [rule]),
       ];
-      if (found?.reason !== undefined) return found.reason;
+      if (found?.reason !== undefined && !isOpen(found.check)) return found.reason;
     }
     return undefined;
   }

@@ -40,19 +40,39 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
 /**
  * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
  * limit. With nothing expected neither latency nor delivery is judged; a step with senders that sent nothing
- * is invalid. Invalid beats pass and fail. Messages do not name the step.
+ * is invalid. Invalid beats pass and fail, and fail beats what the clocks of agents leave open: code `clockError`. With code
+ * `clocks` a step says, whatever its verdict, why its latency is judged inside single agents. Messages do not name the step.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const judged = judgeDeliveries(step, rulesOf(slo));
   const checks = judged.map(({ check }) => check);
   const invalid = [...silence(step), ...generatorProblems(step, slo)];
-  const missed = judged.flatMap(({ reason }) => reason ?? []);
-  const status = invalid.length > 0 ? 'invalid' : missed.length > 0 ? 'fail' : 'pass';
-  return { status, reasons: [...invalid, ...missed], checks };
+  const of = (open: boolean): VerdictReason[] =>
+    judged.flatMap(({ check, reason }) => (isOpen(check) === open ? (reason ?? []) : []));
+  const [missed, undecided] = [of(false), of(true)];
+  const failed = missed.length > 0 ? 'fail' : undecided.length > 0 ? 'incomplete' : 'pass';
+  return {
+    status: invalid.length > 0 ? 'invalid' : failed,
+    reasons: [...invalid, ...missed, ...undecided, ...distrust(step, checks)],
+    checks,
+  };
+}
+
+/** Whether nobody can say that it was met, nor that it was missed. */
+export const isOpen = ({ by }: SloCheck): boolean => by === 'nothing';
+
+/** Around what is wrong with the clocks of a step. */
+export const distrustText = '{0}, so latency is judged inside single agents';
+
+function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): VerdictReason[] {
+  const wrong = across?.wrong;
+  if (wrong === undefined || !checks.some(({ by }) => by === 'inside')) return [];
+  return [{ code: 'clocks', message: fill(distrustText, wrong) }];
 }
 
 export interface Judged {
   readonly check: SloCheck;
+  /** Why it was missed, or why that is open. */
   readonly reason?: VerdictReason;
 }
 
@@ -91,13 +111,17 @@ function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefi
   const { missed, limit: side } = objective;
   const value = objective.value(of);
   if (value === undefined) return undefined;
-  const met = value !== null && (side === 'most' ? value <= limit : value >= limit);
   const as = { ...(name !== undefined && { name }), ...(step !== undefined && { step }) };
-  const check: SloCheck = { metric, limit, value, met, ...as };
-  if (met) return { check };
-  const words = missed(of, value, limit);
+  const ruling = value === null ? undefined : objective.ruling?.(of, value, limit);
+  const isWithin = value !== null && (side === 'most' ? value <= limit : value >= limit);
+  const check: SloCheck =
+    ruling === undefined
+      ? { metric, limit, value, met: isWithin, ...as }
+      : { metric, limit, value: ruling.value, met: ruling.met, ...as, by: ruling.by };
+  if (check.met) return { check };
+  const words = ruling === undefined ? missed(of, value, limit) : ruling.words;
   const message = name === undefined ? words : fill(namedText, name, words);
-  return { check, reason: { code: codeOf(metric), message } };
+  return { check, reason: { code: isOpen(check) ? 'clockError' : codeOf(metric), message } };
 }
 
 const codeOf = (metric: Metric): string => `slo-${metric}`;
@@ -136,11 +160,14 @@ export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo):
   const now = (check: SloCheck): SloCheck =>
     again.find((each) => isSame(each.check, check))?.check ?? check;
   return {
-    status: missed.length > 0 && verdict.status === 'pass' ? 'fail' : verdict.status,
+    status: missed.length > 0 ? failed(verdict) : verdict.status,
     reasons: [...verdict.reasons.filter(({ code }) => !codes.includes(code)), ...missed],
     checks: verdict.checks?.map(now) ?? [],
   };
 }
+
+/** What was missed was missed, whatever else is open; only what is invalid says nothing. */
+const failed = ({ status }: Verdict): VerdictStatus => (status === 'invalid' ? status : 'fail');
 
 export const connectionChecks = (connections: JudgedConnections, slo: Slo): SloCheck[] =>
   judgeConnectionsBy(connections, rulesOf(slo)).map(({ check }) => check);
@@ -151,7 +178,7 @@ export function withBacklog(verdict: Verdict, growth: number | undefined): Verdi
   const message = `deliveries fall behind: latency grew by ${latencyWords(growth * 1e6)} each second, so no limit would be kept for long`;
   return {
     ...verdict,
-    status: verdict.status === 'pass' ? 'fail' : verdict.status,
+    status: failed(verdict),
     reasons: [...verdict.reasons, { code: 'backlog', message }],
   };
 }
@@ -185,7 +212,7 @@ export function withConnections(verdict: Verdict, now: JudgedConnections, slo: S
   const checks = ofSteps.length === 0 ? {} : { checks: [...(verdict.checks ?? []), ...ofSteps] };
   const missed = found.flatMap(({ reason }) => reason ?? []);
   if (missed.length === 0) return { ...verdict, ...checks };
-  const status = verdict.status === 'pass' ? 'fail' : verdict.status;
+  const status = failed(verdict);
   return { ...verdict, status, reasons: [...verdict.reasons, ...missed], ...checks };
 }
 
@@ -242,6 +269,9 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   if (statuses.includes('fail') || missed.length > 0 || refused)
     return { status: 'fail', reasons, checks };
   if (completed.length === 0) {
+    // Steps that were measured to their end say by themselves what is open.
+    if (reasons.length > 0 && summary.endingMessage === undefined)
+      return { status: 'incomplete', reasons, checks };
     const message = summary.endingMessage ?? 'no step was completed, so there is nothing to judge';
     return { status: 'incomplete', reasons: [{ code: 'no-step', message }, ...reasons], checks };
   }

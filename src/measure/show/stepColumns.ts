@@ -116,6 +116,23 @@ export const stepColumns: readonly StepColumn[] = [
     value: ({ timeToAllMissed }) => timeToAllMissed,
   },
   {
+    ...{ id: 'insideP99', head: 'Inside p99', unit: 'latency', views: tables, place: 8.3 },
+    ...{ whereMeasured: true, terminal: { width: 8, head: 'inside' } },
+    value: (row) => {
+      const inside = insideAgents(row);
+      return inside && latencyAt(inside, 'p99');
+    },
+    say: (row) => {
+      const inside = insideAgents(row);
+      return inside && `p99 inside agents ${latencyWords(inside.p99)}`;
+    },
+  },
+  {
+    ...{ id: 'clockError', head: 'Clocks ±', unit: 'latency', stepOnly: true, place: 8.4 },
+    ...{ views: ['markdown', 'panel'], whereMeasured: true },
+    value: (row) => insideAgents(row) && row.clockErrorUs,
+  },
+  {
     ...{ id: 'errors', head: 'Errors', unit: 'count', stepOnly: true, place: 10 },
     views: ['terminal', 'log', 'csv'],
     terminal: { width: 5, head: 'err' },
@@ -145,7 +162,32 @@ export const stepColumns: readonly StepColumn[] = [
   ...(['p50', 'p99', 'max'] as const).map((name) =>
     csv(`timeToAllUs.${name}`, ({ timeToAllUs }) => timeToAllUs && latencyAt(timeToAllUs, name)),
   ),
+  ...csvOf('ambiguous', 'negative'),
+  ...(['p50', 'p99', 'max'] as const).map((name) =>
+    csv(
+      `latencySameAgentUs.${name}`,
+      ({ latencySameAgentUs }) => latencySameAgentUs && latencyAt(latencySameAgentUs, name),
+    ),
+  ),
+  csv('clockErrorUs', ({ clockErrorUs }) => clockErrorUs, true),
+  csv('clockJumps', ({ clockJumps }) => clockJumps, true),
+  csv('agentsComplete', ({ agentsComplete }) => agentsComplete, true),
 ];
+
+/** What needed one clock only, where other deliveries needed two that differ; else it says nothing new. */
+export function insideAgents({
+  clockErrorUs = 0,
+  latencyUs,
+  latencySameAgentUs,
+}: StepRow): LatencySummary | undefined {
+  const count = latencySameAgentUs?.count ?? 0;
+  const isPart = clockErrorUs > 0 && (latencyUs?.count ?? 0) > count;
+  return isPart ? (latencySameAgentUs ?? none) : undefined;
+}
+
+const none: LatencySummary = {
+  ...{ count: 0, min: 0, mean: 0, p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, p9999: 0, max: 0 },
+};
 
 /** Columns of a view, of a table with those rows: CSV in the order of the list, tables by their places. */
 export function columnsOf(
@@ -210,6 +252,10 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'senders' | 'histo
   /** Before it, in the warm-up of the step. */
   readonly warmupErrors?: number;
   readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>;
+  /** See {@link StepSummary}. */
+  readonly clockErrorUs?: number;
+  readonly clockJumps?: number;
+  readonly agentsComplete?: number;
   readonly verdict?: VerdictStatus;
   /** The step that is going on. */
   readonly current?: boolean;

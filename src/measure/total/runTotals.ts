@@ -6,6 +6,7 @@ import { LatencyHistogram } from '../histogram';
 import {
   LifeCounts,
   TargetCounts,
+  type ClockSample,
   type ConnectionCounts,
   type ConnectionSample,
   type Unsettled,
@@ -39,15 +40,18 @@ export class RunTotals {
   private readonly lost = new Set<number>();
   /** Of each worker that has some. */
   private readonly unsettledOf = new Map<number, Unsettled>();
+  /** Of each agent how often a clock was found to have been moved. */
+  private readonly clockJumps = new Map<number, number>();
   /** How long the ramp took, all its rounds together. */
   rampSeconds = 0;
   private readonly targets: readonly TargetCounts[];
 
-  /** `shown`: what may be shown of an error's text. */
+  /** `shown`: what may be shown of an error's text; `agentOf`: whose worker it is, from 0. */
   constructor(
     private readonly requested: number,
     private readonly shown: (text: string) => string = (text) => text,
     private readonly targetUrls: readonly string[] = [],
+    private readonly agentOf: (worker: number) => number = () => 0,
   ) {
     this.targets = targetUrls.map(() => new TargetCounts());
   }
@@ -63,7 +67,12 @@ export class RunTotals {
     this.soFar.set(worker, connections.soFar);
     this.addConnections(connections);
     connections.targets?.forEach((target, at) => this.targets[at]?.add(target));
-    for (const step of sample.steps) this.steps[step.step - 1]?.add(step, sample.tick);
+    for (const step of sample.steps) {
+      const totals = this.steps[step.step - 1];
+      totals?.add(step, sample.tick);
+      if (step.ahead !== undefined) totals?.clocks.came(this.agentOf(worker), step.ahead);
+    }
+    if (sample.clock !== undefined) this.addClock(this.agentOf(worker), sample.clock);
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
     for (const { errorClass, text } of sample.errorExamples) this.addExample(errorClass, text);
@@ -73,6 +82,14 @@ export class RunTotals {
     const times = [...this.sampledUs.values()];
     const uncertain = this.sumOfUnsettled('deliveries');
     this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times), uncertain);
+  }
+
+  /** Into the step that is going on. */
+  private addClock(agent: number, { errorUs, jumps }: ClockSample): void {
+    const more = Math.max(0, jumps - (this.clockJumps.get(agent) ?? 0));
+    this.clockJumps.set(agent, jumps);
+    const step = this.steps.at(-1);
+    if (step?.verdict === undefined) step?.clocks.note(agent, { errorUs, jumps: more });
   }
 
   /** Nothing of the worker follows. */

@@ -8,6 +8,7 @@ import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
+import { StepClocks } from './stepClocks';
 import { MembershipCounts, MessageCounts, type GeneratorSample, type StepSample } from '../sample';
 import type { EntryProgress, MessageProgress, Waiting } from '../snapshot';
 import type {
@@ -164,6 +165,10 @@ export class StepTotals extends MessageTotals {
   private membership: MembershipCounts | undefined;
   private readonly waitingWatch = new WaitingWatch();
   private knownUs = 0;
+  /** Where the plan has several agents. */
+  readonly clocks = new StepClocks();
+  /** Of those that are there, where the load comes from agents; set when the step is over. */
+  agentsComplete: number | undefined;
   /** Where an objective may end the step. */
   abortWatch: AbortWatch | undefined;
   /** Set once, after the drain: late deliveries no longer change it. */
@@ -292,6 +297,7 @@ export class StepTotals extends MessageTotals {
       received: Math.max(0, this.delivered().received - this.late),
       duplicated: this.duplicated,
       ...this.latencies,
+      ...this.across,
       ...(this.toReach > 0 && {
         timeToAll: {
           messages: this.toReach,
@@ -302,8 +308,21 @@ export class StepTotals extends MessageTotals {
     };
   }
 
+  /** Nothing where all deliveries have stayed inside their agents. */
+  private get across(): Pick<JudgedDeliveries, 'across'> {
+    const { clocks, latency, latencySameAgent } = this;
+    const { errorUs, problem } = clocks;
+    if (errorUs === undefined || latency.count === latencySameAgent.count) return {};
+    const inside = {
+      count: latencySameAgent.count,
+      latencyAtShareUs: (share: number) => latencySameAgent.valueAtShare(share),
+    };
+    return { across: { errorUs, ...(problem !== undefined && { wrong: problem }), inside } };
+  }
+
   summary(slo: Slo, cutShort: Verdict): StepSummary {
-    const { facts, seconds, entries, verdict } = this;
+    const { facts, seconds, entries, verdict, agentsComplete } = this;
+    const { errorUs, jumps } = this.clocks;
     const latencyBlocks = this.blocks.stored();
     return {
       index: facts.index,
@@ -317,6 +336,9 @@ export class StepTotals extends MessageTotals {
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
+      ...(agentsComplete !== undefined && { agentsComplete }),
+      ...(errorUs !== undefined && { clockErrorUs: Math.ceil(errorUs) }),
+      ...(jumps > 0 && { clockJumps: jumps }),
       verdict:
         verdict === undefined
           ? cutShort

@@ -119,14 +119,11 @@ export class Conductor implements Run {
     this.steps = context.steps ?? new ListedSteps(plan.steps);
     const shown = (text: string): string => hideSecrets(text, context.secrets);
     this.lostAgents = new LostAgents(plan, shown);
-    this.totals = new RunTotals(plan.connections, shown, context.targetUrls);
+    const agentOf = (worker: number): number => agentOfWorker(plan, worker);
+    this.totals = new RunTotals(plan.connections, shown, context.targetUrls, agentOf);
     this.workers = context.startWorkers({
-      fact: (worker, fact) => {
-        this.handle(worker, fact);
-      },
-      lost: (worker, error) => {
-        this.lose(worker, error);
-      },
+      fact: (worker, fact) => this.handle(worker, fact),
+      lost: (worker, error) => this.lose(worker, error),
     });
     const { workers } = this;
     this.leadUs = 2 * (workers.leadUs ?? 0);
@@ -136,13 +133,9 @@ export class Conductor implements Run {
       (order) => workers.order(order),
     );
     this.recovery = new RecoveryPolling(plan, plan.slo, context.nowUs, () => workers.takingPart());
-    context.problems?.listen((text, count) => {
-      this.reportProblem('ownServer', text, count);
-    });
+    context.problems?.listen((text, count) => this.reportProblem('ownServer', text, count));
     context.passes?.onRenewed((pass) => this.workers.order({ type: 'renewed', pass }));
-    context.passes?.onProblem((text) => {
-      this.reportProblem('unauthorized', text);
-    });
+    context.passes?.onProblem((text) => this.reportProblem('unauthorized', text));
     this.finished = this.conduct();
   }
 
@@ -301,6 +294,7 @@ export class Conductor implements Run {
     const { held } = this.totals;
     if (this.lossFlush !== undefined) totals.noteOwed();
     this.lossFlush = undefined;
+    this.noteAgents(totals);
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const slo = totals.sloFrom(plan.slo);
@@ -316,6 +310,10 @@ export class Conductor implements Run {
     this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });
     this.emit();
     return verdict;
+  }
+
+  private noteAgents(totals: StepTotals): void {
+    if (this.workers.survivesLoss === true) totals.agentsComplete ??= this.lostAgents.others;
   }
 
   /**
@@ -580,6 +578,7 @@ export class Conductor implements Run {
     const elapsedMs = (this.context.nowUs() - this.startedUs) / 1000;
     const search = this.steps.found?.(this.ending ?? 'completed', this.elapsedUs);
     const begun = this.totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
+    for (const step of begun) this.noteAgents(step);
     return {
       startedAt: this.startedAt.toISOString(),
       endedAt: new Date(this.startedAt.getTime() + elapsedMs).toISOString(),

@@ -20,6 +20,11 @@ export class LostAgents {
     return this.words.size > 0;
   }
 
+  /** Agents of the plan that are there. */
+  get others(): number {
+    return agentsOf(this.plan) - this.words.size;
+  }
+
   add(agent: number, { message }: Error): void {
     const said = `agent ${agent + 1} of ${agentsOf(this.plan)} was lost: ${message}`;
     this.words.set(agent, this.shown(said));

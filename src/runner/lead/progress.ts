@@ -54,7 +54,9 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const waiting = totals.waiting();
   const warmupErrors = countOf(totals.warmupErrors);
   const messages = totals.messageProgress(plan.senders, elapsedS);
-  const missed = missedSoFar({ ...messages, duplicated }, totals.sloFrom(slo));
+  const { errorUs } = totals.clocks;
+  const clocks = errorUs === undefined ? {} : { clockErrorUs: errorUs };
+  const missed = missedSoFar({ ...messages, ...clocks, duplicated }, totals.sloFrom(slo));
   return {
     index: plan.index,
     ...messages,

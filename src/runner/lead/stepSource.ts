@@ -1,4 +1,5 @@
 import { mostGrowth } from '../../measure/judge/backlogWatch';
+import { isOpen } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';
 import type { Ending, SloCheck, Verdict } from '../../measure/summary';
@@ -145,7 +146,7 @@ function brokenBy(
   growth: number | undefined,
 ): BrokenObjective | undefined {
   if (status !== 'fail') return undefined;
-  const missed = [...ofDeliveries, ...ofConnections].find(({ met }) => !met);
+  const missed = [...ofDeliveries, ...ofConnections].find((each) => !each.met && !isOpen(each));
   if (missed !== undefined) {
     const { metric, name, limit, value } = missed;
     return { metric, ...(name !== undefined && { name }), limit, value };

@@ -63,8 +63,8 @@ export class Receiver implements Listening {
   private readonly streams: readonly (StreamShape | undefined)[];
   /** Absent where no entry has streams of the user's own. */
   private readonly ownItems: OwnItems | undefined;
-  /** Of each worker whether it is of another agent; absent where there is one agent. */
-  private readonly isElsewhere: readonly boolean[] | undefined;
+  /** Of each worker its agent where that is another one; absent where there is one agent. */
+  private readonly otherAgent: readonly (number | undefined)[] | undefined;
   private readonly fresh = new FreshArrivals();
 
   constructor(
@@ -84,7 +84,10 @@ export class Receiver implements Listening {
     const { worker = 0 } = context;
     if (agentsOf(plan) > 1) {
       const own = agentOfWorker(plan, worker);
-      this.isElsewhere = plan.workers.map((_, other) => agentOfWorker(plan, other) !== own);
+      this.otherAgent = plan.workers.map((_, other) => {
+        const agent = agentOfWorker(plan, other);
+        return agent === own ? undefined : agent;
+      });
     }
     this.tracker = new SequenceTracker(Math.ceil(plan.connections / plan.workers.length));
   }
@@ -193,12 +196,13 @@ export class Receiver implements Listening {
     const { index } = connection;
     // A completion that only reports an error is no delivery.
     if (population !== undefined && this.patternOf[entry]!.kind !== pattern.kind) return;
-    const fromElsewhere =
-      this.isElsewhere !== undefined &&
-      population !== undefined &&
-      this.isElsewhere[this.workerOf(population)] === true;
+    const fromAgent =
+      this.otherAgent === undefined || population === undefined
+        ? undefined
+        : this.otherAgent[this.workerOf(population)];
     const { ambiguousUs } = counted;
-    if (fromElsewhere && ambiguousUs > 0 && this.isAmbiguous(population, index, ambiguousUs)) {
+    const mayDiffer = fromAgent !== undefined && ambiguousUs > 0;
+    if (mayDiffer && this.isAmbiguous(population!, index, ambiguousUs)) {
       if (!stamp.warmup) counted.wireBytesOut += wireBytes;
       return;
     }
@@ -215,8 +219,8 @@ export class Receiver implements Listening {
     }
     if (stamp.warmup) return;
     counted.wireBytesOut += wireBytes;
-    if (fromElsewhere && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')
-      this.noteFresh(step, counted, population, index, nowUs, meant);
+    if (mayDiffer && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')
+      this.noteFresh(step, counted, population!, index, nowUs, meant);
     if (!meant) {
       counted.extra += 1;
     } else if (arrival === 'duplicate') {
@@ -225,7 +229,7 @@ export class Receiver implements Listening {
       counted.payloadBytesOut += step.messageBytes ?? this.payloadOf(entry, index);
       if (arrival === 'outOfOrder') counted.outOfOrder += 1;
       const { intendedUs, sentUs } = stamp;
-      recorder.delivered(stamp.step, counted, index, intendedUs, sentUs, nowUs, fromElsewhere);
+      recorder.delivered(stamp.step, counted, index, intendedUs, sentUs, nowUs, fromAgent);
       const { reach } = this.context;
       if (reach !== undefined && reachesMany(population)) {
         const tookUs = reach.arrived(stamp, nowUs - stamp.intendedUs);

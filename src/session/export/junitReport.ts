@@ -3,8 +3,9 @@ import type { ObjectiveUnit } from '../../base/objectives/objective';
 import { latencyWords, limitWords } from '../../base/objectives/limitWords';
 import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
+import { isOpen } from '../../measure/judge/verdict';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
+import type { SloCheck, StepSummary, Verdict, VerdictReason } from '../../measure/summary';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural } from '../runWords';
@@ -226,10 +227,15 @@ function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | und
   if (check === undefined) return skipped('nothing was measured that it could judge');
   if (check.met) return undefined;
   const { metric } = check;
+  const reasonsOf = (code: string): VerdictReason[] =>
+    verdict.reasons.filter((each) => each.code === code && !ofStep(each.message));
+  if (isOpen(check)) return skipped(reasonsOf('clockError')[0]?.message ?? `${metric} is open`);
   const type = `slo-${metric}`;
   // Objectives of one metric are missed in the order in which they were judged.
-  const missed = (verdict.checks ?? []).filter((each) => each.metric === metric && !each.met);
-  const reasons = verdict.reasons.filter(({ code, message }) => code === type && !ofStep(message));
+  const missed = (verdict.checks ?? []).filter(
+    (each) => each.metric === metric && !each.met && !isOpen(each),
+  );
+  const reasons = reasonsOf(type);
   const reason = reasons[missed.indexOf(check)] ?? reasons[0];
   return { kind: 'failure', type, message: reason?.message ?? `${metric} was missed` };
 }

@@ -6,7 +6,7 @@ import {
   SignalError,
   type EndingSignal,
 } from '../../../src/cli/exitCode';
-import type { Ending, VerdictStatus } from '../../../src/measure/summary';
+import type { AgentSummary, Ending, VerdictStatus } from '../../../src/measure/summary';
 
 describe('exit codes', () => {
   const connectUs = { p50: 0, p99: 0, max: 0 };
@@ -38,6 +38,17 @@ describe('exit codes', () => {
       assert.equal(exitCodeOfResult({ ending, verdict, connections }, signal), code);
     });
   }
+
+  it('on agents, what is incomplete: 6, also where the clocks leave it open', () => {
+    const agents: AgentSummary[] = [];
+    const codeOf = (ending: Ending, status: VerdictStatus): number =>
+      exitCodeOfResult({ ending, verdict: { status, reasons: [] }, connections, agents });
+    assert.equal(codeOf('workerLost', 'incomplete'), 6);
+    assert.equal(codeOf('workerLost', 'fail'), 1);
+    assert.equal(codeOf('completed', 'incomplete'), 6);
+    assert.equal(codeOf('completed', 'fail'), 1);
+    assert.equal(codeOf('completed', 'pass'), 0);
+  });
 
   it('no connection at all: 3', () => {
     assert.equal(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { fill } from '../../../src/base/objectives/limitWords';
 import { defaultSlo } from '../../../src/base/slo';
 import { loadWords } from '../../../src/session/runWords';
 import { english } from '../../../src/base/text';
@@ -13,6 +14,7 @@ import {
   withBacklog,
   withConnections,
 } from '../../../src/measure/judge/verdict';
+import { clockTexts } from '../../../src/measure/total/stepClocks';
 import { searchSentence } from '../../../src/measure/show/searchSentence';
 import { searchEnds, searchKinds, type SearchSummary } from '../../../src/search/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
@@ -58,6 +60,12 @@ const steps: fc.Arbitrary<StepSummary> = fc
     slipP99Us: fc.integer({ min: 0, max: 900_000 }),
     senders: fc.constantFrom(0, 1, 700),
     byCalls: fc.boolean(),
+    across: fc.constantFrom(undefined, 10, 5000),
+    wrong: fc.constantFrom(
+      undefined,
+      fill(clockTexts.moved, '2'),
+      fill(clockTexts.disagree, '1', '1,000', '3.9 ms', '300 µs'),
+    ),
     requested: fc.integer({ min: 0, max: 5000 }),
     failed: fc.constantFrom(0, 3),
     dropped: fc.constantFrom(0, 1),
@@ -76,6 +84,12 @@ const steps: fc.Arbitrary<StepSummary> = fc
       byCalls: each.byCalls,
       duplicated: each.duplicated,
       latencyAtShareUs: () => each.p99,
+      ...(each.across !== undefined && {
+        across: {
+          ...{ errorUs: 700_000, inside: { count: each.across, latencyAtShareUs: () => each.p99 } },
+          ...(each.wrong !== undefined && { wrong: each.wrong }),
+        },
+      }),
     };
     const slo = { ...defaultSlo, latencyUs: { p99: 1e6, max: 2e6 } };
     const judged = withConnections(judgeStep(measures, slo), each, slo);

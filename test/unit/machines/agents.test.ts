@@ -152,7 +152,7 @@ class Scene {
     const facts = this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`);
     const orders = this.bus.log.filter(({ subject }) => subject === subjects.lead);
     const counts = { facts: facts.length, orders: orders.length };
-    return encode({ epoch, ...counts, clockErrorUs: 100 * agent, clockJumps: 0 });
+    return encode({ epoch, ...counts, clockErrorUs: 100 * agent });
   }
 
   async over(hosts: AgentHosts): Promise<AgentEnding['kind'][]> {

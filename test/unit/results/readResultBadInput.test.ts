@@ -82,6 +82,24 @@ describe('a hostile result', () => {
       /errors\.reset: must be a number of at least 0/,
     ],
     [
+      'whose clocks are better than right',
+      () => {
+        const agent = { index: 1, node: 'a', status: 'done', lastTick: 3, clockErrorUs: -1 };
+        const agents = [{ ...agent, share: 1 }];
+        return writeFile(file(), JSON.stringify({ ...sampleResult(), agents }));
+      },
+      /agents\[0\]\.clockErrorUs: must be a number of at least 0/,
+    ],
+    [
+      'whose objective was decided by something else',
+      () => {
+        const text = JSON.stringify(sampleResult());
+        const check = '{"metric":"p99","limit":1,"value":1,"met":true,"by":"somebody"}';
+        return writeFile(file(), text.replace(/"checks":\[/, `"checks":[${check},`));
+      },
+      /checks\[0\]\.by: must be one of inside, nothing/,
+    ],
+    [
       'with a parameter of the wrong type',
       () =>
         writeFile(

@@ -5,6 +5,31 @@ import { ConnectFailure } from '../../../src/wire/connectFailure';
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 
 describe('Recorder', () => {
+  it('keeps apart what stays inside its agent, and how far ahead of its time the rest came', () => {
+    const recorder = new Recorder(0, undefined, 1, true);
+    const step = recorder.beginStep(1);
+    const came = (sentUs: number, nowUs: number, agent?: number): void =>
+      recorder.delivered(1, step, 0, sentUs, sentUs, nowUs, agent);
+    const ahead = (): (readonly number[] | undefined)[] =>
+      recorder.take(0, 1, generator).steps.map((each) => each.ahead);
+    came(100, 150);
+    came(100, 150, 2);
+    came(100, 90, 2);
+    came(100, 70, 2);
+    came(100, 40, 4);
+    assert.deepEqual(
+      [step.received, step.negative, step.latency.count, step.latencySameAgent.count],
+      [5, 3, 5, 1],
+    );
+    assert.deepEqual(ahead(), [[2, 30, 4, 60]]);
+    // Only what is more than was said before.
+    came(100, 80, 2);
+    assert.deepEqual(ahead(), [undefined]);
+    came(100, 50, 2);
+    came(100, 45, 4);
+    assert.deepEqual(ahead(), [[2, 50]]);
+  });
+
   it('gives each count once, in the sample after it', () => {
     const recorder = new Recorder();
     const step = recorder.beginStep(1);

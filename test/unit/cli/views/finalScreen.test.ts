@@ -30,6 +30,22 @@ describe('final screen', () => {
     assert.doesNotMatch(screen({}, 100), /to all/);
   });
 
+  it('says how far the clocks of agents are to be believed', () => {
+    const { latencyUs } = sampleStep(1);
+    const inside = { ...latencyUs, count: 1000, p50: 2500, p99: 40_000 };
+    const clocks = { latencySameAgentUs: inside, clockErrorUs: 800, agentsComplete: 3 };
+    const steps = [{ ...sampleStep(1), ...clocks, ambiguous: 1, negative: 12, clockJumps: 2 }];
+    const narrow = screen({ steps });
+    assert.match(
+      narrow,
+      / step 1, between agents: clocks may differ by 800µs; inside single agents p50\n {2}2\.5ms, p99 40ms; 1 delivery ambiguous; 12 came before they were sent; clocks\n {2}were moved \(2×\)\n/,
+    );
+    for (const line of narrow.split('\n')) assert.ok(textWidth(line) <= 80, line);
+    assert.match(screen({ steps }, 100), /max +inside +lost/);
+    const same = [{ ...sampleStep(1), ...clocks, clockErrorUs: 0 }];
+    assert.doesNotMatch(screen({ steps: same }, 100), /inside|between agents/);
+  });
+
   it('shows steps, spectrum, verdict and recommendation', () => {
     assert.deepEqual(screen().split('\n'), [
       '2026-11-21T14-02-11-chat-room → http://localhost:5050/signalrbench',

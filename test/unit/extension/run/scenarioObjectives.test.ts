@@ -71,6 +71,25 @@ describe('the objectives of a scenario file', () => {
     assert.deepEqual(outcome({ ...missed, status: 'invalid' }), { status: 'notMeasured' });
   });
 
+  it('are not measured where the clocks of agents leave them open', () => {
+    const open: SloCheck = { ...p99(false), by: 'nothing' };
+    const verdict: Verdict = {
+      status: 'fail',
+      reasons: [
+        { code: 'slo-errors', message: 'many errors' },
+        { code: 'clockError', message: 'is open' },
+      ],
+      checks: [open],
+    };
+    assert.deepEqual(outcomeOf(objective!, judged(verdict), english), { status: 'notMeasured' });
+    const inside: SloCheck = { ...p99(false), by: 'inside' };
+    const missed = { code: 'slo-p99', message: slow };
+    const both = { ...verdict, reasons: [missed, ...verdict.reasons], checks: [inside] };
+    assert.deepEqual(outcomeOf(objective!, judged(both), english), {
+      ...{ status: 'missed', words: `step 2: ${slow}` },
+    });
+  });
+
   it('of one kind differ by their names and places', () => {
     const [usual, full] = objectivesIn(list);
     const checks: SloCheck[] = [

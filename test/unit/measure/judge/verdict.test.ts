@@ -180,6 +180,100 @@ describe('judgeStep', () => {
   });
 });
 
+describe('judgeStep between agents', () => {
+  /** As if so many of them had stayed inside their agents, each of that time. */
+  const across = (count: number, us: number, wrong?: string): Partial<StepMeasures> => ({
+    across: {
+      ...{ errorUs: 800, inside: { count, latencyAtShareUs: () => us } },
+      ...(wrong !== undefined && { wrong }),
+    },
+  });
+  const measured = (valueUs: number, change: Partial<StepMeasures>): StepMeasures =>
+    step([], {
+      ...{ offered: 3000, sent: 3000, expected: 3000, received: 3000 },
+      ...{ latencyAtShareUs: () => valueUs, ...change },
+    });
+  const said = ({ status, reasons }: Verdict) => [status, ...reasons.map(({ code }) => code)];
+
+  it('goes by the value where clocks cannot change what it says', () => {
+    for (const [us, status] of [
+      [9200, 'pass'],
+      [10_801, 'fail'],
+    ] as const) {
+      const verdict = judgeStep(measured(us, across(0, 0)), p99(10_000));
+      assert.equal(verdict.status, status);
+      assert.deepEqual(verdict.checks, [
+        { metric: 'p99', limit: 10_000, value: us, met: status === 'pass' },
+      ]);
+    }
+  });
+
+  it('goes by the deliveries inside single agents where they can', () => {
+    const met = judgeStep(measured(10_200, across(1000, 9900)), p99(10_000));
+    assert.deepEqual(met, {
+      ...{ status: 'pass', reasons: [] },
+      checks: [{ metric: 'p99', limit: 10_000, value: 9900, met: true, by: 'inside' }],
+    });
+    const missed = judgeStep(measured(9900, across(1000, 10_400)), p99(10_000));
+    assert.deepEqual(missed, {
+      status: 'fail',
+      reasons: [
+        {
+          code: 'slo-p99',
+          message:
+            '99 % of 1,000 deliveries inside single agents within 10.4 ms, above the limit of 10 ms',
+        },
+      ],
+      checks: [{ metric: 'p99', limit: 10_000, value: 10_400, met: false, by: 'inside' }],
+    });
+  });
+
+  it('is incomplete where nothing can say it, and fails all the same for what else was missed', () => {
+    const step = measured(10_200, across(999, 9900));
+    const verdict = judgeStep(step, p99(10_000));
+    assert.deepEqual(verdict, {
+      status: 'incomplete',
+      reasons: [
+        {
+          code: 'clockError',
+          message:
+            'whether 99 % of 3,000 deliveries came within 10 ms is open: 10.2 ms were measured, clocks may differ by 800 µs, and only 999 of them stayed inside one agent',
+        },
+      ],
+      checks: [{ metric: 'p99', limit: 10_000, value: 10_200, met: false, by: 'nothing' }],
+    });
+    const both = { latencyUs: { p50: 5000, p99: 10_000 } };
+    assert.deepEqual(said(judgeStep(step, both)), ['fail', 'slo-p50', 'clockError']);
+    const late = { ...step, generator: { ...calm, cpuShare: 0.97 } };
+    assert.deepEqual(said(judgeStep(late, p99(10_000))), ['invalid', 'cpu', 'clockError']);
+    const dropped = { requested: 10, failed: 0, dropped: 10 };
+    assert.equal(withConnections(verdict, dropped, defaultSlo).status, 'fail');
+  });
+
+  it('is judged inside single agents where the clocks are wrong, and says so even when it passes', () => {
+    const wrong = 'the clock of agent 2 was moved';
+    const verdict = judgeStep(measured(1, across(1000, 7000, wrong)), p99(10_000));
+    assert.equal(verdict.status, 'pass');
+    assert.deepEqual(verdict.reasons, [
+      {
+        code: 'clocks',
+        message: 'the clock of agent 2 was moved, so latency is judged inside single agents',
+      },
+    ]);
+    const few = judgeStep(measured(1, across(10, 7000, wrong)), p99(10_000));
+    assert.deepEqual(said(few), ['incomplete', 'clockError']);
+    const unjudged = judgeStep(measured(1, across(10, 7000, wrong)), {
+      ...{ latencyUs: {}, delivered: 1 },
+    });
+    assert.deepEqual(said(unjudged), ['pass']);
+  });
+
+  it('loses what was lost, whatever the clocks say', () => {
+    const lost = measured(1, { ...across(1000, 1), received: 2000 });
+    assert.deepEqual(said(judgeStep(lost, p99(10_000))), ['fail', 'slo-p99']);
+  });
+});
+
 describe('abortedWords', () => {
   it('says the time to the hundredth of a second, and never none', () => {
     const after = (seconds: number): string =>
@@ -400,6 +494,14 @@ describe('judgeRun', () => {
     assert.equal(run(['fail', 'incomplete']).status, 'fail');
     assert.equal(run(['invalid', 'fail', 'incomplete']).status, 'invalid');
     assert.equal(run(['incomplete', 'pass']).reasons[0]!.code, 'incomplete');
+  });
+
+  it('says why every step is incomplete, where each was measured to its end', () => {
+    assert.deepEqual(run(['incomplete', 'incomplete']), {
+      status: 'incomplete',
+      reasons: [1, 2].map((index) => ({ code: 'incomplete', message: `step ${index}: why` })),
+      checks: run(['pass']).checks,
+    });
   });
 
   it('is the worst of its steps', () => {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { columnsOf, columnTexts, rowOfStep } from '../../../../src/measure/show/stepColumns';
+import {
+  columnsOf,
+  columnTexts,
+  rowOfStep,
+  type StepRow,
+} from '../../../../src/measure/show/stepColumns';
 import { sampleStep } from '../../results/sampleResult';
 
 describe('columns of steps', () => {
@@ -27,6 +32,39 @@ describe('columns of steps', () => {
       ['timeToAllUs.p50', timeToAllUs.p50],
       ['timeToAllUs.p99', timeToAllUs.p99],
       ['timeToAllUs.max', timeToAllUs.max],
+    ]);
+  });
+
+  it('of clocks are shown where deliveries went between agents whose clocks differ', () => {
+    const { latencyUs } = sampleStep(1);
+    const inside = { ...latencyUs, count: 20, p99: 7000 };
+    const between = { ...sampleStep(1), latencySameAgentUs: inside };
+    const differing = rowOfStep({
+      ...{ ...between, clockErrorUs: 800, agentsComplete: 3, clockJumps: 1 },
+      ...{ ambiguous: 4, negative: 5 },
+    });
+    const shown = (row: StepRow) =>
+      columnsOf('markdown', 'steps', [row])
+        .filter(({ id }) => ['insideP99', 'clockError'].includes(id))
+        .map(({ value }) => value(row));
+    assert.deepEqual(shown(differing), [7000, 800]);
+    // None of them was inside an agent: nobody can say how long one takes there.
+    assert.deepEqual(shown(rowOfStep({ ...sampleStep(1), clockErrorUs: 800 })), [800]);
+    assert.deepEqual(shown(rowOfStep({ ...between, clockErrorUs: 0 })), []);
+    const all = { ...sampleStep(1), clockErrorUs: 800, latencySameAgentUs: latencyUs };
+    assert.deepEqual(shown(rowOfStep(all)), []);
+    const values = columnsOf('csv')
+      .slice(-8)
+      .map(({ id, value }) => [id, value(differing), value(usual)]);
+    assert.deepEqual(values, [
+      ['ambiguous', 4, undefined],
+      ['negative', 5, undefined],
+      ['latencySameAgentUs.p50', inside.p50, undefined],
+      ['latencySameAgentUs.p99', 7000, undefined],
+      ['latencySameAgentUs.max', inside.max, undefined],
+      ['clockErrorUs', 800, undefined],
+      ['clockJumps', 1, undefined],
+      ['agentsComplete', 3, undefined],
     ]);
   });
 

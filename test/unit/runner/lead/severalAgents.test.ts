@@ -139,6 +139,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
     assert.equal(ending, 'completed', endingMessage);
     return steps[0]!;
   };
+  const codes = ({ verdict }: StepSummary): string[] => verdict.reasons.map(({ code }) => code);
   const counts = (of: StepSummary): Record<string, number | undefined> => {
     const { expected, received, lost, extra, duplicated, ambiguous } = of;
     return { expected, received, lost, extra, duplicated, ambiguous };
@@ -346,12 +347,84 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       // From the last clock to the second.
       assert.ok(found.latencyUs.max >= 3880, `${found.latencyUs.max}`);
       assert.ok(found.latencySameAgentUs!.max < found.latencyUs.max);
+      assert.deepEqual([found.verdict.status, found.clockErrorUs], ['pass', undefined]);
+    });
+
+    const errorsUs = [1500, 1400, 2600];
+    const clock = (agent: number) => ({ errorUs: errorsUs[agent]!, jumps: 0 });
+    const checksOf = ({ verdict }: StepSummary) =>
+      verdict.checks!.filter(({ metric }) => metric === 'p50').map(({ met, by }) => [met, by]);
+    /** Half of the deliveries within that time. */
+    const within = (ms: number) => ({ ...slo, latencyUs: { p50: ms * 1000 } });
+
+    it('says by how much they may differ, and takes what that cannot change as it is', async () => {
+      start({ ...broadcast, slo: within(20) }, { latencyMs: 20, clockUs, ambiguousUs, clock });
+      const found = only(await ended());
+      assert.deepEqual([found.clockErrorUs, found.clockJumps], [4100, undefined]);
+      assert.equal(found.agentsComplete, 3);
+      assert.deepEqual(checksOf(found), [[true, undefined]]);
+      assert.equal(found.verdict.status, 'pass');
+    });
+
+    it('does not decide on a limit that is nearer than that, unless enough stays inside agents', async () => {
+      start({ ...broadcast, slo: within(11) }, { latencyMs: 20, clockUs, ambiguousUs, clock });
+      const few = only(await ended());
+      assert.ok(few.latencySameAgentUs!.count < 1000);
+      assert.deepEqual(checksOf(few), [[false, 'nothing']]);
+      assert.equal(few.verdict.status, 'incomplete');
+      assert.deepEqual(codes(few), ['clockError']);
+      bench.time.restore();
+      const parameters = { ...broadcast.parameters, sendingInterval: 25 };
+      start(
+        { ...broadcast, parameters, slo: within(11) },
+        { latencyMs: 20, clockUs, ambiguousUs, clock },
+      );
+      const enough = only(await ended());
+      assert.ok(enough.latencySameAgentUs!.count >= 1000);
+      assert.deepEqual(checksOf(enough), [[true, 'inside']]);
+      assert.equal(enough.verdict.status, 'pass');
+    });
+
+    it('finds by the traffic that they differ by more than was said', async () => {
+      const sure = (agent: number) => ({ errorUs: 100 * agent, jumps: 0 });
+      start({ ...broadcast, slo: within(500) }, { clockUs, ambiguousUs, clock: sure });
+      const found = only(await ended());
+      assert.deepEqual(checksOf(found), [[false, 'nothing']]);
+      assert.match(
+        found.verdict.reasons[0]!.message,
+        // The clock of the second is ahead of the third's, by more than of the first's.
+        /is open: messages of agent 2 came to agent 3 3\.9 ms before they were sent although clocks may differ by 300 µs only, and only 400 of them stayed inside one agent$/,
+      );
+    });
+
+    it('do not find that where all stays inside agents', async () => {
+      const sure = () => ({ errorUs: 1, jumps: 0 });
+      start({ slo: within(500) }, { latencyMs: 20, clockUs, clock: sure });
+      const found = only(await ended());
+      assert.deepEqual([found.verdict.status, checksOf(found)], ['pass', [[true, undefined]]]);
+    });
+
+    it('say which step has seen a clock moved, and judge its latency inside agents', async () => {
+      const parameters = { ...broadcast.parameters, sendingInterval: 25 };
+      const moves = (agent: number) => ({
+        errorUs: 50,
+        jumps: agent === 1 && bench.time.nowMs > 1500 ? 1 : 0,
+      });
+      const steps = [step, { ...step, index: 2 }];
+      start({ ...broadcast, parameters, slo: within(500), steps }, { latencyMs: 5, clock: moves });
+      const found = await ended();
+      assert.deepEqual(
+        found.steps.map((each) => [each.clockJumps, each.verdict.status, codes(each)]),
+        [
+          [1, 'pass', ['clocks']],
+          [undefined, 'pass', []],
+        ],
+      );
     });
   });
 
   describe('one of which is lost', () => {
     const two = [step, { ...step, index: 2 }];
-    const codes = ({ verdict }: StepSummary): string[] => verdict.reasons.map(({ code }) => code);
 
     it('goes on to the end of the step without it, and then no further', async () => {
       start({ ...broadcast, steps: two }, { latencyMs: 10 });
@@ -363,7 +436,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       const [found] = steps as [StepSummary];
       assert.deepEqual(found.verdict.reasons, [{ code: 'agentLost', message: words }]);
       assert.equal(found.verdict.status, 'incomplete');
-      assert.deepEqual([found.lost, found.seconds], [0, 1]);
+      assert.deepEqual([found.lost, found.seconds, found.agentsComplete], [0, 1, 2]);
       assert.ok(found.sent > 60 && found.sent < 100, `${found.sent}`);
     });
 

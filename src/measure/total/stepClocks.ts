@@ -1,0 +1,68 @@
+import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { formatCount } from '../../base/units';
+import type { ClockSample } from '../sample';
+
+/** What two threads of one machine may read its clock apart, microseconds. */
+const readingUs = 5;
+
+export const clockTexts = {
+  moved: 'the clock of agent {0} was moved',
+  disagree:
+    'messages of agent {0} came to agent {1} {2} before they were sent although clocks may differ by {3} only',
+} as const;
+
+/** The clocks of all agents in one step: how far they may differ, and whether the traffic between them agrees. */
+export class StepClocks {
+  /** Of each agent the most of the step, microseconds. */
+  private readonly errors = new Map<number, number>();
+  private readonly moved = new Set<number>();
+  /** Of agents that deliveries between them prove to differ by so much, microseconds: by receiver, then by sender. */
+  private readonly ahead = new Map<number, Map<number, number>>();
+  /** How often a clock was found to have been moved. */
+  jumps = 0;
+
+  note(agent: number, { errorUs, jumps }: ClockSample): void {
+    this.errors.set(agent, Math.max(errorUs, this.errors.get(agent) ?? 0));
+    if (jumps === 0) return;
+    this.jumps += jumps;
+    this.moved.add(agent);
+  }
+
+  /** @param ahead see {@link import('../sample').StepSample} */
+  came(receiver: number, ahead: readonly number[]): void {
+    const of = this.ahead.get(receiver) ?? new Map<number, number>();
+    this.ahead.set(receiver, of);
+    for (let at = 0; at + 1 < ahead.length; at += 2) {
+      const [sender, us] = [ahead[at]!, ahead[at + 1]!];
+      of.set(sender, Math.max(us, of.get(sender) ?? 0));
+    }
+  }
+
+  /** By how much the clocks of two agents may differ, microseconds; undefined: nobody has said. */
+  get errorUs(): number | undefined {
+    if (this.errors.size === 0) return undefined;
+    const [most = 0, next = 0] = [...this.errors.values()].sort((a, b) => b - a);
+    return most + next;
+  }
+
+  /**
+   * Why nothing can be said of how long deliveries between agents took; undefined: something can. No delivery is quicker
+   * than nothing: one that came before it was sent shows by how much two clocks differ at least.
+   */
+  get problem(): string | undefined {
+    const [first] = this.moved;
+    if (first !== undefined) return fill(clockTexts.moved, formatCount(first + 1));
+    let worst: { readonly words: string; readonly byUs: number } | undefined;
+    for (const [receiver, of] of this.ahead)
+      for (const [sender, us] of of) {
+        const [a, b] = [this.errors.get(sender), this.errors.get(receiver)];
+        if (a === undefined || b === undefined) continue;
+        const byUs = us - a - b - readingUs;
+        if (byUs <= 0 || (worst !== undefined && worst.byUs >= byUs)) continue;
+        const agents = [sender, receiver].map((agent) => formatCount(agent + 1));
+        const words = fill(clockTexts.disagree, ...agents, latencyWords(us), latencyWords(a + b));
+        worst = { words, byUs };
+      }
+    return worst?.words;
+  }
+}
