@@ -64,6 +64,10 @@ export interface StepProgress extends MessageProgress {
   readonly payloadBytesOut?: number;
   /** Each of the use cases, where there are several. */
   readonly entries?: readonly EntryProgress[];
+  /** So far; see {@link import('./summary').StepSummary}. */
+  readonly latencySameAgentUs?: LatencySummary;
+  readonly clockErrorUs?: number;
+  readonly clockJumps?: number;
   readonly generator: GeneratorHealth;
 }
 

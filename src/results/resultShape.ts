@@ -422,7 +422,7 @@ const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged) },
 });
 const progress = of<StepProgress>()(
-  `${progressNumbers} index elapsedS totalS duplicated outOfOrder errors? warmupErrors? payloadBytesIn? payloadBytesOut?` as const,
+  `${progressNumbers} index elapsedS totalS duplicated outOfOrder errors? warmupErrors? payloadBytesIn? payloadBytesOut? clockErrorUs? clockJumps?` as const,
   {
     ...{ over: flag, verdict: optional(verdictStatus) },
     ...{ latencyUs: latency, judgedUs: optional(judged) },
@@ -430,6 +430,7 @@ const progress = of<StepProgress>()(
     missed: optional(named({ metric: text, values: list(text, 10) })),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
+    latencySameAgentUs: optional(latency),
     generator,
   },
 );

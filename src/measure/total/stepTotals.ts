@@ -320,9 +320,17 @@ export class StepTotals extends MessageTotals {
     return { across: { errorUs, ...(problem !== undefined && { wrong: problem }), inside } };
   }
 
+  /** Nothing where the load comes from one process. */
+  clockFacts(): Pick<StepSummary, 'clockErrorUs' | 'clockJumps'> {
+    const { errorUs, jumps } = this.clocks;
+    return {
+      ...(errorUs !== undefined && { clockErrorUs: Math.ceil(errorUs) }),
+      ...(jumps > 0 && { clockJumps: jumps }),
+    };
+  }
+
   summary(slo: Slo, cutShort: Verdict): StepSummary {
     const { facts, seconds, entries, verdict, agentsComplete } = this;
-    const { errorUs, jumps } = this.clocks;
     const latencyBlocks = this.blocks.stored();
     return {
       index: facts.index,
@@ -337,8 +345,7 @@ export class StepTotals extends MessageTotals {
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),
       ...(agentsComplete !== undefined && { agentsComplete }),
-      ...(errorUs !== undefined && { clockErrorUs: Math.ceil(errorUs) }),
-      ...(jumps > 0 && { clockJumps: jumps }),
+      ...this.clockFacts(),
       verdict:
         verdict === undefined
           ? cutShort

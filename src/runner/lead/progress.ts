@@ -54,8 +54,8 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const waiting = totals.waiting();
   const warmupErrors = countOf(totals.warmupErrors);
   const messages = totals.messageProgress(plan.senders, elapsedS);
-  const { errorUs } = totals.clocks;
-  const clocks = errorUs === undefined ? {} : { clockErrorUs: errorUs };
+  const clocks = totals.clockFacts();
+  const inside = totals.latencySameAgent;
   const missed = missedSoFar({ ...messages, ...clocks, duplicated }, totals.sloFrom(slo));
   return {
     index: plan.index,
@@ -69,6 +69,8 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     errors: countOf(totals.errors),
     ...(warmupErrors > 0 && { warmupErrors }),
     ...(entries.length > 0 && { entries: entries.map((entry) => entry.progress(elapsedS)) }),
+    ...clocks,
+    ...(clocks.clockErrorUs && { latencySameAgentUs: inside.summary() }),
     generator: totals.generator(slo),
   };
 }

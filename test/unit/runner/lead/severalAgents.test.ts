@@ -412,7 +412,15 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       });
       const steps = [step, { ...step, index: 2 }];
       start({ ...broadcast, parameters, slo: within(500), steps }, { latencyMs: 5, clock: moves });
+      const seen = new Set<string>();
+      bench.run.onSnapshot(({ step: of }) => {
+        if (of?.over === false) seen.add(`${of.index}: ${of.clockErrorUs} ${of.clockJumps}`);
+      });
       const found = await ended();
+      // From the second on in which it was found.
+      const [first] = [...seen].filter((each) => each.startsWith('1: 100'));
+      assert.equal(first, '1: 100 undefined');
+      assert.ok(seen.has('1: 100 1') && !seen.has('2: 100 1'), [...seen].join());
       assert.deepEqual(
         found.steps.map((each) => [each.clockJumps, each.verdict.status, codes(each)]),
         [
