@@ -42,7 +42,8 @@ export const addClusterOptions = (doctor: Command): Command =>
             'kubernetes',
           ]),
         )
-        .option('--agents <n>', 'how many agents it shall have room for (default: 1)', agentCount),
+        .option('--agents <n>', 'how many agents it shall have room for (default: 1)', agentCount)
+        .option('--manifest', 'print the objects that a run makes there, as JSON, and ask nobody'),
     ),
   );
 

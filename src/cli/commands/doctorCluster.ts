@@ -1,10 +1,10 @@
 import { jsonDocument } from '../../base/text';
-import { newBusKeys } from '../../machines/kubernetes/clusterRun';
 import {
   examineCluster,
   type ClusterReport,
   type NamedFinding,
 } from '../../machines/kubernetes/examineCluster';
+import { ownedBy, ownerOf, type ClusterRun } from '../../machines/kubernetes/manifest';
 import { newRunId } from '../../machines/newRunId';
 import type { ScenarioParser } from '../../session/scenarioFile';
 import { targetHosts } from '../../session/clusterRun';
@@ -21,6 +21,8 @@ export interface DoctorClusterFlags extends PlaceFlags {
   /** Only its name counts: nobody is asked. */
   readonly target?: string;
   readonly json?: boolean;
+  /** Prints what a run makes, and asks nobody. */
+  readonly manifest?: boolean;
 }
 
 export interface DoctorClusterDeps extends PlaceDeps {
@@ -39,11 +41,18 @@ export async function doctorCluster(
   const target = text === undefined ? undefined : scenarioFor({ text }, deps.parseScenario).target;
   const reference = (kind: 'env' | 'secret', name: string): string | undefined =>
     referenceValue(io.env, kind, name);
-  const report = await examineCluster(kubectlOf(flags, deps), flags.namespace, {
-    ...{ run: newRunId(), agents, plannedS: 0, image, busImage, keys: newBusKeys() },
+  const given: ClusterRun = {
+    ...{ run: newRunId(), agents, plannedS: 0, image, busImage },
     ...{ scenarioName: 'scenario.yaml', files: {}, flags: [], bundle: {}, secrets: {} },
+    keys: { lead: madeLater, agent: madeLater },
     hosts: targetHosts(target, { reference }),
-  });
+  };
+  if (flags.manifest === true) {
+    const items = [ownerOf(given), ...ownedBy(madeLater, given)];
+    io.stdout.write(jsonDocument({ apiVersion: 'v1', kind: 'List', items }));
+    return exitCode.done;
+  }
+  const report = await examineCluster(kubectlOf(flags, deps), flags.namespace, given);
   const { node, platform } = deps;
   io.stdout.write(
     flags.json === true
@@ -52,6 +61,9 @@ export async function doctorCluster(
   );
   return isReady(report) ? exitCode.done : exitCode.badInput;
 }
+
+/** In the place of keys, and of the id that the cluster gives to the owner. */
+const madeLater = 'made-for-each-run';
 
 const isReady = ({ findings }: ClusterReport): boolean =>
   findings.every(({ status }) => status !== 'bad');

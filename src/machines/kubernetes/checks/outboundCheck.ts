@@ -16,7 +16,7 @@ export const outboundPorts = (nodes: number): number =>
   defaultPorts.find(([upTo]) => nodes <= upTo)?.[1] ?? defaultPorts.at(-1)![1];
 
 const advice =
-  'Where nodes go out by a load balancer, give them a NAT gateway, or more ports (az aks update --load-balancer-outbound-ports), or the service a private endpoint. Connections that time out in steps of so many are its signature.';
+  'Where nodes go out by a load balancer, give them a NAT gateway, or more ports (az aks update --load-balancer-managed-outbound-ip-count --load-balancer-outbound-ports), or the service a private endpoint. Connections that time out in steps of so many are its signature.';
 
 export const outboundCheck: ClusterCheck = {
   name: 'outbound ports',

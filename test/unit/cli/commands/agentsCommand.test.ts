@@ -154,4 +154,21 @@ describe('doctor --on kubernetes', () => {
       cluster.findings.some(({ check, status }) => check === 'rights' && status === 'good'),
     );
   });
+
+  it('prints what a run makes, without keys, and asks nobody', async () => {
+    const openKubectl = (): never => assert.fail('kubectl was asked');
+    const { code, out } = await at.run(
+      ['doctor', '--on', 'kubernetes', '--manifest', '--agents', '7', '--image', 'mirror/node:22'],
+      { deps: { openKubectl } },
+    );
+    assert.equal(code, 0);
+    const { items } = JSON.parse(out) as { items: { kind: string; stringData?: object }[] };
+    assert.deepEqual(
+      items.map(({ kind }) => kind),
+      ['Job', 'ConfigMap', 'Secret', 'NetworkPolicy', 'Service', 'Deployment', 'Job', 'Job'],
+    );
+    assert.match(out, /"parallelism": 7/);
+    assert.match(out, /"image": "mirror\/node:22"/);
+    assert.match(out, /password: \\"made-for-each-run\\"/);
+  });
 });
