@@ -100,9 +100,12 @@ async function createAll({ items }) {
   const port = await freePort();
   write('port.json', port);
   for (const object of items) create(object);
+  // As a line does that breaks while the answer is waited for.
+  const parent = process.ppid;
+  if (process.env.FAKE_SILENT) setInterval(() => process.ppid === parent || process.exit(1), 500);
   const pods = [];
   for (const { kind, metadata, spec } of items) {
-    if (kind !== 'Deployment' && kind !== 'Job') continue;
+    if ((kind !== 'Deployment' && kind !== 'Job') || process.env.FAKE_SILENT) continue;
     const count = kind === 'Job' ? spec.parallelism : spec.replicas;
     for (let at = 0; at < count; at++)
       pods.push(start(spec.template, `${metadata.name}-${at}`, port));
@@ -136,7 +139,9 @@ else if (words[0] === 'config') {
 } else if (words[0] === 'get' && words[1] === 'nodes')
   process.stdout.write('node-1\t64\t64Gi\t\tTrue\t\t\t\tlinux\n');
 else if (words[0] === 'get' && words.includes('name')) {
-  const left = existsSync(file('objects.json')) ? read('objects.json') : [];
+  const made = existsSync(file('objects.json')) ? read('objects.json') : [];
+  const one = words[1].split('/')[1];
+  const left = made.filter(({ metadata }) => one === undefined || metadata.name === one);
   for (const { kind, metadata } of left) process.stdout.write(`${kind}/${metadata.name}\n`);
 } else if (words[0] === 'get' && words[1] !== 'pods') process.stdout.write('{"items":[]}');
 else if (words[0] === 'get') {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Job } from 'kubernetes-types/batch/v1';
 import type { Result } from '../../src/results/result';
-import { startHere, type CliHere } from '../fakes/loadCli';
+import { startCli, startHere, type CliHere } from '../fakes/loadCli';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { CliFolder } from '../load/cliFolder';
 import { assertExact, onlyStep } from '../load/loadRun';
@@ -102,6 +104,31 @@ describe('a run in a cluster whose pods are processes', () => {
     const [, kept = ''] = /^What was seen of the run is kept in (.+)\.$/m.exec(stderr) ?? [];
     assert.match(folder.read(kept, 'samples.jsonl'), /"received":[1-9]/);
     assert.match(stderr, /has left nothing in the cluster/);
+  });
+
+  it('that is killed while it is made has a deadline, and is removed by whoever finds it', async () => {
+    const file = folder.scenario('killed.yaml', { target: hub.url, config: { workers: 1 } });
+    const flags = ['--on', 'kubernetes', '--run', 'k1', '--yes', '--kubectl', kubectl];
+    const going = startCli(['run', file, ...flags], {
+      cwd: folder.path,
+      env: { FAKE_CLUSTER: cluster, FAKE_SILENT: 'true' },
+    });
+    const objects = path.join(cluster, 'objects.json');
+    const whole = /"name":"signalr-bench-k1-agents".*\}\]$/;
+    while (!existsSync(objects) || !whole.test(readFileSync(objects, 'utf8')))
+      await Promise.race([pause(50), going.finished.then(() => assert.fail('it has ended'))]);
+    going.child.kill('SIGKILL');
+    assert.equal((await going.finished).signal, 'SIGKILL');
+    const [owner, ...owned] = JSON.parse(readFileSync(objects, 'utf8')) as Job[];
+    assert.equal(owner!.spec!.parallelism, 0);
+    assert.ok(owner!.spec!.activeDeadlineSeconds! > 0 && owner!.spec!.ttlSecondsAfterFinished! > 0);
+    for (const { metadata } of owned)
+      assert.equal(metadata?.ownerReferences?.[0]?.uid, owner!.metadata!.uid);
+    process.env['FAKE_CLUSTER'] = cluster;
+    const words = ['agents', 'remove', 'k1', '--kubectl', kubectl];
+    const { code, stdout } = await startHere(words, { cwd: folder.path }).finished;
+    assert.deepEqual([code, stdout], [0, 'Run k1 is removed.\n']);
+    assert.ok(!existsSync(objects));
   });
 
   it('needs rights, and names those that are missing, before anything is made', async () => {

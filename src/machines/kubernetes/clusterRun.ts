@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ExpectedError } from '../../base/expectedError';
+import { formatBytes } from '../../base/units';
 import type { Event, Pod } from 'kubernetes-types/core/v1';
 import { busPort, leadUser } from './busConfig';
 import type { ClusterAccess, Forwarding } from './kubectl';
@@ -26,6 +28,8 @@ const optional = ['servers.js'];
 const mostBundleBytes = 900_000;
 const removedWithinS = 60;
 const lookEveryMs = 500;
+/** For what is just being made when nobody wants it any more. */
+const madeWithinMs = 15_000;
 /** Of objects in a sentence. */
 const mostNamed = 5;
 /** Beside the time that kubectl gives itself. */
@@ -52,7 +56,7 @@ export async function bundleOf(folder: string): Promise<Record<string, Buffer>> 
   if (size > mostBundleBytes)
     throw new ExpectedError(
       'bundle',
-      `The scripts have ${size} bytes; ${mostBundleBytes} go to a cluster.`,
+      `The scripts of this build have ${formatBytes(size)} compressed, but only ${formatBytes(mostBundleBytes)} of them fit into a ConfigMap: build them for production (node scripts/build.mjs).`,
     );
   return found;
 }
@@ -88,8 +92,8 @@ export class RunInCluster {
       return started;
     } catch (error) {
       const trouble = await started.trouble().catch(() => []);
-      // What is just being made would come after what is removed.
-      await started.making;
+      // What is just being made would come after what is removed; what comes later still has its deadline.
+      await Promise.race([started.making, pause(madeWithinMs, undefined, { ref: false })]);
       await started.dispose().catch((failed: unknown) => {
         throw new ExpectedError('cluster-left', `${wordsOf(error)} ${wordsOf(failed)}`);
       });
@@ -162,7 +166,7 @@ export async function removeRun(kubectl: Pick<ClusterAccess, 'run'>, run: string
         'cluster-left',
         `After ${removedWithinS} s there are still ${left.slice(0, mostNamed).join(', ')}.`,
       );
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    await pause(lookEveryMs);
   }
 }
 

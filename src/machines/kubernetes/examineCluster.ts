@@ -10,6 +10,7 @@ import { nodesCheck } from './checks/nodesCheck';
 import { outboundCheck } from './checks/outboundCheck';
 import { quotaCheck } from './checks/quotaCheck';
 import { rightsCheck } from './checks/rightsCheck';
+import { sizeCheck } from './checks/sizeCheck';
 import { ClusterView, type ClusterPlace } from './clusterView';
 import type { ClusterAccess } from './kubectl';
 import type { ClusterRun } from './manifest';
@@ -17,7 +18,7 @@ import type { ClusterRun } from './manifest';
 /** In the order in which they are shown. */
 const checks: readonly ClusterCheck[] = [
   ...[namespaceCheck, rightsCheck, quotaCheck, limitRangeCheck, nodesCheck, outboundCheck],
-  ...[networkPolicyCheck, imagesCheck, dryRunCheck],
+  ...[sizeCheck, networkPolicyCheck, imagesCheck, dryRunCheck],
 ];
 
 export type NamedFinding = Finding & { readonly check: string };

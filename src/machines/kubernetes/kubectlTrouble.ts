@@ -20,9 +20,10 @@ const signIn =
 const troubles: readonly Trouble[] = [
   {
     code: 'kubectl-context',
-    pattern: /context was not found for specified context: (\S+)|context "([^"]+)" does not exist/,
-    words: (one, other) =>
-      `kubectl knows no context ${one || other}: kubectl config get-contexts lists those it knows, az aks get-credentials adds one.`,
+    pattern:
+      /context was not found for specified context: (\S+)|context "([^"]+)" does not exist|cannot locate context (\S+)/,
+    words: (...found) =>
+      `kubectl knows no context ${found.join('')}: kubectl config get-contexts lists those it knows, az aks get-credentials adds one.`,
   },
   {
     code: 'kubectl-context',

@@ -114,6 +114,19 @@ function contentOf({ bundle, files }: ClusterRun): Pick<ConfigMap, 'data' | 'bin
   return { data, binaryData };
 }
 
+/** Bytes of what agents are given, as the cluster counts them: scripts, and scenario with its files. */
+export function contentBytes(given: ClusterRun): {
+  readonly scripts: number;
+  readonly files: number;
+} {
+  const sum = (sizes: readonly number[]): number => sizes.reduce((all, size) => all + size, 0);
+  return {
+    scripts:
+      Buffer.byteLength(startScript) + sum(Object.values(given.bundle).map(({ length }) => length)),
+    files: sum(Object.values(given.files).map((text) => Buffer.byteLength(text))),
+  };
+}
+
 /** Everything else, in the order in which it is made. */
 export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   const { run } = given;

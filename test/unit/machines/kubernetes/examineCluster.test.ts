@@ -111,6 +111,16 @@ describe('what is looked at before a run in a cluster', () => {
     assert.deepEqual(await before({ refused: ['get pods/log', 'create pods'] }), []);
   });
 
+  it('takes files only as far as they fit beside the scripts', async () => {
+    const bundle = { 'cli.js': Buffer.alloc(900 * 1024) };
+    const files = { 's.yaml': 'é'.repeat(60 * 1024) };
+    assert.deepEqual(await before({}, { bundle, files }), []);
+    await assert.rejects(
+      before({}, { bundle, files: { ...files, 'data/a.json': 'x'.repeat(4 * 1024) } }),
+      /The scenario and the files that it names have 124 KB; 123\.\d KB fit beside the scripts/,
+    );
+  });
+
   it('goes on where quotas and nodes may not be read', async () => {
     const no = new ExpectedError('cluster-rights', 'The cluster refuses it.');
     assert.deepEqual(await before({ failing: { 'get nodes': no, 'get resourcequotas': no } }), []);

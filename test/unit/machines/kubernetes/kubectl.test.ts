@@ -49,6 +49,7 @@ describe('what kubectl says', () => {
       'kubectl-context',
       /^kubectl knows no context nope: kubectl config get-contexts lists/,
     ],
+    ['error: cannot locate context nope', 'kubectl-context', /knows no context nope:/],
     ['error: context "nope" does not exist', 'kubectl-context', /knows no context nope:/],
     ['error: current-context is not set', 'kubectl-context', /--context, or add one/],
     [

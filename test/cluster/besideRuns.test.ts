@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import type { ClusterReport } from '../../src/machines/kubernetes/examineCluster';
+import type { SeenRun } from '../../src/machines/kubernetes/clusterRuns';
+import { RealCluster } from './realCluster';
+
+const long = { workers: 1, baseSending: 9, singleStepDuration: '8s', warmup: '200ms' };
+
+describe('before and beside a run in a real cluster', () => {
+  let cluster: RealCluster;
+  const load = 'beside';
+  const inLoad = ['--namespace', load];
+
+  before(async () => {
+    cluster = await RealCluster.start();
+    await cluster.namespace(load);
+  });
+  after(() => cluster.dispose());
+
+  const statuses = async (words: readonly string[], code: number) => {
+    const ended = await cluster.cli(['doctor', '--on', 'kubernetes', ...words, '--json']).finished;
+    assert.equal(ended.code, code, ended.stdout + ended.stderr);
+    const { findings } = (JSON.parse(ended.stdout) as { readonly cluster: ClusterReport }).cluster;
+    return new Map(findings.map(({ check, status, text }) => [check, [status, text] as const]));
+  };
+
+  it('says with the documented rights that a run would start, and makes nothing', async () => {
+    const found = await statuses(inLoad, 0);
+    assert.deepEqual(found.get('rights'), ['good', `all 17 that a run needs in namespace ${load}`]);
+    assert.deepEqual(found.get('quota'), ['good', 'the namespace has none']);
+    assert.equal(found.get('nodes')?.[0], 'note', 'nodes are not for everybody to read');
+    assert.deepEqual(found.get('dry run'), ['good', 'the cluster would take all objects of a run']);
+    const made = ['get', 'jobs,configmaps', ...inLoad, '--selector', 'bench-run'];
+    assert.equal(await cluster.kubectl([...made, '--output', 'name']), '');
+  });
+
+  it('reads a quota and a limit as the cluster has them', async () => {
+    const tight = await cluster.namespace('tight');
+    const inTight = ['--namespace', tight];
+    const hard = '--hard=requests.cpu=1,pods=10,count/jobs.batch=5';
+    await cluster.kubectl(['create', 'quota', 'few', hard, ...inTight]);
+    const range = {
+      ...{ apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'range' } },
+      spec: { limits: [{ type: 'Container', default: { cpu: '2' }, max: { memory: '512Mi' } }] },
+    };
+    await cluster.kubectl(['create', ...inTight, '--filename', '-'], JSON.stringify(range));
+    const found = await statuses([...inTight, '--agents', '2'], 2);
+    assert.match(
+      found.get('quota')?.[1] ?? '',
+      /^Quota few has too little left for 2 agents, .*: 1 core of 1 core requests\.cpu \(1\.3 cores/,
+    );
+    assert.match(found.get('limits')?.[1] ?? '', /limits each agent to 2 cores|for its memory/);
+  });
+
+  it('lists a run, shows what its pods write, and removes it', async () => {
+    const run = cluster.newId();
+    const going = cluster.run(load, run, { config: long });
+    await going.said('measuring');
+    going.child.kill('SIGKILL');
+    await going.finished;
+    const list = await cluster.cli(['agents', 'list', ...inLoad, '--json']).finished;
+    const { runs } = JSON.parse(list.stdout) as { readonly runs: readonly SeenRun[] };
+    assert.deepEqual(
+      runs.map((seen) => [seen.run, seen.pods.map(({ state }) => state)]),
+      [[run, ['running', 'running', 'running', 'running', 'running']]],
+    );
+    const names = runs[0]!.pods.map(({ name }) => name);
+    assert.deepEqual(names.slice(0, 2), ['coordinator', 'bus']);
+    const agent = names[2]!.replace('agent ', '');
+    const logs = await cluster.cli(['agents', 'logs', run, ...inLoad]).finished;
+    assert.match(logs.stdout, /^coordinator:\n {2}\S[^]*\nbus:\n {2}\S[^]*\nagent \w+:\n {2}/);
+    const one = await cluster.cli(['agents', 'logs', run, agent, ...inLoad]).finished;
+    assert.match(one.stdout, new RegExp(`^agent ${agent}:\\n[^]*agent \\d of 3 in run ${run}\\n`));
+    const removed = await cluster.cli(['agents', 'remove', run, ...inLoad]).finished;
+    assert.deepEqual([removed.code, removed.stdout], [0, `Run ${run} is removed.\n`]);
+    await cluster.untilNothingLeft(load, run);
+  });
+});
