@@ -39,10 +39,11 @@ export async function runInCluster(
   const { leaving, stopping, t } = shell;
   const early = AbortSignal.any([leaving, ...(stopping ? [stopping] : [])]);
   const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl });
-  shell.progress(t('Asking what you may do in the namespace.'));
-  for (const warning of await checkBeforeRun(kubectl, wishes.namespace, given))
+  shell.progress(t('Looking whether the run would start in the cluster.'));
+  const looking = checkBeforeRun(kubectl, wishes.namespace, given);
+  // Who leaves does not wait for a cluster that does not answer.
+  for (const warning of await Promise.race([looking, rejecting(early)]))
     shell.say('warning', warning);
-  early.throwIfAborted();
   shell.progress(t('Making the bus of the run in the cluster.'));
   const begun = new AbortController();
   const troubles = () => troublesOf(kubectl, given.run);

@@ -14,7 +14,7 @@ import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';
 import { openBus, type BusFlags } from '../openBus';
 import { cut, paintAll, textWidth, wrapped, type Line } from '../views/line';
-import { kubectlOf, type PlaceDeps, type PlaceFlags } from './clusterFlags';
+import { kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './clusterFlags';
 
 export interface ListAgentsFlags extends PlaceFlags, BusFlags {
   readonly json?: boolean;
@@ -59,16 +59,13 @@ function waitingLines(agents: readonly WaitingAgent[]): Line[] {
 }
 
 function listLines(runs: readonly SeenRun[], place: ClusterPlace, now: Date): Line[] {
-  if (runs.length === 0)
-    return wrapped(`No run is in namespace ${place.namespace} of ${placeWords(place)}.`, 80);
+  if (runs.length === 0) return wrapped(`No run is in ${placeWords(place)}.`, 80);
   return runs.flatMap((run, at) => [
     ...(at === 0 ? [] : [{ text: '' }]),
     ...wrapped(runWords(run, now), 80, '  ', 'bold'),
     ...run.pods.flatMap((pod) => podLines(pod, now)),
   ]);
 }
-
-const placeWords = ({ context }: ClusterPlace): string => context ?? 'this cluster';
 
 function runWords({ run, since, until, pods }: SeenRun, now: Date): string {
   const agents = pods.filter(({ name }) => name.startsWith('agent ')).length;

@@ -1,3 +1,4 @@
+import type { ClusterPlace } from '../../machines/kubernetes/clusterView';
 import {
   Kubectl,
   type ClusterAccess,
@@ -6,9 +7,9 @@ import {
 
 /** Which cluster, and where in it. */
 export interface PlaceFlags {
-  readonly namespace?: string;
-  readonly context?: string;
-  readonly kubectl?: string;
+  readonly namespace?: string | undefined;
+  readonly context?: string | undefined;
+  readonly kubectl?: string | undefined;
 }
 
 /** Tests put others in the place of kubectl. */
@@ -20,3 +21,7 @@ export const kubectlOf = (
   { namespace, context, kubectl }: PlaceFlags,
   { openKubectl = (options) => new Kubectl(options) }: PlaceDeps,
 ): ClusterAccess => openKubectl({ namespace, context, program: kubectl });
+
+/** `namespace load of aks-load`. */
+export const placeWords = ({ context = 'this cluster', namespace }: ClusterPlace): string =>
+  `namespace ${namespace} of ${context}`;

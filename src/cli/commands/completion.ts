@@ -64,6 +64,8 @@ function candidates(
   if (place.argChoices !== undefined) return place.argChoices.map((value) => ({ value }));
   if (place.name() === 'key')
     return listedKeys().map(({ name, doc }) => ({ value: name, text: doc }));
+  // Only a bus or a cluster knows them.
+  if (['run', 'agent'].includes(place.name())) return [];
   return [files];
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
 import { newRunId } from '../../machines/newRunId';
+import { ClusterView } from '../../machines/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
 import {
@@ -17,6 +18,7 @@ import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { SignalError } from '../exitCode';
 import { ShownRun } from './attachCommand';
+import { kubectlOf, placeWords, type PlaceDeps } from './clusterFlags';
 import { confirmLoad } from './confirmLoad';
 import { gatheredLine } from './onHosts';
 
@@ -28,7 +30,7 @@ export interface ClusterFlags extends ClusterWishes {
   readonly yes?: boolean;
 }
 
-export interface ClusterDeps extends ViewParts {
+export interface ClusterDeps extends ViewParts, PlaceDeps {
   readonly workerScript: string;
   readonly notRunnable: (scenario: Scenario) => string | undefined;
 }
@@ -56,7 +58,8 @@ export async function runOnKubernetes(
   };
   const what = { run, scenario, title: name, text, overrides, keepGoing };
   const given = await clusterRunOf(what, flags, { ...deps, context });
-  const where = `${given.agents} agents in ${flags.namespace ?? 'the current namespace'} of ${flags.context ?? 'the current context'}`;
+  const place = await new ClusterView(kubectlOf(flags, deps), flags.namespace).place();
+  const where = `${given.agents} agents in ${placeWords(place)}`;
   if (flags.yes !== true) {
     const { hosts, url } = loadOn(scenario, context);
     const beyond = { hosts, url: `${url}, by ${where}`, redirected: false };

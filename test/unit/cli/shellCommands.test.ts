@@ -44,6 +44,8 @@ describe('at a shell', () => {
     ]);
     assert.deepEqual(await completed('keys', 'config.baseS'), ['config.baseSending']);
     assert.deepEqual(await completed('run', '--json', ''), [':files']);
+    assert.deepEqual(await completed('agents', 'l'), ['list', 'logs']);
+    assert.deepEqual(await completed('agents', 'logs', ''), []);
     assert.deepEqual(await completed('validate', 'a.yaml', 'b'), [':files']);
     assert.deepEqual(await completed('run', 'a.yaml', ''), []);
     assert.deepEqual(await completed('run', '--out', ''), [':dirs']);
