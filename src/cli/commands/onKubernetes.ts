@@ -59,7 +59,8 @@ export async function runOnKubernetes(
   const what = { run, scenario, title: name, text, overrides, keepGoing };
   const given = await clusterRunOf(what, flags, { ...deps, context });
   const place = await new ClusterView(kubectlOf(flags, deps), flags.namespace).place();
-  const where = `${given.agents} agents in ${placeWords(place)}`;
+  const { agents } = given;
+  const where = `${agents} ${agents === 1 ? 'agent' : 'agents'} in ${placeWords(place)}`;
   if (flags.yes !== true) {
     const { hosts, url } = loadOn(scenario, context);
     const beyond = { hosts, url: `${url}, by ${where}`, redirected: false };

@@ -1,5 +1,6 @@
 /** What kubectl says when it fails, as one sentence of what is wrong and one of what to do. */
 import { ExpectedError } from '../../base/expectedError';
+import { redactText } from '../../results/redact';
 
 interface Trouble {
   readonly code: string;
@@ -94,10 +95,10 @@ export function kubectlTrouble(words: readonly string[], said: string): Expected
   for (const { code, pattern, words: sentence } of troubles) {
     const found = pattern.exec(said);
     if (found !== null)
-      return new ExpectedError(code, sentence(...found.slice(1).map((each) => clean(each))));
+      return new ExpectedError(code, redactText(sentence(...found.slice(1).map(clean))));
   }
   const lines = said.trim().split('\n').slice(-mostLines).join(' ').slice(0, mostLength);
-  return new ExpectedError('kubectl', `kubectl ${words[0]} failed: ${lines}`);
+  return new ExpectedError('kubectl', redactText(`kubectl ${words[0]} failed: ${lines}`));
 }
 
 export const kubectlLate = (words: readonly string[], withinMs: number): ExpectedError =>

@@ -112,6 +112,11 @@ describe('what kubectl says', () => {
       'cluster-namespace',
       /no namespace load: make it \(kubectl create namespace load\)/,
     ],
+    [
+      'Unable to connect to the server: proxyconnect tcp: dial tcp: lookup http://me:c2VjcmV0@proxy.example: no such host',
+      'cluster-unreachable',
+      /^(?!.*c2VjcmV0).*proxy\.example/,
+    ],
     ['something else', 'kubectl', /^kubectl get failed: something else$/],
   ];
   for (const [text, code, words] of said)
