@@ -1,4 +1,4 @@
-import { buildPlan } from '../plan/buildPlan';
+import { buildRunPlan } from '../plan/buildPlan';
 import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
 import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
@@ -18,7 +18,7 @@ export function shippedDeps(
     parseScenario,
     notRunnable,
     capacity: onDemand,
-    buildPlan,
+    buildPlan: buildRunPlan,
     machineLimits,
     missingForRun,
     openTarget: async (...target) => (await onDemand()).openTarget(...target),

@@ -172,9 +172,14 @@ function groupsOf({ groupCount, groupsPerConnection = 1, sendersPer }: Parameter
   return { count, perConnection, dealsSenders: sendersPer === 'group' };
 }
 
-/** The plan of a capacity search: room for its highest value, and each step as it is decided on. */
+/** Of a run, or of a capacity search where the scenario asks for one. @throws as {@link buildPlan} */
+export const buildRunPlan = (scenario: Scenario, options: PlanOptions): Plan =>
+  scenario.search === undefined ? buildPlan(scenario, options) : buildSearchPlan(scenario, options);
 
-/** Its only step has the highest value: who may send or receive at all follows from it. */
+/**
+ * The plan of a capacity search has room for its highest value, and each step as it is decided on. Its only step has the
+ * highest value: who may send or receive at all follows from it.
+ */
 export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { search, repair, lifetimeMs } = scenario;
   if (search === undefined) throw new Error('nothing is searched');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { bundleOf, newBusKeys } from '../machines/kubernetes/clusterRun';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
-import { buildPlan } from '../plan/buildPlan';
+import { buildRunPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
 import { withPayloadFile } from '../runner/prepare/payloadFiles';
 import { redactTarget } from '../results/redact';
@@ -55,7 +55,7 @@ export async function clusterRunOf(
   if (problem !== undefined) throw new ExpectedError('cluster', problem);
   const file = path.basename(title);
   const files: Record<string, string> = { [file]: text };
-  const plan = buildPlan(scenario, { workers: agents, agents, seed: scenario.seed, runId: 0 });
+  const plan = buildRunPlan(scenario, { workers: agents, agents, seed: scenario.seed, runId: 0 });
   await withPayloadFile(plan, async (part) => {
     if (path.isAbsolute(part) || part.split(/[\\/]/).includes('..'))
       throw new ExpectedError(
@@ -79,7 +79,7 @@ export async function clusterRunOf(
     ),
     ...(secret !== undefined && { ownSecret: secret }),
     keys: newBusKeys(),
-    ...{ connections: scenario.connections, hosts: targetHosts(scenario.target, context) },
+    ...{ connections: plan.connections, hosts: targetHosts(scenario.target, context) },
   };
 }
 
@@ -99,8 +99,6 @@ function clusterProblem(
   text: string,
   overrides: readonly Override[],
 ): string | undefined {
-  if (scenario.search !== undefined)
-    return 'A search runs on one machine for now: leave --on out, or run its steps with --no-search.';
   if (scenario.target === undefined || scenario.target.kind === 'local')
     return 'The embedded hub is on this machine: give the URL of a hub that the cluster reaches with --target.';
   return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
@@ -139,8 +137,9 @@ export function loadOn(
   return { hosts: hosts.length > 0 ? hosts : [url], url };
 }
 
-const plannedS = ({ connections, arrivingRate, steps }: Plan): number =>
+const plannedS = ({ connections, arrivingRate, steps, search }: Plan): number =>
   steps.reduce(
     (sum, step) => sum + (step.warmupMs + step.measureMs + step.drainMs) / 1000,
-    connections / Math.max(1, arrivingRate),
+    // The first step of a search is run whatever it takes.
+    connections / Math.max(1, arrivingRate) + (search?.budgetMs ?? 0) / 1000,
   );

@@ -22,7 +22,8 @@ export async function runSession(
   const { workerScript } = parts;
   const keepGoing = request.keepGoing === true;
   try {
-    const steps = plan.search && new SearchedSteps(plan.search, searchStepOf(prepared.scenario));
+    const steps =
+      plan.search && new SearchedSteps(plan.search, searchStepOf(prepared.scenario), plan.agents);
     const deps = { workerScript, keepGoing, askedMs, ...(steps && { steps }) };
     const running = await parts.startRun(plan, target, deps);
     return new RunSession(running, prepared, shell, parts);

@@ -51,7 +51,7 @@ export interface AgentSignals {
   readonly next: () => Promise<EndingSignal>;
 }
 
-/** Waits for the agents of a run. @throws ExpectedError `agents-missing`, `agents-search`, and for the bus */
+/** Waits for the agents of a run. @throws ExpectedError `agents-missing`, and for the bus */
 export async function gatherHosts(
   flags: OnFlags,
   scenario: Scenario,
@@ -61,11 +61,6 @@ export async function gatherHosts(
   signals: AgentSignals,
 ): Promise<AgentRun> {
   const { agents = 1 } = scenario;
-  if (scenario.search !== undefined)
-    throw new ExpectedError(
-      'agents-search',
-      'A search runs on one machine for now: leave --on out, or run its steps with --no-search.',
-    );
   if (secretInText(request.text, request.overrides))
     throw new ExpectedError(
       'agents-secret',

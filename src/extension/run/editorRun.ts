@@ -2,7 +2,7 @@ import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/estimate';
 import type { Snapshot } from '../../measure/snapshot';
-import { buildPlan } from '../../plan/buildPlan';
+import { buildRunPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../protocol/panel';
 import { completeResult, redactScenario } from '../../results/completeResult';
 import { findBaseline } from '../../results/compare/baseline';
@@ -39,7 +39,7 @@ export async function startEditorRun(
 ): Promise<EditorRun | undefined> {
   const scenario = await readScenario(request, parseScenario, undefined, missingForScenario);
   const parts: RunParts = {
-    ...{ notRunnable, machineLimits, missingForRun, buildPlan },
+    ...{ notRunnable, machineLimits, missingForRun, buildPlan: buildRunPlan },
     ...{ openTarget, askHub, redirectHosts, startRun, writeCounters },
     completeResult: async (...run) => completeResult(...run),
     workerScript: shell.workerScript,

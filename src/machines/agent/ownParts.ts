@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import { buildPlan } from '../../plan/buildPlan';
+import { buildRunPlan } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import type { Override } from '../../scenario/read/overrides';
 import { machineLimits } from '../../runner/lead/machineLimits';
@@ -36,7 +36,7 @@ export function ownParts(shell: AgentShell): AgentParts {
     scenarioOf: (order) => shell.parse(order.text, overridesOf(order)),
     planOf: async (scenario, order, agents) => {
       const { workersEach, seed, runId } = order;
-      const plan = buildPlan(scenario, { workers: workersEach * agents, agents, seed, runId });
+      const plan = buildRunPlan(scenario, { workers: workersEach * agents, agents, seed, runId });
       const filled = await withPayloadFile(plan, readFile(order));
       return { ...filled, dialect: dialects.find((each) => each === order.dialect) ?? 'auto' };
     },

@@ -1,7 +1,7 @@
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
-import { buildPlan } from '../../plan/buildPlan';
+import { buildRunPlan } from '../../plan/buildPlan';
 import type { Override } from '../../scenario/read/overrides';
 import type { Run } from '../../runner/lead/conductor';
 import { missingForRun, type MachineLimits } from '../../runner/lead/machineLimits';
@@ -99,14 +99,15 @@ export class Crew {
   };
 
   /** So many workers on each agent. @throws ExpectedError `few-connections` */
-  readonly buildPlan = (...[scenario, options]: Parameters<typeof buildPlan>): Plan => {
+  readonly buildPlan = (...[scenario, options]: Parameters<typeof buildRunPlan>): Plan => {
     const agents = this.members.length;
-    if (scenario.connections < agents)
-      throw new ExpectedError(
-        'few-connections',
-        `${agents} agents need at least ${agents} connections; the scenario has ${scenario.connections}.`,
-      );
-    return buildPlan(scenario, { ...options, workers: options.workers * agents, agents });
+    const workers = options.workers * agents;
+    const plan = buildRunPlan(scenario, { ...options, workers, agents });
+    if (plan.connections >= agents) return plan;
+    throw new ExpectedError(
+      'few-connections',
+      `${agents} agents need at least ${agents} connections; the scenario has ${plan.connections}.`,
+    );
   };
 
   /** @throws ExpectedError `agent-refused`, `agent-failed`, `agents-size`, `agents-hub` */

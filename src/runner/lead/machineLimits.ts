@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { buildPlan, connectInFlightOf, buildSearchPlan } from '../../plan/buildPlan';
+import { buildRunPlan, connectInFlightOf } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
@@ -101,10 +101,13 @@ export interface PlanDeps {
   readonly notRunnable: (scenario: Scenario) => string | undefined;
   readonly machineLimits: typeof machineLimits;
   readonly missingForRun: typeof missingForRun;
-  readonly buildPlan: typeof buildPlan;
+  readonly buildPlan: typeof buildRunPlan;
 }
 
-const realPlanDeps: PlanDeps = { notRunnable, machineLimits, missingForRun, buildPlan };
+const realPlanDeps: PlanDeps = {
+  ...{ notRunnable, machineLimits, missingForRun },
+  buildPlan: buildRunPlan,
+};
 
 /** Workers by default: one less than the cores. @throws ExpectedError `not-runnable`, `machine-limits` */
 export async function planForMachine(
@@ -115,8 +118,7 @@ export async function planForMachine(
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   const missing = await missingForScenario(scenario, deps);
   if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
-  const build = scenario.search === undefined ? deps.buildPlan : buildSearchPlan;
-  return build(scenario, {
+  return deps.buildPlan(scenario, {
     workers: await workersOf(scenario, deps),
     seed: scenario.seed,
     runId: randomInt(2 ** 32),

@@ -53,13 +53,15 @@ export class ListedSteps implements StepSource {
   over(): void {}
 }
 
-/** Between two steps, beside the time that their plan names. */
+/** Between two steps, beside the time that their plan names; orders to agents are given a second ahead. */
 const betweenMs = 200;
+const betweenOnAgentsMs = 2000;
 
 const outcomes: Readonly<Record<Exclude<Verdict['status'], 'invalid'>, StepOutcome>> = {
   pass: 'held',
   fail: 'missed',
-  incomplete: 'missed',
+  // It was measured to its end, and what agents have said leaves open what came of it.
+  incomplete: 'disturbed',
 };
 
 /** The steps of a search: each is decided on by what came of those before. */
@@ -72,6 +74,7 @@ export class SearchedSteps implements StepSource {
   constructor(
     private readonly spec: SearchSpec,
     private readonly stepOf: (value: number, index: number) => PlanStep,
+    private readonly agents = 1,
   ) {
     this.search = new CapacitySearch(spec);
   }
@@ -84,7 +87,8 @@ export class SearchedSteps implements StepSource {
     const value = this.search.next();
     if (value === undefined) return undefined;
     const step = this.stepOf(value, this.steps.length + 1);
-    const needsMs = step.warmupMs + step.measureMs + betweenMs;
+    const between = this.agents > 1 ? betweenOnAgentsMs : betweenMs;
+    const needsMs = step.warmupMs + step.measureMs + between;
     // The first one is run whatever it takes: a search without a step says nothing.
     if (this.steps.length > 0 && nowUs / 1000 + needsMs > this.spec.budgetMs) {
       this.search.end('budget');

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { countsOf, stepSampleOf } from '../../fakes/sample';
+import { VirtualTime } from '../../fakes/virtualTime';
+import { RunOnAgents, type Counted } from './runOnAgents';
+
+const text = `config:
+  connections: 30
+  baseSending: 30
+  warmup: 1s
+  singleStepDuration: 10s
+scenario: { name: echo, parameters: { sendingInterval: 100ms } }
+slo: { p99: 1s }
+`;
+
+/** Of one worker in a step: so many echoes, as far as they came, in a millisecond each. */
+const echoes = (step: number, count: number, received = count): ReturnType<typeof stepSampleOf> =>
+  stepSampleOf({
+    ...{ step, offered: count, sent: count, expected: count, received },
+    latency: countsOf(...Array.from({ length: received }, () => 1000)),
+  });
+
+/** What it used of a core in ten seconds. */
+const used = (step: number, share: number) => ({
+  generator: { step, elapsedUs: 10e6, busyUs: share * 10e6, gcUs: 0 },
+});
+
+describe('a run on agents', () => {
+  let time: VirtualTime;
+
+  beforeEach(() => {
+    time = new VirtualTime().install();
+  });
+  afterEach(() => time.restore());
+
+  const summaryOf = (scenario: string, agents: number, counted: Counted) =>
+    new RunOnAgents(time, scenario, counted).summary(agents);
+
+  it('passes where all of them keep up', async () => {
+    const {
+      steps,
+      ending,
+      agents = [],
+    } = await summaryOf(text, 3, (_, { index }) => ({
+      ...{ steps: [echoes(index, 1000)], ...used(index, 0.3) },
+    }));
+    const [step] = steps;
+    assert.deepEqual([ending, step?.verdict.status, step?.received], ['completed', 'pass', 3000]);
+    assert.equal(agents.length, 3);
+  });
+
+  it('is invalid where the generator of one is over its limit, though the others are not', async () => {
+    const { steps, ending } = await summaryOf(text, 3, (worker, { index }) => ({
+      ...{ steps: [echoes(index, 1000)], ...used(index, worker === 1 ? 0.97 : 0.3) },
+    }));
+    const [step] = steps;
+    assert.deepEqual([ending, step?.verdict.status], ['completed', 'invalid']);
+    assert.deepEqual(
+      step?.verdict.reasons.map(({ code }) => code),
+      ['cpu'],
+    );
+    assert.equal(step.generator.cpuShare, 0.97);
+  });
+
+  it('is invalid where one stalls, so that what it has to send leaves late', async () => {
+    const { steps } = await summaryOf(text, 3, (worker, { index }) => ({
+      steps: [
+        {
+          ...echoes(index, 1000),
+          slip: countsOf(...Array.from({ length: 1000 }, () => (worker === 2 ? 400_000 : 100))),
+        },
+      ],
+      ...used(index, 0.2),
+    }));
+    const [{ verdict } = { verdict: undefined }] = steps;
+    assert.equal(verdict?.status, 'invalid');
+    assert.ok(verdict.reasons.some(({ code }) => code === 'slip'));
+  });
+
+  describe('that searches', () => {
+    const searching = (of: string): string =>
+      `${text}search: { of: ${of}, from: 10, to: 1000, precision: 5% }\n`;
+
+    /** A third each; above the limit half of it is lost. */
+    const upTo =
+      (limit: number, valueOf: (order: Parameters<Counted>[1]) => number): Counted =>
+      (_, order) => ({
+        steps: [echoes(order.index, 100, valueOf(order) <= limit ? 100 : 50)],
+        ...used(order.index, 0.3),
+      });
+
+    it('finds on three what it finds on one', async () => {
+      const rates = ({ step }: Parameters<Counted>[1]): number => 30_000 / step!.intervalsMs![0]!;
+      for (const agents of [1, 3]) {
+        const { search, ending, steps } = await summaryOf(
+          searching('rate'),
+          agents,
+          upTo(333, rates),
+        );
+        assert.deepEqual(
+          [ending, search?.ended, search?.low, search?.high],
+          ['completed', 'found', 330, 340],
+        );
+        assert.ok(steps.every(({ expected }) => expected === agents * 100));
+        time.restore();
+        time = new VirtualTime().install();
+      }
+    });
+
+    it('opens and closes connections of all of them', async () => {
+      const { search, connections } = await summaryOf(
+        searching('connections'),
+        3,
+        upTo(50, ({ step }) => step!.connections!),
+      );
+      assert.deepEqual([search?.ended, search?.low], ['found', 50]);
+      assert.equal(connections.requested, 1000);
+    });
+
+    it('takes a step that one of them has spoilt for nothing that the target did', async () => {
+      let spoilt = 0;
+      const { search, steps } = await summaryOf(searching('senders'), 3, (worker, order) => {
+        const { senders } = order.step!;
+        // What came of the first try with 20 senders stays open.
+        const opens = senders === 20 && worker === 0 && spoilt++ === 0;
+        return {
+          steps: [echoes(order.index, 100)],
+          ...used(order.index, 0.3),
+          ...(opens && { unsettled: { messages: 1, deliveries: 0 } }),
+        };
+      });
+      assert.deepEqual([search?.ended, search?.low, search?.high], ['allHeld', 1000, null]);
+      const tries = steps.filter(({ senders }) => senders === 20);
+      assert.deepEqual(
+        tries.map(({ verdict }) => verdict.status),
+        ['incomplete', 'pass'],
+      );
+    });
+  });
+});
