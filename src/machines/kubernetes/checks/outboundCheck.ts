@@ -1,3 +1,4 @@
+import { ExpectedError } from '../../../base/expectedError';
 import { formatCount } from '../../../base/units';
 import { serviceOfHost } from '../../../base/serviceTraits';
 import type { ClusterCheck, Finding } from './check';
@@ -12,6 +13,9 @@ const defaultPorts: readonly (readonly [upTo: number, ports: number])[] = [
   ...[[400, 128] as const, [800, 64] as const, [1000, 32] as const],
 ];
 
+/** Source: Azure Kubernetes Service, "Outbound network and FQDN rules for AKS clusters". */
+const aksServer = /^https:\/\/[^/]+\.azmk8s\.io(:\d+)?\/?$/i;
+
 export const outboundPorts = (nodes: number): number =>
   defaultPorts.find(([upTo]) => nodes <= upTo)?.[1] ?? defaultPorts.at(-1)![1];
 
@@ -21,8 +25,14 @@ const advice =
 export const outboundCheck: ClusterCheck = {
   name: 'outbound ports',
   async look(view, { agents, connections, hosts = [] }): Promise<readonly Finding[]> {
-    const nodes = await view.nodes();
-    if (!nodes.some(({ isAks }) => isAks))
+    const { server = '' } = await view.place();
+    const atAks = aksServer.test(server);
+    const nodes = await view.nodes().catch((error: unknown) => {
+      // Each agent has a node of its own then, at best.
+      if (atAks && error instanceof ExpectedError) return [];
+      throw error;
+    });
+    if (!atAks && !nodes.some(({ isAks }) => isAks))
       return [{ status: 'good', text: 'no limit is known of: the nodes are not of AKS' }];
     const ports = outboundPorts(nodes.length);
     const perNode = `A node of AKS has ${formatCount(ports)} outbound ports to one public address by default`;
@@ -35,7 +45,8 @@ export const outboundCheck: ClusterCheck = {
           advice,
         },
       ];
-    const places = Math.max(1, Math.min(agents, nodes.filter(({ isOpen }) => isOpen).length));
+    const open = nodes.filter(({ isOpen }) => isOpen).length;
+    const places = Math.max(1, nodes.length === 0 ? agents : Math.min(agents, open));
     const each = Math.ceil(connections / places);
     if (each <= ports)
       return [

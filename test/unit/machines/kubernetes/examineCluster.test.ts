@@ -12,10 +12,12 @@ interface Cluster {
   readonly ranges?: readonly object[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly nodes?: readonly string[];
+  readonly server?: string;
   /** Fails where words begin with the key. */
   readonly failing?: Readonly<Record<string, ExpectedError>>;
 }
 
+const aksServer = 'https://load-1a2b3c4d.hcp.westeurope.azmk8s.io:443';
 const linux = 'n1\t4\t16Gi\t\tTrue\t\t\t\tlinux';
 const aks = (name: string): string => `${name}\t3860m\t12Gi\t\tTrue\t\tazure:///x\t\tlinux`;
 
@@ -37,6 +39,7 @@ const cluster = ({
   ranges = [],
   labels = {},
   nodes = [linux, linux, linux],
+  server = 'https://k8s.example',
   failing = {},
 }: Cluster = {}): ScriptedKubectl =>
   new ScriptedKubectl((words, input) => {
@@ -45,7 +48,7 @@ const cluster = ({
       return JSON.stringify({
         'current-context': 'aks-load',
         contexts: [{ name: 'aks-load', context: { namespace: 'load' } }],
-        clusters: [{ name: 'c', cluster: { server: 'https://a.azmk8s.io:443' } }],
+        clusters: [{ name: 'c', cluster: { server } }],
       });
     if (words.startsWith('version'))
       return JSON.stringify({
@@ -239,11 +242,18 @@ describe('what is looked at before a run in a cluster', () => {
     // A hub in the cluster, or no AKS.
     assert.deepEqual(await before({ nodes }, { connections: 9000, hosts: ['hub.load'] }), []);
     assert.deepEqual(await before({}, { connections: 9000, hosts }), []);
-    const noRight = new ExpectedError('cluster-rights', 'No.');
+    // By the name of the server where nodes may not be read.
+    const noNodes = { 'get nodes': new ExpectedError('cluster-rights', 'No.') };
+    const [unread] = await before(
+      { failing: noNodes, server: aksServer },
+      { connections: 3075, hosts },
+    );
+    assert.match(unread!, /1,025 connections would come from each/);
     assert.deepEqual(
-      await before({ failing: { 'get nodes': noRight } }, { connections: 9000, hosts }),
+      await before({ failing: noNodes, server: aksServer }, { connections: 3072, hosts }),
       [],
     );
+    assert.deepEqual(await before({ failing: noNodes }, { connections: 9000, hosts }), []);
     assert.deepEqual(
       [2, 50, 51, 100, 101, 401, 5000].map(outboundPorts),
       [1024, 1024, 512, 512, 256, 64, 32],
@@ -259,13 +269,13 @@ describe('what doctor says of a cluster', () => {
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
     const { findings, ...place } = await examine({ labels });
     assert.deepEqual(place, {
-      ...{ context: 'aks-load', server: 'https://a.azmk8s.io:443', namespace: 'load' },
+      ...{ context: 'aks-load', server: 'https://k8s.example', namespace: 'load' },
     });
     assert.deepEqual(
       findings.map(({ check, status, text }) => [check, status, text]),
       [
         ['kubectl', 'good', 'v1.32.4, context aks-load'],
-        ['server', 'good', 'v1.31.2, https://a.azmk8s.io:443'],
+        ['server', 'good', 'v1.31.2, https://k8s.example'],
         [
           'namespace',
           'good',
