@@ -108,7 +108,9 @@ describe('every scenario over every way', function () {
         // Who has left a group a moment ago may still get what was sent to it: it depends on the moment.
         assertExact(row.moves === true ? { ...step, extra: 0 } : step, row.sent, row.expected);
         assert.equal(membership !== undefined, row.moves === true);
-        if (membership) assert.ok(membership.joins > 0 && membership.leaves > 0);
+        if (membership === undefined) return;
+        const { joins, leaves, skipped } = membership;
+        assert.ok(joins + leaves + skipped > 0);
       });
     }
 
