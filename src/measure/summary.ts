@@ -173,6 +173,19 @@ export interface ErrorExample {
 /** How an agent stood when the run was over. */
 export const agentStatuses = ['done', 'left', 'lost'] as const;
 
+/** What an agent has measured in a step, and its generator's own health. */
+export interface AgentStep extends Pick<
+  GeneratorHealth,
+  'cpuShare' | 'loopDelayP99Us' | 'slipP99Us' | 'gcShare'
+> {
+  /** Of the step, from 1. */
+  readonly index: number;
+  readonly sent: number;
+  readonly received: number;
+  /** From the intended time, of what its connections have received; absent: nothing. */
+  readonly p99Us?: number;
+}
+
 /** One of the processes that generated the load. */
 export interface AgentSummary {
   /** From 1. */
@@ -188,6 +201,8 @@ export interface AgentSummary {
   readonly clockJumps?: number;
   /** Of the connections, 0 to 1. */
   readonly share: number;
+  /** The last step of which it has reported; absent where it measured none. */
+  readonly lastStep?: AgentStep;
 }
 
 /** The result adds scenario, estimate, recommendation and verdict. */

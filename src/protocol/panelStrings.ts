@@ -1,3 +1,4 @@
+import { agentTexts } from './agentTexts';
 import { emulatedTexts, howTexts } from './howTexts';
 
 /**
@@ -47,6 +48,7 @@ export const panelStrings = {
 
   ...howTexts,
   ...emulatedTexts,
+  ...agentTexts,
 
   searchStep: 'Step {0}, {1}',
   searchSenders: 'senders',

@@ -22,6 +22,7 @@ import type {
 } from '../measure/snapshot';
 import {
   agentStatuses,
+  type AgentStep,
   type AgentSummary,
   type ConnectionSummary,
   type ConnectTimes,
@@ -243,6 +244,12 @@ const step = of<StepSummary>()(stepNumbers, {
   ),
   verdict,
 });
+const agentStep = of<AgentStep>()(
+  'index sent received p99Us? cpuShare loopDelayP99Us slipP99Us gcShare',
+);
+const agent = of<AgentSummary>()('index lastTick clockErrorUs clockJumps? share', {
+  ...{ node: text, status: oneOf(agentStatuses), lastStep: optional(agentStep) },
+});
 const target = of<TargetSummary>()('connected failed dropped received', {
   ...{ url: text, connectUs: connectTimes, latencyUs: latency },
 });
@@ -390,18 +397,11 @@ export const resultShape = of<Result>()('plannedSteps?', {
   target: named({ kind: text, url: text, dialect: optional(text), emulated: optional(flag) }),
   machine: of<Result['machine']>()('cores workers', { node: text, platform: text }),
   connections,
+  agents: optional(list(agent, 1000)),
   steps: list(step, 10_000),
   errors: counts,
   errorExamples: list(named({ errorClass: text, text }), 10_000),
   search: optional(search),
-  agents: optional(
-    list(
-      of<AgentSummary>()('index lastTick clockErrorUs clockJumps? share', {
-        ...{ node: text, status: oneOf(agentStatuses) },
-      }),
-      1000,
-    ),
-  ),
   baseline: optional(comparison),
   repeats: optional(list(repeatedStep, 10_000)),
   estimate: nullable(named(estimate)),

@@ -6,6 +6,7 @@ import { checkBeforeRun } from '../machines/kubernetes/examineCluster';
 import { Kubectl } from '../machines/kubernetes/kubectl';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { subjectsOf } from '../machines/messages';
+import type { StopReason } from '../runner/lead/conductor';
 import { connectBus } from './connectBus';
 import type { FinishedRun } from './keepResult';
 import { viewSession, type ViewParts, type ViewRequest, type ViewShell } from './viewedRun';
@@ -18,6 +19,8 @@ export interface ClusterShell extends ViewShell {
   readonly leaving: AbortSignal;
   /** Aborted by who wants it to end in order; as `leaving` before its coordinator is there. */
   readonly stopping?: AbortSignal;
+  /** What becomes the ending of the result then; absent: `interrupted`. */
+  readonly stopReason?: StopReason;
 }
 
 const answerWithinMs = 2000;
@@ -67,7 +70,8 @@ export async function runInCluster(
           shell.begun(run);
         },
       };
-      return await whenThere(bus, given.run, request, { ...seen, leaving, early }, parts);
+      const there = { ...seen, leaving, early, stopReason: shell.stopReason ?? 'interrupted' };
+      return await whenThere(bus, given.run, request, there, parts);
     } finally {
       await bus?.close();
       await removed(cluster, given.run, shell);
@@ -81,6 +85,7 @@ interface ThereShell extends ViewShell {
   readonly leaving: AbortSignal;
   /** Aborted also by who wants the run to end in order. */
   readonly early: AbortSignal;
+  readonly stopReason: StopReason;
 }
 
 /** Its log is there as soon as the coordinator is. */
@@ -91,12 +96,14 @@ async function whenThere(
   shell: ThereShell,
   parts: ViewParts,
 ): Promise<FinishedRun> {
-  const { leaving, early } = shell;
+  const { leaving, early, stopReason } = shell;
+  const ask = () => bus.ask(subjectsOf(run).stop, stopReason, answerWithinMs);
   const untilMs = performance.now() + startWithinMs;
   for (;;) {
     const isOver = new AbortController();
     try {
-      void askToStop(bus, run, early, AbortSignal.any([leaving, isOver.signal]));
+      const until = AbortSignal.any([leaving, isOver.signal]);
+      void askToStop(ask, early, until);
       return await viewSession(bus, run, request, shell, parts, rejecting(leaving));
     } catch (error) {
       // It ends without a result when it has not begun.
@@ -118,15 +125,14 @@ async function whenThere(
 
 /** Asks the coordinator to end the run in order once it is wanted, until it has answered. */
 async function askToStop(
-  bus: Bus,
-  run: string,
+  ask: () => Promise<string | undefined>,
   wanted: AbortSignal,
   over: AbortSignal,
 ): Promise<void> {
   await pause(Infinity, AbortSignal.any([wanted, over]));
   const isOver = (): boolean => over.aborted;
   while (!isOver()) {
-    if ((await bus.ask(subjectsOf(run).stop, '', answerWithinMs)) !== undefined) return;
+    if ((await ask()) !== undefined) return;
     await pause(againMs, over);
   }
 }

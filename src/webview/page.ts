@@ -82,9 +82,9 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const view = createTimeView();
   const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state, view));
   const heat = createHeatMapCard(state, view);
-  const { steps, repeats, entries, connections, errors, generator } = tableCards(state);
+  const { steps, repeats, entries, agents, connections, errors, generator } = tableCards(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), generator];
-  const below = [steps, repeats, entries, connections, errors];
+  const below = [steps, repeats, entries, agents, connections, errors];
   const missing = element('p.card quiet', state.strings.noSamples);
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
   const first = element('div', missing, ...roots([search, ...overTime, heat]));

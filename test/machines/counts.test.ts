@@ -29,6 +29,11 @@ describe('exact counts of three agents', () => {
         agents.map(({ index, status, clockErrorUs }) => [index, status, clockErrorUs]),
         [1, 2, 3].map((index) => [index, 'done', 0]),
       );
+      const received = agents.map(({ lastStep }) => lastStep?.received ?? 0);
+      assert.equal(
+        received.reduce((sum, each) => sum + each, 0),
+        9 * perSender * receivers,
+      );
     });
 
   it('of several steps and a mix, with two workers each', async () => {

@@ -13,7 +13,7 @@ const { searchSentence } = built('src/measure/show/searchSentence.js');
 const { searchSample } = built('test/fakes/searchSample.js');
 const { completeResult } = built('src/results/completeResult.js');
 const { spectraOf, toPanelResult } = built('src/extension/panel/panelSession.js');
-const { sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
+const { sampleAgents, sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
 
 const connectS = 19;
 const warmupS = 5;
@@ -316,12 +316,18 @@ const states = {
   search: () => searched(recordedRun()),
   'search-live': () => searched(recordedRun({ untilS: 150 })),
   repeats: () => repeated(recordedRun()),
+  agents: () => onAgents(recordedRun()),
   compared: () => compared(recordedRun()),
   hour: () => recordedRun({ stepS: 1200 }),
   'hour-live': () => recordedRun({ stepS: 1200, untilS: 3600 }),
 };
 
 /** A run per state that the panel has to show, recorded when it is asked for: the long ones take seconds. */
+/** The same run on three agents, one of which was lost. */
+function onAgents(recording) {
+  return { ...recording, result: { ...recording.result, agents: sampleAgents } };
+}
+
 export const recordings = Object.defineProperties(
   {},
   Object.fromEntries(

@@ -28,6 +28,7 @@ const rare = [
   'search',
   'search-live',
   'repeats',
+  'agents',
   'compared',
 ];
 const pictures = [
@@ -40,6 +41,8 @@ const pictures = [
   { theme: 'light', state: 'done', width: 420 },
   { theme: 'dark', state: 'search', width: 360 },
   { theme: 'hc', state: 'search', width: 1400 },
+  { theme: 'hc', state: 'agents', width: 1400 },
+  { theme: 'dark', state: 'agents', width: 360 },
   { theme: 'dark', state: 'mix-live', width: 360 },
   { theme: 'dark', state: 'done', width: 1400, zoom: 2 },
   { theme: 'hc', state: 'live', width: 800, zoom: 2 },

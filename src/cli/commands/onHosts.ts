@@ -4,6 +4,7 @@ import { subjectsOf } from '../../machines/messages';
 import { newRunId } from '../../machines/newRunId';
 import { RunPublisher } from '../../machines/view/publishRun';
 import type { Bus } from '../../machines/bus/bus';
+import type { StopReason } from '../../runner/lead/conductor';
 import type { Scenario } from '../../scenario/scenario';
 import type { RunParts } from '../../session/prepareRun';
 import { asTextWords, secretInText } from '../../session/secretInText';
@@ -46,7 +47,7 @@ export interface AgentRun {
 /** Signals of this process, and others that mean the same. */
 export interface AgentSignals {
   /** Somebody who looks at the run wants it to end in order. */
-  readonly stopped: () => void;
+  readonly stopped: (reason: StopReason) => void;
   /** For what is not waited for when one more signal comes. */
   readonly next: () => Promise<EndingSignal>;
 }

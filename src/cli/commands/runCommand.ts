@@ -13,6 +13,7 @@ import { usualCounterFile } from '../../scenario/read/buildScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import type { FinishedRun } from '../../session/keepResult';
+import type { StopReason } from '../../runner/lead/conductor';
 import { runSession, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { LiveOutputs } from '../../session/export/liveOutputs';
@@ -255,7 +256,7 @@ async function watch(session: RunSession, shown: Shown, stop: SignalStop): Promi
     shown.view = undefined;
   });
   stop.handle((times) => {
-    if (times <= 2) session.stop('interrupted');
+    if (times <= 2) session.stop(stop.reason());
     view?.message(
       times === 1
         ? 'Stopping; what was measured is kept. Once more closes at once.'
@@ -309,6 +310,7 @@ type SignalStop = ReturnType<typeof stopOnSignal>;
 function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
   let first: EndingSignal | undefined;
   let times = 0;
+  let reason: StopReason = 'interrupted';
   let handler: ((times: number, signal: EndingSignal) => void) | undefined;
   let giveUp: (error: SignalError) => void = () => undefined;
   const signalled = new Promise<never>((_resolve, reject) => {
@@ -326,7 +328,11 @@ function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
   return {
     signal: () => first,
     /** As if this process had got one. */
-    stopped: () => got('SIGINT'),
+    stopped: (why: StopReason) => {
+      reason = why;
+      got('SIGINT');
+    },
+    reason: () => reason,
     /** The next one, which means nothing else. */
     next: () =>
       new Promise<EndingSignal>((resolve) => {

@@ -25,6 +25,7 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
+import { agentLines } from './agentLines';
 import { comparisonTone } from './comparisonScreen';
 import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
@@ -58,6 +59,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...titleOf(result, columns),
     blank,
     ...measured,
+    ...spaced(agentLines(result.agents ?? [], columns)),
     ...verdictLines(result, columns),
     ...(search === undefined ? baselineLines(result, columns) : []),
     blank,

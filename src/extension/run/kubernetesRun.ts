@@ -12,6 +12,7 @@ import {
 import { Kubectl } from '../../machines/kubernetes/kubectl';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
+import type { StopReason } from '../../runner/lead/conductor';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Override } from '../../scenario/read/overrides';
@@ -149,6 +150,7 @@ export async function startClusterRun(
   if (confirm && !(await confirm(beyond, scenario))) return undefined;
   const baseline = await keptBaseline(request, scenario, shell);
   const view = { ...request, ...(baseline && { baseline }) };
+  const stopping = new AbortController();
   return new Promise((resolve, reject) => {
     let following: FollowedCluster | undefined;
     const over = runInCluster(
@@ -157,11 +159,12 @@ export async function startClusterRun(
       view,
       {
         ...{ progress, leaving: leaving.signal, t: say },
+        ...{ stopping: stopping.signal, stopReason: 'stopped' },
         say: (kind, text) => shell.say(kind, text),
         gathered: (nodes, agents) =>
           progress(t('{0} of {1} agents are there ({2}).', nodes.length, agents, nodes.join(', '))),
         begun: (viewed) => {
-          following = new FollowedCluster(viewed, over, leaving);
+          following = new FollowedCluster(viewed, over, { stopping, leaving });
           resolve(new EditorRun(panelRunOf(viewed, request.title), following, shell));
         },
         finished: (finished) => following?.finish(finished),
@@ -187,7 +190,7 @@ class FollowedCluster implements FollowedRun {
   constructor(
     private readonly viewed: ViewedRun,
     readonly finished: Promise<FinishedRun>,
-    private readonly leaving: AbortController,
+    private readonly ways: Readonly<Record<'stopping' | 'leaving', AbortController>>,
   ) {
     this.folder = viewed.folder.path;
     this.onSnapshot = viewed.onSnapshot;
@@ -202,7 +205,11 @@ class FollowedCluster implements FollowedRun {
     this.results.fire(result);
   }
 
-  stop(): void {
-    this.leaving.abort(new ExpectedError('left', t('The run was left before its end.')));
+  /** In order; at once the second time, and where the window closes. */
+  stop(reason: StopReason): void {
+    const { stopping, leaving } = this.ways;
+    const isInOrder = reason === 'stopped' && !stopping.signal.aborted;
+    const left = new ExpectedError('left', t('The run was left before its end.'));
+    (isInOrder ? stopping : leaving).abort(left);
   }
 }

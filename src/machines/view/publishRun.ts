@@ -1,6 +1,7 @@
 import { Emitter, type Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
+import type { StopReason } from '../../runner/lead/conductor';
 import type { Bus } from '../bus/bus';
 import { LogWriter } from '../bus/logWriter';
 import {
@@ -20,7 +21,7 @@ const keptMs = 10 * 60_000;
 export class RunPublisher {
   private readonly writer: LogWriter;
   private readonly answering: readonly Disposable[];
-  private readonly stopEmitter = new Emitter<void>();
+  private readonly stopEmitter = new Emitter<StopReason>();
   private isStopped = false;
   /** Somebody who looks at the run wants it to end in order; once. */
   readonly onStop = this.stopEmitter.event;
@@ -38,9 +39,9 @@ export class RunPublisher {
         noteSeen();
         return '';
       }),
-      bus.answer(subjects.stop, () => {
+      bus.answer(subjects.stop, (reason) => {
         // Whoever has missed the answer asks again.
-        if (!this.isStopped) this.stopEmitter.fire();
+        if (!this.isStopped) this.stopEmitter.fire(reason === 'stopped' ? reason : 'interrupted');
         this.isStopped = true;
         return '';
       }),

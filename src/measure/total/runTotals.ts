@@ -13,6 +13,7 @@ import {
   type WorkerSample,
 } from '../sample';
 import type {
+  AgentSummary,
   ConnectTimes,
   DroppedConnection,
   ConnectionSummary,
@@ -20,6 +21,7 @@ import type {
   LifeSummary,
   Quantiles,
 } from '../summary';
+import { AgentTotals } from './agentTotals';
 import { StepTotals, type StepFacts } from './stepTotals';
 
 const examplesPerClass = 3;
@@ -45,6 +47,7 @@ export class RunTotals {
   /** How long the ramp took, all its rounds together. */
   rampSeconds = 0;
   private readonly targets: readonly TargetCounts[];
+  private readonly agents: AgentTotals;
 
   /** `shown`: what may be shown of an error's text; `agentOf`: whose worker it is, from 0. */
   constructor(
@@ -53,6 +56,7 @@ export class RunTotals {
     private readonly targetUrls: readonly string[] = [],
     private readonly agentOf: (worker: number) => number = () => 0,
   ) {
+    this.agents = new AgentTotals(agentOf);
     this.targets = targetUrls.map(() => new TargetCounts());
   }
 
@@ -72,7 +76,11 @@ export class RunTotals {
       totals?.add(step, sample.tick);
       if (step.ahead !== undefined) totals?.clocks.came(this.agentOf(worker), step.ahead);
     }
-    if (sample.clock !== undefined) this.addClock(this.agentOf(worker), sample.clock);
+    // Where there are several agents.
+    if (sample.clock !== undefined) {
+      this.addClock(this.agentOf(worker), sample.clock);
+      this.agents.add(sample);
+    }
     if (generator.step > 0) this.steps[generator.step - 1]?.addGenerator(worker, generator);
     addErrors(this.errors, sample.errors);
     for (const { errorClass, text } of sample.errorExamples) this.addExample(errorClass, text);
@@ -90,6 +98,11 @@ export class RunTotals {
     this.clockJumps.set(agent, jumps);
     const step = this.steps.at(-1);
     if (step?.verdict === undefined) step?.clocks.note(agent, { errorUs, jumps: more });
+  }
+
+  /** Agents with what they have measured. */
+  ofAgents(agents: readonly AgentSummary[]): readonly AgentSummary[] {
+    return this.agents.with(agents);
   }
 
   /** Nothing of the worker follows. */

@@ -587,7 +587,7 @@ export class Conductor implements Run {
       ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
       target: this.context.target,
       machine: this.context.machine,
-      ...(this.workers.agents && { agents: this.workers.agents() }),
+      ...(this.workers.agents && { agents: this.totals.ofAgents(this.workers.agents()) }),
       connections: withoutIdleLife(this.totals.connections(), search),
       steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
       plannedSteps: this.steps.count,

@@ -4,6 +4,7 @@ import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
+import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
 import {
   entryTable,
@@ -81,6 +82,7 @@ export function htmlReport(
     ]),
     repeatsCard(result),
     entriesCard(shown),
+    agentsCard(result),
     trafficCard(shown),
     errorsCard(result.errors, result),
     `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${machine.workers} ${plural('worker', machine.workers)}, ${startedAt}`)}</footer>`,
@@ -279,6 +281,18 @@ function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
   if (rows.length === 0) return '';
   const title = panelStrings.entriesTable;
   return card(title, [textTable(entryTable(rows, panelStrings, mostSteps), title)]);
+}
+
+/** Where the load came from, when that was several processes or machines. */
+function agentsCard({ agents = [] }: Result): string {
+  if (agents.length === 0) return '';
+  const { agentsTable: title, agentsHidden } = panelStrings;
+  const more = agents.length - mostSteps;
+  return card(title, [
+    textTable(agentTable(agents, panelStrings, mostSteps), title),
+    ...(more > 0 ? [note(fill(agentsHidden, formatCount(more)))] : []),
+    list(agentSentences(agents, panelStrings)),
+  ]);
 }
 
 /** How far the repeats of each step lie apart. */

@@ -1,7 +1,9 @@
 import path from 'node:path';
 import { countOf } from '../../base/errorClass';
+import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { visibleLine } from '../../base/text';
+import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import type { StepProgress } from '../../measure/snapshot';
 import { countsLost, tailReason } from '../../measure/latencySummary';
 import {
@@ -20,6 +22,7 @@ import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
 import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
 import type { SearchSummary } from '../../search/searchSummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
+import { panelStrings } from '../../protocol/panelStrings';
 import { redactText } from '../../results/redact';
 import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -68,6 +71,7 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     ...entryTable(shown),
     ...footOf(shown),
     ...repeatTable(result),
+    ...agentsOf(result),
     ...trafficTable(shown),
     ...(shown.length < steps.length
       ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
@@ -138,6 +142,27 @@ function repeatTable({ repeats = [] }: Result): string[] {
     '',
     ...tableWith(heads, cells),
     ...(outliers.length > 0 ? ['', ...outliers.map((each) => `- ${outlierWords(each)}`)] : []),
+  ];
+}
+
+/** Where the load came from, when that was several processes or machines. */
+function agentsOf({ agents = [] }: Result): string[] {
+  if (agents.length === 0) return [];
+  const { heads, rows } = agentTable(agents, panelStrings, mostSteps);
+  const more = agents.length - rows.length;
+  const said = [
+    ...(more > 0 ? [fill(panelStrings.agentsHidden, formatCount(more))] : []),
+    ...agentSentences(agents, panelStrings),
+  ];
+  return [
+    ...[
+      '',
+      ...tableWith(
+        heads,
+        rows.map((row) => row.map(plain)),
+      ),
+    ],
+    ...(said.length > 0 ? ['', ...said.map((text) => `- ${plain(text)}`)] : []),
   ];
 }
 

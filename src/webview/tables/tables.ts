@@ -2,6 +2,7 @@ import { connectPhases } from '../../base/endpoint';
 import { countOf } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
+import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrDash, rateWords } from '../../measure/show/chartWords';
 import { entryTable, errorRows, generatorRows, stepTable } from '../../measure/show/panelTables';
 import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
@@ -108,6 +109,19 @@ export function generatorTable(state: ShownRun): TableView {
   return { heads: [], rows: generatorRows(health, strings), textColumns: [0] };
 }
 
+/** Rows of a table in which each has its reasons to be there. */
+const mostAgents = 200;
+
+/** Where the load came from, when that was several processes or machines. */
+function agentsTable({ result, strings }: ShownRun): TableView {
+  const agents = result?.agents ?? [];
+  const more = agents.length - mostAgents;
+  return {
+    ...agentTable(agents, strings, mostAgents),
+    ...noted(more > 0 && fill(strings.agentsHidden, formatCount(more))),
+  };
+}
+
 /** The spread of p50 and p99 of each step, where the steps were run more than once. */
 export function repeatsTable({ result, strings }: ShownRun): TableView {
   const { repeatMedian, repeatLowest, repeatHighest, repeatInterval } = strings;
@@ -134,7 +148,7 @@ const outlierSentences = ({ result, strings }: ShownRun): string[] =>
       ),
     );
 
-type CardName = 'steps' | 'repeats' | 'entries' | 'connections' | 'errors' | 'generator';
+type CardName = 'steps' | 'repeats' | 'entries' | 'agents' | 'connections' | 'errors' | 'generator';
 
 export function tableCards(state: ShownRun): Record<CardName, StateCard> {
   const reasons = ({ result }: ShownRun): string[] =>
@@ -143,6 +157,9 @@ export function tableCards(state: ShownRun): Record<CardName, StateCard> {
     steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: reasons }),
     repeats: tableCard(state, 'repeatsTable', 'repeats', repeatsTable, { below: outlierSentences }),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
+    agents: tableCard(state, 'agentsTable', 'agents', agentsTable, {
+      below: ({ result, strings }) => agentSentences(result?.agents ?? [], strings),
+    }),
     connections: tableCard(state, 'connectionsTable', 'connecting', connectionsTable, {
       below: connectionSentences,
     }),

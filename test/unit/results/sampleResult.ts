@@ -5,7 +5,12 @@ import type {
   Recommendation,
 } from '../../../src/capacity/judge/recommend';
 import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
-import type { EntrySummary, RunSummary, StepSummary } from '../../../src/measure/summary';
+import type {
+  AgentSummary,
+  EntrySummary,
+  RunSummary,
+  StepSummary,
+} from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/judge/verdict';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
@@ -166,6 +171,23 @@ export function sampleSummary(change: Partial<RunSummary> = {}): RunSummary {
     ...change,
   };
 }
+
+/** Three agents of a run, the last of which was lost in its second step. */
+export const sampleAgents: readonly AgentSummary[] = [
+  { p99Us: 40_100, cpuShare: 0.21, slipP99Us: 900 },
+  { p99Us: 57_200, cpuShare: 0.34, slipP99Us: 1400 },
+  undefined,
+].map((measured, at) => ({
+  ...{ index: at + 1, node: `aks-load-12345678-vmss00000${at}`, share: 1 / 3 },
+  status: measured === undefined ? 'lost' : 'done',
+  ...{ lastTick: measured === undefined ? 96 : 200, clockErrorUs: 380 + 40 * at },
+  ...(measured && {
+    lastStep: {
+      ...{ index: 3, sent: 31_666, received: 316_660, loopDelayP99Us: 700, gcShare: 0.01 },
+      ...measured,
+    },
+  }),
+}));
 
 export const sampleEstimate: Estimate = {
   loads: [

@@ -1,0 +1,23 @@
+/** Texts about the agents of a run; `{0}` … stand for what is filled in. */
+export const agentTexts = {
+  agentsTable: 'Agents',
+  agentsOfStep: 'Agents, step {0}',
+  agentColumn: 'Agent',
+  agentNode: 'Node',
+  agentShare: 'Share',
+  agentReceived: 'Received',
+  agentCpu: 'CPU',
+  agentSlip: 'Slip p99',
+  agentLoop: 'Loop delay p99',
+  agentClock: 'Clock ±',
+  agentState: 'State',
+  agentDone: 'done',
+  agentLeft: 'left after {0} s',
+  agentLost: 'lost after {0} s',
+  agentSlowest: 'Slowest: agent {0} ({1}), p99 {2}; the others at most {3}.',
+  agentBusiest: 'Busiest: agent {0} ({1}), CPU {2}, slip p99 {3}.',
+  agentsLost: 'Lost: {0}.',
+  agentsLeft: 'Left: {0}.',
+  agentNamed: 'agent {0} ({1})',
+  agentsHidden: '{0} more agents are not shown.',
+} as const;

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { agentSentences, agentTable, shownAgents } from '../../../../src/measure/show/agentTable';
+import type { AgentSummary } from '../../../../src/measure/summary';
+import { panelStrings } from '../../../../src/protocol/panelStrings';
+import { sampleAgents } from '../../results/sampleResult';
+
+const agent = (index: number, p99Us: number, more: Partial<AgentSummary> = {}): AgentSummary => ({
+  ...sampleAgents[0]!,
+  index,
+  node: `n${index}`,
+  lastStep: { ...sampleAgents[0]!.lastStep!, p99Us },
+  ...more,
+});
+
+describe('the agents of a run', () => {
+  it('have a row each, with a dash for what was not measured', () => {
+    const { heads, rows } = agentTable(sampleAgents, panelStrings, 10);
+    assert.deepEqual(rows[1], [
+      ...['2', 'aks-load-12345678-vmss000001', '33 %', '316,660', '57 ms', '34 %', '1.4 ms'],
+      ...['700 µs', '420 µs', 'done'],
+    ]);
+    assert.deepEqual(rows[2]?.slice(3), ['–', '–', '–', '–', '–', '460 µs', 'lost after 96 s']);
+    for (const row of rows) assert.equal(row.length, heads.length);
+  });
+
+  it('name who was lost, who was the slowest and whose processor had the most to do', () => {
+    assert.deepEqual(agentSentences(sampleAgents, panelStrings), [
+      'Lost: agent 3 (aks-load-12345678-vmss000002).',
+      'Slowest: agent 2 (aks-load-12345678-vmss000001), p99 57 ms; the others at most 40 ms.',
+      'Busiest: agent 2 (aks-load-12345678-vmss000001), CPU 34 %, slip p99 1.4 ms.',
+    ]);
+  });
+
+  it('are compared in the last step only: an agent that was gone by then was not slower', () => {
+    const earlier = agent(1, 900_000, {
+      status: 'left',
+      lastTick: 12,
+      lastStep: { ...sampleAgents[0]!.lastStep!, index: 1, p99Us: 900_000 },
+    });
+    const said = agentSentences([earlier, agent(2, 20_000), agent(3, 10_000)], panelStrings);
+    assert.equal(said[0], 'Left: agent 1 (n1).');
+    assert.match(said[1]!, /^Slowest: agent 2 \(n2\), p99 20 ms; the others at most 10 ms\.$/);
+  });
+
+  it('have no slowest one where all are alike, and no words for a single one', () => {
+    const [busiest, ...others] = agentSentences([agent(1, 5000), agent(2, 5000)], panelStrings);
+    assert.match(busiest!, /^Busiest: /);
+    assert.deepEqual(others, []);
+    assert.deepEqual(agentSentences([agent(1, 5000)], panelStrings), []);
+    assert.deepEqual(agentSentences([], panelStrings), []);
+  });
+
+  it('are cut to those that matter where there are very many', () => {
+    const many = Array.from({ length: 300 }, (_, at) => agent(at + 1, 1000 + at));
+    many[7] = agent(8, 0, { status: 'lost' });
+    assert.deepEqual(
+      shownAgents(many, 3).map(({ index }) => index),
+      [8, 299, 300],
+    );
+    const named = agentSentences(
+      many.map((each) => ({ ...each, status: 'lost' })),
+      panelStrings,
+    )[0]!;
+    assert.ok(named.length < 400 && named.includes('… (300)'), named);
+  });
+});
