@@ -157,6 +157,7 @@ module.exports = [
     entry: './src/cli/main.ts',
     external: { ...signIn, ...otlp, ...bus },
     budget: 450,
+    lazyBudget: 470,
     parts: { run: 'commands.js', cluster: 'cluster.js' },
     firstLine: '#!/usr/bin/env node',
   }),

@@ -69,7 +69,7 @@ export async function prepareRun(
   if (agents > 1 && parts.agents === undefined)
     throw new ExpectedError(
       'agents',
-      `The scenario asks for ${agents} agents: start it with \`--on hosts\` on the command line, or set config.agents to 1.`,
+      `The scenario asks for ${agents} agents: start it with \`--on hosts\` or \`--on kubernetes\` on the command line, or set config.agents to 1.`,
     );
   const agree = confirm && ((beyond: RemoteLoad) => confirm(beyond, scenario));
   const planned = await withPayloadFile(await planForMachine(scenario, parts), (name) =>

@@ -330,7 +330,20 @@ export class RunController implements vscode.Disposable {
     });
   }
 
-  private async sayWhy(error: unknown, { uri }: ScenarioToRun): Promise<void> {
+  /** Several agents want several machines, of which this one is one. */
+  private async offerPlaces(scenario: ScenarioToRun): Promise<void> {
+    const { uri, overrides, title } = scenario;
+    const question = t('{0} asks for several agents, which share the load of a run.', title);
+    const here = { path: 'config.agents', value: '1' };
+    await offer('Information', noticeText(question), {
+      [t('Run on Kubernetes…')]: () =>
+        vscode.commands.executeCommand('signalrBenchmark.runOnKubernetes', uri),
+      [t('Run on This Machine')]: () => this.run({ ...scenario, overrides: [...overrides, here] }),
+    });
+  }
+
+  private async sayWhy(error: unknown, scenario: ScenarioToRun): Promise<void> {
+    const { uri } = scenario;
     const code = error instanceof ExpectedError ? error.code : '';
     if (code === 'hub-methods') {
       await sayMissingMethods(error as MissingMethods);
@@ -339,6 +352,10 @@ export class RunController implements vscode.Disposable {
     if (code === 'scenario-problems') {
       await vscode.window.showTextDocument(uri).then(undefined, () => undefined);
       await vscode.window.showErrorMessage(errorText(error));
+      return;
+    }
+    if (code === 'agents') {
+      await this.offerPlaces(scenario);
       return;
     }
     await offer('Error', errorText(error), {

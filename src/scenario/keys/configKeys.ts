@@ -378,7 +378,7 @@ export const configSpecs = {
   ),
   agents: count(
     { range: [1, 1000], defaultText: '1' },
-    'Processes that share the load, usually on as many machines, where a run is started with `--on`.',
+    'Processes that share the load, usually on as many machines: `run --on` on the command line, _Run on Kubernetes…_ in VS Code.',
   ),
   repeat: count(
     { range: [1, 100], defaultText: '1' },
