@@ -163,6 +163,7 @@ const otherTexts: readonly string[] = [
   'it ended the step after {0}',
   'slowest was step {0}: {1}',
   '{0} of {1} deliveries arrived',
+  '{0} inside single agents',
   '{0} within {1}',
   '{0} within {1} (limit {2})',
   '{0} % of {1} deliveries',

@@ -93,7 +93,12 @@ function latencyPart(step: StepSummary, slo: Slo): string {
   const value = nearest?.value ?? shownLatency(step)?.p99 ?? step.latencyUs.p99;
   const limit = nearest?.limit ?? slo.latencyUs[metric];
   const beside = limit === undefined ? '' : ` (limit ${latencyWords(limit)})`;
-  return `${deliveriesWords(metric, step.expected)} within ${latencyWords(value)}${beside}`;
+  const inside = step.latencySameAgentUs?.count ?? 0;
+  const deliveries =
+    nearest?.by === 'inside'
+      ? `${deliveriesWords(metric, inside)} inside single agents`
+      : deliveriesWords(metric, step.expected);
+  return `${deliveries} within ${latencyWords(value)}${beside}`;
 }
 
 function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {

@@ -61,6 +61,16 @@ describe('verdictSentence', () => {
     );
   });
 
+  it('says which deliveries have decided where the clocks of agents leave all of them open', () => {
+    const check = { metric: 'p99', limit: 1e6, value: 41_000, met: true, by: 'inside' } as const;
+    const verdict = { status: 'pass', reasons: [], checks: [check] } as const;
+    const latencySameAgentUs = { count: 300_000 } as StepSummary['latencyUs'];
+    assert.equal(
+      judged({ status: 'pass', reasons: [] }, { verdict, latencySameAgentUs }),
+      '✓ passed; step 3: 99 % of 300,000 deliveries inside single agents within 41 ms (limit 1 s), none lost',
+    );
+  });
+
   it('speaks of connections when nothing was sent', () => {
     assert.equal(
       judged(pass, { sent: 0, expected: 0, received: 0 }),
