@@ -4,6 +4,7 @@ import type { LatencyMetric } from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { latencyAt, shownLatency } from '../latencySummary';
+import { insideAgents } from '../show/stepColumns';
 import type { StepSummary } from '../summary';
 import {
   comparedKeys,
@@ -59,6 +60,8 @@ interface DrawnPercentile {
   readonly key: ComparedKey;
   readonly a: number | null;
   readonly b: number | null;
+  /** By how much either may be off, as clocks of agents differ, microseconds. */
+  readonly errorUs: readonly [a: number, b: number];
   readonly draws?: readonly [a: Drawn, b: Drawn];
   readonly without?: NoInterval;
 }
@@ -70,11 +73,12 @@ const shareOf = (key: ComparedKey): number =>
 function drawPair({ a, b }: StepPair, count: number, random: Random): DrawnPercentile[] {
   const [shownA, shownB] = [shownLatency(a), shownLatency(b)];
   if (shownA === undefined || shownB === undefined) return [];
+  const errorUs = [clockErrorOf(a), clockErrorOf(b)] as const;
   const found = comparedKeys.flatMap((key): DrawnPercentile[] => {
     const [valueA, valueB] = [shownA[key], shownB[key]];
     // Too few deliveries to show it at all.
     if (valueA === undefined || valueB === undefined) return [];
-    const values = { key, a: valueA, b: valueB };
+    const values = { key, a: valueA, b: valueB, errorUs };
     if (valueA === null || valueB === null) return [{ ...values, without: 'lost' }];
     return [{ ...values, ...(!shown(a, key) || !shown(b, key) ? { without: 'few' } : {}) }];
   });
@@ -87,6 +91,9 @@ function drawPair({ a, b }: StepPair, count: number, random: Random): DrawnPerce
     return { ...percentile, draws: [drawnA[at]!, drawnB[at]!] };
   });
 }
+
+const clockErrorOf = (step: StepSummary): number =>
+  insideAgents(step) === undefined ? 0 : (step.clockErrorUs ?? 0);
 
 const shown = ({ latencyUs }: StepSummary, key: ComparedKey): boolean =>
   latencyAt(latencyUs, key) !== undefined && showsShare(latencyUs.count, shareOf(key));
@@ -109,7 +116,7 @@ function drawStep(
 }
 
 function compared(
-  { a, b, draws, without, key: _key }: DrawnPercentile,
+  { a, b, draws, without, errorUs, key: _key }: DrawnPercentile,
   isJudged: boolean,
   together: number,
   tolerance: number,
@@ -122,7 +129,11 @@ function compared(
   if (draws === undefined)
     return { a, b, ratio: rounded(ratio), interval: null, without: without ?? 'short' };
   const [low, high] = ratioInterval(...draws, confidence, Math.max(1, together));
-  const interval = [rounded(ratio * low), rounded(ratio * high)] as const;
+  const [offA, offB] = errorUs;
+  // As small and as large as clocks may have made it.
+  const least = Math.max(1, b - offB) / Math.max(1, a + offA);
+  const most = Math.max(1, b + offB) / Math.max(1, a - offA);
+  const interval = [rounded(least * low), rounded(most * high)] as const;
   const change = changeOf(ratio, interval, tolerance);
   return { a, b, ratio: rounded(ratio), interval, ...(isJudged && { change }) };
 }

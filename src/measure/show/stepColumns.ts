@@ -179,7 +179,7 @@ export function insideAgents({
   clockErrorUs = 0,
   latencyUs,
   latencySameAgentUs,
-}: StepRow): LatencySummary | undefined {
+}: Pick<StepRow, 'clockErrorUs' | 'latencyUs' | 'latencySameAgentUs'>): LatencySummary | undefined {
   const count = latencySameAgentUs?.count ?? 0;
   const isPart = clockErrorUs > 0 && (latencyUs?.count ?? 0) > count;
   return isPart ? (latencySameAgentUs ?? none) : undefined;
