@@ -40,6 +40,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Script of the process, or of the servers that a run in this process starts; by default the built command line. */
   readonly script?: string;
+  /** Command that starts the process of its own, with its flags. */
+  readonly under?: readonly string[];
 }
 
 export const cliScript = path.resolve('dist', 'cli.js');
@@ -47,7 +49,8 @@ export const workerScript = path.resolve('dist', 'worker.js');
 
 /** Starts `signalr-bench` as it is built, with its output in pipes and no input. */
 export function startCli(args: readonly string[], options: CliOptions): CliProcess {
-  const child = spawn(process.execPath, [options.script ?? cliScript, ...args], {
+  const words = [...(options.under ?? []), process.execPath, options.script ?? cliScript, ...args];
+  const child = spawn(words[0]!, words.slice(1), {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -44,6 +44,11 @@ export class AgentsOnBus {
     return this.kept(startCli(['agent', '--run', run, ...flags], this.options()));
   }
 
+  /** One that works for one run after the other, started by that command. */
+  agentUnder(under: readonly string[]): CliProcess {
+    return this.kept(startCli(['agent'], { ...this.options(), under }));
+  }
+
   /** Starts a run on agents of its id. */
   lead(
     run: string,
