@@ -52,7 +52,9 @@ export async function viewSession(
   const unkept = new Promise<never>((_resolve, reject) => {
     give = reject;
   });
-  unkept.catch(() => undefined);
+  const away = Promise.race([left, unkept]);
+  // Nobody may be waiting when it comes, as where there is no such run.
+  for (const each of [unkept, away]) each.catch(() => undefined);
   const viewer = {
     gathered: (nodes: readonly string[], agents: number) => shell.gathered?.(nodes, agents),
     title: (title: RunTitle) => {
@@ -68,7 +70,7 @@ export async function viewSession(
     },
   };
   try {
-    const result = await viewRun(bus, run, viewer, Promise.race([left, unkept]));
+    const result = await viewRun(bus, run, viewer, away);
     if (begun === undefined) throw new Error('a run without a title');
     const finished = await (await begun).finish(result, shell, parts);
     shell.finished?.(finished);
