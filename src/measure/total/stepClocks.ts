@@ -4,6 +4,8 @@ import type { ClockSample } from '../sample';
 
 /** What two threads of one machine may read its clock apart, microseconds. */
 const readingUs = 5;
+/** More than a run may have; whoever has the key of the bus may name any. */
+const mostAgents = 1000;
 
 export const clockTexts = {
   moved: 'the clock of agent {0} was moved',
@@ -34,7 +36,8 @@ export class StepClocks {
     this.ahead.set(receiver, of);
     for (let at = 0; at + 1 < ahead.length; at += 2) {
       const [sender, us] = [ahead[at]!, ahead[at + 1]!];
-      of.set(sender, Math.max(us, of.get(sender) ?? 0));
+      const isAgent = Number.isSafeInteger(sender) && sender >= 0 && sender < mostAgents;
+      if (isAgent && us > 0 && us < Infinity) of.set(sender, Math.max(us, of.get(sender) ?? 0));
     }
   }
 

@@ -7,6 +7,7 @@ import {
   type AgentParts,
   type AgentWorkers,
 } from '../../../src/machines/agent/agent';
+import { answerClock } from '../../../src/machines/clock/referenceClock';
 import { AgentHosts } from '../../../src/machines/coordinate/agentHosts';
 import { gatherAgents } from '../../../src/machines/coordinate/gatherAgents';
 import { encode, subjectsOf, type Member, type RunOrder } from '../../../src/machines/messages';
@@ -18,8 +19,10 @@ import type {
   ToWorker,
   WorkerListener,
 } from '../../../src/protocol/worker';
+import { machineClock } from '../../../src/runner/machineClock';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { OpenTarget } from '../../../src/targets/target';
+import { workerSampleOf } from '../../fakes/sample';
 import { until } from '../../fakes/until';
 import { MemoryBus, type MemoryLink } from './memoryBus';
 
@@ -192,6 +195,30 @@ describe('agents and their coordinator', () => {
       ['done', 'done'],
     );
     assert.deepEqual(scene.lost, []);
+  });
+
+  it('say with each sample how well the time is known, and how often a clock was moved', async () => {
+    const scene = new Scene();
+    let aheadUs = 5_000_000;
+    const { nowUs } = machineClock();
+    answerClock(scene.link, subjects.clock, () => nowUs() + aheadUs);
+    const hosts = await scene.start({ clock: 'of another machine' });
+    const [first] = scene.workers;
+    const sampled = (): void => {
+      first!.report({ type: 'sampled', due: true, sample: workerSampleOf({ worker: 0 }) });
+    };
+    sampled();
+    await until('the sample', () => hosts.agents()[0]!.clockErrorUs > 0);
+    const [own, other] = hosts.agents();
+    assert.deepEqual([own!.clockJumps, other!.clockJumps], [undefined, undefined]);
+    assert.ok(own!.clockErrorUs < 1_000_000, `${own!.clockErrorUs} us`);
+    aheadUs += 60_000_000;
+    const isMoved = ({ type }: ToWorker | ClockOrder): boolean => type === 'clock';
+    await until('the clock of the workers', () => first!.orders.some(isMoved));
+    sampled();
+    await until('the jump', () => hosts.agents()[0]!.clockJumps === 1);
+    assert.ok(hosts.agents()[0]!.clockErrorUs > 59_000_000);
+    await scene.over(hosts);
   });
 
   it('let nothing over the bus that lets somebody in at a service', async () => {

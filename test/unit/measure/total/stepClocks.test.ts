@@ -74,6 +74,9 @@ describe('StepClocks', () => {
     const clocks = new StepClocks();
     clocks.note(0, calm(1));
     clocks.came(0, [7, 1e9, 3]);
+    clocks.note(5, calm(1));
+    clocks.came(0, [-1, 1e9, 5.5, 1e9, NaN, 1e9, 5, NaN, 5, -1, 5, Infinity]);
+    clocks.came(0, '5999' as unknown as number[]);
     assert.equal(clocks.problem, undefined);
   });
 
