@@ -123,7 +123,16 @@ function unpackSource({ at, apt }) {
   mkdirSync(partial, { recursive: true });
   const words = ['tar', '--extract', '--file', path.join(at, archive), '--directory', partial];
   run([...words, '--strip-components=1']);
+  quicken(path.join(partial, 'pkg', 'kubelet', 'kubelet.go'));
   renameSync(partial, source);
+}
+
+/** This kubelet keeps a pod that has ended until what held its namespaces is collected: each second, not each minute. */
+function quicken(file) {
+  const text = readFileSync(file, 'utf8');
+  const quick = text.replace('ContainerGCPeriod = time.Minute', 'ContainerGCPeriod = time.Second');
+  if (quick === text) throw new Error(`${file} collects at another pace`);
+  writeFileSync(file, quick);
 }
 
 const goRoot = path.join(unpacked, 'usr', 'lib', 'go-1.19');

@@ -116,7 +116,7 @@ describe('a run in a real cluster', () => {
     await cluster.kubectl(quota);
     const run = cluster.newId();
     const going = cluster.run(small, run, { config });
-    await going.said(/quota/);
+    await going.said(/quota/i);
     going.child.kill('SIGINT');
     const { code } = await going.finished;
     assert.notEqual(code, 0);

@@ -57,6 +57,9 @@ const usualMemoryMb = 1024;
 const backoffLimit = 1000;
 const folders = { bundle: '/bundle', scenario: '/scenario', work: '/work', bus: '/bus' } as const;
 
+/** Exit codes of a coordinator whose run another one takes over: a defect, and SIGTERM. */
+export const resumedCodes = [5, 143];
+
 /** Unpacks the scripts beside it and becomes the command line. */
 const startScript = `const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { gunzipSync } = require('node:zlib');
@@ -65,6 +68,11 @@ mkdirSync(app, { recursive: true });
 for (const name of readdirSync(__dirname))
   if (name.endsWith('.gz'))
     writeFileSync(app + '/' + name.slice(0, -3), gunzipSync(readFileSync(__dirname + '/' + name)));
+// What became of a run is on the bus: only a coordinator that broke, or had to go, is to have another in its place.
+if (process.argv[2] === 'run')
+  process.on('exit', (code) => {
+    if (${JSON.stringify(resumedCodes)}.includes(code) === false) process.exitCode = 0;
+  });
 process.argv[1] = app + '/cli.js';
 require(process.argv[1]);
 `;

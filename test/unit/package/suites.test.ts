@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,6 +25,7 @@ interface Suite {
 
 interface SuiteModule {
   readonly turns: readonly (readonly Suite[])[];
+  readonly onDemand: readonly Suite[];
   readonly judged: (suite: Suite, report: Report) => Report;
 }
 
@@ -56,6 +57,24 @@ describe('suites', () => {
         retries === (/^(unit|interop|machines)$/.test(name) ? 0 : 1),
         `${name}: ${retries}`,
       );
+  });
+
+  it('run only by their name where they need what few machines have, and have one try', async () => {
+    const { turns, onDemand } = await suiteModule();
+    const usual = turns.flat().map(({ name }) => name);
+    assert.deepEqual(
+      onDemand.map(({ name, retries }) => [name, retries]),
+      [['cluster', 0]],
+    );
+    assert.ok(onDemand.every(({ name }) => !usual.includes(name)));
+    const folders = readdirSync('test', { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .filter((name) =>
+        readdirSync(path.join('test', name)).some((file) => file.endsWith('.test.ts')),
+      );
+    const all = [...usual, ...onDemand.map(({ name }) => name)];
+    for (const name of folders) assert.ok(all.includes(name), `test/${name} runs`);
   });
 
   it('leave the processor to others only where no slowness makes a test fail', async () => {

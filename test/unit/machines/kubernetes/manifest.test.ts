@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { Job } from 'kubernetes-types/batch/v1';
-import type { PodTemplateSpec } from 'kubernetes-types/core/v1';
+import type { ConfigMap, PodTemplateSpec } from 'kubernetes-types/core/v1';
 import { troubleOf } from '../../../../src/machines/kubernetes/clusterRun';
-import { ownedBy, ownerOf, type KubeObject } from '../../../../src/machines/kubernetes/manifest';
+import { exitCode } from '../../../../src/cli/exitCode';
+import {
+  ownedBy,
+  ownerOf,
+  resumedCodes,
+  type KubeObject,
+} from '../../../../src/machines/kubernetes/manifest';
 import { sampleClusterRun } from './sampleClusterRun';
 
 const templateOf = (object: KubeObject): PodTemplateSpec | undefined =>
@@ -23,6 +34,26 @@ describe('what a run leaves in a cluster', () => {
       );
       assert.equal(metadata.labels?.['bench-run'], 'r1');
     }
+  });
+
+  it('has another coordinator only in the place of one that broke or had to go', () => {
+    const [content] = owned.filter(({ kind }) => kind === 'ConfigMap') as ConfigMap[];
+    const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-start-'));
+    writeFileSync(path.join(folder, 'start.cjs'), content!.data!['start.cjs']!);
+    const program = 'process.exit(Number(process.argv[3]))';
+    writeFileSync(path.join(folder, 'cli.js.gz'), gzipSync(program));
+    const codeOf = (...words: readonly string[]): number | null =>
+      spawnSync(process.execPath, [path.join(folder, 'start.cjs'), ...words], {
+        env: { SIGNALR_BENCH_WORK: folder },
+      }).status;
+    const { defect, sigterm, sloMissed, agentLost } = exitCode;
+    assert.deepEqual(resumedCodes, [defect, sigterm]);
+    assert.deepEqual(
+      [0, sloMissed, agentLost, defect, sigterm].map((code) => codeOf('run', `${code}`)),
+      [0, 0, 0, defect, sigterm],
+    );
+    assert.equal(codeOf('agent', '2'), 2);
+    rmSync(folder, { recursive: true });
   });
 
   it('holds secrets in its Secret and nowhere else', () => {
