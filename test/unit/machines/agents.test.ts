@@ -200,8 +200,8 @@ describe('agents and their coordinator', () => {
   it('say with each sample how well the time is known, and how often a clock was moved', async () => {
     const scene = new Scene();
     let aheadUs = 5_000_000;
-    const { nowUs } = machineClock();
-    answerClock(scene.link, subjects.clock, () => nowUs() + aheadUs);
+    const machine = machineClock();
+    answerClock(scene.link, subjects.clock, () => machine.nowUs() + aheadUs);
     const hosts = await scene.start({ clock: 'of another machine' });
     const [first] = scene.workers;
     const sampled = (): void => {
