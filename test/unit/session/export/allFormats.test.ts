@@ -445,10 +445,7 @@ describe('OpenMetrics', () => {
     const errors = named({ 'a"} 1\nsignalr_bench_x 2\\': 3 });
     const text = await inFormat(sampleResult({ errors }), 'openmetrics');
     assert.match(text, /_errors_total\{class="a\\"\} 1 signalr_bench_x 2\\\\"\} 3\n/);
-    const [, errorFamily] = [
-      '',
-      familiesIn(text).find(({ name }) => name.endsWith('errors_total')),
-    ];
+    const errorFamily = familiesIn(text).find(({ name }) => name.endsWith('errors_total'));
     assert.equal(errorFamily?.metrics.length, 1);
   });
 });
@@ -552,16 +549,8 @@ describe('bad results in every format', () => {
   it('are written of nothing at all, one sample, all lost, no time and a clock that jumps', async () => {
     const zero = sampleStep(1);
     const nothing = {
-      count: 0,
-      min: 0,
-      mean: 0,
-      p50: 0,
-      p90: 0,
-      p95: 0,
-      p99: 0,
-      p999: 0,
-      p9999: 0,
-      max: 0,
+      ...{ count: 0, min: 0, mean: 0, p50: 0, p90: 0, p95: 0 },
+      ...{ p99: 0, p999: 0, p9999: 0, max: 0 },
     };
     const counts = { offered: 0, sent: 0, expected: 0, received: 0, senders: 0 };
     const empty = { ...zero, ...counts, seconds: 0, latencyUs: nothing, sendLatencyUs: nothing };
