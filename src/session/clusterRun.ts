@@ -42,13 +42,15 @@ export interface ClusterParts {
   readonly context: Pick<TargetContext, 'reference' | 'readFile'>;
   readonly workerScript: string;
   readonly notRunnable: (scenario: Scenario) => string | undefined;
+  /** Goes on after `set it` where a value is missing: the other ways to give it. */
+  readonly otherwise?: (variable: string) => string;
 }
 
 /** @throws ExpectedError `cluster`, `bundle` for what keeps it from being run there */
 export async function clusterRunOf(
   { run, scenario, title, text, overrides, keepGoing }: ScenarioForCluster,
   { image, busImage, secret }: ClusterWishes,
-  { context, workerScript, notRunnable }: ClusterParts,
+  { context, workerScript, notRunnable, otherwise }: ClusterParts,
 ): Promise<ClusterRun> {
   const { agents = 1 } = scenario;
   const problem = notRunnable(scenario) ?? clusterProblem(scenario, text, overrides);
@@ -74,7 +76,7 @@ export async function clusterRunOf(
     bundle: await bundleOf(path.dirname(workerScript)),
     secrets: secretsOf(
       [text, ...overrides.map(({ value }) => value)],
-      context,
+      { context, ...(otherwise && { otherwise }) },
       secret !== undefined,
     ),
     ...(secret !== undefined && { ownSecret: secret }),
@@ -100,14 +102,14 @@ function clusterProblem(
   overrides: readonly Override[],
 ): string | undefined {
   if (scenario.target === undefined || scenario.target.kind === 'local')
-    return 'The embedded hub is on this machine: give the URL of a hub that the cluster reaches with --target.';
+    return 'The embedded hub is on this machine: name the URL of a hub that the cluster reaches as target.';
   return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
 }
 
 /** Values of references, by the environment variables that hold them. @throws ExpectedError `cluster` for one without a value */
 function secretsOf(
   texts: readonly string[],
-  { reference }: ClusterParts['context'],
+  { context: { reference }, otherwise }: Pick<ClusterParts, 'context' | 'otherwise'>,
   hasOwn: boolean,
 ): Record<string, string> {
   const found: Record<string, string> = {};
@@ -118,7 +120,7 @@ function secretsOf(
     else if (!hasOwn)
       throw new ExpectedError(
         'missing-reference',
-        `${missingWords(kind, name)}: set it here, or name a Secret of the cluster that has ${variable} with --secret.`,
+        `${missingWords(kind, name)}: set it${otherwise?.(variable) ?? ' here'}.`,
       );
   }
   return found;

@@ -57,7 +57,9 @@ export async function runOnKubernetes(
     readFile: (part) => readScenarioFile(path.resolve(folder, part)),
   };
   const what = { run, scenario, title: name, text, overrides, keepGoing };
-  const given = await clusterRunOf(what, flags, { ...deps, context });
+  const otherwise = (variable: string): string =>
+    `, or name a Secret of the cluster that has ${variable} with --secret`;
+  const given = await clusterRunOf(what, flags, { ...deps, context, otherwise });
   const place = await new ClusterView(kubectlOf(flags, deps), flags.namespace).place();
   const { agents } = given;
   const where = `${agents} ${agents === 1 ? 'agent' : 'agents'} in ${placeWords(place)}`;
