@@ -109,7 +109,7 @@ export class ReferenceClock implements Disposable {
     const found = this.interval.at(nowUs);
     if (found === undefined || course === undefined) return;
     const { offsetUs, boundUs } = found;
-    if (Math.abs(offsetUs - course.toOffsetUs) <= boundUs / 2) return;
+    if (Math.abs(offsetUs - course.toOffsetUs) <= boundUs / 4) return;
     const fromOffsetUs = offsetOf(course, nowUs);
     this.course = { fromUs: nowUs, fromOffsetUs, toOffsetUs: offsetUs };
     moved(found);
