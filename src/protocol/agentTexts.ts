@@ -1,7 +1,6 @@
 /** Texts about the agents of a run; `{0}` … stand for what is filled in. */
 export const agentTexts = {
   agentsTable: 'Agents',
-  agentsOfStep: 'Agents, step {0}',
   agentColumn: 'Agent',
   agentNode: 'Node',
   agentShare: 'Share',
@@ -16,6 +15,7 @@ export const agentTexts = {
   agentLost: 'lost after {0} s',
   agentSlowest: 'Slowest: agent {0} ({1}), p99 {2}; the others at most {3}.',
   agentBusiest: 'Busiest: agent {0} ({1}), CPU {2}, slip p99 {3}.',
+  agentsOfStep: 'The figures are those of step {0}.',
   agentsLost: 'Lost: {0}.',
   agentsLeft: 'Left: {0}.',
   agentNamed: 'agent {0} ({1})',

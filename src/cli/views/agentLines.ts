@@ -1,6 +1,6 @@
 import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import { fill } from '../../base/objectives/limitWords';
-import { agentSentences, agentsStep, shownAgents, stateWords } from '../../measure/show/agentTable';
+import { agentSentences, shownAgents, stateWords } from '../../measure/show/agentTable';
 import type { AgentSummary } from '../../measure/summary';
 import { panelStrings } from '../../protocol/panelStrings';
 import { wrapped, type Line } from './line';
@@ -12,18 +12,15 @@ const nodeWidth = 22;
 export function agentLines(agents: readonly AgentSummary[], width: number): Line[] {
   if (agents.length === 0) return [];
   const rows = shownAgents(agents, mostRows);
-  const step = agentsStep(agents);
   const names = rows.map(({ node }) => node.length);
   const column = Math.max(4, Math.min(nodeWidth + width - 80, Math.max(...names)));
   const hidden = agents.length - rows.length;
-  const title =
-    step === undefined ? panelStrings.agentsTable : fill(panelStrings.agentsOfStep, String(step));
   const head = [
     ...['agent', 'node'.padEnd(column), 'share', 'received'.padStart(9), 'p99'.padStart(7)],
     ...['CPU'.padStart(5), 'slip p99', 'clock ±'.padStart(8)],
   ].join(' ');
   return [
-    { text: title.toLowerCase(), tone: 'bold' },
+    { text: panelStrings.agentsTable.toLowerCase(), tone: 'bold' },
     { text: head, tone: 'dim' },
     ...rows.flatMap((agent) => rowOf(agent, column)),
     ...(hidden > 0

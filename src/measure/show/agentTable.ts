@@ -17,7 +17,13 @@ type HeadText =
   | 'agentLoop'
   | 'agentClock'
   | 'agentState';
-type SentenceText = 'agentSlowest' | 'agentBusiest' | 'agentsLost' | 'agentsLeft' | 'agentNamed';
+type SentenceText =
+  | 'agentsOfStep'
+  | 'agentSlowest'
+  | 'agentBusiest'
+  | 'agentsLost'
+  | 'agentsLeft'
+  | 'agentNamed';
 
 /** Names of machines come from elsewhere. */
 const longestName = 60;
@@ -124,5 +130,6 @@ export function agentSentences(
             latencyOrDash(busiest.lastStep.slipP99Us, ''),
           ),
         ]),
+    ...(step === undefined ? [] : [fill(texts.agentsOfStep, formatCount(step))]),
   ];
 }

@@ -8,7 +8,7 @@ const shown = (width: number): string[] => agentLines(sampleAgents, width).map((
 describe('the agents on the last screen', () => {
   it('have a table of 80 columns, and a line for who stands out', () => {
     assert.deepEqual(shown(80), [
-      'agents, step 3',
+      'agents',
       'agent node                   share  received     p99   CPU slip p99  clock ±',
       '    1 …d-12345678-vmss000000  33 %   316,660    40ms  21 %    900µs    380µs',
       '    2 …d-12345678-vmss000001  33 %   316,660    57ms  34 %    1.4ms    420µs',
@@ -18,6 +18,7 @@ describe('the agents on the last screen', () => {
       ' Slowest: agent 2 (aks-load-12345678-vmss000001), p99 57 ms; the others at most',
       '  40 ms.',
       ' Busiest: agent 2 (aks-load-12345678-vmss000001), CPU 34 %, slip p99 1.4 ms.',
+      ' The figures are those of step 3.',
     ]);
     for (const width of [80, 100])
       for (const text of shown(width)) assert.ok(textWidth(text) <= width, text);
