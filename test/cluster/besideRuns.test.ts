@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ClusterReport } from '../../src/machines/kubernetes/examineCluster';
 import type { SeenRun } from '../../src/machines/kubernetes/clusterRuns';
+import { ownedBy, ownerOf, type ClusterRun } from '../../src/machines/kubernetes/manifest';
+import { sampleClusterRun } from '../unit/machines/kubernetes/sampleClusterRun';
 import { RealCluster } from './realCluster';
 
 const long = { workers: 1, baseSending: 9, singleStepDuration: '8s', warmup: '200ms' };
@@ -49,6 +51,30 @@ describe('before and beside a run in a real cluster', () => {
       /^Quota few has too little left for 2 agents, .*: 1 core of 1 core requests\.cpu \(1\.3 cores/,
     );
     assert.match(found.get('limits')?.[1] ?? '', /limits each agent to 2 cores|for its memory/);
+  });
+
+  it('makes of a run what the cluster itself removes after its deadline, whatever has become of who made it', async () => {
+    const run = cluster.newId();
+    const given: ClusterRun = { ...sampleClusterRun, run };
+    const { spec, ...owner } = ownerOf(given);
+    const soon = { ...spec, activeDeadlineSeconds: 2, ttlSecondsAfterFinished: 1 };
+    const make = async (object: object): Promise<string> => {
+      const words = [
+        'create',
+        ...inLoad,
+        '--filename',
+        '-',
+        '--output',
+        'jsonpath={.metadata.uid}',
+      ];
+      return cluster.kubectl(words, JSON.stringify(object));
+    };
+    const uid = await make({ ...owner, spec: soon });
+    // Pods of the others would only wait for their image.
+    const quiet = ownedBy(uid, given).filter(({ kind }) => kind !== 'Job' && kind !== 'Deployment');
+    for (const object of quiet) await make(object);
+    assert.equal((await cluster.left(load, run)).length, 1 + quiet.length);
+    await cluster.untilNothingLeft(load, run);
   });
 
   it('lists a run, shows what its pods write, and removes it', async () => {
