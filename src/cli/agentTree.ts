@@ -2,7 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationMs } from '../base/units';
 import type { agentCommand } from './commands/agentCommand';
-import type { attachCommand } from './commands/attachCommand';
+import type { attachCommand, AttachFlags } from './commands/attachCommand';
+import type { ViewParts } from '../session/viewedRun';
+import type { ProcessIo } from './io';
 import type { onCluster } from './loadOnCluster';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
 
@@ -12,6 +14,8 @@ interface AgentCommands {
   readonly onCluster: typeof onCluster;
 }
 
+/** What every command gets beside its words and flags. */
+type WorkedWith = [io: ProcessIo, deps: ViewParts];
 type Cluster = Awaited<ReturnType<typeof onCluster>>;
 
 // Written out: where they are defined comes with code that only some commands load.
@@ -80,13 +84,29 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
       duration,
     )
     .action(carryOut(({ agentCommand }) => agentCommand));
-  withExample(program.command('attach'), 'attach 3f9a2c1b --bus nats://10.0.0.4:4222')
-    .description('Show a run that goes on elsewhere with run --publish, and keep its result.')
+  const attach = withExample(
+    program.command('attach'),
+    'attach 3f9a2c1b --bus nats://10.0.0.4:4222\n  signalr-bench attach 3f9a2c1b --on kubernetes --namespace load',
+    'Examples',
+  )
+    .description(
+      'Show a run that goes on elsewhere, with run --publish or in a cluster, and keep its result.',
+    )
     .argument('<run>', 'id of the run')
     .option('--bus <url>', busWords)
+    .addOption(new Option('--on <where>', 'look at a run of a cluster').choices(['kubernetes']))
     .option('--out <dir>', 'folder the result folders are made in', '.signalr-bench')
     .option('--json', 'print the result as JSON on standard output and nothing else there')
-    .action(carryOut(({ attachCommand }) => attachCommand));
+    .action(
+      carryOut(
+        ({ attachCommand, onCluster }) =>
+          async (run: string, flags: AttachFlags & { readonly on?: string }, ...more: WorkedWith) =>
+            flags.on === undefined
+              ? attachCommand(run, flags, ...more)
+              : (await onCluster()).attachInCluster(run, flags, ...more),
+      ),
+    );
+  addPlaceOptions(attach);
   addAgentsOf(program, carryOut);
 };
 

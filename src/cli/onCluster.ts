@@ -2,3 +2,4 @@
 export { runOnKubernetes } from './commands/onKubernetes';
 export { doctorCluster } from './commands/doctorCluster';
 export { agentLogs, listAgents, removeAgents } from './commands/agentsCommand';
+export { attachInCluster } from './commands/attachInCluster';

@@ -3,6 +3,9 @@ import type { ClusterReport } from '../../src/machines/kubernetes/examineCluster
 import type { SeenRun } from '../../src/machines/kubernetes/clusterRuns';
 import { ownedBy, ownerOf, type ClusterRun } from '../../src/machines/kubernetes/manifest';
 import { sampleClusterRun } from '../unit/machines/kubernetes/sampleClusterRun';
+import type { Result } from '../../src/results/result';
+import { onlyStep } from '../load/loadRun';
+import { assertMeasured } from '../machines/agentsOnBus';
 import { RealCluster } from './realCluster';
 
 const long = { workers: 1, baseSending: 9, singleStepDuration: '8s', warmup: '200ms' };
@@ -75,6 +78,29 @@ describe('before and beside a run in a real cluster', () => {
     for (const object of quiet) await make(object);
     assert.equal((await cluster.left(load, run)).length, 1 + quiet.length);
     await cluster.untilNothingLeft(load, run);
+  });
+
+  it('brings the result of a run here whose command line was killed', async () => {
+    const run = cluster.newId();
+    const going = cluster.run(load, run, { useCase: 'broadcast', config: long });
+    await going.said('measuring');
+    going.child.kill('SIGKILL');
+    await going.finished;
+    const words = ['attach', run, '--on', 'kubernetes', ...inLoad, '--json', '--out', 'attached'];
+    const refused = await cluster.cli(words).finished;
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /^The cluster refuses it: secrets .*cannot get resource "secrets"/,
+    );
+    const reading = ['create', 'role', 'reads', '--verb=get', '--resource=secrets', ...inLoad];
+    await cluster.kubectl(reading);
+    await cluster.bind('reads', load);
+    const { code, stdout, stderr } = await cluster.cli(words).finished;
+    assertMeasured(code, stderr);
+    const { lost, received, expected } = onlyStep(JSON.parse(stdout) as Result);
+    assert.ok(received > 0 && received === expected && lost === 0, `${received} of ${expected}`);
+    assert.equal((await cluster.cli(['agents', 'remove', run, ...inLoad]).finished).code, 0);
   });
 
   it('lists a run, shows what its pods write, and removes it', async () => {

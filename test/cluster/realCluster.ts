@@ -85,10 +85,14 @@ export class RealCluster {
     await this.kubectl(['create', 'namespace', name]);
     const inside = ['--namespace', name];
     await this.kubectl(['create', ...inside, '--filename', '-'], role);
-    const { user } = this.given;
-    const binding = ['create', 'rolebinding', 'runs', '--role=signalr-bench', `--user=${user}`];
-    await this.kubectl([...binding, ...inside]);
+    await this.bind('signalr-bench', name);
     return name;
+  }
+
+  /** Gives the user a role in a namespace. */
+  async bind(role: string, namespace: string): Promise<void> {
+    const binding = ['create', 'rolebinding', role, `--role=${role}`, `--user=${this.given.user}`];
+    await this.kubectl([...binding, '--namespace', namespace]);
   }
 
   newId = (): string => `t${(this.runs += 1)}`;

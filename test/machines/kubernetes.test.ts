@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { Result } from '../../src/results/result';
 import { startCli, startHere, type CliHere } from '../fakes/loadCli';
@@ -12,6 +11,8 @@ import { assertExact, onlyStep } from '../load/loadRun';
 import { assertMeasured } from './agentsOnBus';
 
 const kubectl = path.resolve('test', 'machines', 'fakeKubectl.mjs');
+
+const natsServer = (): string => readFileSync(path.resolve('out', 'nats', 'program'), 'utf8');
 
 describe('a run in a cluster whose pods are processes', () => {
   let hub: HubHere;
@@ -49,7 +50,7 @@ describe('a run in a cluster whose pods are processes', () => {
       '--yes',
       '--json',
     ];
-    process.env['NATS_SERVER'] ??= readFileSync(path.resolve('out', 'nats', 'program'), 'utf8');
+    process.env['NATS_SERVER'] ??= natsServer();
     process.env['FAKE_CLUSTER'] = cluster;
     const flags = ['--kubectl', kubectl, '--out', name.replace('.yaml', '')];
     return startHere(['run', file, ...words, ...flags], { cwd: folder.path, env });
@@ -106,27 +107,29 @@ describe('a run in a cluster whose pods are processes', () => {
     assert.match(stderr, /has left nothing in the cluster/);
   });
 
-  it('that is killed while it is made has a deadline, and is removed by whoever finds it', async () => {
-    const file = folder.scenario('killed.yaml', { target: hub.url, config: { workers: 1 } });
-    const flags = ['--on', 'kubernetes', '--run', 'k1', '--yes', '--kubectl', kubectl];
-    const going = startCli(['run', file, ...flags], {
+  it('goes on when its command line is killed, is seen from elsewhere, and has a deadline', async () => {
+    const config = { workers: 1, baseSending: 9 };
+    const file = folder.scenario('killed.yaml', { target: hub.url, useCase: 'broadcast', config });
+    const place = ['--on', 'kubernetes', '--kubectl', kubectl];
+    const going = startCli(['run', file, ...place, '--run', 'k1', '--yes'], {
       cwd: folder.path,
-      env: { FAKE_CLUSTER: cluster, FAKE_SILENT: 'true' },
+      env: { FAKE_CLUSTER: cluster, NATS_SERVER: natsServer() },
     });
-    const objects = path.join(cluster, 'objects.json');
-    const whole = /"name":"signalr-bench-k1-agents".*\}\]$/;
-    while (!existsSync(objects) || !whole.test(readFileSync(objects, 'utf8')))
-      await Promise.race([pause(50), going.finished.then(() => assert.fail('it has ended'))]);
+    await going.said('measuring');
     going.child.kill('SIGKILL');
     assert.equal((await going.finished).signal, 'SIGKILL');
+    process.env['FAKE_CLUSTER'] = cluster;
+    const here = (words: readonly string[]) => startHere(words, { cwd: folder.path }).finished;
+    const seen = await here(['attach', 'k1', ...place, '--out', 'attached', '--json']);
+    assertMeasured(seen.code, seen.stderr);
+    assertExact(onlyStep(JSON.parse(seen.stdout) as Result), 90, 1800);
+    const objects = path.join(cluster, 'objects.json');
     const [owner, ...owned] = JSON.parse(readFileSync(objects, 'utf8')) as Job[];
     assert.equal(owner!.spec!.parallelism, 0);
     assert.ok(owner!.spec!.activeDeadlineSeconds! > 0 && owner!.spec!.ttlSecondsAfterFinished! > 0);
     for (const { metadata } of owned)
       assert.equal(metadata?.ownerReferences?.[0]?.uid, owner!.metadata!.uid);
-    process.env['FAKE_CLUSTER'] = cluster;
-    const words = ['agents', 'remove', 'k1', '--kubectl', kubectl];
-    const { code, stdout } = await startHere(words, { cwd: folder.path }).finished;
+    const { code, stdout } = await here(['agents', 'remove', 'k1', '--kubectl', kubectl]);
     assert.deepEqual([code, stdout], [0, 'Run k1 is removed.\n']);
     assert.ok(!existsSync(objects));
   });

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { english, jsonDocument } from '../../base/text';
 import { verdictSentence } from '../../measure/show/verdictSentence';
+import type { Bus } from '../../machines/bus/bus';
 import type { FinishedRun } from '../../session/keepResult';
 import {
   viewSession,
@@ -31,7 +32,25 @@ export async function attachCommand(
   io: ProcessIo,
   deps: ViewParts,
 ): Promise<number> {
-  const bus = await openBus(flags, io, 'signalr-bench attach');
+  const bus = await openBus(flags, io, busName);
+  try {
+    return await showRun(bus, run, flags, io, deps);
+  } finally {
+    await bus.close();
+  }
+}
+
+/** What the bus calls who looks at a run. */
+export const busName = 'signalr-bench attach';
+
+/** Shows a run of a bus to its end; a signal leaves it. */
+export async function showRun(
+  bus: Bus,
+  run: string,
+  flags: ShowFlags,
+  io: ProcessIo,
+  deps: ViewParts,
+): Promise<number> {
   let leave: (error: SignalError) => void = () => undefined;
   const left = new Promise<never>((_resolve, reject) => {
     leave = reject;
@@ -49,7 +68,6 @@ export async function attachCommand(
     throw error;
   } finally {
     subscription.dispose();
-    await bus.close();
   }
 }
 

@@ -4,8 +4,16 @@ import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
 import { subjectsOf } from '../messages';
 import { removeRun, troubleOf } from './clusterRun';
-import type { ClusterAccess } from './kubectl';
-import { ownerName, runLabel, runSelector } from './manifest';
+import type { ClusterAccess, Forwarding } from './kubectl';
+import { busPort, leadUser } from './busConfig';
+import {
+  busService,
+  keysName,
+  leadPasswordKey,
+  ownerName,
+  runLabel,
+  runSelector,
+} from './manifest';
 
 export type PodState = 'pending' | 'running' | 'done' | 'failed' | 'leaving';
 
@@ -150,6 +158,29 @@ export async function removeNamed(kubectl: Pick<ClusterAccess, 'run'>, run: stri
   const words = ['get', `job/${ownerName(run)}`, '--ignore-not-found', '--output', 'name'];
   if ((await kubectl.run(words)).trim() === '') throw noRun(run);
   await removeRun(kubectl, run);
+}
+
+/** How the bus of a run is reached that somebody else has started. */
+export interface FoundBus {
+  readonly address: { readonly url: string; readonly user: string; readonly password: string };
+  /** Leads to it. */
+  readonly forwarding: Forwarding;
+}
+
+/** Needs the right to read secrets, where the key of the bus is. @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says */
+export async function busOf(
+  kubectl: Pick<ClusterAccess, 'run' | 'forward'>,
+  run: string,
+): Promise<FoundBus> {
+  subjectsOf(run);
+  const path = `jsonpath={.data.${leadPasswordKey}}`;
+  const words = ['get', `secret/${keysName(run)}`, '--ignore-not-found', '--output', path];
+  const key = (await kubectl.run(words)).trim();
+  if (key === '') throw noRun(run);
+  const forwarding = await kubectl.forward(busService(run), busPort);
+  const password = Buffer.from(key, 'base64').toString();
+  const url = `nats://127.0.0.1:${forwarding.port}`;
+  return { address: { url, user: leadUser, password }, forwarding };
 }
 
 const noRun = (run: string): ExpectedError =>

@@ -102,10 +102,16 @@ export class Kubectl {
       isOver = true;
       clearTimeout(timer);
       process.off('exit', close);
+      process.off('SIGHUP', hangUp);
       if (child !== undefined) end(child);
+    };
+    const hangUp = (): void => {
+      close();
+      process.kill(process.pid, 'SIGHUP');
     };
     // It does not hear what ends this process.
     process.once('exit', close);
+    process.once('SIGHUP', hangUp);
     const late = setTimeout(close, forwardWithinMs);
     try {
       local = await begin('');

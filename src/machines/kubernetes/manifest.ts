@@ -80,6 +80,10 @@ require(process.argv[1]);
 export const ownerName = (run: string): string => `${appName}-${run}`;
 /** Of the bus: its Deployment and its Service. */
 export const busService = (run: string): string => `${ownerName(run)}-bus`;
+/** Of the Secret. */
+export const keysName = (run: string): string => `${ownerName(run)}-keys`;
+/** In the Secret: what the coordinator, and who looks at the run, show to the bus. */
+export const leadPasswordKey = 'leadPassword';
 const labelsOf = (run: string, part: string): Record<string, string> => ({
   'app.kubernetes.io/name': appName,
   'app.kubernetes.io/component': part,
@@ -190,7 +194,7 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
 const secretsOf = ({ run, keys, secrets }: ClusterRun): Record<string, string> => ({
   ...secrets,
   'bus.conf': busConfig(run, keys, `${folders.bus}/data`),
-  leadPassword: keys.lead,
+  [leadPasswordKey]: keys.lead,
   agentPassword: keys.agent,
 });
 
@@ -244,7 +248,7 @@ function busPod({ run, busImage }: ClusterRun): PodTemplateSpec {
   return podOf(run, 'bus', {
     containers: [container],
     volumes: [
-      { name: 'config', secret: { secretName: `${ownerName(run)}-keys`, items } },
+      { name: 'config', secret: { secretName: keysName(run), items } },
       { name: 'data', emptyDir: { sizeLimit: '1Gi' } },
     ],
   });
@@ -258,7 +262,7 @@ function nodePod(
   more: Partial<PodSpec> = {},
 ): PodTemplateSpec {
   const { run, image, files, ownSecret, secrets, agentMemoryMb = usualMemoryMb } = given;
-  const keys = `${ownerName(run)}-keys`;
+  const keys = keysName(run);
   const fromSecret = (name: string, key: string): EnvVar => ({
     name,
     valueFrom: { secretKeyRef: { name: keys, key } },
@@ -310,7 +314,7 @@ function leadPod(given: ClusterRun): PodTemplateSpec {
   const file = `${folders.scenario}/${scenarioName}`;
   const on = ['--on', 'hosts', '--agents', `${agents}`, '--run', run, '--publish', '--yes'];
   const words = ['run', file, ...on, '--out', `${folders.work}/results`, ...flags];
-  return nodePod(given, 'lead', words, { name: leadUser, key: 'leadPassword' });
+  return nodePod(given, 'lead', words, { name: leadUser, key: leadPasswordKey });
 }
 
 function agentPod(given: ClusterRun): PodTemplateSpec {

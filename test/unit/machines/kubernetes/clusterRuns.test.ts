@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { logsOf, removeNamed, runsIn } from '../../../../src/machines/kubernetes/clusterRuns';
+import {
+  busOf,
+  logsOf,
+  removeNamed,
+  runsIn,
+} from '../../../../src/machines/kubernetes/clusterRuns';
 import { sampleObjects } from './sampleObjects';
 import { ScriptedKubectl } from './scriptedKubectl';
 
@@ -78,6 +83,22 @@ describe('runs of a namespace', () => {
     const unknown = kubectl();
     await assert.rejects(removeNamed(unknown, 'r9'), { code: 'run-missing' });
     assert.ok(!unknown.asked.some((words) => words.startsWith('delete')));
+  });
+
+  it('have a bus that is reached with the key of their Secret', async () => {
+    const found = new ScriptedKubectl((words) =>
+      words.startsWith('get secret/signalr-bench-r1-keys ')
+        ? Buffer.from('the key').toString('base64')
+        : '',
+    );
+    const { address, forwarding } = await busOf(found, 'r1');
+    const url = 'nats://127.0.0.1:4222';
+    assert.deepEqual(address, { url, user: 'lead', password: 'the key' });
+    forwarding.close();
+    assert.equal(found.forwardings, 0);
+    await assert.rejects(busOf(found, 'r9'), { code: 'run-missing' });
+    await assert.rejects(busOf(found, 'A'), { code: 'run-id' });
+    assert.equal(found.forwardings, 0);
   });
 
   it('have ids that no selector takes for something else', async () => {
