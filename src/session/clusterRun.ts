@@ -36,6 +36,9 @@ export interface ScenarioForCluster {
   readonly text: string;
   readonly overrides: readonly Override[];
   readonly keepGoing?: boolean;
+  /** Time for agents to come, and silence after which one is lost; absent: as the coordinator has it. */
+  readonly joinWithinMs?: number | undefined;
+  readonly agentTimeoutMs?: number | undefined;
 }
 
 export interface ClusterParts {
@@ -48,10 +51,11 @@ export interface ClusterParts {
 
 /** @throws ExpectedError `cluster`, `bundle` for what keeps it from being run there */
 export async function clusterRunOf(
-  { run, scenario, title, text, overrides, keepGoing }: ScenarioForCluster,
+  asked: ScenarioForCluster,
   { image, busImage, secret }: ClusterWishes,
   { context, workerScript, notRunnable, otherwise }: ClusterParts,
 ): Promise<ClusterRun> {
+  const { run, scenario, title, text, overrides } = asked;
   const { agents = 1 } = scenario;
   const problem = notRunnable(scenario) ?? clusterProblem(scenario, text, overrides);
   if (problem !== undefined) throw new ExpectedError('cluster', problem);
@@ -69,10 +73,7 @@ export async function clusterRunOf(
   return {
     ...{ run, agents, image, busImage, files, scenarioName: file },
     plannedS: plannedS(plan),
-    flags: [
-      ...overrides.flatMap((each) => ['--set', `${each.path}=${each.value}`]),
-      ...(keepGoing === true ? ['--keep-going'] : []),
-    ],
+    flags: coordinatorFlags(asked),
     bundle: await bundleOf(path.dirname(workerScript)),
     secrets: secretsOf(
       [text, ...overrides.map(({ value }) => value)],
@@ -84,6 +85,18 @@ export async function clusterRunOf(
     ...{ connections: plan.connections, hosts: targetHosts(scenario.target, context) },
   };
 }
+
+const coordinatorFlags = ({
+  overrides,
+  keepGoing,
+  joinWithinMs,
+  agentTimeoutMs,
+}: ScenarioForCluster): string[] => [
+  ...overrides.flatMap((each) => ['--set', `${each.path}=${each.value}`]),
+  ...(keepGoing === true ? ['--keep-going'] : []),
+  ...(joinWithinMs === undefined ? [] : ['--join-within', `${joinWithinMs}ms`]),
+  ...(agentTimeoutMs === undefined ? [] : ['--agent-timeout', `${agentTimeoutMs}ms`]),
+];
 
 /** Names of the machines that agents connect to. */
 export function targetHosts(

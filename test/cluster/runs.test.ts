@@ -52,7 +52,7 @@ describe('a run in a real cluster', () => {
 
   it('names an agent that dies in mid-step, keeps what the others measured, and never passes', async () => {
     const run = cluster.newId();
-    const going = cluster.run(load, run, { config: long });
+    const going = cluster.run(load, run, { config: long }, ['--agent-timeout', '6s']);
     await going.said('measuring');
     const [victim] = await cluster.pods(load, 'agents');
     killProcessOf(victim!);

@@ -27,6 +27,9 @@ export interface ClusterFlags extends ClusterWishes {
   readonly out?: string;
   readonly json?: boolean;
   readonly keepGoing?: boolean;
+  /** Milliseconds. */
+  readonly joinWithin?: number;
+  readonly agentTimeout?: number;
   readonly yes?: boolean;
 }
 
@@ -51,12 +54,14 @@ export async function runOnKubernetes(
 ): Promise<number> {
   const { stderr, env, cwd } = io;
   const { run = newRunId(), keepGoing = false } = flags;
+  const { joinWithin: joinWithinMs, agentTimeout: agentTimeoutMs } = flags;
   const folder = path.dirname(path.resolve(cwd, name));
   const context: ClusterParts['context'] = {
     reference: (kind, of) => referenceValue(env, kind, of),
     readFile: (part) => readScenarioFile(path.resolve(folder, part)),
   };
-  const what = { run, scenario, title: name, text, overrides, keepGoing };
+  const limits = { keepGoing, joinWithinMs, agentTimeoutMs };
+  const what = { run, scenario, title: name, text, overrides, ...limits };
   const otherwise = (variable: string): string =>
     `, or name a Secret of the cluster that has ${variable} with --secret`;
   const given = await clusterRunOf(what, flags, { ...deps, context, otherwise });

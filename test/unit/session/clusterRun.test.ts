@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { clusterRunOf, type ScenarioForCluster } from '../../../src/session/clusterRun';
+
+const text = `config:
+  target: http://10.0.0.1/hub
+  connections: 4
+  agents: 2
+scenario: { name: echo }
+`;
+
+describe('what goes to a cluster of a scenario', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-bundle-'));
+  before(() => {
+    for (const name of ['cli', 'commands', 'worker', 'bus', 'sdk', 'entra'])
+      writeFileSync(path.join(folder, `${name}.js`), '');
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const flagsOf = async (more: Partial<ScenarioForCluster>): Promise<readonly string[]> => {
+    const { scenario } = parseScenario(text);
+    const asked = { run: 'r1', scenario: scenario!, title: 'a.yaml', text, overrides: [], ...more };
+    const wishes = { image: 'node', busImage: 'nats' };
+    const given = await clusterRunOf(asked, wishes, {
+      context: { reference: () => undefined, readFile: () => Promise.resolve('') },
+      workerScript: path.join(folder, 'worker.js'),
+      notRunnable: () => undefined,
+      otherwise: () => '',
+    });
+    assert.deepEqual([given.agents, given.files], [2, { 'a.yaml': text }]);
+    return given.flags;
+  };
+
+  it('has what was asked of its coordinator in the words of its command line', async () => {
+    assert.deepEqual(await flagsOf({}), []);
+    const overrides = [{ path: 'config.connections', value: '8' }];
+    const asked = { overrides, keepGoing: true, joinWithinMs: 90_000, agentTimeoutMs: 6000 };
+    assert.deepEqual(await flagsOf(asked), [
+      ...['--set', 'config.connections=8', '--keep-going'],
+      ...['--join-within', '90000ms', '--agent-timeout', '6000ms'],
+    ]);
+  });
+});
