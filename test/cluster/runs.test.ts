@@ -46,6 +46,12 @@ describe('a run in a real cluster', () => {
       cluster.nodes,
       'one node after the other gets an agent',
     );
+    const bounds = agents.map(({ clockErrorUs }) => clockErrorUs);
+    process.stdout.write(`      bounds of the clocks: ${bounds.join(', ')} µs\n`);
+    assert.ok(
+      bounds.includes(0) && Math.max(...bounds) > 0,
+      'one clock is that of the coordinator',
+    );
     assert.deepEqual(left, []);
     assert.match(ended.stderr, new RegExp(`[Rr]un ${run} has left nothing in the cluster`));
   });
