@@ -72,6 +72,8 @@ const codesOfErrors: Readonly<Record<string, number>> = {
   'local-hub': exitCode.noTarget,
   'sign-in': exitCode.noTarget,
   'agents-missing': exitCode.agentLost,
+  // Its end was seen: there is nothing to be done again.
+  'run-over': exitCode.done,
 };
 
 /** Exit code for something thrown: an expected error says what to do, anything else is a defect. */

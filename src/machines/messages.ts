@@ -19,6 +19,8 @@ export interface RunSubjects {
   readonly log: string;
   /** Places of agents, taken by the first that claims them. */
   readonly members: string;
+  /** Who leads the run: the first, and each that has taken its place. */
+  readonly leaders: string;
   /** What the coordinator says to all: first how the run goes, then its orders. */
   readonly lead: string;
   readonly facts: string;
@@ -52,6 +54,7 @@ export function subjectsOf(run: string): RunSubjects {
     beats: `${base}.beat`,
     log,
     members: `${log}.member`,
+    leaders: `${log}.leader`,
     lead: `${log}.lead`,
     facts: `${log}.fact`,
     view: `${log}.view`,
@@ -105,6 +108,8 @@ export interface RunOrder {
   readonly startedHub?: string;
   /** Zero of the run on the coordinator's clock, microseconds. */
   readonly originUs: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
   /** Of the coordinator; see {@link Member}. */
   readonly clock?: string;
 }
@@ -281,6 +286,8 @@ function isRunOrder(value: Fields): boolean {
     Object.values(files).every(isText) &&
     [workersEach, runId, seed].every(isCount) &&
     isAmount(originUs) &&
+    isText(value['startedAt']) &&
+    isTime(value['startedAt']) &&
     isOptional(value['startedHub'], isText) &&
     isOptional(value['clock'], isText)
   );

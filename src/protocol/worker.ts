@@ -79,6 +79,8 @@ export type ToWorker =
   | { readonly type: 'gone'; readonly agent: number }
   | { readonly type: 'close' };
 
+export type OrderOf<Type extends ToWorker['type']> = Extract<ToWorker, { readonly type: Type }>;
+
 /** Facts a worker reports. */
 export type FromWorker =
   | { readonly type: 'ready' }
@@ -133,6 +135,10 @@ export interface WorkerListener {
   fact(worker: number, fact: FromWorker): void;
   /** A worker ended without an order to, or threw; at most once for each, and none of its facts follows. It is not alive. */
   lost(worker: number, error: Error): void;
+  /** Where the run is taken over: an order that was given before, in its turn among the facts. */
+  ordered?(order: ToWorker): void;
+  /** All that was before has come; `problem` says why nothing can follow. */
+  tookOver?(problem?: string): void;
 }
 
 /** Starts the workers of one run; the listener hears of them from the next turn of the event loop on. */

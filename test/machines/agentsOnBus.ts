@@ -60,8 +60,13 @@ export class AgentsOnBus {
   }
 
   /** The same in a process of its own. */
-  leadApart(run: string, agents: number, test: Omit<LoadTest, 'target'>): CliProcess {
-    return startCli(this.words(run, agents, test, []), this.options());
+  leadApart(
+    run: string,
+    agents: number,
+    test: Omit<LoadTest, 'target'>,
+    flags: readonly string[] = [],
+  ): CliProcess {
+    return startCli(this.words(run, agents, test, flags), this.options());
   }
 
   attach(run: string, out: string): CliHere {

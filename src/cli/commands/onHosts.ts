@@ -76,13 +76,20 @@ export async function gatherHosts(
     io.stderr.write('The end is on the bus until somebody has seen it; Ctrl+C does not wait.\n');
     return Promise.race([publisher.seen().then(() => undefined), signals.next()]);
   };
-  const failed = (error: unknown): void => publisher?.failed(whyNotBegun(error));
+  let isOthers = false;
+  const failed = (error: unknown): void => {
+    isOthers = error instanceof ExpectedError && error.code === 'run-led';
+    if (!isOthers) publisher?.failed(whyNotBegun(error));
+  };
   try {
     const wanted = { ...flags, run, agents };
     const crew = await gather(bus, wanted, publisher, shell, io, async (error) => {
-      failed(error);
+      if (error !== undefined) failed(error);
       await seen();
     });
+    const { startedAt } = crew;
+    if (startedAt !== undefined)
+      io.stderr.write(`run ${run} goes on; the process that led it before is gone\n`);
     const files: Record<string, string> = {};
     const { text, overrides } = request;
     return {
@@ -96,6 +103,7 @@ export async function gatherHosts(
       },
       shell: {
         ...shell,
+        ...(startedAt !== undefined && { startTime: () => startedAt }),
         context: {
           ...shell.context,
           readFile: async (name) => (files[name] = await shell.context.readFile(name)),
@@ -105,7 +113,7 @@ export async function gatherHosts(
       failed,
       dispose: async () => {
         // Who takes the place of this process after a SIGTERM finds the end where it is.
-        const isHandedOn = (await seen()) === 'SIGTERM';
+        const isHandedOn = !isOthers && (await seen()) === 'SIGTERM';
         await (isHandedOn ? crew.leave() : crew.dispose());
         await bus.close();
       },
@@ -134,7 +142,7 @@ async function gather(
   publisher: RunPublisher | undefined,
   { calledOff }: Shell,
   { stderr }: ProcessIo,
-  failed: (error: unknown) => Promise<void>,
+  ended: (error?: unknown) => Promise<void>,
 ): Promise<Crew> {
   let said = -1;
   return Crew.gather(bus, {
@@ -143,8 +151,12 @@ async function gather(
     ...(joinWithin !== undefined && { joinWithinMs: joinWithin }),
     ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
     ...(calledOff && { calledOff }),
-    ...(publisher && { renewed: () => publisher.renewed() }),
-    failed,
+    ...(publisher && {
+      renewed: () => publisher.renewed(),
+      viewed: (view) => publisher.resume(view),
+    }),
+    failed: ended,
+    over: () => ended(),
     opened: (id) => stderr.write(`run ${id} waits for ${agents} agents on the bus\n`),
     joined: (members) => {
       if (members.length === said) return;

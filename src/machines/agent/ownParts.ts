@@ -1,6 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
 import { buildRunPlan } from '../../plan/buildPlan';
-import type { Plan } from '../../plan/plan';
 import type { Override } from '../../scenario/read/overrides';
 import { machineLimits } from '../../runner/lead/machineLimits';
 import { currentEndpoint, startThreads } from '../../runner/lead/startRun';
@@ -8,6 +7,7 @@ import { withPayloadFile } from '../../runner/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
 import type { OpenTarget, TargetContext } from '../../targets/target';
 import type { RunOrder } from '../messages';
+import { dialectOf } from '../planHash';
 import type { AgentParts } from './agent';
 
 /** What a shell gives to an agent: its own parser, targets and scripts. */
@@ -19,8 +19,6 @@ export interface AgentShell {
   readonly workerScript: string;
   readonly serverScript: string;
 }
-
-const dialects: readonly Plan['dialect'][] = ['auto', 'recordLatency', 'measure'];
 
 /** An agent with worker threads of its own. */
 export function ownParts(shell: AgentShell): AgentParts {
@@ -38,7 +36,7 @@ export function ownParts(shell: AgentShell): AgentParts {
       const { workersEach, seed, runId } = order;
       const plan = buildRunPlan(scenario, { workers: workersEach * agents, agents, seed, runId });
       const filled = await withPayloadFile(plan, readFile(order));
-      return { ...filled, dialect: dialects.find((each) => each === order.dialect) ?? 'auto' };
+      return { ...filled, dialect: dialectOf(order.dialect) };
     },
     openTarget: (scenario, order) => {
       const { reference, serverScript } = shell;

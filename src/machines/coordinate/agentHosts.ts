@@ -11,6 +11,7 @@ import {
   readBeat,
   readFact,
   readJoinQuestion,
+  readOrder,
   type AgentFact,
   type Alive,
   type LeadMessage,
@@ -36,6 +37,9 @@ const endWithinMs = 4000;
 const looksPerTaken = 4;
 /** What an agent has not taken so long after the bus had it may be lost, with the file of the bus. */
 const againMs = 5000;
+
+const lostWithBus =
+  'The process that led the run was lost, and the bus had lost what agents had reported before';
 
 /** `left` and `lost` are over, as `final` is; a `suspect` may come back. */
 type AgentState = 'joined' | 'running' | 'suspect' | 'leaving' | 'final' | 'left' | 'lost';
@@ -100,6 +104,8 @@ export interface AgentHostsContext {
   readonly subjects: RunSubjects;
   readonly members: readonly Member[];
   readonly order: RunOrder;
+  /** Where another process has led the run: last of its orders, and what follows in the log on the last of what it knew. */
+  readonly past?: { readonly orders: number; readonly marker: string };
   /** Silence after which an agent is lost. */
   readonly lossMs?: number;
   /** The bus has come back without the log. */
@@ -173,6 +179,13 @@ export class AgentHosts implements WorkerHost {
     }
   }
 
+  /** Takes over agents that another process has led; what was ordered and reported goes to the listener first. */
+  static takeOver(context: AgentHostsContext): AgentHosts {
+    const hosts = new AgentHosts(context);
+    hosts.orders.last = context.past?.orders ?? 0;
+    return hosts;
+  }
+
   private async begin(): Promise<void> {
     const { bus, subjects, order } = this.context;
     this.following = await bus.follow(subjects.log, `${subjects.facts}.*`, (text, subject) =>
@@ -198,8 +211,33 @@ export class AgentHosts implements WorkerHost {
     setImmediate(() => {
       this.listener = listener;
       for (const [worker, fact] of this.waitingFacts.splice(0)) listener.fact(worker, fact);
+      if (this.context.past !== undefined) void this.relive(this.context.past.marker, listener);
     });
     return this;
+  }
+
+  private async relive(marker: string, listener: WorkerListener): Promise<void> {
+    const { bus, subjects } = this.context;
+    let isPast = true;
+    const orders = new InOrder<LeadMessage>((order) => {
+      if (order.type === 'run' || order.type === 'end') return;
+      listener.ordered?.(order);
+      const gone = order.type === 'gone' ? this.list[order.agent] : undefined;
+      if (gone !== undefined) this.lose(gone, 'was silent');
+    });
+    this.following = await bus.follow(subjects.log, `${subjects.log}.>`, (text, subject) => {
+      if (subject.startsWith(`${subjects.facts}.`)) this.heardFact(text, subject);
+      else if (subject === subjects.lead && isPast) {
+        const given = readOrder(text);
+        if (given !== undefined) orders.add(given.number, given.order);
+      } else if (subject === marker && isPast) {
+        isPast = false;
+        for (const agent of this.list) agent.heardMs = this.nowMs();
+        // Facts are numbered from 1: a log without its begin was made anew.
+        const isWhole = this.list.every(({ facts }) => facts.taken > 0);
+        listener.tookOver?.(isWhole ? undefined : lostWithBus);
+      }
+    });
   }
 
   takingPart(): number {
@@ -267,6 +305,9 @@ export class AgentHosts implements WorkerHost {
   private restore(): void {
     const { bus, subjects, members, order } = this.context;
     this.orders.again();
+    // Whoever takes the place of this process has to find that the run has begun.
+    const began = encode({ number: 1, order } satisfies NumberedOrder);
+    bus.append(subjects.lead, began, `lead.${order.runId}.1`).catch(() => undefined);
     putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
   }
 

@@ -1,4 +1,4 @@
-import { Emitter } from '../../base/event';
+import { Emitter, type Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
 import { buildRunPlan } from '../../plan/buildPlan';
@@ -7,15 +7,17 @@ import type { Run } from '../../runner/lead/conductor';
 import { missingForRun, type MachineLimits } from '../../runner/lead/machineLimits';
 import { leadRun } from '../../runner/lead/startRun';
 import type { StepSource } from '../../runner/lead/stepSource';
+import { TakenOverRun } from '../../runner/lead/takenOverRun';
 import { machineClock } from '../../runner/machineClock';
 import type { OpenTarget } from '../../targets/target';
 import type { Bus } from '../bus/bus';
 import { answerClock, clockName } from '../clock/referenceClock';
 import { encode, mostMessageBytes, subjectsOf, type Member, type RunOrder } from '../messages';
 import { newRunId } from '../newRunId';
-import { planHash } from '../planHash';
-import { AgentHosts } from './agentHosts';
+import { dialectOf, planHash } from '../planHash';
+import { AgentHosts, type AgentHostsContext } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
+import { takeLead, type Lead, type PastRun, type PastView } from './takeLead';
 
 export interface AgentsWanted {
   readonly agents: number;
@@ -25,6 +27,10 @@ export interface AgentsWanted {
   readonly lossMs?: number;
   /** The run is there for agents to join. */
   readonly opened?: (run: string) => void;
+  /** What others have got who look at the run; called before anything is said to them. */
+  readonly viewed?: (view: PastView) => void;
+  /** Its end is on the bus already: waits until somebody has seen it. */
+  readonly over?: () => Promise<void>;
   /** The bus has come back without what was on it. */
   readonly renewed?: () => void;
   /** Called before the log goes away because not all agents came. */
@@ -44,6 +50,8 @@ export interface ScenarioText {
 /** Agents that have come for a run, and what it takes to run on them instead of on this machine. */
 export class Crew {
   private hosts: AgentHosts | undefined;
+  /** The run goes on without this process. */
+  private isOthers = false;
 
   private constructor(
     private readonly bus: Bus,
@@ -51,18 +59,45 @@ export class Crew {
     readonly members: readonly Member[],
     private readonly wanted: AgentsWanted,
     private readonly renewed: Emitter<void>,
+    private readonly lead: Lead,
   ) {}
 
-  /** Makes the log of the run and waits for its agents. @throws ExpectedError `agents-missing`, `run-id`; BusError */
+  /** When a run began that another process has led before. */
+  get startedAt(): Date | undefined {
+    const { past } = this.lead;
+    return past && new Date(past.order.startedAt);
+  }
+
+  /**
+   * Makes the log of the run and waits for its agents; or takes over a run whose agents are there, and nobody who leads them.
+   * @throws ExpectedError `agents-missing`, `run-id`, `run-led`, `run-over`; BusError
+   */
   static async gather(bus: Bus, wanted: AgentsWanted): Promise<Crew> {
     const run = wanted.run ?? newRunId();
     const subjects = subjectsOf(run);
     const renewed = new Emitter<void>();
-    await bus.openLog(subjects.log, () => {
-      renewed.fire();
-      wanted.renewed?.();
-    });
+    const open = (): Promise<void> =>
+      bus.openLog(subjects.log, () => {
+        renewed.fire();
+        wanted.renewed?.();
+      });
+    await open();
+    let lead = await takeLead(bus, run, subjects);
+    if (lead.past?.isAlive === false && !lead.view.isOver) {
+      // What is left of a run that nobody ended is none of this one.
+      await bus.removeLog(subjects.log);
+      await open();
+      lead = await takeLead(bus, run, subjects);
+    }
+    const { marker, past, view } = lead;
+    renewed.event(() => void bus.claim(marker, run).catch(() => false));
+    wanted.viewed?.(view);
     try {
+      if (view.isOver) {
+        await wanted.over?.();
+        throw new ExpectedError('run-over', `Run ${run} is over.`);
+      }
+      if (past !== undefined) return new Crew(bus, run, past.members, wanted, renewed, lead);
       wanted.opened?.(run);
       const { agents, joinWithinMs, joined, calledOff } = wanted;
       const members = await gatherAgents(bus, {
@@ -70,9 +105,9 @@ export class Crew {
         ...(joinWithinMs !== undefined && { withinMs: joinWithinMs }),
         ...(joined && { joined }),
       });
-      return new Crew(bus, run, members, wanted, renewed);
+      return new Crew(bus, run, members, wanted, renewed, lead);
     } catch (error) {
-      await wanted.failed?.(error);
+      if (!view.isOver) await wanted.failed?.(error);
       await bus.removeLog(subjects.log).catch(() => undefined);
       throw error;
     }
@@ -101,8 +136,14 @@ export class Crew {
   /** So many workers on each agent. @throws ExpectedError `few-connections` */
   readonly buildPlan = (...[scenario, options]: Parameters<typeof buildRunPlan>): Plan => {
     const agents = this.members.length;
-    const workers = options.workers * agents;
-    const plan = buildRunPlan(scenario, { ...options, workers, agents });
+    const { past } = this.lead;
+    const {
+      workersEach = options.workers,
+      seed = options.seed,
+      runId = options.runId,
+    } = past?.order ?? {};
+    const workers = workersEach * agents;
+    const plan = buildRunPlan(scenario, { ...options, workers, agents, seed, runId });
     if (plan.connections >= agents) return plan;
     throw new ExpectedError(
       'few-connections',
@@ -110,24 +151,26 @@ export class Crew {
     );
   };
 
-  /** @throws ExpectedError `agent-refused`, `agent-failed`, `agents-size`, `agents-hub` */
+  /** @throws ExpectedError `agent-refused`, `agent-failed`, `agents-size`, `agents-hub`, `run-led` */
   async startRun(
     plan: Plan,
     target: OpenTarget,
     given: { readonly keepGoing: boolean; readonly askedMs: number; readonly steps?: StepSource },
     scenario: ScenarioText,
   ): Promise<Run> {
+    const name = await clockName();
+    const { past } = this.lead;
+    if (past !== undefined) return this.takeOver(past, plan, target, given, name);
     const { bus, members, run, wanted } = this;
     const subjects = subjectsOf(run);
     const clock = machineClock();
     const originUs = clock.nowUs();
-    const answering = answerClock(bus, subjects.clock, () => clock.nowUs());
-    const name = await clockName();
     const order: RunOrder = {
       type: 'run',
       ...scenario,
       ...{ workersEach: plan.workers.length / members.length, runId: plan.runId, seed: plan.seed },
       ...{ dialect: plan.dialect, planHash: planHash(plan), originUs },
+      startedAt: new Date().toISOString(),
       ...(name !== undefined && { clock: name }),
       ...startedHub(target, members, name),
     };
@@ -137,21 +180,71 @@ export class Crew {
         'agents-size',
         `The scenario and its files have ${Math.ceil(bytes / 1000)} KB; ${mostMessageBytes / 1000} KB at most go to agents.`,
       );
-    const { lossMs, calledOff } = wanted;
-    const renewed = this.renewed.event;
-    const hosts = await AgentHosts.start(
-      { bus, run, subjects, members, order, renewed, ...(lossMs !== undefined && { lossMs }) },
-      calledOff,
-    ).catch((error: unknown) => {
-      answering.dispose();
-      throw error;
-    });
+    const answering = answerClock(bus, subjects.clock, () => clock.nowUs());
+    const hosts = await AgentHosts.start(this.contextOf(order), wanted.calledOff).catch(
+      (error: unknown) => {
+        answering.dispose();
+        throw error;
+      },
+    );
     this.hosts = hosts;
-    const started = leadRun(plan, target, {
-      ...given,
-      originUs,
-      startWorkers: (listener) => hosts.lead(listener),
-    });
+    return this.led(
+      answering,
+      leadRun(plan, target, {
+        ...given,
+        originUs,
+        startWorkers: (listener) => hosts.lead(listener),
+      }),
+    );
+  }
+
+  /** Leads the run on, or ends it with what was measured where that cannot be. */
+  private takeOver(
+    { order, orders, reportedUs }: PastRun,
+    given: Plan,
+    target: OpenTarget,
+    rest: Parameters<Crew['startRun']>[2],
+    name: string | undefined,
+  ): Run {
+    const plan = { ...given, dialect: dialectOf(order.dialect) };
+    if (planHash(plan) !== order.planHash) {
+      this.isOthers = true;
+      throw new ExpectedError(
+        'run-led',
+        `Run ${this.run} goes on with another scenario or another version: give another id with --run.`,
+      );
+    }
+    const clock = machineClock();
+    const hasClock = name !== undefined && name === order.clock;
+    const originUs = hasClock ? order.originUs : clock.nowUs() - reportedUs;
+    const answering = hasClock
+      ? answerClock(this.bus, subjectsOf(this.run).clock, () => clock.nowUs())
+      : { dispose: () => undefined };
+    const { marker } = this.lead;
+    const hosts = AgentHosts.takeOver({ ...this.contextOf(order), past: { orders, marker } });
+    this.hosts = hosts;
+    const problem = whyNotOn(hasClock, target);
+    return this.led(
+      answering,
+      leadRun(plan, target, {
+        ...rest,
+        originUs,
+        startWorkers: (listener) => hosts.lead(listener),
+        begin: (...run) => new TakenOverRun(...run, problem === undefined ? {} : { problem }),
+      }),
+    );
+  }
+
+  private contextOf(order: RunOrder): AgentHostsContext {
+    const { bus, members, run, wanted, renewed } = this;
+    const { lossMs } = wanted;
+    return {
+      ...{ bus, run, subjects: subjectsOf(run), members, order, renewed: renewed.event },
+      ...(lossMs !== undefined && { lossMs }),
+    };
+  }
+
+  private led(answering: Disposable, started: Run): Run {
     const over = (): void => answering.dispose();
     started.finished.then(over, over);
     return started;
@@ -165,8 +258,16 @@ export class Crew {
   /** Nothing of the run is left on the bus. */
   async dispose(): Promise<void> {
     await this.leave();
-    await this.bus.removeLog(subjectsOf(this.run).log).catch(() => undefined);
+    if (!this.isOthers) await this.bus.removeLog(subjectsOf(this.run).log).catch(() => undefined);
   }
+}
+
+const replaced = 'The process that led the run was lost';
+
+/** Why a run that is taken over can only be ended; undefined where it goes on. */
+function whyNotOn(hasClock: boolean, { kind }: OpenTarget): string | undefined {
+  if (kind === 'local') return `${replaced}, and the embedded hub with it`;
+  return hasClock ? undefined : `${replaced}, and the one in its place has another clock`;
 }
 
 /** Agents go to the hub that was started here, where they are on this machine. */

@@ -2,8 +2,7 @@
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter } from '../../base/event';
 import { hideSecrets } from '../../base/text';
-import { formatCount } from '../../base/units';
-import { complaintOf, firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
+import { complaintOf } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/backlogWatch';
 import {
@@ -22,12 +21,15 @@ import type { MergedTick } from '../../measure/sample';
 import { RateWindows, TickMerger } from '../../measure/total/tickMerger';
 import { agentOfWorker, workersOfAgent } from '../../plan/agents';
 import type { Plan, PlanStep } from '../../plan/plan';
-import type { FromWorker, WorkerHost } from '../../protocol/worker';
+import type { FromWorker, OrderOf, ToWorker, WorkerHost } from '../../protocol/worker';
 import { CpuMeter } from '../machineClock';
 import { LostAgents } from './lostAgents';
 import type { ConductorContext, Run, StopReason } from './run';
 import { ListedSteps, type StepSource } from './stepSource';
 import { MemberNews } from './memberNews';
+import { runSummary } from './runSummary';
+import { targetLost, unreachableWords } from './targetLost';
+import { waits } from './waits';
 import { WorkerReports } from './workerReports';
 import {
   connectionProgress,
@@ -37,7 +39,6 @@ import {
   measuredSeconds,
   stepProgress,
   RecoveryPolling,
-  withoutIdleLife,
   type RunningStep,
 } from './progress';
 
@@ -46,74 +47,48 @@ export type { ConductorContext, Run, StopReason } from './run';
 /** Leaves whatever is waited for; the ending is already noted. */
 class EndedEarly extends Error {}
 
-/** Failed connects after which a target that never answered is given up. */
-const hopelessConnects = 20;
-/** A target of which nothing is heard for so long is given up, unless the plan allows a single connect more. */
-const hopelessMs = 22_500;
-/** So is one that had connections, after as long without any. */
-const deadMs = 47_000;
-/** In a search, whose connections come back only because it opens them again. */
-const deadInSearchMs = 15_000;
-/** From the order to connect until the first connection is due. */
-const connectLeadUs = 20_000;
-/** From the order to begin a step until its first message may be due, so that every worker has heard it. */
-const stepLeadUs = 100_000;
-const drainPollMs = 25;
-/** From the end of a step until every worker has said that its last message left; backlogs take a second. */
-const sendingUs = 1_500_000;
-/** From the end of a drain until every worker has reported what it had received by then, and agents each other's changes. */
-const reportingUs = 1_000_000;
-const closeMs = 3000;
-/** A host declares lost who is silent, before this. */
-const mostSettlingMs = 120_000;
-/** Between two looks at a target that recovers from a step. */
-const recoveryPollMs = 250;
-/** One that delivers nothing more for so long has recovered, or will not. */
-const quietUs = 2_000_000;
-const leastRecoveryMs = 5000;
-
 /** Phases: connect, prepare, step by step warm up, measure and drain, close. */
 export class Conductor implements Run {
   readonly finished: Promise<RunSummary>;
   private readonly snapshots = new Emitter<Snapshot>();
   readonly onSnapshot = this.snapshots.event;
-  private readonly totals: RunTotals;
+  protected readonly totals: RunTotals;
   private readonly ticks = new TickMerger();
-  private readonly windows = new RateWindows();
-  private readonly workers: WorkerHost;
+  protected readonly windows = new RateWindows();
+  protected readonly workers: WorkerHost;
   private readonly startedAt = new Date();
   private readonly startedUs: number;
-  private readonly reports: WorkerReports;
-  private readonly news: MemberNews;
+  protected readonly reports: WorkerReports;
+  protected readonly news: MemberNews;
   /** From an order until the answer to it, microseconds, where that takes long. */
   private readonly leadUs: number;
-  private readonly recovery: RecoveryPolling;
-  private readonly steps: StepSource;
+  protected readonly recovery: RecoveryPolling;
+  protected readonly steps: StepSource;
   /** Of the step that is measured, in a search. */
   private backlog: BacklogWatch | undefined;
-  private phase: Phase = 'connecting';
+  protected phase: Phase = 'connecting';
   private ending: Ending | undefined;
   /** Asked at the end: what a server reports of it may come a moment later. */
   private endingMessage: (() => string) | undefined;
   /** Of a server that was started for the run. */
   private problem: string | undefined;
   private endingStack: string | undefined;
-  private readonly lostAgents: LostAgents;
+  protected readonly lostAgents: LostAgents;
   /** Flush after which the living have heard of the last loss. */
   private lossFlush: number | undefined;
   /** The objective that has ended a step, in words. */
   private aborted: VerdictReason | undefined;
-  private step: RunningStep | undefined;
+  protected step: RunningStep | undefined;
   /** So far. */
-  private requested = 0;
+  protected requested = 0;
   private lastSampleUs = 0;
-  private flushes = 0;
+  protected flushes = 0;
   /** The tick reported last; snapshots in between belong to it. */
   private lastTick = 0;
 
   constructor(
-    private readonly plan: Plan,
-    private readonly context: ConductorContext,
+    protected readonly plan: Plan,
+    protected readonly context: ConductorContext,
   ) {
     this.startedUs = context.nowUs();
     this.steps = context.steps ?? new ListedSteps(plan.steps);
@@ -124,6 +99,8 @@ export class Conductor implements Run {
     this.workers = context.startWorkers({
       fact: (worker, fact) => this.handle(worker, fact),
       lost: (worker, error) => this.lose(worker, error),
+      ordered: (order) => this.ordered(order),
+      tookOver: (problem) => this.tookOver(problem),
     });
     const { workers } = this;
     this.leadUs = 2 * (workers.leadUs ?? 0);
@@ -146,10 +123,11 @@ export class Conductor implements Run {
 
   private async conduct(): Promise<RunSummary> {
     try {
+      const left = await this.begin();
       await this.reported('ready');
       const othersMove = this.plan.entries.some((entry) => entry.run.othersMove === true);
       for (
-        let step = this.steps.next(0);
+        let step = left ?? this.steps.next(0);
         step !== undefined;
         step = this.steps.next(this.elapsedUs)
       ) {
@@ -171,13 +149,17 @@ export class Conductor implements Run {
   }
 
   private async connect(requested: number): Promise<void> {
-    this.enter('connecting');
-    const atUs = this.context.nowUs() + Math.max(connectLeadUs, this.workers.leadUs ?? 0);
-    this.reports.forget('connected');
-    this.workers.order({ type: 'connect', atUs, from: this.requested, to: requested });
+    const earlier = this.given('connect');
+    const leadUs = Math.max(waits.connectLeadUs, this.workers.leadUs ?? 0);
+    const atUs = earlier?.atUs ?? this.context.nowUs() + leadUs;
+    if (earlier === undefined) {
+      this.enter('connecting');
+      this.reports.forget('connected');
+      this.workers.order({ type: 'connect', atUs, from: this.requested, to: requested });
+    }
     this.requested = requested;
     const patienceMs = Math.max(
-      hopelessMs - (this.context.askedMs ?? 0),
+      waits.hopelessMs - (this.context.askedMs ?? 0),
       this.plan.connectTimeoutMs > 18_000 ? this.plan.connectTimeoutMs + 1000 : 0,
     );
     const timer = setTimeout(() => {
@@ -194,7 +176,7 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  private get elapsedUs(): number {
+  protected get elapsedUs(): number {
     return this.context.nowUs() - this.startedUs;
   }
 
@@ -211,20 +193,21 @@ export class Conductor implements Run {
 
   /** Those that do not take part yet, as the step needs it. */
   private async prepare(step: number): Promise<void> {
-    this.enter('preparing');
-    this.reports.forget('prepared');
-    this.workers.order({ type: 'prepare', step });
+    if (this.given('prepare') === undefined) {
+      this.enter('preparing');
+      this.reports.forget('prepared');
+      this.workers.order({ type: 'prepare', step });
+    }
     await this.reported('prepared');
-    this.workers.order({ type: 'identify' });
+    if (this.given('identify') === undefined) this.workers.order({ type: 'identify' });
     await this.flush();
     this.throwIfEnded();
   }
 
-  private async runStep(step: PlanStep): Promise<void> {
-    const { plan, context, workers } = this;
-    const startUs = context.nowUs() + Math.max(stepLeadUs, workers.leadUs ?? 0);
+  /** From the order to begin it: what is reported of it counts. */
+  protected beginStep(step: PlanStep, startUs: number): RunningStep {
+    const { plan } = this;
     const measureUs = startUs + step.warmupMs * 1000;
-    const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
     const totals = this.totals.beginStep(factsOf(plan, step));
     // A search wants to know what comes of each of its steps.
@@ -233,30 +216,53 @@ export class Conductor implements Run {
     this.step = { plan: step, totals, measureUs, before };
     this.windows.begin(measureUs / 1e6);
     // What a search measures does not hang over from a step before.
-    this.backlog = isSearch ? new BacklogWatch(measureUs, endUs) : undefined;
+    this.backlog = isSearch
+      ? new BacklogWatch(measureUs, measureUs + step.measureMs * 1000)
+      : undefined;
     this.reports.forget('stepSent');
-    const ambiguousUs = workers.ambiguousUs?.() ?? 0;
-    workers.order({
-      ...{ type: 'step', index: step.index, atUs: startUs },
-      ...(isSearch && { step }),
-      ...(ambiguousUs > 0 && { ambiguousUs }),
-    });
-    this.enter('warmup');
-    await this.reached(measureUs);
+    return this.step;
+  }
+
+  protected beginMeasuring(step: RunningStep): void {
     this.enter('measuring');
-    this.recovery.begin(this.step);
-    const cpu = new CpuMeter(workers);
+    this.recovery.begin(step);
+    step.cpu = new CpuMeter(this.workers);
+  }
+
+  protected endMeasuring({ totals, cpu }: RunningStep, seconds: number): void {
+    totals.seconds = seconds;
+    totals.cpuUs = cpu?.usedUs() ?? 0;
+    this.windows.sent(this.context.nowUs() / 1e6);
+    this.recovery.end();
+  }
+
+  private async runStep(step: PlanStep): Promise<void> {
+    const { plan, context, workers } = this;
+    const earlier = this.given('step');
+    const startUs =
+      earlier?.atUs ?? context.nowUs() + Math.max(waits.stepLeadUs, workers.leadUs ?? 0);
+    const going =
+      earlier && this.step?.plan.index === step.index ? this.step : this.beginStep(step, startUs);
+    const { totals, measureUs } = going;
+    const endUs = measureUs + step.measureMs * 1000;
+    const isSearch = plan.search !== undefined;
+    const ambiguousUs = workers.ambiguousUs?.() ?? 0;
+    if (earlier === undefined)
+      workers.order({
+        ...{ type: 'step', index: step.index, atUs: startUs },
+        ...(isSearch && { step }),
+        ...(ambiguousUs > 0 && { ambiguousUs }),
+      });
+    if (going.cpu === undefined) this.enter('warmup');
+    await this.reached(measureUs);
+    if (going.cpu === undefined) this.beginMeasuring(going);
     try {
       await this.reached(endUs);
-      await this.reported('stepSent', endUs + sendingUs + this.leadUs);
-      totals.seconds = step.measureMs / 1000;
+      await this.reported('stepSent', endUs + waits.sendingUs + this.leadUs);
+      this.endMeasuring(going, step.measureMs / 1000);
     } catch (error) {
-      totals.seconds = measuredSeconds(this.step, context.nowUs());
+      this.endMeasuring(going, measuredSeconds(going, context.nowUs()));
       throw error;
-    } finally {
-      totals.cpuUs = cpu.usedUs();
-      this.windows.sent(context.nowUs() / 1e6);
-      this.recovery.end();
     }
     await this.settled();
     this.enter('draining');
@@ -265,14 +271,19 @@ export class Conductor implements Run {
     await this.certain();
     this.windows.drained(context.nowUs() / 1e6);
     this.workers.order({ type: 'drained', index: step.index });
-    const { status } = this.judge(this.step);
-    const last = step.index === this.steps.count;
-    if (this.lostAgents.any && (isSearch || context.onAgentLost !== 'continue'))
-      this.endWithoutAgents();
-    if (['fail', 'invalid'].includes(status) && !context.keepGoing && !this.steps.goesOn && !last)
-      this.end('threshold');
+    const { status } = this.judge(going);
+    this.endAfter(step, status);
     this.throwIfEnded();
     if (status !== 'pass' && isSearch) await this.recover(step, totals);
+  }
+
+  /** Where no other step may follow. */
+  protected endAfter({ index }: PlanStep, status: Verdict['status']): void {
+    const { context, plan, steps } = this;
+    const isTheEnd = plan.search !== undefined || context.onAgentLost !== 'continue';
+    if (this.lostAgents.any && isTheEnd) this.endWithoutAgents();
+    const goesOn = status === 'pass' || status === 'incomplete' || steps.goesOn;
+    if (!goesOn && !context.keepGoing && index !== steps.count) this.end('threshold');
   }
 
   /** What is on its way from other machines counts, however long it takes. */
@@ -284,12 +295,12 @@ export class Conductor implements Run {
       isOver = true;
       reports.changed();
     });
-    await reports.until(() => isOver || this.ending !== undefined, mostSettlingMs);
+    await reports.until(() => isOver || this.ending !== undefined, waits.mostSettlingMs);
     this.throwIfEnded();
   }
 
   /** Nothing of it is waited for any more. */
-  private judge({ plan: step, totals, before }: RunningStep): Verdict {
+  protected judge({ plan: step, totals, before }: RunningStep): Verdict {
     const { plan } = this;
     const { held } = this.totals;
     if (this.lossFlush !== undefined) totals.noteOwed();
@@ -324,14 +335,14 @@ export class Conductor implements Run {
   private async recover(step: PlanStep, totals: StepTotals): Promise<void> {
     const { nowUs } = this.context;
     const { slo } = this.plan;
-    const mostMs = Math.max(leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
+    const mostMs = Math.max(waits.leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
     const untilUs = nowUs() + mostMs * 1000;
     const needed = Math.ceil(this.requested * (1 - (slo.dropped ?? 0)));
     for (let [received, changedUs] = [totals.received, nowUs()]; nowUs() < untilUs;) {
-      await this.reached(nowUs() + recoveryPollMs * 1000);
-      await this.flush(untilUs + reportingUs);
+      await this.reached(nowUs() + waits.recoveryPollMs * 1000);
+      await this.flush(untilUs + waits.reportingUs);
       if (totals.received !== received) [received, changedUs] = [totals.received, nowUs()];
-      const isQuiet = totals.received >= totals.expected || nowUs() - changedUs >= quietUs;
+      const isQuiet = totals.received >= totals.expected || nowUs() - changedUs >= waits.quietUs;
       if (isQuiet && this.workers.takingPart() >= needed) return;
     }
   }
@@ -356,12 +367,33 @@ export class Conductor implements Run {
     this.emit();
   }
 
+  /** Whether what comes has been before: nothing is ordered or decided on by it. */
+  protected get isPast(): boolean {
+    return false;
+  }
+
+  /** Before everything else; gives the step that is going on already, where one is. */
+  protected begin(): Promise<PlanStep | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** What was ordered already, once. */
+  protected given<Type extends ToWorker['type']>(_type: Type): OrderOf<Type> | undefined {
+    return undefined;
+  }
+
+  protected ordered(_order: ToWorker): void {}
+
+  protected tookOver(_problem: string | undefined): void {}
+
   /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
   private async drain(totals: StepTotals, drainMs: number): Promise<void> {
-    const untilUs = this.context.nowUs() + drainMs * 1000;
-    this.workers.order({ type: 'drain', index: totals.facts.index, untilUs });
+    const earlier = this.given('drain');
+    const untilUs = earlier?.untilUs ?? this.context.nowUs() + drainMs * 1000;
+    if (earlier === undefined)
+      this.workers.order({ type: 'drain', index: totals.facts.index, untilUs });
     for (;;) {
-      const inTime = await this.flush(untilUs + reportingUs + this.leadUs);
+      const inTime = await this.flush(untilUs + waits.reportingUs + this.leadUs);
       const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
       if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
       await this.reached(Math.min(untilUs, this.nextPollUs));
@@ -370,7 +402,7 @@ export class Conductor implements Run {
 
   /** Waits until agents have heard of each other what was to be expected. */
   private async certain(): Promise<void> {
-    const untilUs = this.context.nowUs() + reportingUs + this.leadUs;
+    const untilUs = this.context.nowUs() + waits.reportingUs + this.leadUs;
     while (this.totals.unsettled > 0 && this.context.nowUs() < untilUs) {
       await this.flush(untilUs);
       if (this.totals.unsettled > 0) await this.reached(Math.min(untilUs, this.nextPollUs));
@@ -378,7 +410,7 @@ export class Conductor implements Run {
   }
 
   private get nextPollUs(): number {
-    return this.context.nowUs() + Math.max(drainPollMs, this.workers.drainPollMs ?? 0) * 1000;
+    return this.context.nowUs() + Math.max(waits.drainPollMs, this.workers.drainPollMs ?? 0) * 1000;
   }
 
   /** With it goes its agent, if the others go on; else the run. */
@@ -391,19 +423,21 @@ export class Conductor implements Run {
     } else if (!this.lostAgents.has(agent)) {
       this.lostAgents.add(agent, error);
       for (const each of workersOfAgent(plan, agent)) this.totals.lose(each);
-      workers.order({ type: 'gone', agent });
-      this.lossFlush = this.flushes += 1;
-      workers.order({ type: 'flush', flush: this.lossFlush });
+      this.lossFlush = this.flushes + 1;
+      if (!this.isPast) {
+        workers.order({ type: 'gone', agent });
+        workers.order({ type: 'flush', flush: (this.flushes += 1) });
+      }
       const isInStep = step !== undefined && step.totals.verdict === undefined;
       // What is owed to the lost one must not end it.
       if (isInStep) step.totals.abortWatch = undefined;
-      else if (this.context.onAgentLost !== 'continue') this.endWithoutAgents();
+      else if (!this.isPast && this.context.onAgentLost !== 'continue') this.endWithoutAgents();
     }
-    if (workers.alive.size === 0) this.endWithoutAgents();
+    if (!this.isPast && workers.alive.size === 0) this.endWithoutAgents();
     this.reports.changed();
   }
 
-  private endWithoutAgents(): void {
+  protected endWithoutAgents(): void {
     this.end('workerLost', () => this.lostAgents.sentence());
   }
 
@@ -420,7 +454,7 @@ export class Conductor implements Run {
       await this.reports.until(() => this.reports.has(`flush ${flush}`), withinMs);
       const isSettled = this.totals.unsettled === 0;
       if (isSettled && step.totals.received >= step.totals.expected) return;
-      await this.reports.until(() => workers.alive.size === 0, drainPollMs);
+      await this.reports.until(() => workers.alive.size === 0, waits.drainPollMs);
     } while (this.context.nowUs() < untilUs && workers.alive.size > 0);
   }
 
@@ -428,7 +462,7 @@ export class Conductor implements Run {
     this.enter('closing');
     this.workers.order({ type: 'close' });
     this.windows.drained(this.context.nowUs() / 1e6);
-    const withinMs = closeMs + this.leadUs / 1000;
+    const withinMs = waits.closeMs + this.leadUs / 1000;
     await this.reports.until(() => this.workers.alive.size === 0, withinMs);
     await this.workers.end();
     for (const tick of this.ticks.rest()) this.emit(tick);
@@ -444,7 +478,7 @@ export class Conductor implements Run {
     this.emit();
   }
 
-  private handle(worker: number, fact: FromWorker): void {
+  protected handle(worker: number, fact: FromWorker): void {
     switch (fact.type) {
       case 'sampled':
         this.lastSampleUs = this.context.nowUs();
@@ -454,11 +488,12 @@ export class Conductor implements Run {
           this.emit(tick);
         if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
         this.checkLoss();
+        if (this.isPast) break;
         this.checkTarget();
         if (fact.due) this.checkAborting();
         break;
       case 'moved':
-        this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes });
+        this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes }, !this.isPast);
         break;
       case 'ready':
       case 'connected':
@@ -480,39 +515,24 @@ export class Conductor implements Run {
   }
 
   /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
-  private checkTarget(): void {
-    const { requested, connected, failed, dropped } = this.totals.connectionCounts();
-    if (this.phase === 'connecting') {
-      if (connected === 0 && failed >= Math.min(hopelessConnects, requested)) this.endUnreachable();
-    } else if (
-      connected > 0 &&
-      (this.plan.life === undefined
-        ? // A client that recovers its socket was dropped, and takes part all the same.
-          connected === dropped && this.workers.takingPart() === 0
-        : this.recovery.deadForMs() > (this.plan.search ? deadInSearchMs : deadMs)) &&
-      this.phase !== 'closing' &&
-      this.phase !== 'done'
-    ) {
-      this.end('targetLost', () => lostWords(connected, this.totals.errorExamples));
-    }
+  protected checkTarget(): void {
+    const { phase, plan, totals, recovery, workers } = this;
+    const words = targetLost(phase, plan, totals, recovery, workers);
+    if (words !== undefined) this.end('targetLost', words);
   }
 
   private endUnreachable(): void {
-    this.end('targetLost', () => {
-      // More of them may fail until the run is over.
-      const { failed } = this.totals.connectionCounts();
-      return `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(this.totals.errorExamples)}`;
-    });
+    this.end('targetLost', () => unreachableWords(this.totals));
   }
 
-  private end(ending: Ending, message?: () => string): void {
+  protected end(ending: Ending, message?: () => string): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.endingMessage = message;
     this.reports.changed();
   }
 
-  private throwIfEnded(): void {
+  protected throwIfEnded(): void {
     if (this.ending !== undefined) throw new EndedEarly();
   }
 
@@ -541,7 +561,7 @@ export class Conductor implements Run {
     return inTime;
   }
 
-  private enter(phase: Phase): void {
+  protected enter(phase: Phase): void {
     this.phase = phase;
     this.emit();
   }
@@ -570,30 +590,11 @@ export class Conductor implements Run {
   }
 
   private summary(): RunSummary {
-    const cutShort: Verdict = {
-      status: 'incomplete',
-      reasons: [{ code: this.ending ?? 'stopped', message: 'the step was cut short' }],
-    };
-    // By the monotonic clock: somebody may have set the other one back meanwhile.
-    const elapsedMs = (this.context.nowUs() - this.startedUs) / 1000;
-    const search = this.steps.found?.(this.ending ?? 'completed', this.elapsedUs);
-    const begun = this.totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
-    for (const step of begun) this.noteAgents(step);
-    return {
-      startedAt: this.startedAt.toISOString(),
-      endedAt: new Date(this.startedAt.getTime() + elapsedMs).toISOString(),
-      ending: this.ending ?? 'completed',
-      ...(this.endingMessage === undefined ? {} : { endingMessage: this.endingMessage() }),
-      ...(this.endingStack === undefined ? {} : { endingStack: this.endingStack }),
-      target: this.context.target,
-      machine: this.context.machine,
-      ...(this.workers.agents && { agents: this.totals.ofAgents(this.workers.agents()) }),
-      connections: withoutIdleLife(this.totals.connections(), search),
-      steps: begun.map((step) => step.summary(this.plan.slo, cutShort)),
-      plannedSteps: this.steps.count,
-      ...(search && { search }),
-      errors: this.totals.errors,
-      errorExamples: this.totals.errorExamples,
-    };
+    const { plan, context, totals, steps, workers, startedAt, elapsedUs, endingStack } = this;
+    for (const step of totals.steps) this.noteAgents(step);
+    const ending = this.ending ?? 'completed';
+    const endingMessage = this.endingMessage?.();
+    const ended = { ending, endingMessage, endingStack, startedAt, elapsedUs };
+    return runSummary(plan, context, totals, steps, workers, ended);
   }
 }

@@ -14,11 +14,24 @@ export class MemberNews {
   ) {}
 
   /** Goes on once every worker has reported since the last time: nothing is settled before that anyway. */
-  add(report: MembershipReport): void {
+  add(report: MembershipReport, goesOn = true): void {
     if (!isReport(report)) return;
     this.pending.push(report);
     this.reporters.add(report.worker);
-    if ([...this.alive()].every((worker) => this.reporters.has(worker))) this.forward();
+    if (goesOn && [...this.alive()].every((worker) => this.reporters.has(worker))) this.forward();
+  }
+
+  /** Somebody else has ordered these on. */
+  forwarded(reports: readonly MembershipReport[]): void {
+    for (const { worker, upToUs, changes } of reports) {
+      const at = this.pending.findIndex(
+        (each) =>
+          each.worker === worker &&
+          each.upToUs === upToUs &&
+          each.changes.length === changes.length,
+      );
+      if (at >= 0) this.pending.splice(at, 1);
+    }
   }
 
   forward(): void {

@@ -14,6 +14,7 @@ import type { MergedTick } from '../../measure/sample';
 import type { RateWindows } from '../../measure/total/tickMerger';
 import type { PlanStep, Plan } from '../../plan/plan';
 import { sendersOf } from '../../plan/population';
+import type { CpuMeter } from '../machineClock';
 import { entryNames } from '../../usecases/registry';
 
 export interface RunningStep {
@@ -23,6 +24,8 @@ export interface RunningStep {
   readonly measureUs: number;
   /** The connections when it began. */
   readonly before: JudgedConnections;
+  /** Since it is measured. */
+  cpu?: CpuMeter;
 }
 
 export function factsOf(plan: Plan, step: PlanStep): StepFacts {
@@ -128,7 +131,11 @@ export class RecoveryPolling {
       sends: step.senders > 0,
     });
     this.watch = totals.recovery = watch;
-    this.timer = setInterval(() => watch.open(this.nowUs(), this.openConnections()), pollMs);
+    this.timer = setInterval(() => this.look(), pollMs);
+  }
+
+  look(): void {
+    this.watch?.open(this.nowUs(), this.openConnections());
   }
 
   /** Since how many milliseconds no connection takes part at all, as far as it was asked. */

@@ -47,12 +47,14 @@ export function leadRun(
     readonly startWorkers: StartWorkers;
     readonly originUs: number;
     readonly onAgentLost?: ConductorContext['onAgentLost'];
+    /** Absent: it begins with its first order. */
+    readonly begin?: (plan: Plan, context: ConductorContext) => Run;
   },
 ): Run {
-  const { startWorkers, originUs, onAgentLost } = dependencies;
+  const { startWorkers, originUs, onAgentLost, begin } = dependencies;
   const clock = machineClock();
   const { urls } = target.endpoint;
-  return new Conductor(plan, {
+  const context: ConductorContext = {
     startWorkers,
     keepGoing: dependencies.keepGoing === true,
     ...(onAgentLost !== undefined && { onAgentLost }),
@@ -75,7 +77,8 @@ export function leadRun(
       platform: process.platform,
       workers: plan.workers.length,
     },
-  });
+  };
+  return begin ? begin(plan, context) : new Conductor(plan, context);
 }
 
 /** The workers of one agent of the plan, as threads of this process. */

@@ -34,6 +34,7 @@ const subjects = subjectsOf('r1');
 const order = (change: Partial<RunOrder> = {}): RunOrder => ({
   ...{ type: 'run', text, overrides: [], files: {}, workersEach: 2, runId: 7, seed: 1 },
   ...{ dialect: 'auto', planHash: planHash(plan), originUs: 0, clock: 'c', ...change },
+  startedAt: '2026-01-01T00:00:00Z',
 });
 
 /** The workers of an agent, which report what they are made to. */

@@ -62,9 +62,11 @@ export class MemoryBus {
 }
 
 const matches = (pattern: string, subject: string): boolean =>
-  pattern.endsWith('*')
-    ? subject.startsWith(pattern.slice(0, -1)) && !subject.slice(pattern.length - 1).includes('.')
-    : subject === pattern;
+  pattern.endsWith('>')
+    ? subject.startsWith(pattern.slice(0, -1))
+    : pattern.endsWith('*')
+      ? subject.startsWith(pattern.slice(0, -1)) && !subject.slice(pattern.length - 1).includes('.')
+      : subject === pattern;
 
 export class MemoryLink implements Bus {
   isConnected = true;

@@ -1,0 +1,167 @@
+import { ExpectedError } from '../../base/expectedError';
+import { sampleOf } from '../../results/readResult';
+import type { Bus } from '../bus/bus';
+import {
+  readBeat,
+  readFact,
+  readMember,
+  readOrder,
+  readViewMessage,
+  type Member,
+  type RunOrder,
+  type RunSubjects,
+} from '../messages';
+
+/** A coordinator gives a sign of life four times a second, and once a second while it waits for agents. */
+const silentMs = 5000;
+/** One that is being replaced may take half a minute to end. */
+const usualWaitMs = 60_000;
+const lookEveryMs = 100;
+
+/** What whoever looks at the run has got so far. */
+export interface PastView {
+  /** Number of the last message, and tick of the last snapshot. */
+  readonly last: number;
+  readonly tick: number;
+  readonly hasTitle: boolean;
+  /** Whether they have its result, or why there is none. */
+  readonly isOver: boolean;
+}
+
+/** A run that another process has begun to lead. */
+export interface PastRun {
+  readonly order: RunOrder;
+  readonly members: readonly Member[];
+  /** Number of the last order. */
+  readonly orders: number;
+  /** Run time of what was reported last, microseconds. */
+  readonly reportedUs: number;
+  /** Whether one of its agents is there still. */
+  readonly isAlive: boolean;
+}
+
+export interface Lead {
+  /** Subject of the log, taken by this process: what is behind it in the log was said after that. */
+  readonly marker: string;
+  readonly view: PastView;
+  /** Absent: nobody had started the run. */
+  readonly past: PastRun | undefined;
+}
+
+/**
+ * Takes the lead of a run, where nobody else has it, with what others have left of it.
+ * @throws ExpectedError `run-led` when another process leads it
+ */
+export async function takeLead(
+  bus: Bus,
+  run: string,
+  subjects: RunSubjects,
+  waitMs = usualWaitMs,
+): Promise<Lead> {
+  const marker = (number: number): string => `${subjects.leaders}.${number}`;
+  const nobodys: PastView = { last: 0, tick: -1, hasTitle: false, isOver: false };
+  if (await bus.claim(marker(1), run)) return { marker: marker(1), view: nobodys, past: undefined };
+  const beats = new Map<string, number>();
+  const hearing = bus.hear(`${subjects.beats}.*`, (text) => {
+    const beat = readBeat(text);
+    if (beat !== undefined) beats.set(beat.epoch, beat.orders);
+  });
+  try {
+    for (let number = 2; ; number++) {
+      await silence(bus, run, subjects, waitMs);
+      if (await bus.claim(marker(number), run))
+        return await left(bus, subjects, marker(number), beats);
+    }
+  } finally {
+    hearing.dispose();
+  }
+}
+
+/** Until no coordinator was heard for a while. */
+async function silence(
+  bus: Bus,
+  run: string,
+  { alive }: RunSubjects,
+  waitMs: number,
+): Promise<void> {
+  const beganMs = performance.now();
+  let heardMs = beganMs;
+  const hearing = bus.hear(alive, () => {
+    heardMs = performance.now();
+  });
+  try {
+    while (performance.now() - heardMs < silentMs) {
+      if (performance.now() - beganMs > waitMs)
+        throw new ExpectedError(
+          'run-led',
+          `Run ${run} is led by another process: give another id with --run.`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+  } finally {
+    hearing.dispose();
+  }
+}
+
+/** What the log has up to the marker. */
+async function left(
+  bus: Bus,
+  subjects: RunSubjects,
+  marker: string,
+  beats: ReadonlyMap<string, number>,
+): Promise<Lead> {
+  const { log, lead, members: places, facts, view: views } = subjects;
+  const members: Member[] = [];
+  let order: RunOrder | undefined;
+  let orders = 0;
+  let lastFact = '';
+  let view: PastView = { last: 0, tick: -1, hasTitle: false, isOver: false };
+  const read = (text: string, subject: string): void => {
+    if (subject === lead) {
+      const given = readOrder(text);
+      if (given?.order.type === 'run') order = given.order;
+      orders = Math.max(orders, given?.number ?? 0);
+    } else if (subject.startsWith(`${places}.`)) {
+      const member = readMember(text);
+      if (member !== undefined) members[Number(subject.slice(places.length + 1))] = member;
+    } else if (subject.startsWith(`${facts}.`)) lastFact = text;
+    else if (subject === views) view = seenUpTo(view, text);
+  };
+  let over: () => void = () => undefined;
+  const whole = new Promise<void>((resolve) => {
+    over = resolve;
+  });
+  const following = await bus.follow(log, `${log}.>`, (text, subject) => {
+    if (subject === marker) over();
+    else read(text, subject);
+  });
+  await whole;
+  following.dispose();
+  if (order === undefined) return { marker, view, past: undefined };
+  // A bus that has lost its file has none of what was taken before.
+  const heard = members.map(({ epoch }) => beats.get(epoch));
+  const said = readFact(lastFact)?.said;
+  const isSample = said !== undefined && 'fact' in said && said.fact.type === 'sampled';
+  return {
+    ...{ marker, view },
+    past: {
+      ...{ order, members },
+      orders: Math.max(orders, ...heard.map((each) => each ?? 0)),
+      reportedUs: isSample ? said.fact.sample.atUs : 0,
+      isAlive: heard.some((each) => each !== undefined),
+    },
+  };
+}
+
+function seenUpTo(before: PastView, text: string): PastView {
+  const message = readViewMessage(text);
+  if (message === undefined) return before;
+  const last = Math.max(before.last, message.number);
+  const tick = message.type === 'snapshot' ? (sampleOf(message.snapshot)?.tick ?? -1) : -1;
+  return {
+    ...{ last, tick: Math.max(before.tick, tick) },
+    hasTitle: before.hasTitle || message.type === 'title',
+    isOver:
+      before.isOver || message.type === 'failed' || (message.type === 'result' && message.isLast),
+  };
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Result } from '../../src/results/result';
+import { AgentsOnBus, assertMeasured } from './agentsOnBus';
+
+describe('a run whose coordinator is killed', () => {
+  let cluster: AgentsOnBus;
+
+  before(async () => {
+    cluster = await AgentsOnBus.start();
+  });
+  after(() => cluster.dispose());
+
+  it('goes on with the next one, from where it is, and loses no message', async () => {
+    const run = cluster.newId();
+    const agents = [1, 2].map(() => cluster.agentHere(run));
+    const times = { singleStepDuration: '8s', warmup: 0, workers: 1 };
+    const config = { ...times, baseSending: 10, step: 10, sendingSteps: 2 };
+    const test = { useCase: 'broadcast', config };
+    const flags = ['--publish', '--keep-going'];
+    const first = cluster.leadApart(run, 2, test, flags);
+    await cluster.folder.sampled(run, /"received":[1-9]/, first.finished);
+    const viewer = cluster.attach(run, 'seen');
+    await viewer.said('measuring');
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const [own = ''] = readdirSync(path.join(cluster.folder.path, run));
+    const next = cluster.lead(run, 2, test, flags);
+    const led = await next.finished;
+    assert.ok(led.stdout.startsWith('{'), led.stderr);
+    const seen = await viewer.finished;
+    assertMeasured(led.code, led.stderr);
+    assert.match(led.stderr, /goes on; the process that led it before is gone$/m);
+    const result = JSON.parse(led.stdout) as Result;
+    assert.deepEqual(
+      result.steps.map(({ offered, sent, expected, received, lost }) => [
+        ...[offered, sent, expected, received, lost],
+      ]),
+      // 10, then 20 senders, a message each 50 ms, to 20 connections.
+      [1, 2].map((step) => [1600 * step, 1600 * step, 32_000 * step, 32_000 * step, 0]),
+    );
+    assert.deepEqual(
+      result.agents?.map(({ status }) => status),
+      ['done', 'done'],
+    );
+    assert.equal(seen.code, led.code, seen.stderr);
+    assert.deepEqual({ ...(JSON.parse(seen.stdout) as Result), id: '' }, { ...result, id: '' });
+    const ends = await Promise.all(agents.map(({ finished }) => finished));
+    assert.deepEqual(
+      ends.map(({ code }) => code),
+      [0, 0],
+    );
+    // What the first one had on its disk is read as that of any run that was broken off.
+    const shown = await cluster.folder.run(['show', path.join(run, own)]);
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /interrupted/i);
+  });
+});
