@@ -12,8 +12,11 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   pods: ['get', 'list'],
   'pods/portforward': ['create'],
 };
-/** What only `agents logs` needs. */
-const forLogs: Right = { verb: 'get', resource: 'pods/log' };
+/** Without these a run starts, too; what is missed then. */
+const useful: readonly (readonly [Right, string])[] = [
+  [{ verb: 'get', resource: 'pods/log' }, 'agents logs needs it'],
+  [{ verb: 'list', resource: 'events' }, 'why the cluster makes no pods is not known then'],
+];
 
 const rights = Object.entries(needed).flatMap(([resource, verbs]) =>
   verbs.map((verb): Right => ({ verb, resource })),
@@ -25,16 +28,14 @@ export const rightsCheck: ClusterCheck = {
   name: 'rights',
   async look(view): Promise<readonly Finding[]> {
     const { namespace } = await view.place();
-    const [mayLogs, ...may] = await view.may([forLogs, ...rights]);
+    const may = await view.may([...rights, ...useful.map(([right]) => right)]);
     const missing = rights.filter((_right, at) => may[at] !== true);
-    const logs: Finding[] = mayLogs
-      ? []
-      : [
-          {
-            status: 'note',
-            text: `You may not ${words(forLogs)}: agents logs needs it, a run does not.`,
-          },
-        ];
+    const notes = useful
+      .filter((_right, at) => may[rights.length + at] !== true)
+      .map(([right, missed]): Finding => ({
+        status: 'note',
+        text: `You may not ${words(right)}: ${missed}. A run does without.`,
+      }));
     if (missing.length > 0)
       return [
         {
@@ -42,11 +43,11 @@ export const rightsCheck: ClusterCheck = {
           text: `You may not ${missing.map(words).join(', ')} in namespace ${namespace}.`,
           advice: 'Ask for these rights, or name another namespace with --namespace.',
         },
-        ...logs,
+        ...notes,
       ];
     return [
       { status: 'good', text: `all ${rights.length} that a run needs in namespace ${namespace}` },
-      ...logs,
+      ...notes,
     ];
   },
 };

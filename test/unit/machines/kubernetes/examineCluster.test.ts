@@ -111,7 +111,7 @@ describe('what is looked at before a run in a cluster', () => {
   });
 
   it('needs no right but those of a run', async () => {
-    assert.deepEqual(await before({ refused: ['get pods/log', 'create pods'] }), []);
+    assert.deepEqual(await before({ refused: ['get pods/log', 'list events', 'create pods'] }), []);
   });
 
   it('takes files only as far as they fit beside the scripts', async () => {
@@ -327,7 +327,10 @@ describe('what doctor says of a cluster', () => {
     assert.match(outbound.advice ?? '', /NAT gateway/);
     const nodes = findings.find(({ check }) => check === 'nodes');
     assert.match(nodes?.text ?? '', /3 agents share them/);
-    const logs = findings.find(({ text }) => text.includes('pods/log'));
-    assert.equal(logs?.status, 'note');
+    const notes = findings.filter(({ check, status }) => check === 'rights' && status === 'note');
+    assert.deepEqual(
+      notes.map(({ text }) => text),
+      ['You may not get pods/log: agents logs needs it. A run does without.'],
+    );
   });
 });
