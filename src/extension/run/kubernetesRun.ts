@@ -26,6 +26,7 @@ import { askPick, askText, type Place } from '../askInSteps';
 import { t } from '../log';
 import { setting, type Services } from '../services';
 import { back, inSteps } from '../stepsOfQuestions';
+import { forEditor, withoutFlags } from './clusterWords';
 import {
   EditorRun,
   introduced,
@@ -57,7 +58,9 @@ export async function askCluster(
   text: string,
   { state }: Services,
 ): Promise<ClusterChoice | undefined> {
-  const contexts = await contextsOf(kubectlOf());
+  const contexts = await contextsOf(kubectlOf()).catch((error: unknown) => {
+    throw forEditor(error);
+  });
   if (contexts.names.length === 0)
     throw new ExpectedError(
       'kubectl-context',
@@ -160,7 +163,7 @@ export async function startClusterRun(
       {
         ...{ progress, leaving: leaving.signal, t: say },
         ...{ stopping: stopping.signal, stopReason: 'stopped' },
-        say: (kind, text) => shell.say(kind, text),
+        say: (kind, text) => shell.say(kind, withoutFlags(text)),
         gathered: (nodes, agents) =>
           progress(t('{0} of {1} agents are there ({2}).', nodes.length, agents, nodes.join(', '))),
         begun: (viewed) => {
@@ -171,7 +174,7 @@ export async function startClusterRun(
       },
       { parseScenario, writeCounters },
     );
-    over.catch(reject);
+    over.catch((error: unknown) => reject(forEditor(error) as Error));
   });
 }
 
