@@ -107,7 +107,7 @@ describe('the packed extension', () => {
     assert.deepEqual(filesInZip(packedExtension).sort(), [...expected, ...own].sort());
   });
 
-  it('stays below 1 MB', () => {
-    assert.ok(statSync(packedExtension).size < 1024 * 1024);
+  it('stays below 1.4 MB', () => {
+    assert.ok(statSync(packedExtension).size < 1.4 * 1024 * 1024);
   });
 });
