@@ -1,8 +1,7 @@
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
 import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { ExpectedError } from '../base/expectedError';
-import { latencyShare, summaryKeys } from '../base/objectives/latency';
-import type { LatencyMetric } from '../base/objectives/percentile';
+import { latencyShare, summaryKeys, type LatencyMetric } from '../base/objectives/percentile';
 import type { LatencySummary } from './latencySummary';
 
 /** One hour; anything above counts as this. */

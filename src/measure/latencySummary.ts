@@ -1,12 +1,12 @@
 import { countFor, leastBeyond, showsShare } from '../base/measuringLimits';
+import { latencyOverExpected } from '../base/objectives/latency';
+import type { JudgedDeliveries } from '../base/objectives/objective';
 import {
+  latencyMetrics,
   latencyShare,
-  latencyOverExpected,
   summaryKeys,
   type SummaryKey,
-} from '../base/objectives/latency';
-import type { JudgedDeliveries } from '../base/objectives/objective';
-import { latencyMetrics } from '../base/objectives/percentile';
+} from '../base/objectives/percentile';
 import { formatCount } from '../base/units';
 
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */

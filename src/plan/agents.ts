@@ -33,3 +33,8 @@ export function connectionsOfAgent(
     if (agentOfConnection(plan, index) === agent) own.push(index);
   return Uint32Array.from(own);
 }
+
+/** Splits `total` into whole parts that differ by at most one and sum to it. */
+export function split(total: number, parts: number): number[] {
+  return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
+}

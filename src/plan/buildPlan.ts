@@ -8,6 +8,7 @@ import type { Parameters } from '../usecases/parameters';
 import { payloadOf } from '../usecases/payloadSizes';
 import { findUseCase } from '../usecases/registry';
 import { hubRunOf } from '../usecases/useCase';
+import { split } from './agents';
 import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups, PlanStep } from './plan';
 import { scenarioAt } from '../scenario/searched';
 
@@ -28,11 +29,6 @@ const bySubprotocol = {
   protobuf: 'webpubsubProtobuf',
   reliableProtobuf: 'webpubsubReliableProtobuf',
 } as const;
-
-/** Splits `total` into whole parts that differ by at most one and sum to it. */
-export function split(total: number, parts: number): number[] {
-  return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
-}
 
 /**
  * The same scenario and options give the same plan.

@@ -1,5 +1,6 @@
 import { defaultSlo } from '../../src/base/slo';
-import { split, planEntryOf } from '../../src/plan/buildPlan';
+import { split } from '../../src/plan/agents';
+import { planEntryOf } from '../../src/plan/buildPlan';
 import type { Plan, PlanEntry, PlanStep } from '../../src/plan/plan';
 import type { Parameters } from '../../src/usecases/parameters';
 

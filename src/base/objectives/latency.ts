@@ -8,26 +8,11 @@ import {
   percentilePattern,
   percentOf,
   shareOf,
+  summaryKeys,
   type LatencyMetric,
   type Percentile,
 } from './percentile';
 import { fill, latencyWords, latencyWordsBeside } from './limitWords';
-
-/** Share of the sorted deliveries that lies at or below each metric's value. */
-export const latencyShare = Object.fromEntries(
-  latencyMetrics.map((metric) => [metric, shareOf(metric)]),
-) as Readonly<Record<LatencyMetric, number>>;
-
-export const summaryKeys = {
-  p50: 'p50',
-  p90: 'p90',
-  p95: 'p95',
-  p99: 'p99',
-  'p99.9': 'p999',
-  'p99.99': 'p9999',
-  max: 'max',
-} as const satisfies Readonly<Record<LatencyMetric, string>>;
-export type SummaryKey = (typeof summaryKeys)[LatencyMetric];
 
 /** Whether results have it under a name of its own. */
 export const isSummarised = (metric: Percentile): metric is LatencyMetric =>

@@ -23,6 +23,22 @@ export function shareOf(metric: Percentile): number {
   return metric === 'max' ? 1 : Number(`${metric.slice(1)}e-2`);
 }
 
+/** Share of the sorted deliveries that lies at or below each metric's value. */
+export const latencyShare = Object.fromEntries(
+  latencyMetrics.map((metric) => [metric, shareOf(metric)]),
+) as Readonly<Record<LatencyMetric, number>>;
+
+export const summaryKeys = {
+  p50: 'p50',
+  p90: 'p90',
+  p95: 'p95',
+  p99: 'p99',
+  'p99.9': 'p999',
+  'p99.99': 'p9999',
+  max: 'max',
+} as const satisfies Readonly<Record<LatencyMetric, string>>;
+export type SummaryKey = (typeof summaryKeys)[LatencyMetric];
+
 /** Lower ones first, the largest value last. */
 export const byShare = (a: Percentile, b: Percentile): number => shareOf(a) - shareOf(b);
 

@@ -1,6 +1,5 @@
 import { leastBeyond, showsShare } from '../../base/measuringLimits';
-import { latencyShare, summaryKeys } from '../../base/objectives/latency';
-import type { LatencyMetric } from '../../base/objectives/percentile';
+import { latencyShare, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { latencyAt, shownLatency } from '../latencySummary';

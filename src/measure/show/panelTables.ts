@@ -1,8 +1,7 @@
 /** Tables of a run as the panel and the report show them, in the words of the one who shows them. */
 import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
-import { latencyShare, summaryKeys } from '../../base/objectives/latency';
 import { fill } from '../../base/objectives/limitWords';
-import { latencyMetrics } from '../../base/objectives/percentile';
+import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/percentile';
 import { formatCount, formatShare } from '../../base/units';
 import type { SearchKind } from '../../search/searchSummary';
 import { latencyAt, type LatencySummary } from '../latencySummary';

@@ -1,7 +1,6 @@
 /** Latency spectra: latency over the share of the deliveries that are at least as fast. */
 import { showsShare } from '../../base/measuringLimits';
-import { latencyShare, summaryKeys } from '../../base/objectives/latency';
-import { latencyMetrics } from '../../base/objectives/percentile';
+import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/percentile';
 import type { LatencySummary } from '../latencySummary';
 
 export interface SpectrumPoint {

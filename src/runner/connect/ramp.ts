@@ -1,7 +1,7 @@
 import type { Clock } from '../machineClock';
 import type { PhaseTimes } from '../../base/endpoint';
 import { Arrivals } from '../../plan/arrivals';
-import { split } from '../../plan/buildPlan';
+import { split } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 import { randomFor } from '../../plan/draws';
 import { ConnectFailure, mayRetry } from '../../wire/connectFailure';

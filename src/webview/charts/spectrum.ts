@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { showsShare } from '../../base/measuringLimits';
-import { latencyShare } from '../../base/objectives/latency';
+import { latencyShare } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { percentWords } from '../../measure/show/chartWords';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latencyShare } from '../../../src/base/objectives/latency';
-import { latencyMetrics } from '../../../src/base/objectives/percentile';
+import { latencyMetrics, latencyShare, summaryKeys } from '../../../src/base/objectives/percentile';
 import { defaultSlo } from '../../../src/base/slo';
 import { countsLost, judgedLatency, shownLatency } from '../../../src/measure/latencySummary';
 import { RunTotals } from '../../../src/measure/total/runTotals';
-import { summaryKeys } from '../../../src/base/objectives/latency';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
 
 describe('judged latencies', () => {

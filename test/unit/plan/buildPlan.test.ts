@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { buildPlan, split } from '../../../src/plan/buildPlan';
+import { split } from '../../../src/plan/agents';
+import { buildPlan } from '../../../src/plan/buildPlan';
 import type { Plan } from '../../../src/plan/plan';
 import { scenarioWith } from '../capacity/scenarios';
 
