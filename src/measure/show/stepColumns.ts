@@ -129,7 +129,7 @@ export const stepColumns: readonly StepColumn[] = [
   },
   {
     ...{ id: 'clockError', head: 'Clocks ±', unit: 'latency', stepOnly: true, place: 8.4 },
-    ...{ views: ['markdown', 'panel'], whereMeasured: true },
+    ...{ views: ['markdown'], whereMeasured: true },
     value: (row) => insideAgents(row) && row.clockErrorUs,
   },
   {
