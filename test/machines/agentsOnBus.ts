@@ -65,8 +65,9 @@ export class AgentsOnBus {
     agents: number,
     test: Omit<LoadTest, 'target'>,
     flags: readonly string[] = [],
+    under: readonly string[] = [],
   ): CliProcess {
-    return startCli(this.words(run, agents, test, flags), this.options());
+    return startCli(this.words(run, agents, test, flags), { ...this.options(), under });
   }
 
   attach(run: string, out: string): CliHere {

@@ -33,6 +33,10 @@ describe('agents that are lost', () => {
       const leading = cluster.lead(run, 3, test, ['--agent-timeout', '10s', '--keep-going']);
       await cluster.folder.sampled(run, /"index":2[^}]*"received":[1-9]/, leading.finished);
       first!.child.kill(signal);
+      // Whoever is started in its place finds that place taken.
+      const replacement = await cluster.agentHere(run).finished;
+      assert.equal(replacement.code, 0);
+      assert.match(replacement.stderr, /every place of the run is taken/);
       const { code, stdout, stderr } = await leading.finished;
       const result = JSON.parse(stdout) as Result;
       assert.equal(code, 6, stderr);
@@ -53,6 +57,49 @@ describe('agents that are lost', () => {
       const [whole] = result.steps;
       assert.deepEqual([whole!.received, whole!.lost], [whole!.expected, 0]);
     });
+
+  it('because they stand still make their step invalid, and lose nothing', async () => {
+    const run = cluster.newId();
+    const [first] = [1, 2].map(() => cluster.agent(run));
+    const config = { singleStepDuration: '6s', warmup: 0, workers: 1 };
+    const leading = cluster.lead(run, 2, { useCase: 'broadcast', config });
+    await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
+    first!.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    first!.child.kill('SIGCONT');
+    const { code, stdout, stderr } = await leading.finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    const { steps, agents } = JSON.parse(stdout) as Result;
+    const [{ verdict, offered, expected, received }] = steps as [Result['steps'][0]];
+    assert.deepEqual([code, verdict.status], [4, 'invalid'], stderr);
+    assert.match(verdict.reasons.map(({ code: of }) => of).join(), /slip|send-rate/);
+    assert.deepEqual([offered, received], [2400, expected]);
+    assert.deepEqual(
+      agents?.map(({ status }) => status),
+      ['done', 'done'],
+    );
+  });
+
+  it('by none, but without a target, end with that', async () => {
+    const run = cluster.newId();
+    const agents = [1, 2].map(() => cluster.agentHere(run));
+    const leading = cluster.lead(run, 2, { config: minute });
+    await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
+    await cluster.hub.dispose();
+    const { code, stdout, stderr } = await leading.finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    const { ending, agents: all } = JSON.parse(stdout) as Result;
+    assert.deepEqual([code, ending], [3, 'targetLost'], stderr);
+    assert.deepEqual(
+      all?.map(({ status }) => status),
+      ['done', 'done'],
+    );
+    const ends = await Promise.all(agents.map(({ finished }) => finished));
+    assert.deepEqual(
+      ends.map((end) => end.code),
+      [0, 0],
+    );
+  });
 
   it('with the coordinator stop sending by themselves', async () => {
     const run = cluster.newId();

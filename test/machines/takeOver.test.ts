@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../src/results/result';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
+import { clockAhead, noClockSpace } from './clockSpace';
 
 describe('a run whose coordinator is killed', () => {
   let cluster: AgentsOnBus;
@@ -55,5 +56,37 @@ describe('a run whose coordinator is killed', () => {
     const shown = await cluster.folder.run(['show', path.join(run, own)]);
     assert.equal(shown.code, 0, shown.stderr);
     assert.match(shown.stdout, /interrupted/i);
+  });
+
+  it('is ended in order by one with another clock, and keeps the steps that were over', async function () {
+    const why = noClockSpace();
+    if (why !== undefined) {
+      process.stdout.write(`    skipped, no clock can be shifted here: ${why}\n`);
+      this.skip();
+    }
+    const run = cluster.newId();
+    const agent = cluster.agentHere(run);
+    const times = { singleStepDuration: '3s', warmup: 0, workers: 1 };
+    const test = { config: { ...times, baseSending: 10, step: 5, sendingSteps: 3 } };
+    const first = cluster.leadApart(run, 1, test, ['--keep-going']);
+    await cluster.folder.sampled(run, /"index":2[^}]*"received":[1-9]/, first.finished);
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const next = cluster.leadApart(run, 1, test, ['--keep-going'], clockAhead(500));
+    const { code, stdout, stderr } = await next.finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    const { ending, endingMessage, verdict, steps, agents } = JSON.parse(stdout) as Result;
+    assert.deepEqual([code, ending, verdict.status], [6, 'workerLost', 'incomplete'], stderr);
+    assert.match(endingMessage ?? '', /process that led the run was lost.*has another clock/);
+    const [over, cut, ...more] = steps;
+    assert.match(over!.verdict.status, /^(pass|invalid)$/);
+    assert.deepEqual([over!.offered, over!.received, over!.lost], [600, 600, 0]);
+    assert.deepEqual([cut!.verdict.status, more.length], ['incomplete', 0]);
+    assert.ok(cut!.received > 0, 'what was measured of it is there');
+    assert.deepEqual(
+      agents?.map(({ status }) => status),
+      ['done'],
+    );
+    assert.equal((await agent.finished).code, 0);
   });
 });

@@ -8,7 +8,6 @@ import {
   readBeat,
   readJoinQuestion,
   readMember,
-  type Alive,
   type JoinAnswer,
   type JoinQuestion,
   type Member,
@@ -17,8 +16,6 @@ import {
 
 /** Source: decision record on several machines, "Barrier". */
 const usualJoinMs = 180_000;
-/** Agents that have come leave when they hear nothing. */
-const aliveEveryMs = 1000;
 
 export interface Gathering {
   readonly run: string;
@@ -44,10 +41,6 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
   const refused = new Set<string>();
   const subscriptions: Disposable[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const signs = setInterval(
-    () => bus.say(subjects.alive, encode({} satisfies Alive)),
-    aliveEveryMs,
-  );
   try {
     const complete = new Promise<void>((resolve) => {
       const look = (): void => {
@@ -97,7 +90,6 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
     return Array.from({ length: agents }, (_, place) => members.get(place)!);
   } finally {
     clearTimeout(timer);
-    clearInterval(signs);
     for (const subscription of subscriptions) subscription.dispose();
   }
 }

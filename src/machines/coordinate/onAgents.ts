@@ -12,7 +12,14 @@ import { machineClock } from '../../runner/machineClock';
 import type { OpenTarget } from '../../targets/target';
 import type { Bus } from '../bus/bus';
 import { answerClock, clockName } from '../clock/referenceClock';
-import { encode, mostMessageBytes, subjectsOf, type Member, type RunOrder } from '../messages';
+import {
+  encode,
+  mostMessageBytes,
+  subjectsOf,
+  type Alive,
+  type Member,
+  type RunOrder,
+} from '../messages';
 import { newRunId } from '../newRunId';
 import { dialectOf, planHash } from '../planHash';
 import { AgentHosts, type AgentHostsContext } from './agentHosts';
@@ -27,6 +34,8 @@ export interface AgentsWanted {
   readonly lossMs?: number;
   /** The run is there for agents to join. */
   readonly opened?: (run: string) => void;
+  /** Another process has begun the run, and may lead it still. */
+  readonly held?: (run: string) => void;
   /** What others have got who look at the run; called before anything is said to them. */
   readonly viewed?: (view: PastView) => void;
   /** Its end is on the bus already: waits until somebody has seen it. */
@@ -52,6 +61,8 @@ export class Crew {
   private hosts: AgentHosts | undefined;
   /** The run goes on without this process. */
   private isOthers = false;
+  /** Until there are hosts that give signs of life: agents that have come, and others who would lead, wait for them. */
+  private readonly signs: NodeJS.Timeout;
 
   private constructor(
     private readonly bus: Bus,
@@ -60,7 +71,9 @@ export class Crew {
     private readonly wanted: AgentsWanted,
     private readonly renewed: Emitter<void>,
     private readonly lead: Lead,
-  ) {}
+  ) {
+    this.signs = signsOfLife(bus, run);
+  }
 
   /** When a run began that another process has led before. */
   get startedAt(): Date | undefined {
@@ -82,7 +95,7 @@ export class Crew {
         wanted.renewed?.();
       });
     await open();
-    let lead = await takeLead(bus, run, subjects);
+    let lead = await takeLead(bus, run, subjects, () => wanted.held?.(run));
     if (lead.past?.isAlive === false && !lead.view.isOver) {
       // What is left of a run that nobody ended is none of this one.
       await bus.removeLog(subjects.log);
@@ -92,6 +105,7 @@ export class Crew {
     const { marker, past, view } = lead;
     renewed.event(() => void bus.claim(marker, run).catch(() => false));
     wanted.viewed?.(view);
+    const signs = signsOfLife(bus, run);
     try {
       if (view.isOver) {
         await wanted.over?.();
@@ -110,6 +124,8 @@ export class Crew {
       if (!view.isOver) await wanted.failed?.(error);
       await bus.removeLog(subjects.log).catch(() => undefined);
       throw error;
+    } finally {
+      clearInterval(signs);
     }
   }
 
@@ -188,6 +204,7 @@ export class Crew {
       },
     );
     this.hosts = hosts;
+    clearInterval(this.signs);
     return this.led(
       answering,
       leadRun(plan, target, {
@@ -223,6 +240,7 @@ export class Crew {
     const { marker } = this.lead;
     const hosts = AgentHosts.takeOver({ ...this.contextOf(order), past: { orders, marker } });
     this.hosts = hosts;
+    clearInterval(this.signs);
     const problem = whyNotOn(hasClock, target);
     return this.led(
       answering,
@@ -252,6 +270,7 @@ export class Crew {
 
   /** What is on the bus stays there, for whoever takes the place of this process. */
   async leave(): Promise<void> {
+    clearInterval(this.signs);
     await this.hosts?.end();
   }
 
@@ -260,6 +279,13 @@ export class Crew {
     await this.leave();
     if (!this.isOthers) await this.bus.removeLog(subjectsOf(this.run).log).catch(() => undefined);
   }
+}
+
+const signEveryMs = 1000;
+
+function signsOfLife(bus: Bus, run: string): NodeJS.Timeout {
+  const { alive } = subjectsOf(run);
+  return setInterval(() => bus.say(alive, encode({} satisfies Alive)), signEveryMs).unref();
 }
 
 const replaced = 'The process that led the run was lost';

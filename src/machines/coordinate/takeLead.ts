@@ -49,18 +49,21 @@ export interface Lead {
 }
 
 /**
- * Takes the lead of a run, where nobody else has it, with what others have left of it.
+ * Takes the lead of a run, where nobody else has it, with what others have left of it; `held` is called when that has to be
+ * found out.
  * @throws ExpectedError `run-led` when another process leads it
  */
 export async function takeLead(
   bus: Bus,
   run: string,
   subjects: RunSubjects,
+  held: () => void = () => undefined,
   waitMs = usualWaitMs,
 ): Promise<Lead> {
   const marker = (number: number): string => `${subjects.leaders}.${number}`;
   const nobodys: PastView = { last: 0, tick: -1, hasTitle: false, isOver: false };
   if (await bus.claim(marker(1), run)) return { marker: marker(1), view: nobodys, past: undefined };
+  held();
   const beats = new Map<string, number>();
   const hearing = bus.hear(`${subjects.beats}.*`, (text) => {
     const beat = readBeat(text);
