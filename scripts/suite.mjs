@@ -23,7 +23,7 @@ const lingerMs = 15_000;
 export const turns = [
   [
     { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
-    { name: 'interop', needs: ['bundles', 'aspnetServer'], retries: 0, lasts: true },
+    { name: 'interop', needs: ['bundles', 'aspnetServer', 'natsServer'], retries: 0, lasts: true },
     // Its agents are processes of their own.
     { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0, lasts: true },
     // One process: each further one would load the whole product again. It begins while the others still prepare.

@@ -12,6 +12,9 @@ import { CliFolder } from '../load/cliFolder';
 import type { LoadTest } from '../load/loadRun';
 import { NatsServer } from './natsServer';
 
+/** Without a target it goes to the hub beside the bus. */
+type AgentTest = Omit<LoadTest, 'target'> & Partial<Pick<LoadTest, 'target'>>;
+
 let runs = 0;
 
 /** To its end: on a busy machine the load may not have left in time, which changes no count. */
@@ -27,10 +30,18 @@ export class AgentsOnBus {
   private constructor(
     readonly bus: NatsServer,
     readonly hub: HubHere,
+    private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  static async start(knobs = ''): Promise<AgentsOnBus> {
-    return new AgentsOnBus(await NatsServer.start(), await startHubHere(knobs));
+  /** @param env of the command lines: what references stand for */
+  static async start(knobs = '', env: Readonly<Record<string, string>> = {}): Promise<AgentsOnBus> {
+    return new AgentsOnBus(await NatsServer.start(), await startHubHere(knobs), env);
+  }
+
+  /** With a hub that somebody else ends. */
+  static async beside(url: string): Promise<AgentsOnBus> {
+    const dispose = (): Promise<void> => Promise.resolve();
+    return new AgentsOnBus(await NatsServer.start(), { url, dispose }, {});
   }
 
   newId = (): string => `test-${process.pid}-${(runs += 1)}`;
@@ -50,12 +61,7 @@ export class AgentsOnBus {
   }
 
   /** Starts a run on agents of its id. */
-  lead(
-    run: string,
-    agents: number,
-    test: Omit<LoadTest, 'target'>,
-    flags: readonly string[] = [],
-  ): CliHere {
+  lead(run: string, agents: number, test: AgentTest, flags: readonly string[] = []): CliHere {
     return startHere(this.words(run, agents, test, flags), this.options());
   }
 
@@ -63,7 +69,7 @@ export class AgentsOnBus {
   leadApart(
     run: string,
     agents: number,
-    test: Omit<LoadTest, 'target'>,
+    test: AgentTest,
     flags: readonly string[] = [],
     under: readonly string[] = [],
   ): CliProcess {
@@ -75,7 +81,7 @@ export class AgentsOnBus {
   }
 
   /** The result of a run on so many agents of this process. */
-  async result(agents: number, test: Omit<LoadTest, 'target'>): Promise<Result> {
+  async result(agents: number, test: AgentTest): Promise<Result> {
     const run = this.newId();
     const workers = Array.from({ length: agents }, () => this.agentHere(run));
     const { code, stdout, stderr } = await this.lead(run, agents, test, ['--keep-going']).finished;
@@ -95,19 +101,14 @@ export class AgentsOnBus {
     this.folder.dispose();
   }
 
-  private words(
-    run: string,
-    agents: number,
-    test: Omit<LoadTest, 'target'>,
-    flags: readonly string[],
-  ): string[] {
+  private words(run: string, agents: number, test: AgentTest, flags: readonly string[]): string[] {
     const file = this.folder.scenario(`${run}.yaml`, { target: this.hub.url, ...test });
     const places = ['--on', 'hosts', '--agents', `${agents}`, '--run', run];
     return ['run', `${this.folder.path}/${file}`, ...places, '--json', '--out', run, ...flags];
   }
 
   private options(): CliOptions {
-    return { cwd: this.folder.path, env: { SIGNALR_BENCH_BUS: this.bus.url } };
+    return { cwd: this.folder.path, env: { ...this.env, SIGNALR_BENCH_BUS: this.bus.url } };
   }
 
   private kept<Agent extends CliHere | CliProcess>(agent: Agent): Agent {

@@ -1,40 +1,70 @@
 import assert from 'node:assert/strict';
-import { assertExact, onlyStep } from '../load/loadRun';
+import type { Result } from '../../src/results/result';
+import { bothEmulators } from '../load/bothEmulators';
+import { assertExact, assertUndisturbed, onlyStep } from '../load/loadRun';
 import { AgentsOnBus } from './agentsOnBus';
+import { assertEachExact, mixOf, useCasesOf } from './useCases';
 
-/** Each sender's messages. */
-const perSender = 10;
+const connections = 60;
+function assertDone(result: Result): void {
+  const { agents = [] } = result;
+  assert.deepEqual(
+    agents.map(({ index, status, clockErrorUs }) => [index, status, clockErrorUs]),
+    [1, 2, 3].map((index) => [index, 'done', 0]),
+  );
+  const received = agents.map(({ lastStep }) => lastStep?.received ?? 0);
+  assert.equal(
+    received.reduce((sum, each) => sum + each, 0),
+    onlyStep(result).received,
+  );
+}
 
 describe('exact counts of three agents', () => {
+  const connectionStrings = bothEmulators();
   let cluster: AgentsOnBus;
 
   before(async () => {
-    cluster = await AgentsOnBus.start();
+    const { signalr: SERVICE } = connectionStrings;
+    cluster = await AgentsOnBus.start('', { SERVICE });
   });
   after(() => cluster.dispose());
 
-  for (const [useCase, receivers, parameters] of [
-    ['echo', 1, {}],
-    ['broadcast', 20, {}],
-    ['sendToGroup', 5, { groupCount: 4 }],
-    ['sendToClient', 1, {}],
-    ['sendToClient', 1, { targets: 'random' }],
-  ] as const)
-    it(`of ${useCase} ${JSON.stringify(parameters)}`, async () => {
-      const config = { baseSending: 9, workers: 1 };
-      const result = await cluster.result(3, { useCase, parameters, config });
-      assertExact(onlyStep(result), 9 * perSender, 9 * perSender * receivers);
-      const { agents = [] } = result;
-      assert.deepEqual(
-        agents.map(({ index, status, clockErrorUs }) => [index, status, clockErrorUs]),
-        [1, 2, 3].map((index) => [index, 'done', 0]),
-      );
-      const received = agents.map(({ lastStep }) => lastStep?.received ?? 0);
-      assert.equal(
-        received.reduce((sum, each) => sum + each, 0),
-        9 * perSender * receivers,
-      );
+  it('of every use case of hubs', async () => {
+    const cases = useCasesOf(connections);
+    const result = await cluster.result(3, mixOf(cases, connections));
+    assertUndisturbed(result);
+    assertEachExact(result, cases);
+    assertDone(result);
+  });
+
+  it('of every use case of the REST API of a service, and of its server connections', async () => {
+    const groups = { groupCount: 4 };
+    const cases = ['rest', 'restPersist'].flatMap((kind) => [
+      { name: `${kind}SendToUser`, receivers: 1 },
+      { name: `${kind}SendToGroup`, parameters: groups, receivers: connections / 4 },
+      { name: `${kind}Broadcast`, receivers: connections },
+    ]);
+    const { config, ...mix } = mixOf(cases, connections);
+    const result = await cluster.result(3, {
+      ...mix,
+      target: '${env:SERVICE}',
+      config: { ...config, service: 'signalr', skipNegotiation: false },
     });
+    // HTTP requests side by side keep no order.
+    assertEachExact(result, cases, { outOfOrder: 0 });
+    assertDone(result);
+  });
+
+  it('of connections that send nothing', async () => {
+    const result = await cluster.result(3, {
+      useCase: 'connectOnly',
+      config: { connections: 20, workers: 1 },
+    });
+    const { requested, connected, failed, dropped } = result.connections;
+    assert.deepEqual([requested, connected, failed, dropped], [20, 20, 0, 0]);
+    assertExact(onlyStep(result), 0, 0);
+    assertDone(result);
+  });
 
   it('of several steps and a mix, with two workers each', async () => {
     const result = await cluster.result(2, {

@@ -1,0 +1,264 @@
+// What runs on several machines cost, measured on whole runs of the built command line over a real bus:
+//
+//   node bench/agents.mjs simulated [AGENTS] [WORKERS] [SECONDS]   coordinator and bus with agents that only report
+//   node bench/agents.mjs cost [ROUNDS] [SECONDS]                  agents' CPU per message against that of a single run
+//   node bench/agents.mjs start [AGENTS]                           from the command to the first message, part by part
+//
+// After `npm run build`. Linux only, since CPU time is read from /proc. Judges nothing; see bench/README.md.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from '../scripts/nodeProgram.mjs';
+import { median, serve } from './processes.mjs';
+
+const cli = path.join(root, 'dist', 'cli.js');
+const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout);
+const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-'));
+const children = new Set();
+
+function start(program, args, env = {}) {
+  const child = spawn(program, args, {
+    ...{ cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+    env: { ...process.env, ...env },
+  });
+  children.add(child);
+  child.text = { out: '', err: '' };
+  for (const [name, stream] of [
+    ['out', child.stdout],
+    ['err', child.stderr],
+  ])
+    stream.setEncoding('utf8').on('data', (text) => (child.text[name] += text));
+  child.ended = once(child, 'close').then(([code]) => {
+    children.delete(child);
+    return code;
+  });
+  return child;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+/** A bus of its own, with the port at which it says how much went over it. */
+async function startBus() {
+  const program = readFileSync(path.join(root, 'out', 'nats', 'program'), 'utf8');
+  const [port, monitor] = [await freePort(), await freePort()];
+  const store = mkdtempSync(path.join(folder, 'bus-'));
+  const where = ['--addr', '127.0.0.1', '--port', `${port}`, '--http_port', `${monitor}`];
+  const child = start(program, [...where, '--jetstream', '--store_dir', store]);
+  await new Promise((resolve, reject) => {
+    child.stderr.on('data', () => child.text.err.includes('Server is ready') && resolve());
+    child.once('exit', () => reject(new Error(`nats-server ended: ${child.text.err}`)));
+  });
+  const traffic = async () => {
+    const { in_bytes, out_bytes } = await (await fetch(`http://127.0.0.1:${monitor}/varz`)).json();
+    return { inBytes: in_bytes, outBytes: out_bytes };
+  };
+  return { url: `nats://127.0.0.1:${port}`, pid: child.pid, traffic };
+}
+
+/** CPU time of a process with all its threads so far, seconds. */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+let runs = 0;
+
+/** A run of the command line, on agents where `words` say so. */
+function lead(scenario, target, words = [], env = {}, node = []) {
+  const out = path.join(folder, `run-${(runs += 1)}`);
+  writeFileSync(`${out}.yaml`, scenario);
+  const flags = ['--target', target, '--json', '--keep-going', '--out', out, ...words];
+  const startedAt = Date.now();
+  const child = start(process.execPath, [...node, cli, 'run', `${out}.yaml`, ...flags], env);
+  const finished = child.ended.then((code) => {
+    if (!child.text.out.startsWith('{'))
+      throw new Error(`a run ended with ${code}: ${child.text.err}`);
+    return JSON.parse(child.text.out);
+  });
+  return { child, finished, startedAt, samples: () => samplesIn(out) };
+}
+
+function samplesIn(out) {
+  const [name] = readdirSync(out);
+  const text = readFileSync(path.join(out, name, 'samples.jsonl'), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const onAgents = (agents, run) => ['--on', 'hosts', '--agents', `${agents}`, '--run', run];
+
+async function simulated([agentsText = '50', workersText = '1', secondsText = '20']) {
+  const [agents, workers, seconds] = [agentsText, workersText, secondsText].map(Number);
+  const perSecond = 5000;
+  const scenario = `config:
+  connections: ${agents * workers * 100}
+  baseSending: ${agents * workers * 100}
+  workers: ${workers}
+  warmup: 2s
+  singleStepDuration: ${seconds}s
+scenario: { name: echo, parameters: { sendingInterval: 20ms } }
+slo: { p99: 10s }
+`;
+  const [bus, hub] = [await startBus(), await serve('hub')];
+  const run = 'simulated';
+  const profile = process.env.BENCH_PROFILE
+    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
+    : [];
+  const { child, finished, samples } = lead(
+    ...[scenario, hub.target, onAgents(agents, run), { SIGNALR_BENCH_BUS: bus.url }, profile],
+  );
+  // Two processes, so that each is in time on a machine with two cores.
+  const simulators = [Math.ceil(agents / 2), Math.floor(agents / 2)].map((count) =>
+    start(process.execPath, [
+      'bench/simulatedAgents.mjs',
+      ...[bus.url, run, `${count}`, `${perSecond}`],
+    ]),
+  );
+  const marks = [];
+  const timer = setInterval(async () => {
+    try {
+      const [coordinator, server] = [child.pid, bus.pid].map(cpuOf);
+      marks.push({ at: Date.now(), coordinator, server, ...(await bus.traffic()) });
+    } catch {
+      // The run is over.
+    }
+  }, 500);
+  const result = await finished.finally(() => clearInterval(timer));
+  const own = await Promise.all(
+    simulators.map(async ({ ended, text }) => {
+      if ((await ended) !== 0) throw new Error(text.err);
+      return JSON.parse(text.out);
+    }),
+  );
+  hub.stop();
+  const all = samples();
+  const measured = all.filter(({ phase }) => phase === 'measuring');
+  // By the moments at which the samples of measured seconds were written.
+  const startMs = Date.parse(result.startedAt);
+  const [first, last] = [measured[0], measured.at(-1)].map(({ atMs }) => startMs + atMs);
+  const within = marks.filter(({ at }) => at >= first && at <= last);
+  const [from, to] = [within[0], within.at(-1)];
+  const perS = (field) => (to[field] - from[field]) / ((to.at - from.at) / 1000);
+  const lags = measured
+    .filter(({ tick, interval }, at) => interval && tick !== measured[at - 1]?.tick)
+    .map(({ atMs, tick }) => atMs - tick * 1000);
+  const [step] = result.steps;
+  const kilobytes = (bytes) => `${(bytes / 1000).toFixed(0)} KB/s`;
+  console.log(
+    `${agents} simulated agents with ${workers} workers each, ${step.verdict.status}, ` +
+      `${step.expected - step.received} missing, ${step.agentsComplete ?? '?'} complete`,
+  );
+  console.log(`coordinator: ${(100 * perS('coordinator')).toFixed(1)} % of a core`);
+  console.log(
+    `bus: ${(100 * perS('server')).toFixed(1)} % of a core, ${kilobytes(perS('inBytes'))} in, ${kilobytes(perS('outBytes'))} out`,
+  );
+  console.log(
+    `seconds are merged ${median(lags).toFixed(0)} ms after their end, ${Math.max(...lags).toFixed(0)} ms at most (${lags.length} of ${seconds}, ${measured.filter(({ complete }) => !complete).length} incomplete)`,
+  );
+  const late = own.map(
+    ({ lateMs, mostLateMs }) => `${lateMs.toFixed(0)} (${mostLateMs.toFixed(0)} at most)`,
+  );
+  console.log(`event loops of the simulation late by p99 ms: ${late.join(', ')}`);
+}
+
+/** Agents of the product, each in a process of its own, which work for one run. */
+const startAgents = (count, bus, run) =>
+  Array.from({ length: count }, () =>
+    start(process.execPath, [cli, 'agent', '--run', run], { SIGNALR_BENCH_BUS: bus.url }),
+  );
+
+async function cost([roundsText = '5', secondsText = '6']) {
+  const [rounds, seconds] = [roundsText, secondsText].map(Number);
+  const scenarioOf = (senders, interval, useCase, workers) => `config:
+  connections: 1000
+  baseSending: ${senders}
+  workers: ${workers}
+  warmup: 2s
+  singleStepDuration: ${seconds}s
+scenario: { name: ${useCase}, parameters: { sendingInterval: ${interval}, messageSize: 200${useCase === 'sendToGroup' ? ', groupCount: 10' : ''} } }
+slo: { p99: 10s }
+`;
+  const [bus, hub] = [await startBus(), await serve('hub')];
+  /** By agents: 0 is a run without any. As many workers in all. */
+  const arms = { 'one machine': 0, 'one agent': 1, 'three agents': 3 };
+  for (const [useCase, senders, interval] of [
+    ['echo', 1000, '100ms'],
+    ['sendToGroup', 100, '1s'],
+  ]) {
+    const found = Object.fromEntries(Object.keys(arms).map((arm) => [arm, []]));
+    for (let round = 0; round < rounds; round++) {
+      const order = Object.entries(arms);
+      for (const [arm, agents] of round % 2 === 0 ? order : order.toReversed()) {
+        const scenario = scenarioOf(senders, interval, useCase, agents === 3 ? 1 : 3);
+        const run = `cost-${useCase.toLowerCase()}-${round}-${agents}`;
+        const working = startAgents(agents, bus, run);
+        const words = agents === 0 ? [] : onAgents(agents, run);
+        const result = await lead(scenario, hub.target, words, { SIGNALR_BENCH_BUS: bus.url })
+          .finished;
+        await Promise.all(working.map(({ ended }) => ended));
+        const [{ lost, generator, received }] = result.steps;
+        found[arm].push(generator.cpuUsPerMessage);
+        console.log(
+          `${useCase}, ${arm}: ${generator.cpuUsPerMessage.toFixed(2)} us of ${received} deliveries, ${lost} lost`,
+        );
+      }
+    }
+    const { 'one machine': alone } = found;
+    for (const arm of Object.keys(arms).slice(1)) {
+      const ratios = found[arm].map((us, round) => us / alone[round]);
+      const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
+      console.log(
+        `${useCase}, ${arm} against one machine: ${median(ratios).toFixed(3)} (${least.toFixed(3)} to ${most.toFixed(3)})`,
+      );
+    }
+  }
+  hub.stop();
+}
+
+async function starting([agentsText = '3']) {
+  const agents = Number(agentsText);
+  const scenario = `config: { connections: 300, baseSending: 30, workers: 1, warmup: 0s, singleStepDuration: 2s }
+scenario: { name: echo, parameters: { sendingInterval: 100ms } }
+slo: { p99: 10s }
+`;
+  const [bus, hub] = [await startBus(), await serve('hub')];
+  const run = 'starting';
+  const working = startAgents(agents, bus, run);
+  await Promise.all(
+    working.map(async (agent) => {
+      while (!agent.text.err.includes('waiting')) await once(agent.stderr, 'data');
+    }),
+  );
+  const { child, finished, startedAt } = lead(scenario, hub.target, onAgents(agents, run), {
+    SIGNALR_BENCH_BUS: bus.url,
+  });
+  const parts = ['waits for', `agents    ${agents} of ${agents}`, ' → ', 'connecting', 'measuring'];
+  let at = 0;
+  child.stderr.on('data', () => {
+    for (const { err } = child.text; at < parts.length && err.includes(parts[at]); at++)
+      console.log(`${String(Date.now() - startedAt).padStart(6)} ms  ${parts[at].trim()}`);
+  });
+  await finished;
+  await Promise.all(working.map(({ ended }) => ended));
+  hub.stop();
+}
+
+const kinds = { simulated, cost, start: starting };
+const [kind = 'simulated', ...rest] = process.argv.slice(2);
+try {
+  await kinds[kind](rest);
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
