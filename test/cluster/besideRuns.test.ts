@@ -51,7 +51,7 @@ describe('before and beside a run in a real cluster', () => {
     const found = await statuses([...inTight, '--agents', '2'], 2);
     assert.match(
       found.get('quota')?.[1] ?? '',
-      /^Quota few has too little left for 2 agents, .*: 1 core of 1 core requests\.cpu \(1\.3 cores/,
+      /^Quota few has too little left for 2 agents, .*: 1 core of 1 core requests\.cpu \(1\.31 cores/,
     );
     assert.match(found.get('limits')?.[1] ?? '', /limits each agent to 2 cores|for its memory/);
   });
@@ -60,6 +60,7 @@ describe('before and beside a run in a real cluster', () => {
     const run = cluster.newId();
     const given: ClusterRun = { ...sampleClusterRun, run };
     const { spec, ...owner } = ownerOf(given);
+    // Its image there is not: it ends by its deadline.
     const soon = { ...spec, activeDeadlineSeconds: 2, ttlSecondsAfterFinished: 1 };
     const make = async (object: object): Promise<string> => {
       const words = [

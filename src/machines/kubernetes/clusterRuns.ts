@@ -67,12 +67,15 @@ function seenRun(run: string, objects: readonly SeenObject[]): SeenRun {
     (object): object is Job => !isPod(object) && object.metadata?.name === ownerName(run),
   );
   const since = owner?.metadata?.creationTimestamp;
-  const seconds = owner?.spec?.activeDeadlineSeconds;
+  const seconds = owner?.spec?.ttlSecondsAfterFinished;
   const until =
     since === undefined || seconds === undefined
       ? undefined
       : new Date(Date.parse(since) + seconds * 1000).toISOString();
-  const pods = objects.filter(isPod).map((pod) => seenPod(run, pod));
+  const pods = objects
+    .filter(isPod)
+    .filter(({ metadata }) => metadata?.labels?.[componentLabel] !== 'owner')
+    .map((pod) => seenPod(run, pod));
   return {
     run,
     ...(since !== undefined && { since }),

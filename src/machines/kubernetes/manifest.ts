@@ -95,9 +95,9 @@ export const runLabel = 'bench-run';
 export const runSelector = (run: string): string => `${runLabel}=${run}`;
 
 /**
- * The owner of all others. It never has a pod: a Job without any goes on until its deadline, then the cluster removes it
- * with all that it owns, whoever has made it is still there or not.
- * Source: Kubernetes documentation, "Automatic Cleanup for Finished Jobs" and "Jobs", heading "Job termination and cleanup".
+ * The owner of all others: a Job that has done all it has to do as soon as it runs. The cluster removes it, with all that it
+ * owns, so long after that as the run may take, whoever has made it is still there or not.
+ * Source: Kubernetes documentation, "Automatic Cleanup for Finished Jobs"; "Jobs", heading "Job termination and cleanup".
  */
 export function ownerOf(given: ClusterRun): Job {
   const { run, image } = given;
@@ -110,7 +110,7 @@ export function ownerOf(given: ClusterRun): Job {
   return {
     ...{ apiVersion: 'batch/v1', kind: 'Job' },
     metadata: { name: ownerName(run), labels: labelsOf(run, 'owner') },
-    spec: { ...jobOf(given, 1, template), parallelism: 0 },
+    spec: { ...jobOf(given, 1, template), ttlSecondsAfterFinished: deadlineS(given) + leftS },
   };
 }
 
@@ -198,9 +198,11 @@ const secretsOf = ({ run, keys, secrets }: ClusterRun): Record<string, string> =
   agentPassword: keys.agent,
 });
 
-const jobOf = ({ plannedS }: ClusterRun, count: number, template: PodTemplateSpec): JobSpec => ({
+const deadlineS = ({ plannedS }: ClusterRun): number => Math.ceil(plannedS) + marginS;
+
+const jobOf = (given: ClusterRun, count: number, template: PodTemplateSpec): JobSpec => ({
   ...{ parallelism: count, completions: count, backoffLimit },
-  activeDeadlineSeconds: Math.ceil(plannedS) + marginS,
+  activeDeadlineSeconds: deadlineS(given),
   ttlSecondsAfterFinished: leftS,
   template,
 });
@@ -216,8 +218,8 @@ const containerSecurity: SecurityContext = {
   capabilities: { drop: ['ALL'] },
 };
 
-/** Of a container that a namespace with a quota wants in numbers, though it never runs. */
-const smallest = { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } };
+/** For what ends at once. */
+const smallest = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } };
 
 function podOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
   return {

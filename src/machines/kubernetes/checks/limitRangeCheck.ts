@@ -89,4 +89,5 @@ function slowed({ limits, requests }: PodNeeds): Finding[] {
 
 const podWords: Readonly<Record<string, string>> = {
   ...{ agents: 'pods of agents', bus: 'pod of the bus', lead: 'pod of the coordinator' },
+  owner: 'pod of the owner of all',
 };

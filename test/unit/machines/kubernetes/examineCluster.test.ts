@@ -138,17 +138,17 @@ describe('what is looked at before a run in a cluster', () => {
   });
 
   it('says how many agents a quota has room for', async () => {
-    // Three agents ask for 1.5 cores, coordinator and bus for 0.3.
-    const fits = quota({ 'requests.cpu': '2', pods: '10' }, { 'requests.cpu': '200m', pods: '5' });
+    // Three agents ask for 1.5 cores, coordinator and bus for 0.3, the owner of all for 0.01.
+    const fits = quota({ 'requests.cpu': '2', pods: '10' }, { 'requests.cpu': '190m', pods: '4' });
     assert.deepEqual(await before({ quotas: [fits] }), []);
     const small = quota({ cpu: '2', pods: '10' }, { cpu: '500m', pods: '1' });
     await assert.rejects(before({ quotas: [small] }), {
       message:
-        'Quota q has too little left for 3 agents, bus and coordinator: 1.5 cores of 2 cores cpu (1.8 cores are needed). Use at most 2 agents (--agents 2), or ask for a larger quota.',
+        'Quota q has too little left for 3 agents, bus and coordinator: 1.5 cores of 2 cores cpu (1.81 cores are needed). Use at most 2 agents (--agents 2), or ask for a larger quota.',
     });
     const full = quota({ pods: '3', 'limits.memory': '64Gi' }, { pods: '1' });
     await assert.rejects(before({ quotas: [full] }), {
-      message: /: 2 of 3 pods \(5 are needed\)\. Ask for a larger quota, or name another namespace/,
+      message: /: 2 of 3 pods \(6 are needed\)\. Ask for a larger quota, or name another namespace/,
     });
   });
 
@@ -183,7 +183,7 @@ describe('what is looked at before a run in a cluster', () => {
     assert.match(warning!, /limits each agent to 4 cores: beyond it the load is late/);
     await assert.rejects(
       before({ quotas: [quota({ 'limits.cpu': '16' })], ranges: [{ default: { cpu: '4' } }] }),
-      /16 cores of 16 cores limits\.cpu \(20 cores are needed\)\. Use at most 2 agents/,
+      /16 cores of 16 cores limits\.cpu \(24 cores are needed\)\. Use at most 1 agent /,
     );
   });
 
@@ -226,7 +226,7 @@ describe('what is looked at before a run in a cluster', () => {
     const small = 'n6\t1\t4Gi\t\tTrue\tPreferNoSchedule\t\t\tlinux';
     assert.match(
       (await before({ nodes: [...nodes, small] }))[0]!,
-      /^1 ready for pods, with 1 core and 4 GiB .* ask for 1\.8 cores\./,
+      /^1 ready for pods, with 1 core and 4 GiB .* ask for 1\.81 cores\./,
     );
   });
 

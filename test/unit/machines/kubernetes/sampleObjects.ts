@@ -25,7 +25,7 @@ const job = (run: string, part: string, creationTimestamp: string, deadlineS?: n
   },
   spec: {
     template: {},
-    ...(deadlineS !== undefined && { activeDeadlineSeconds: deadlineS }),
+    ...(deadlineS !== undefined && { ttlSecondsAfterFinished: deadlineS }),
   },
 });
 
@@ -40,6 +40,7 @@ export const sampleObjects: readonly (Job | Pod)[] = [
   job('r2', '', '2026-11-21T14:01:00Z'),
   job('r1', '-lead', '2026-11-21T14:00:01Z', 5),
   job('r1', '', '2026-11-21T14:00:00Z', 1900),
+  pod('owner', 'zz', { phase: 'Succeeded' }),
   pod('agents', 'b2', { phase: 'Failed' }),
   pod(
     'agents',
