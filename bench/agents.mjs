@@ -182,6 +182,7 @@ async function cost([roundsText = '5', secondsText = '6']) {
   const [rounds, seconds] = [roundsText, secondsText].map(Number);
   const scenarioOf = (senders, interval, useCase, workers) => `config:
   connections: 1000
+  arrivingRate: 1000
   baseSending: ${senders}
   workers: ${workers}
   warmup: 2s
