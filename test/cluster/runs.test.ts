@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Pod } from 'kubernetes-types/core/v1';
 import type { Result } from '../../src/results/result';
 import type { CliResult } from '../fakes/loadCli';
 import { assertExact, onlyStep } from '../load/loadRun';
@@ -71,6 +72,39 @@ describe('a run in a real cluster', () => {
     assert.ok(received > 0 && lost === 0, `${received} of ${expected}, ${lost} lost`);
     assert.deepEqual(await cluster.left(load, run), []);
   });
+
+  it('is led on by another coordinator where the first one dies, and counts all', async () => {
+    const run = cluster.newId();
+    const going = cluster.run(load, run, { config: { ...long, singleStepDuration: '12s' } });
+    await going.said('measuring');
+    const [first] = await cluster.pods(load, 'lead');
+    killProcessOf(first!);
+    const ended = await going.finished;
+    assertMeasured(ended.code, ended.stderr);
+    const result = resultOf(ended);
+    assertExact(onlyStep(result), 9 * 240, 9 * 240);
+    assert.deepEqual(await cluster.left(load, run), []);
+  });
+
+  for (const [what, end] of [
+    ['is killed', (pod: Pod) => killProcessOf(pod)],
+    [
+      'is made again without what it had kept',
+      ({ metadata }: Pod) =>
+        cluster.kubectl(['delete', 'pod', metadata!.name!, '--namespace', load, '--wait=false']),
+    ],
+  ] as const)
+    it(`counts all where its bus ${what}`, async () => {
+      const run = cluster.newId();
+      const going = cluster.run(load, run, { config: { ...long, singleStepDuration: '12s' } });
+      await going.said('measuring');
+      const [bus] = await cluster.pods(load, 'bus');
+      await end(bus!);
+      const ended = await going.finished;
+      assertMeasured(ended.code, ended.stderr);
+      assertExact(onlyStep(resultOf(ended)), 9 * 240, 9 * 240);
+      assert.deepEqual(await cluster.left(load, run), []);
+    });
 
   it('ends in order where a node is drained: its agents leave with what they have measured', async () => {
     const run = cluster.newId();

@@ -13,6 +13,9 @@ const createWithinMs = 300_000;
 const mostOutput = 16 * 1024 * 1024;
 const mostTrouble = 64 * 1024;
 
+/** What kubectl 1.20 to 1.32 say when nothing comes through a port any more. */
+const brokenForward = /error forwarding port|lost connection to pod/;
+
 /** Whether a process can have others with it that end with it. */
 const hasGroups = process.platform !== 'win32';
 
@@ -81,6 +84,8 @@ export class Kubectl {
         let said = '';
         going.stderr!.setEncoding('utf8').on('data', (text: string) => {
           if (said.length < mostTrouble) said += text;
+          // It stays with a pod that is gone: only a new one finds the pod in its place.
+          if (local !== undefined && brokenForward.test(text)) end(going);
         });
         createInterface({ input: going.stdout! }).on('line', (line) => {
           const found = /^Forwarding from 127\.0\.0\.1:(\d+)/.exec(line);

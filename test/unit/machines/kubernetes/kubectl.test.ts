@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Kubectl } from '../../../../src/machines/kubernetes/kubectl';
+import { until } from '../../../fakes/until';
 import { kubectlTrouble } from '../../../../src/machines/kubernetes/kubectlTrouble';
 
 /** Node stands for kubectl: its words are a script. */
@@ -38,6 +42,32 @@ describe('kubectl', () => {
     const kubectl = new Kubectl({ program: '/no/such/kubectl' });
     await assert.rejects(kubectl.run(['version']), /install kubectl and log in/);
     await assert.rejects(kubectl.forward('a', 1), /install kubectl/);
+  });
+});
+
+describe('a forwarded port', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-kubectl-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('is made again where its pod has gone and kubectl stays', async function () {
+    if (process.platform === 'win32') this.skip();
+    const program = path.join(folder, 'kubectl');
+    const asked = path.join(folder, 'asked');
+    const words = `echo "$@" >>${asked}; echo 'Forwarding from 127.0.0.1:4711 -> 4222'; read -r _`;
+    const gone = 'sleep 0.1; echo "an error occurred: error forwarding port 4222 to pod" >&2';
+    writeFileSync(
+      program,
+      `#!/bin/sh\n${words}; [ -e ${folder}/again ] || ${gone}\n:>${folder}/again; exec sleep 60\n`,
+    );
+    chmodSync(program, 0o755);
+    const forwarding = await new Kubectl({ program }).forward('bus', 4222);
+    const lines = (): string[] => readFileSync(asked, 'utf8').trim().split('\n');
+    await until('the second one', () => lines().length === 2);
+    assert.deepEqual(lines(), [
+      'port-forward service/bus :4222',
+      'port-forward service/bus 4711:4222',
+    ]);
+    forwarding.close();
   });
 });
 
