@@ -7,6 +7,7 @@ import type { ViewParts } from '../session/viewedRun';
 import type { ProcessIo } from './io';
 import type { onCluster } from './loadOnCluster';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
+import { PlacedOption, refuseMisplaced } from './placedOptions';
 
 interface AgentCommands {
   readonly agentCommand: typeof agentCommand;
@@ -19,58 +20,98 @@ type WorkedWith = [io: ProcessIo, deps: ViewParts];
 type Cluster = Awaited<ReturnType<typeof onCluster>>;
 
 // Written out: where they are defined comes with code that only some commands load.
-const agentPlaces = ['hosts', 'kubernetes'];
+const agentPlaces = ['hosts', 'kubernetes'] as const;
+const cluster = ['kubernetes'] as const;
 const busWords = 'NATS server on which they meet (default: SIGNALR_BENCH_BUS)';
 
 /** Which cluster, and where in it. */
+const placeOptions = [
+  ['--namespace <name>', 'namespace of the cluster (default: that of the context)'],
+  ['--context <name>', 'context of kubectl (default: the current one)'],
+  ['--kubectl <program>', 'kubectl to use (default: the one on the path)'],
+] as const;
+
+function addOptions(command: Command, options: readonly Option[]): Command {
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
 const addPlaceOptions = (command: Command): Command =>
-  command
-    .option('--namespace <name>', 'namespace of the cluster (default: that of the context)')
-    .option('--context <name>', 'context of kubectl (default: the current one)')
-    .option('--kubectl <program>', 'kubectl to use (default: the one on the path)');
+  addOptions(
+    command,
+    placeOptions.map(([flags, words]) => new PlacedOption(cluster, flags, words)),
+  );
 
 const addImageOptions = (command: Command): Command =>
-  command
-    .option('--image <image>', 'image with Node 20 or newer', 'node:22-slim')
-    .option('--bus-image <image>', 'image of the NATS server', 'nats:2.12');
+  addOptions(command, [
+    new PlacedOption(cluster, '--image <image>', 'image with Node 20 or newer').default(
+      'node:22-slim',
+    ),
+    new PlacedOption(cluster, '--bus-image <image>', 'image of the NATS server').default(
+      'nats:2.12',
+    ),
+  ]);
 
 const agentCount = wholeNumber(1, 1000);
 
 /** What `doctor` says of a cluster. */
 export const addClusterOptions = (doctor: Command): Command =>
-  addImageOptions(
-    addPlaceOptions(
-      doctor
-        .addOption(
-          new Option('--on <where>', 'say whether a run would start in a cluster').choices([
-            'kubernetes',
-          ]),
-        )
-        .option('--agents <n>', 'how many agents it shall have room for (default: 1)', agentCount)
-        .option('--manifest', 'print the objects that a run makes there, as JSON, and ask nobody'),
+  refuseMisplaced(
+    addImageOptions(
+      addPlaceOptions(
+        addOptions(doctor, [
+          new Option('--on <where>', 'say whether a run would start in a cluster').choices(cluster),
+          new PlacedOption(
+            cluster,
+            '--agents <n>',
+            'how many agents it shall have room for (default: 1)',
+            agentCount,
+          ),
+          new PlacedOption(
+            cluster,
+            '--manifest',
+            'print the objects that a run makes there, as JSON, and ask nobody',
+          ),
+        ]),
+      ),
     ),
   );
 
 export const addAgentOptions = (run: Command): Command => {
-  run
-    .addOption(
-      new Option(
-        '--on <where>',
-        'generate the load on agents: hosts that wait on a bus, or kubernetes',
-      ).choices(agentPlaces),
-    )
-    .option('--agents <n>', 'how many agents share the load', agentCount)
-    .option('--bus <url>', busWords)
-    .option('--run <id>', 'id of the run on the bus (default: a new one)')
-    .option('--join-within <duration>', 'time for agents to come (default: 3m)', duration)
-    .option(
+  addOptions(run, [
+    new Option(
+      '--on <where>',
+      'generate the load on agents: hosts that wait on a bus, or kubernetes',
+    ).choices(agentPlaces),
+    new PlacedOption(agentPlaces, '--agents <n>', 'how many agents share the load', agentCount),
+    new PlacedOption(['hosts'], '--bus <url>', busWords),
+    new PlacedOption(agentPlaces, '--run <id>', 'id of the run on the bus (default: a new one)'),
+    new PlacedOption(
+      agentPlaces,
+      '--join-within <duration>',
+      'time for agents to come (default: 3m)',
+      duration,
+    ),
+    new PlacedOption(
+      agentPlaces,
       '--agent-timeout <duration>',
       'silence after which an agent is lost (default: 30s)',
       duration,
-    );
-  return addImageOptions(addPlaceOptions(run))
-    .option('--secret <name>', 'Secret of the cluster whose keys are environment variables')
-    .option('--publish', 'show the run on the bus, for attach, and wait until its end was seen');
+    ),
+  ]);
+  addOptions(addImageOptions(addPlaceOptions(run)), [
+    new PlacedOption(
+      cluster,
+      '--secret <name>',
+      'Secret of the cluster whose keys are environment variables',
+    ),
+    new PlacedOption(
+      ['hosts'],
+      '--publish',
+      'show the run on the bus, for attach, and wait until its end was seen',
+    ),
+  ]);
+  return refuseMisplaced(run);
 };
 
 export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
@@ -93,8 +134,8 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
       'Show a run that goes on elsewhere, with run --publish or in a cluster, and keep its result.',
     )
     .argument('<run>', 'id of the run')
-    .option('--bus <url>', busWords)
-    .addOption(new Option('--on <where>', 'look at a run of a cluster').choices(['kubernetes']))
+    .addOption(new PlacedOption(['here'], '--bus <url>', busWords))
+    .addOption(new Option('--on <where>', 'look at a run of a cluster').choices(cluster))
     .option('--out <dir>', 'folder the result folders are made in', '.signalr-bench')
     .option('--json', 'print the result as JSON on standard output and nothing else there')
     .action(
@@ -106,7 +147,7 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
               : (await onCluster()).attachInCluster(run, flags, ...more),
       ),
     );
-  addPlaceOptions(attach);
+  refuseMisplaced(addPlaceOptions(attach));
   addAgentsOf(program, carryOut);
 };
 
@@ -121,7 +162,13 @@ const addAgentsOf: AddCommands<AgentCommands> = (program, carryOut) => {
     withExample(agents.command('list'), 'agents list --namespace load --context aks-load'),
   )
     .description('List the runs of a namespace with their pods, or the agents that wait on a bus.')
-    .option('--bus <url>', 'list the agents that wait on this NATS server instead')
+    .addOption(
+      new Option('--bus <url>', 'list the agents that wait on this NATS server instead').conflicts([
+        'namespace',
+        'context',
+        'kubectl',
+      ]),
+    )
     .option('--json', 'print them as JSON')
     .action(
       carryOut(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
 import { parseDurationMs } from '../base/units';
-import type { Bus } from '../machines/bus/bus';
+import { withoutPassword, type Bus } from '../machines/bus/bus';
 import { fileProblem } from '../results/resultFolder';
 import { connectBus } from '../session/connectBus';
 import { SignalError } from './exitCode';
@@ -26,7 +26,14 @@ export const busVariables = {
 
 const againMs = 250;
 
-/** @throws ExpectedError `bus-missing`, `bus-unreachable`, `bus-ca`; SignalError for one that came while it waits */
+/** Such as the client library takes; its WebSocket transport is none of this program. */
+function isBusAddress(url: string): boolean {
+  const [, scheme = 'nats'] = /^([^:/]*):\/\//.exec(url) ?? [];
+  const plain = url.replace(/^[^:/]*:\/\//, '');
+  return /^(nats|tls)$/i.test(scheme) && /^[^\s/?#]+\/?$/.test(plain);
+}
+
+/** @throws ExpectedError `bus-address`, `bus-missing`, `bus-unreachable`, `bus-ca`; SignalError for one that came while it waits */
 export async function openBus(
   { bus }: BusFlags,
   io: Pick<ProcessIo, 'env' | 'onSignal'>,
@@ -38,6 +45,12 @@ export async function openBus(
     throw new ExpectedError(
       'bus-missing',
       `Agents and the run meet on a bus: name it with --bus nats://… or in ${busVariables.url} (start one: nats-server --jetstream).`,
+    );
+  const wrong = url.split(',').find((each) => !isBusAddress(each.trim()));
+  if (wrong !== undefined)
+    throw new ExpectedError(
+      'bus-address',
+      `${withoutPassword(wrong.trim())} is no address of a bus: nats://host:port, or tls://host:port for TLS.`,
     );
   const caFile = env[busVariables.ca];
   const ca =

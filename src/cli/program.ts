@@ -17,6 +17,7 @@ import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './serveTree';
 import { addAgentOptions, addAgents, addClusterOptions } from './agentTree';
+import { PlacedOption } from './placedOptions';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -54,6 +55,10 @@ export const runProgram = (
 
 type Add = AddCommands<OnDemand>;
 
+/** Done by the process that measures; that of a cluster gives its result alone. */
+const notInCluster = (...option: [string, string, ((text: string) => unknown)?]): PlacedOption =>
+  new PlacedOption(['here', 'hosts'], ...option);
+
 const addRun: Add = (program, carryOut) => {
   const run = withExample(
     program.command('run'),
@@ -88,25 +93,37 @@ const addRun: Add = (program, carryOut) => {
       'run all steps so often, and say how far they lie apart',
       wholeNumber(1, 100),
     )
-    .option(
-      '--baseline <which>',
-      'compare with an earlier run: last, best, kept (made by baseline) or a result',
+    .addOption(
+      notInCluster(
+        '--baseline <which>',
+        'compare with an earlier run: last, best, kept (made by baseline) or a result',
+      ),
     )
-    .option(
-      '--tolerance <share>',
-      'change up to which nothing is called worse than the baseline (default: 10%)',
-      tolerance,
+    .addOption(
+      notInCluster(
+        '--tolerance <share>',
+        'change up to which nothing is called worse than the baseline (default: 10%)',
+        tolerance,
+      ),
     )
     .option('--keep-going', 'go on after a step that missed an objective')
-    .option('--html <file>', 'write a report as a page with charts, whatever the verdict')
-    .option('--md <file>', 'write a report as Markdown, such as for a pull request')
-    .option('--junit <file>', 'write the objectives as JUnit test cases, for CI')
-    .option(
-      '--metrics-port <n>',
-      'serve OpenMetrics on this port of loopback during the run, 0 for any free one',
-      wholeNumber(0, 65_535),
+    .addOption(
+      notInCluster('--html <file>', 'write a report as a page with charts, whatever the verdict'),
     )
-    .option('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run')
+    .addOption(
+      notInCluster('--md <file>', 'write a report as Markdown, such as for a pull request'),
+    )
+    .addOption(notInCluster('--junit <file>', 'write the objectives as JUnit test cases, for CI'))
+    .addOption(
+      notInCluster(
+        '--metrics-port <n>',
+        'serve OpenMetrics on this port of loopback during the run, 0 for any free one',
+        wholeNumber(0, 65_535),
+      ),
+    )
+    .addOption(
+      notInCluster('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run'),
+    )
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));
   addAgentOptions(run);

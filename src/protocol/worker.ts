@@ -133,7 +133,10 @@ export interface WorkerHost {
 
 export interface WorkerListener {
   fact(worker: number, fact: FromWorker): void;
-  /** A worker ended without an order to, or threw; at most once for each, and none of its facts follows. It is not alive. */
+  /**
+   * A worker ended without an order to, or threw; at most once for each, and none of its facts follows. It is not alive.
+   * Where the others go on, the message names the agent and says what became of it.
+   */
   lost(worker: number, error: Error): void;
   /** Where the run is taken over: an order that was given before, in its turn among the facts. */
   ordered?(order: ToWorker): void;

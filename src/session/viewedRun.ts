@@ -5,6 +5,7 @@ import type { Bus } from '../machines/bus/bus';
 import type { RunTitle } from '../machines/messages';
 import { viewRun } from '../machines/view/viewRun';
 import type { writeCounters } from '../results/counters/counterFile';
+import { redactText } from '../results/redact';
 import type { Result } from '../results/result';
 import type { ResultFolder } from '../results/resultFolder';
 import type { Scenario } from '../scenario/scenario';
@@ -85,6 +86,7 @@ export class ViewedRun {
   readonly kept = new HeldSnapshots();
   private readonly snapshotEmitter = new Emitter<Snapshot>();
   readonly onSnapshot = this.snapshotEmitter.event;
+  private problem: string | undefined;
 
   private constructor(
     /** Its file name is the title of the request. */
@@ -93,6 +95,7 @@ export class ViewedRun {
     readonly url: string,
     readonly startedAt: Date,
     readonly folder: ResultFolder,
+    private readonly say: ViewShell['say'],
   ) {}
 
   /** @throws ExpectedError `result-folder`, `scenario-problems` */
@@ -106,13 +109,16 @@ export class ViewedRun {
     const scenario = await readScenario(whole, parseScenario);
     const started = new Date(startedAt);
     const folder = await firstFolder(whole, started, shell);
-    return new ViewedRun(whole, scenario, url, started, folder);
+    return new ViewedRun(whole, scenario, url, started, folder, shell.say);
   }
 
   take(snapshot: Snapshot): void {
     this.folder.appendSample(snapshot);
     this.kept.add(snapshot);
     this.snapshotEmitter.fire(snapshot);
+    const { problem } = snapshot;
+    if (problem !== undefined && problem !== this.problem) this.say('server', redactText(problem));
+    this.problem = problem;
   }
 
   /** Keeps the result under the name that it has here. */

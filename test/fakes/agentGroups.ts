@@ -138,10 +138,10 @@ export class AgentGroups implements WorkerHost {
       if (agentOfConnection(this.plan, connection.index) === agent) connection.isOpen = false;
     for (const worker of workersOfAgent(this.plan, agent))
       void this.workers[worker]!.handle({ type: 'halt' });
+    const words = `agent ${agent + 1} of ${agentsOf(this.plan)} (host) was lost: it was silent for too long`;
     setTimeout(() => {
       for (const worker of workersOfAgent(this.plan, agent))
-        if (this.alive.delete(worker))
-          this.listener.lost(worker, new Error('it was silent for too long'));
+        if (this.alive.delete(worker)) this.listener.lost(worker, new Error(words));
     }, noticedMs);
   }
 

@@ -20,6 +20,8 @@ export interface Bus {
    * @throws BusError
    */
   openLog(name: string, renewed?: () => void): Promise<void>;
+  /** @throws BusError */
+  hasLog(name: string): Promise<boolean>;
   /** Removes the log; nothing happens when there is none. */
   removeLog(name: string): Promise<void>;
   /**
@@ -47,4 +49,9 @@ export class BusError extends Error {
     super(message, { cause });
     this.name = 'BusError';
   }
+}
+
+/** An address of a bus, as it may be shown. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }

@@ -15,7 +15,7 @@ import {
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
 import { streamOf } from '../messages';
-import { BusError, type Bus, type Follower, type Following } from './bus';
+import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
 const wrongLastSequence = 10_071;
@@ -43,6 +43,8 @@ export interface BusAddress {
 /** @throws BusError in words for people, without the password */
 export async function connectNats(address: BusAddress): Promise<Bus> {
   const servers = address.url.split(',').map((each) => each.trim());
+  // The library takes no notice of the scheme: with these options it speaks to no server without TLS.
+  const needsTls = address.ca !== undefined || servers.some((each) => /^tls:/i.test(each));
   const options: NodeConnectionOptions = {
     servers,
     name: address.name,
@@ -52,7 +54,7 @@ export async function connectNats(address: BusAddress): Promise<Bus> {
     reconnectTimeWait: reconnectWaitMs,
     ...(address.user !== undefined && { user: address.user, pass: address.password ?? '' }),
     ...(address.token !== undefined && { token: address.token }),
-    ...(address.ca !== undefined && { tls: { ca: address.ca } }),
+    ...(needsTls && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
   };
   const shown = servers.map(withoutPassword).join(', ');
   try {
@@ -70,11 +72,6 @@ export async function connectNats(address: BusAddress): Promise<Bus> {
     const text = `The bus at ${shown} cannot be used: ${why}.${hint}`;
     throw new BusError(text.replace('..', '.'), error);
   }
-}
-
-/** As it may be shown. */
-export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }
 
 /** NATS with JetStream: a log is a stream, a claim the first message of its subject. */
@@ -173,6 +170,16 @@ class NatsBus implements Bus {
       duplicate_window: nanos(duplicateWindowMs),
     });
     return created;
+  }
+
+  async hasLog(name: string): Promise<boolean> {
+    try {
+      await this.manager.streams.info(streamOf(name));
+      return true;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === noSuchStream) return false;
+      throw busError('look for the log of the run', error);
+    }
   }
 
   async removeLog(name: string): Promise<void> {

@@ -359,7 +359,7 @@ export class AgentHosts implements WorkerHost {
     else if ('leaving' in said) {
       agent.state = 'leaving';
       agent.leaves = said.leaving.slice(0, 200);
-    } else if (agent.state === 'leaving') this.lose(agent, `left: ${agent.leaves}`, 'left');
+    } else if (agent.state === 'leaving') this.lose(agent, agent.leaves, 'left');
     else agent.state = 'final';
   }
 
@@ -389,8 +389,10 @@ export class AgentHosts implements WorkerHost {
   private lose(agent: Agent, why: string, state: 'left' | 'lost' = 'lost'): void {
     if (!agent.isHere) return;
     agent.state = state;
+    const words = state === 'left' ? 'left' : 'was lost';
+    const said = `agent ${agent.index + 1} of ${this.list.length} (${agent.place}) ${words}: ${why}`;
     for (const worker of agent.workers)
-      if (this.alive.delete(worker)) this.listener?.lost(worker, new Error(`${agent.name} ${why}`));
+      if (this.alive.delete(worker)) this.listener?.lost(worker, new Error(said));
   }
 
   private look(): void {
@@ -405,7 +407,7 @@ export class AgentHosts implements WorkerHost {
       const isDeaf = !bus.isConnected || nowMs - this.looked > deafMs;
       if (isDeaf) agent.heardMs += nowMs - this.looked;
       const silentMs = nowMs - agent.heardMs;
-      if (silentMs > lossMs) this.lose(agent, `was silent for ${Math.round(silentMs / 1000)} s`);
+      if (silentMs > lossMs) this.lose(agent, `it was silent for ${Math.round(silentMs / 1000)} s`);
       else if (silentMs > suspectMs && agent.state === 'running') agent.state = 'suspect';
       const isBehind = agent.facts.taken < agent.saidFacts;
       agent.behindSinceMs = isBehind ? (agent.behindSinceMs ?? nowMs) : undefined;

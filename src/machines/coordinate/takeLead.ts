@@ -51,7 +51,7 @@ export interface Lead {
 /**
  * Takes the lead of a run, where nobody else has it, with what others have left of it; `held` is called when that has to be
  * found out.
- * @throws ExpectedError `run-led` when another process leads it
+ * @throws ExpectedError `run-led` when another process leads it, or has led it to its end meanwhile
  */
 export async function takeLead(
   bus: Bus,
@@ -72,6 +72,11 @@ export async function takeLead(
   try {
     for (let number = 2; ; number++) {
       await silence(bus, run, subjects, waitMs);
+      if (!(await bus.hasLog(subjects.log)))
+        throw new ExpectedError(
+          'run-led',
+          `Run ${run} was led by another process, and is over: give another id with --run.`,
+        );
       if (await bus.claim(marker(number), run))
         return await left(bus, subjects, marker(number), beats);
     }

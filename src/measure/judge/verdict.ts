@@ -244,6 +244,8 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   const refused = refusal(summary, slo);
   // What makes the numbers worthless is said before what they would have meant.
   const isInvalid = ({ verdict }: StepSummary): boolean => verdict.status === 'invalid';
+  const broken = brokenOff[summary.ending];
+  const whyBroken = broken && (summary.endingMessage ?? broken);
   const ordered = [
     ...summary.steps.filter(isInvalid),
     ...summary.steps.filter((step) => !isInvalid(step)),
@@ -253,15 +255,16 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
       step.verdict.reasons
         // Said once below, for the run as a whole, unless they have come back since.
         .filter(({ code }) => missed.every((reason) => reason.code !== code))
+        // Said as the reason why the run has ended.
+        .filter(({ code, message }) => code !== 'agentLost' || !whyBroken?.includes(message))
         .map(({ code, message }) => ({ code, message: `step ${step.index}: ${message}` })),
     ),
     ...missed,
     ...(refused === undefined ? [] : [refused]),
   ];
   const checks = connections.map(({ check }) => check);
-  const broken = brokenOff[summary.ending];
-  if (broken !== undefined) {
-    const said = { code: summary.ending, message: summary.endingMessage ?? broken };
+  if (whyBroken !== undefined) {
+    const said = { code: summary.ending, message: whyBroken };
     return { status: 'incomplete', reasons: [said, ...reasons], checks };
   }
   const statuses = completed.map(({ verdict }) => verdict.status);

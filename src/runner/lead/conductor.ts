@@ -421,11 +421,12 @@ export class Conductor implements Run {
       if (this.ending === undefined) this.endingStack = error.stack;
       this.end('workerLost', () => `A worker of the load generator was lost: ${error.message}`);
     } else if (!this.lostAgents.has(agent)) {
-      this.lostAgents.add(agent, error);
+      this.problem = this.lostAgents.add(agent, error);
       for (const each of workersOfAgent(plan, agent)) this.totals.lose(each);
       this.lossFlush = this.flushes + 1;
       if (!this.isPast) {
         workers.order({ type: 'gone', agent });
+        this.emit();
         workers.order({ type: 'flush', flush: (this.flushes += 1) });
       }
       const isInStep = step !== undefined && step.totals.verdict === undefined;

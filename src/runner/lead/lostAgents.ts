@@ -25,9 +25,11 @@ export class LostAgents {
     return agentsOf(this.plan) - this.words.size;
   }
 
-  add(agent: number, { message }: Error): void {
-    const said = `agent ${agent + 1} of ${agentsOf(this.plan)} was lost: ${message}`;
-    this.words.set(agent, this.shown(said));
+  /** What is said of it: the error names the agent. */
+  add(agent: number, { message }: Error): string {
+    const said = this.shown(message);
+    this.words.set(agent, said);
+    return said;
   }
 
   /** Of each, in the order in which they were lost. */

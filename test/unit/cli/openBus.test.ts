@@ -52,3 +52,45 @@ describe('a bus that is not there', () => {
     bus.dispose();
   });
 });
+
+describe('an address of a bus', () => {
+  const io = { env: {}, onSignal: new Emitter<EndingSignal>().event };
+
+  for (const url of ['http://127.0.0.1:1', 'ws://127.0.0.1:1', 'nats://127.0.0.1:1,wss://h', ''])
+    it(`is refused in a sentence where it is ${url || 'missing'}`, async () => {
+      const code = url === '' ? 'bus-missing' : 'bus-address';
+      await assert.rejects(openBus({ bus: url }, io, 'test'), { code });
+    });
+
+  it('is shown without its password', async () => {
+    await assert.rejects(openBus({ bus: 'http://me:hidden@h:1' }, io, 'test'), {
+      message: 'http://h:1 is no address of a bus: nats://host:port, or tls://host:port for TLS.',
+    });
+  });
+
+  for (const scheme of ['nats://', 'tls://', ''])
+    it(`may begin with ${scheme || 'the host'}`, async () => {
+      const bus = await brokenBus();
+      const url = `${scheme}${bus.url.slice('nats://'.length)}`;
+      await assert.rejects(openBus({ bus: url }, io, 'test'), { code: 'bus-unreachable' });
+      assert.equal(bus.asked(), 1);
+      bus.dispose();
+    });
+
+  it('with tls:// is one that speaks TLS: no name goes to another', async () => {
+    const heard: string[] = [];
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => heard.push(data.toString()));
+      socket.write('INFO {"server_id":"S","version":"2.9.0","proto":1,"max_payload":1000}\r\n');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(openBus({ bus: `tls://me:hidden@127.0.0.1:${port}` }, io, 'test'), {
+      code: 'bus-unreachable',
+      message: /does not support 'tls'/,
+    });
+    assert.deepEqual(heard, []);
+    server.close();
+  });
+});

@@ -311,7 +311,7 @@ describe('agents and their coordinator', () => {
       scene.lost.map(([worker]) => worker),
       [2, 3],
     );
-    assert.match(scene.lost[0]![1], /^agent 2 \(.+\) was silent for 3\d s$/);
+    assert.match(scene.lost[0]![1], /^agent 2 of \d \(.+\) was lost: it was silent for 3\d s$/);
     assert.deepEqual([...hosts.alive], [0, 1]);
     assert.deepEqual(hosts.agents().map(({ status }) => status)[1], 'lost');
     assert.equal(hosts.takingPart(), 4);
@@ -389,7 +389,7 @@ describe('agents and their coordinator', () => {
     scene.agents[0]!.leave.abort('it got SIGTERM');
     assert.equal((await scene.agents[0]!.ended).kind, 'left');
     await until('the loss', () => scene.lost.length === 2);
-    assert.match(scene.lost[0]![1], /^agent 1 \(.+\) left: it got SIGTERM$/);
+    assert.match(scene.lost[0]![1], /^agent 1 of 2 \(.+\) left: it got SIGTERM$/);
     assert.deepEqual(hosts.agents().map(({ status }) => status)[0], 'left');
     await scene.over(hosts);
   });

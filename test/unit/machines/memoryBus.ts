@@ -98,6 +98,10 @@ export class MemoryLink implements Bus {
     return Promise.resolve();
   }
 
+  hasLog(): Promise<boolean> {
+    return Promise.resolve(this.bus.log.length > 0);
+  }
+
   removeLog(): Promise<void> {
     this.bus.log.length = 0;
     return Promise.resolve();

@@ -52,6 +52,18 @@ describe('the lead of a run', () => {
     assert.deepEqual(view, { last: 2, tick: -1, hasTitle: true, isOver: false });
   });
 
+  it("is nobody's where the first has led the run to its end meanwhile", async () => {
+    const bus = new MemoryBus();
+    const link = bus.link();
+    await takeLead(link, 'r1', subjects);
+    const second = takeLead(bus.link(), 'r1', subjects);
+    await link.removeLog();
+    await assert.rejects(second, {
+      code: 'run-led',
+      message: 'Run r1 was led by another process, and is over: give another id with --run.',
+    });
+  });
+
   it('of a run whose end is on the bus says so', async () => {
     const bus = new MemoryBus();
     const link = bus.link();

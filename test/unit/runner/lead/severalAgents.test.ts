@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
+import { judgeRun } from '../../../../src/measure/judge/verdict';
 import type { RunSummary, StepSummary } from '../../../../src/measure/summary';
 import { agentOfConnection } from '../../../../src/plan/agents';
 import type { Plan } from '../../../../src/plan/plan';
@@ -437,15 +438,25 @@ describe(`A run on several agents (SEED=${seed})`, () => {
     it('goes on to the end of the step without it, and then no further', async () => {
       start({ ...broadcast, steps: two }, { latencyMs: 10 });
       setTimeout(() => bench.kill(1, 300), 1100);
-      const { ending, endingMessage, steps } = await ended();
+      const problems: string[] = [];
+      bench.run.onSnapshot(({ problem, phase }) => {
+        if (problem !== undefined && problem !== problems.at(-1)?.split('; ')[1])
+          problems.push(`${phase}; ${problem}`);
+      });
+      const found = await ended();
+      const { ending, endingMessage, steps } = found;
       assert.deepEqual([ending, steps.length], ['workerLost', 1]);
-      const words = 'agent 2 of 3 was lost: it was silent for too long';
+      const words = 'agent 2 of 3 (host) was lost: it was silent for too long';
       assert.equal(endingMessage, `A part of the load was missing: ${words}`);
-      const [found] = steps as [StepSummary];
-      assert.deepEqual(found.verdict.reasons, [{ code: 'agentLost', message: words }]);
-      assert.equal(found.verdict.status, 'incomplete');
-      assert.deepEqual([found.lost, found.seconds, found.agentsComplete], [0, 1, 2]);
-      assert.ok(found.sent > 60 && found.sent < 100, `${found.sent}`);
+      // Said when it happens, and as a reason of the run once.
+      assert.deepEqual(problems, [`measuring; ${words}`]);
+      const { reasons } = judgeRun(found, slo);
+      assert.equal(reasons.filter(({ message }) => message.includes(words)).length, 1);
+      const [first] = steps as [StepSummary];
+      assert.deepEqual(first.verdict.reasons, [{ code: 'agentLost', message: words }]);
+      assert.equal(first.verdict.status, 'incomplete');
+      assert.deepEqual([first.lost, first.seconds, first.agentsComplete], [0, 1, 2]);
+      assert.ok(first.sent > 60 && first.sent < 100, `${first.sent}`);
     });
 
     it('goes on with the next step, which is incomplete, where it is asked to', async () => {
