@@ -316,8 +316,7 @@ export class Conductor implements Run {
     const growth = this.backlog?.growth();
     const found = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
     const settled = withUnsettled(found, this.totals.unsettled);
-    const verdict = withoutAgents(settled, this.lostAgents.all());
-    totals.verdict = verdict;
+    const verdict = (totals.verdict = withoutAgents(settled, this.lostAgents.all()));
     this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });
     this.emit();
     return verdict;
