@@ -123,12 +123,17 @@ export interface NumberedOrder {
   readonly order: LeadMessage;
 }
 
+/** Where answers come for a user of the bus: nobody has to hear those of others. */
+export const inboxOf = (user: string): string => `_INBOX.${user}`;
+
 /** A sign of life of the coordinator, four times a second. */
 export interface Alive {
   /** Whether every agent is to answer with a beat. */
   readonly asks?: true;
   /** Once a second: the last fact of each agent that was taken, in the order of their places. */
   readonly taken?: readonly number[];
+  /** Number of the last order; absent: the run has not begun. */
+  readonly orders?: number;
 }
 
 /** What an agent reports beside the facts of its workers. */
@@ -261,7 +266,8 @@ export const readBeat = (text: string) =>
 export const readAlive = (text: string) =>
   decode(
     text,
-    ({ asks, taken }) =>
+    ({ asks, taken, orders }) =>
+      isOptional(orders, isCount) &&
       isOptional(asks, (each) => each === true) &&
       isOptional(taken, (each) => Array.isArray(each) && each.every(isCount)),
   ) as Alive | undefined;

@@ -17,7 +17,7 @@ import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { machineClock } from '../../runner/machineClock';
 import type { Scenario } from '../../scenario/scenario';
 import type { OpenTarget } from '../../targets/target';
-import type { Bus, Following } from '../bus/bus';
+import type { Bus } from '../bus/bus';
 import { InOrder } from '../bus/inOrder';
 import { clockName, ReferenceClock } from '../clock/referenceClock';
 import {
@@ -155,6 +155,7 @@ class Agent {
       .then(() => this.take(order))
       .catch((error: unknown) => this.fail(error));
   });
+  private isReading = false;
   private readonly clock = machineClock();
   private workers: AgentWorkers | undefined;
   private target: OpenTarget | undefined;
@@ -196,21 +197,20 @@ class Agent {
       this.over({ kind: 'left', text: typeof reason === 'string' ? reason : 'it was stopped' });
     };
     options.leave.addEventListener('abort', leave, { once: true });
-    let following: Following | undefined;
     try {
       const alive = bus.hear(subjects.alive, (text) => {
         heard();
-        const { asks, taken } = readAlive(text) ?? {};
+        const { asks, taken, orders = 0 } = readAlive(text) ?? {};
         const own = taken?.[place.agent];
         if (own !== undefined) this.outbox.taken(own);
         if (asks === true) this.beat();
+        void this.readOrders(orders);
       });
-      this.subscriptions.push(alive);
-      following = await bus.follow(subjects.log, subjects.lead, (text) => {
+      const hearing = bus.hear(`${subjects.lead}.*`, (text) => {
         heard();
-        const given = readOrder(text);
-        if (given !== undefined) this.orders.add(given.number, given.order);
+        this.given(text);
       });
+      this.subscriptions.push(alive, hearing);
       this.timer = setInterval(() => this.beat(), beatEveryMs);
       const ending = await this.ended;
       if (ending.kind === 'left') this.outbox.put({ leaving: ending.text ?? '' });
@@ -223,12 +223,29 @@ class Agent {
       this.outbox.stop();
       clearInterval(this.timer);
       options.leave.removeEventListener('abort', leave);
-      following?.dispose();
       this.reference?.dispose();
       for (const subscription of this.subscriptions) subscription.dispose();
       await this.workers?.end();
       await this.target?.dispose();
     }
+  }
+
+  private given(text: string): void {
+    const given = readOrder(text);
+    if (given !== undefined) this.orders.add(given.number, given.order);
+  }
+
+  /** Those that were given before this agent came, or while its link was away. */
+  private async readOrders(last: number): Promise<void> {
+    const { log, lead } = this.place.subjects;
+    if (this.isReading) return;
+    this.isReading = true;
+    for (let read = this.orders.taken; read < last; read = Math.max(read + 1, this.orders.taken)) {
+      const text = await this.bus.read(log, `${lead}.${read + 1}`);
+      if (text === undefined) break;
+      this.given(text);
+    }
+    this.isReading = false;
   }
 
   private async take(message: LeadMessage): Promise<void> {

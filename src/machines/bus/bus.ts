@@ -25,12 +25,15 @@ export interface Bus {
   /** Removes the log; nothing happens when there is none. */
   removeLog(name: string): Promise<void>;
   /**
-   * Keeps a value; one with an id that was kept before is not kept again. Settles when the bus has it.
+   * Keeps a value; one with an id that was kept before is not kept again. Settles when the bus has it. Whoever hears the
+   * subject gets it, too.
    * @throws BusError when it did not say so in time
    */
   append(subject: string, value: string, id: string): Promise<void>;
   /** Keeps a value where its subject has none; false when it has one. @throws BusError */
   claim(subject: string, value: string): Promise<boolean>;
+  /** What the log has at a subject last; undefined where that is nothing, or the bus does not say. */
+  read(log: string, subject: string): Promise<string | undefined>;
   /** All that the log has below a subject, and all that comes, in order. A log that was made anew is read from its begin. */
   follow(log: string, subject: string, seen: Follower): Promise<Following>;
   close(): Promise<void>;

@@ -16,6 +16,8 @@ interface Entry {
 export interface LogWriterOptions {
   /** Entries that may be on their way at once; with 1, the log has them in their order. */
   readonly inFlight?: number;
+  /** Each entry has a subject of its own, which ends in its number; absent: all have one. */
+  readonly ownSubjects?: true;
   /** What the bus has not acknowledged after so long is given up, and all that follows; absent: never. */
   readonly keptMs?: number;
   /** Called once, when something was given up. */
@@ -122,10 +124,11 @@ export class LogWriter {
 
   private async send(entry: Entry): Promise<void> {
     const { number, text, sinceMs } = entry;
-    const { keptMs = Infinity } = this.options;
+    const { keptMs = Infinity, ownSubjects } = this.options;
+    const subject = ownSubjects ? `${this.subject}.${number}` : this.subject;
     while (!this.isOver) {
       try {
-        await this.bus.append(this.subject, text, `${this.writer}.${number}`);
+        await this.bus.append(subject, text, `${this.writer}.${number}`);
         this.kept.set(number, { ...entry, sinceMs: performance.now() });
         if (!entry.isKept || number <= this.takenUpTo) this.drop(entry);
         return;

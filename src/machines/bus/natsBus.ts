@@ -14,7 +14,7 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
-import { streamOf } from '../messages';
+import { inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
@@ -24,10 +24,10 @@ const noSuchStream = 10_059;
 const duplicateWindowMs = 10 * 60_000;
 /** A log that nobody removed goes away by itself. */
 const logAgeMs = 24 * 3_600_000;
-const logBytes = 512 * 1024 * 1024;
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 5000;
 const reconnectWaitMs = 500;
+const isWord = /^[\w-]+$/;
 
 export interface BusAddress {
   /** `nats://host:port`, or `tls://…`; several with commas between them. */
@@ -53,6 +53,7 @@ export async function connectNats(address: BusAddress): Promise<Bus> {
     maxReconnectAttempts: -1,
     reconnectTimeWait: reconnectWaitMs,
     ...(address.user !== undefined && { user: address.user, pass: address.password ?? '' }),
+    ...(isWord.test(address.user ?? '') && { inboxPrefix: inboxOf(address.user!) }),
     ...(address.token !== undefined && { token: address.token }),
     ...(needsTls && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
   };
@@ -166,7 +167,8 @@ class NatsBus implements Bus {
       name: streamOf(name),
       subjects: [`${name}.>`],
       max_age: nanos(logAgeMs),
-      max_bytes: logBytes,
+      // Nothing goes before the log does: a bus that is full refuses what comes, and it is offered again.
+      allow_direct: true,
       duplicate_window: nanos(duplicateWindowMs),
     });
     return created;
@@ -208,6 +210,17 @@ class NatsBus implements Bus {
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === wrongLastSequence) return false;
       throw busError('take a place in the run', error);
+    }
+  }
+
+  async read(log: string, subject: string): Promise<string | undefined> {
+    try {
+      const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
+      const found = await this.connection.request(asked, '', { timeout: answerTimeoutMs });
+      // An answer with a status has no value.
+      return (found.headers?.code ?? 0) > 0 ? undefined : found.string();
+    } catch {
+      return undefined;
     }
   }
 

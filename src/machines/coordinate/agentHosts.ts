@@ -143,7 +143,9 @@ export class AgentHosts implements WorkerHost {
     const { run, members, order, bus, subjects, nowMs = () => performance.now() } = context;
     this.nowMs = nowMs;
     this.looked = this.readMs = nowMs();
-    this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`);
+    this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`, {
+      ownSubjects: true,
+    });
     this.list = members.map((member, index) => {
       const agent = new Agent(index, member, this.looked, (from, fact) => this.take(from, fact));
       for (let own = 0; own < order.workersEach; own++) {
@@ -227,7 +229,7 @@ export class AgentHosts implements WorkerHost {
     });
     this.following = await bus.follow(subjects.log, `${subjects.log}.>`, (text, subject) => {
       if (subject.startsWith(`${subjects.facts}.`)) this.heardFact(text, subject);
-      else if (subject === subjects.lead && isPast) {
+      else if (subject.startsWith(`${subjects.lead}.`) && isPast) {
         const given = readOrder(text);
         if (given !== undefined) orders.add(given.number, given.order);
       } else if (subject === marker && isPast) {
@@ -307,7 +309,7 @@ export class AgentHosts implements WorkerHost {
     this.orders.again();
     // Whoever takes the place of this process has to find that the run has begun.
     const began = encode({ number: 1, order } satisfies NumberedOrder);
-    bus.append(subjects.lead, began, `lead.${order.runId}.1`).catch(() => undefined);
+    bus.append(`${subjects.lead}.1`, began, `lead.${order.runId}.1`).catch(() => undefined);
     putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
   }
 
@@ -316,7 +318,8 @@ export class AgentHosts implements WorkerHost {
   }
 
   private sayAlive(alive: Alive): void {
-    this.context.bus.say(this.context.subjects.alive, encode(alive));
+    const { bus, subjects } = this.context;
+    bus.say(subjects.alive, encode({ ...alive, orders: this.orders.last } satisfies Alive));
   }
 
   private get taken(): number[] {

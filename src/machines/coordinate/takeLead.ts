@@ -125,7 +125,7 @@ async function left(
   let lastFact = '';
   let view: PastView = { last: 0, tick: -1, hasTitle: false, isOver: false };
   const read = (text: string, subject: string): void => {
-    if (subject === lead) {
+    if (subject.startsWith(`${lead}.`)) {
       const given = readOrder(text);
       if (given?.order.type === 'run') order = given.order;
       orders = Math.max(orders, given?.number ?? 0);

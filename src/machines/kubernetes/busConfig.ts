@@ -1,8 +1,10 @@
 /** Configuration of the bus of one run: who may say what on it. */
-import { streamOf, subjectsOf } from '../messages';
+import { inboxOf, streamOf, subjectsOf } from '../messages';
 
 export const busPort = 4222;
 export const leadUser = 'lead';
+/** Fifty agents report about 2 GB in an hour. */
+export const mostStoredGb = 8;
 export const agentUser = 'agent';
 
 export interface BusKeys {
@@ -16,16 +18,13 @@ export function busConfig(run: string, keys: BusKeys, folder: string): string {
   const stream = streamOf(log);
   const publish = [
     ...[join, clock, `${beats}.*`, `${members}.*`, `${facts}.*`],
-    // Looks at the stream and reads what the coordinator says there, nothing else.
-    ...['$JS.API.INFO', `$JS.API.STREAM.INFO.${stream}`],
-    `$JS.API.CONSUMER.CREATE.${stream}.*.${lead}`,
-    ...[`$JS.API.CONSUMER.INFO.${stream}.*`, `$JS.API.CONSUMER.DELETE.${stream}.*`],
-    `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+    // Reads an order by its number, and nothing else: readers of a stream may be made to write what they read anywhere.
+    ...['$JS.API.INFO', `$JS.API.DIRECT.GET.${stream}.${lead}.*`],
   ];
   const list = (subjects: readonly string[]): string => JSON.stringify(subjects);
   return `port: ${busPort}
 max_payload: 1MB
-jetstream { store_dir: ${JSON.stringify(folder)} }
+jetstream { store_dir: ${JSON.stringify(folder)}, max_file_store: ${mostStoredGb}GB }
 authorization {
   users: [
     { user: ${leadUser}, password: ${JSON.stringify(keys.lead)} }
@@ -33,7 +32,7 @@ authorization {
       user: ${agentUser}, password: ${JSON.stringify(keys.agent)}
       permissions {
         publish: { allow: ${list(publish)} }
-        subscribe: { allow: ${list(['_INBOX.>', alive])} }
+        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${lead}.*`])} }
       }
     }
   ]

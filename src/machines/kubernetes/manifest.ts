@@ -14,7 +14,7 @@ import type {
 } from 'kubernetes-types/core/v1';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
-import { agentUser, busConfig, busPort, leadUser, type BusKeys } from './busConfig';
+import { agentUser, busConfig, mostStoredGb, busPort, leadUser, type BusKeys } from './busConfig';
 
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
 
@@ -251,7 +251,7 @@ function busPod({ run, busImage }: ClusterRun): PodTemplateSpec {
     containers: [container],
     volumes: [
       { name: 'config', secret: { secretName: keysName(run), items } },
-      { name: 'data', emptyDir: { sizeLimit: '1Gi' } },
+      { name: 'data', emptyDir: { sizeLimit: `${mostStoredGb + 1}Gi` } },
     ],
   });
 }

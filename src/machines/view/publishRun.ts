@@ -44,8 +44,10 @@ export class RunPublisher {
         return '';
       }),
       bus.answer(subjects.stop, (reason) => {
+        // An answer to another question may have been sent here.
+        if (reason !== 'stopped' && reason !== 'interrupted') return undefined;
         // Whoever has missed the answer asks again.
-        if (!this.isStopped) this.stopEmitter.fire(reason === 'stopped' ? reason : 'interrupted');
+        if (!this.isStopped) this.stopEmitter.fire(reason);
         this.isStopped = true;
         return '';
       }),

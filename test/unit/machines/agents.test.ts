@@ -73,6 +73,9 @@ class FakeWorkers implements AgentWorkers {
   }
 }
 
+/** Ends each agent of a test that has not ended by itself. */
+let leaving: (() => void)[] = [];
+
 /** Two agents and their coordinator on a bus in memory. */
 class Scene {
   readonly bus = new MemoryBus();
@@ -89,6 +92,10 @@ class Scene {
   addAgent(change: Partial<AgentParts> = {}): void {
     const link = this.bus.link();
     const leave = new AbortController();
+    leaving.push(() => {
+      link.isConnected = true;
+      leave.abort();
+    });
     const parts: AgentParts = {
       scenarioOf: () => Promise.resolve(scenario!),
       planOf: () => Promise.resolve(plan),
@@ -154,7 +161,7 @@ class Scene {
     const member = this.bus.log.find(({ subject }) => subject === `${subjects.members}.${agent}`);
     const { epoch } = JSON.parse(member!.value) as Member;
     const facts = this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`);
-    const orders = this.bus.log.filter(({ subject }) => subject === subjects.lead);
+    const orders = this.bus.log.filter(({ subject }) => subject.startsWith(`${subjects.lead}.`));
     const counts = { facts: facts.length, orders: orders.length };
     return encode({ epoch, ...counts, clockErrorUs: 100 * agent });
   }
@@ -169,6 +176,13 @@ class Scene {
 }
 
 describe('agents and their coordinator', () => {
+  beforeEach(() => {
+    leaving = [];
+  });
+  afterEach(() => {
+    for (const leave of leaving) leave();
+  });
+
   it('pass on orders and facts in their order, and end together', async () => {
     const scene = new Scene();
     const hosts = await scene.start();

@@ -35,6 +35,7 @@ export class MemoryBus {
     this.ids.add(id);
     this.log.push(kept);
     for (const listener of [...this.listeners]) listener(kept);
+    queueMicrotask(() => this.say(kept));
   }
 
   say(kept: Kept): void {
@@ -118,6 +119,11 @@ export class MemoryLink implements Bus {
     if (this.bus.log.some((kept) => kept.subject === subject)) return Promise.resolve(false);
     this.bus.append({ subject, value }, subject);
     return Promise.resolve(true);
+  }
+
+  read(_log: string, wanted: string): Promise<string | undefined> {
+    const found = this.bus.log.filter(({ subject }) => subject === wanted).at(-1);
+    return Promise.resolve(this.isConnected ? found?.value : undefined);
   }
 
   follow(_log: string, pattern: string, seen: Follower): Promise<Following> {

@@ -34,8 +34,8 @@ describe('the lead of a run', () => {
     const link = bus.link();
     await takeLead(link, 'r1', subjects);
     await link.claim(`${subjects.members}.0`, encode(member));
-    await link.append(subjects.lead, encode({ number: 1, order }), 'a');
-    await link.append(subjects.lead, encode({ number: 2, order: { type: 'halt' } }), 'b');
+    await link.append(`${subjects.lead}.1`, encode({ number: 1, order }), 'a');
+    await link.append(`${subjects.lead}.2`, encode({ number: 2, order: { type: 'halt' } }), 'b');
     const title = { type: 'title', file: 'a', text: '', startedAt: order.startedAt, url: 'u' };
     await link.append(subjects.view, encode({ number: 1, ...title }), 'c');
     await link.append(subjects.view, encode({ number: 2, type: 'snapshot', snapshot: '?' }), 'd');
