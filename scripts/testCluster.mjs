@@ -70,6 +70,13 @@ exit $?`;
   ];
 }
 
+/** `unshare` hears no signal. Its child is the first process there: with it all others end, and `unshare` after them. */
+function endChildOf({ pid }) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  for (const each of children.trim().split(' ').filter(Boolean))
+    process.kill(Number(each), 'SIGKILL');
+}
+
 async function main() {
   const why = unfit();
   if (why !== undefined) throw new Error(`there can be none on this machine: ${why}`);
@@ -82,9 +89,7 @@ async function main() {
   makeGroups();
   const [program, ...rest] = script([process.execPath, inside, ...words]);
   const child = spawn(program, rest, { cwd: root, stdio: 'inherit' });
-  // What ends the tests reaches them, too; this process stays to clean up.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => child.kill(signal === 'SIGINT' ? 'SIGTERM' : signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => endChildOf(child));
   const code = await exitCode(child);
   for (const { current } of hierarchies) removeGroup(path.join(current, own));
   return code;
