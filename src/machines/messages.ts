@@ -2,6 +2,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { FromWorker, ToWorker } from '../protocol/worker';
 import type { Override } from '../scenario/read/overrides';
+import { isWorkerFact } from './factShape';
 import { packCounts, unpackCounts } from './packedCounts';
 
 /** Where agents ask for a run that still has room. */
@@ -219,12 +220,23 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const isAmount = (value: unknown): boolean => typeof value === 'number' && value >= 0;
+const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
 const isOptional = (value: unknown, fits: (value: unknown) => boolean): boolean =>
   value === undefined || fits(value);
 const isLimit = (value: unknown): boolean => value === null || isAmount(value);
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 const mostAgents = 1000;
+const mostName = 255;
+
+/** What a machine is called goes to terminals, pages and files as it is. */
+const nameOf = (text: string): string => text.replaceAll(/[^\w.:-]/g, '?').slice(0, 63);
+
+/** Number of the agent whose subject below `above` this is, from 0; undefined for any other subject. */
+export function placeOf(subject: string, above: string): number | undefined {
+  const name = subject.startsWith(`${above}.`) ? subject.slice(above.length + 1) : '';
+  const place = Number(name);
+  return /^\d{1,4}$/.test(name) && place < mostAgents && String(place) === name ? place : undefined;
+}
 
 export const readJoinQuestion = (text: string) =>
   decode(
@@ -232,7 +244,7 @@ export const readJoinQuestion = (text: string) =>
     ({ toolVersion, id, host }) =>
       isText(toolVersion) &&
       toolVersion.length <= 40 &&
-      [id ?? '', host ?? ''].every((each) => isText(each) && each.length <= 255),
+      [id ?? '', host ?? ''].every((each) => isText(each) && each.length <= mostName),
   ) as JoinQuestion | undefined;
 
 export const readJoinAnswer = (text: string) =>
@@ -242,19 +254,21 @@ export const readJoinAnswer = (text: string) =>
       : isText(refused),
   ) as JoinAnswer | undefined;
 
-export const readMember = (text: string) =>
-  decode(
+export function readMember(text: string): Member | undefined {
+  const isName = (value: unknown): boolean => isText(value) && value.length <= mostName;
+  const member = decode(
     text,
     ({ epoch, host, node, clock, cores, fileDescriptors, localPorts }) =>
-      isText(epoch) &&
-      isText(host) &&
-      host.length <= 255 &&
-      isOptional(node, isText) &&
-      isOptional(clock, isText) &&
+      [epoch, host].every(isName) &&
+      [node, clock].every((each) => isOptional(each, isName)) &&
       isCount(cores) &&
       isLimit(fileDescriptors) &&
       isLimit(localPorts),
   ) as Member | undefined;
+  if (member === undefined) return undefined;
+  const { host, node } = member;
+  return { ...member, host: nameOf(host), ...(node !== undefined && { node: nameOf(node) }) };
+}
 
 export const readBeat = (text: string) =>
   decode(
@@ -311,6 +325,10 @@ export const readFact = (text: string) =>
       isAgentFact(said as Fields),
   ) as NumberedFact | undefined;
 
+/** Whose a fact is, where all else of it cannot be read. */
+export const readEpoch = (text: string): string | undefined =>
+  (decode(text, ({ epoch }) => isText(epoch)) as { readonly epoch: string } | undefined)?.epoch;
+
 export const readViewMessage = (text: string) =>
   decode(text, ({ number, type, file, text: said, startedAt, url, snapshot, ...others }) => {
     if (!isCount(number)) return false;
@@ -332,27 +350,8 @@ function isAgentFact({ worker, fact, failed, leaving, final }: Fields): boolean 
   return isCount(worker) && typeof fact === 'object' && fact !== null && isFact(fact as Fields);
 }
 
-function isFact({ type, sample, ...others }: Fields): boolean {
-  if (!isText(type) || !isCounted(others, mostLevels)) return false;
-  if (type !== 'sampled') return sample === undefined;
-  if (typeof sample !== 'object' || sample === null) return false;
-  const { worker, tick, atUs, clock, connections, steps, generator, errors, errorExamples } =
-    sample as Fields;
-  return (
-    [worker, tick].every(isCount) &&
-    isAmount(atUs) &&
-    isOptional(clock, isClock) &&
-    [connections, generator, errors].every((part) => typeof part === 'object' && part !== null) &&
-    [steps, errorExamples].every(Array.isArray) &&
-    isCounted(sample, mostLevels)
-  );
-}
-
-function isClock(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { errorUs, jumps } = value as Fields;
-  return isAmount(errorUs) && isCount(jumps);
-}
+/** Counts are unpacked by the way, so that their shape can be seen. */
+const isFact = (fact: Fields): boolean => isCounted(fact, mostLevels) && isWorkerFact(fact);
 
 /** Samples have about five levels. */
 const mostLevels = 8;

@@ -125,6 +125,11 @@ export interface WorkerHost {
   cpuUs?(): number;
   /** Settles when nothing more is to be waited for: who is silent now has come back by then, or is lost. */
   settled?(): Promise<void>;
+  /**
+   * Takes the agent of a worker for lost, which has not reported what it should have; `why` is a sentence. Absent:
+   * whoever does not report is waited for.
+   */
+  giveUp?(worker: number, why: string): void;
   /** The processes that the workers belong to; absent: this one. */
   agents?(): readonly AgentSummary[];
   /** By how much the clocks of two agents may differ now, microseconds; absent: all read the same clock. */

@@ -25,6 +25,8 @@ export interface AgentGroupsOptions {
   readonly clockUs?: (agent: number) => number;
   /** By how much two of these clocks differ at most. */
   readonly ambiguousUs?: number;
+  /** What this agent never reports although it goes on. */
+  readonly unreported?: (agent: number, fact: FromWorker) => boolean;
   /** What an agent says of its clock with each sample. */
   readonly clock?: (agent: number) => ClockSample;
   readonly context?: Partial<ConductorContext>;
@@ -138,16 +140,22 @@ export class AgentGroups implements WorkerHost {
       if (agentOfConnection(this.plan, connection.index) === agent) connection.isOpen = false;
     for (const worker of workersOfAgent(this.plan, agent))
       void this.workers[worker]!.handle({ type: 'halt' });
-    const words = `agent ${agent + 1} of ${agentsOf(this.plan)} (host) was lost: it was silent for too long`;
-    setTimeout(() => {
-      for (const worker of workersOfAgent(this.plan, agent))
-        if (this.alive.delete(worker)) this.listener.lost(worker, new Error(words));
-    }, noticedMs);
+    setTimeout(() => this.lose(agent, 'it was silent for too long'), noticedMs);
+  }
+
+  giveUp(worker: number, why: string): void {
+    this.lose(agentOfWorker(this.plan, worker), why);
+  }
+
+  private lose(agent: number, why: string): void {
+    const words = `agent ${agent + 1} of ${agentsOf(this.plan)} (host) was lost: ${why}`;
+    for (const worker of workersOfAgent(this.plan, agent))
+      if (this.alive.delete(worker)) this.listener.lost(worker, new Error(words));
   }
 
   private post(worker: number, fact: FromWorker): void {
     const agent = agentOfWorker(this.plan, worker);
-    if (this.silent.has(agent)) return;
+    if (this.silent.has(agent) || this.options.unreported?.(agent, fact) === true) return;
     this.later(this.factsOf, agent, () => {
       if (!this.alive.has(worker)) return;
       if (fact.type === 'closed') this.alive.delete(worker);

@@ -8,7 +8,9 @@ import { InOrder } from '../bus/inOrder';
 import { LogWriter } from '../bus/logWriter';
 import {
   encode,
+  placeOf,
   readBeat,
+  readEpoch,
   readFact,
   readJoinQuestion,
   readOrder,
@@ -125,7 +127,8 @@ export class AgentHosts implements WorkerHost {
   readonly drainPollMs = 100;
   private readonly list: readonly Agent[];
   private listener: WorkerListener | undefined;
-  private readonly waitingFacts: [number, FromWorker][] = [];
+  private readonly waitingFacts: [Agent, number, FromWorker][] = [];
+  private readonly lostBefore: [worker: number, error: Error][] = [];
   private following: Following | undefined;
   private readonly subscriptions: Disposable[] = [];
   private readonly looking: Disposable;
@@ -212,7 +215,9 @@ export class AgentHosts implements WorkerHost {
   lead(listener: WorkerListener): this {
     setImmediate(() => {
       this.listener = listener;
-      for (const [worker, fact] of this.waitingFacts.splice(0)) listener.fact(worker, fact);
+      for (const [agent, worker, fact] of this.waitingFacts.splice(0))
+        this.hand(listener, agent, worker, fact);
+      for (const [worker, error] of this.lostBefore.splice(0)) listener.lost(worker, error);
       if (this.context.past !== undefined) void this.relive(this.context.past.marker, listener);
     });
     return this;
@@ -327,7 +332,7 @@ export class AgentHosts implements WorkerHost {
   }
 
   private heardBeat(text: string, subject: string): void {
-    const agent = this.agentOf(subject);
+    const agent = this.agentOf(subject, this.context.subjects.beats);
     const beat = readBeat(text);
     if (agent === undefined || beat?.epoch !== agent.member.epoch) return;
     agent.heardMs = this.nowMs();
@@ -343,11 +348,13 @@ export class AgentHosts implements WorkerHost {
   }
 
   private heardFact(text: string, subject: string): void {
-    const agent = this.agentOf(subject);
+    const agent = this.agentOf(subject, this.context.subjects.facts);
+    if (agent === undefined) return;
     const fact = readFact(text);
-    if (agent === undefined || fact?.epoch !== agent.member.epoch) return;
+    if ((fact?.epoch ?? readEpoch(text)) !== agent.member.epoch) return;
     agent.heardMs = this.readMs = this.nowMs();
-    agent.facts.add(fact.number, fact);
+    if (fact === undefined) this.loseUnread(agent);
+    else agent.facts.add(fact.number, fact);
     this.changed();
   }
 
@@ -368,7 +375,10 @@ export class AgentHosts implements WorkerHost {
 
   private pass(agent: Agent, worker: number, fact: FromWorker): void {
     const isOwn = fact.type !== 'sampled' || fact.sample.worker === worker;
-    if (!agent.workers.has(worker) || !isOwn) return;
+    if (!agent.workers.has(worker) || !isOwn) {
+      this.loseUnread(agent);
+      return;
+    }
     if (agent.state === 'joined' || agent.state === 'suspect') agent.state = 'running';
     if (fact.type === 'ready') agent.ready.add(worker);
     else if (fact.type === 'sampled') agent.sampled(fact.sample);
@@ -377,8 +387,29 @@ export class AgentHosts implements WorkerHost {
       if (agent.state === 'leaving') return;
       this.alive.delete(worker);
     }
-    if (this.listener === undefined) this.waitingFacts.push([worker, fact]);
-    else this.listener.fact(worker, fact);
+    if (this.listener === undefined) this.waitingFacts.push([agent, worker, fact]);
+    else this.hand(this.listener, agent, worker, fact);
+  }
+
+  /** Whatever an agent has sent, the run goes on without it. */
+  private hand(listener: WorkerListener, agent: Agent, worker: number, fact: FromWorker): void {
+    try {
+      listener.fact(worker, fact);
+    } catch {
+      this.loseUnread(agent);
+    }
+  }
+
+  private loseUnread(agent: Agent): void {
+    const why = 'sent what cannot be read';
+    if (agent.ready.size < agent.workers.size)
+      this.startProblem ??= new ExpectedError('agent-failed', `${agent.name} ${why}.`);
+    this.lose(agent, `it ${why}`);
+  }
+
+  giveUp(worker: number, why: string): void {
+    const agent = this.list.find(({ workers }) => workers.has(worker));
+    if (agent !== undefined) this.lose(agent, why);
   }
 
   private failed(agent: Agent, { failed, isInput }: Extract<AgentFact, { failed: string }>): void {
@@ -394,8 +425,12 @@ export class AgentHosts implements WorkerHost {
     agent.state = state;
     const words = state === 'left' ? 'left' : 'was lost';
     const said = `agent ${agent.index + 1} of ${this.list.length} (${agent.place}) ${words}: ${why}`;
-    for (const worker of agent.workers)
-      if (this.alive.delete(worker)) this.listener?.lost(worker, new Error(said));
+    const error = new Error(said);
+    for (const worker of agent.workers) {
+      if (!this.alive.delete(worker)) continue;
+      if (this.listener === undefined) this.lostBefore.push([worker, error]);
+      else this.listener.lost(worker, error);
+    }
   }
 
   private look(): void {
@@ -424,8 +459,9 @@ export class AgentHosts implements WorkerHost {
     this.changed();
   }
 
-  private agentOf(subject: string): Agent | undefined {
-    return this.list[Number(subject.slice(subject.lastIndexOf('.') + 1))];
+  private agentOf(subject: string, above: string): Agent | undefined {
+    const place = placeOf(subject, above);
+    return place === undefined ? undefined : this.list[place];
   }
 
   private changed(): void {

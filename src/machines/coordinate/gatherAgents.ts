@@ -5,6 +5,7 @@ import type { Bus } from '../bus/bus';
 import {
   encode,
   joinSubject,
+  placeOf,
   readBeat,
   readJoinQuestion,
   readMember,
@@ -42,11 +43,13 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
   const subscriptions: Disposable[] = [];
   let timer: NodeJS.Timeout | undefined;
   try {
-    const complete = new Promise<void>((resolve) => {
+    const complete = new Promise<Member[]>((resolve) => {
       const look = (): void => {
-        const here = [...members.values()].filter(({ epoch }) => alive.has(epoch));
+        const here = [...members]
+          .sort(([a], [b]) => a - b)
+          .flatMap(([, member]) => (alive.has(member.epoch) ? [member] : []));
         gathering.joined?.(here);
-        if (here.length === agents) resolve();
+        if (here.length === agents) resolve(here);
       };
       subscriptions.push(
         bus.hear(`${subjects.beats}.*`, (text) => {
@@ -77,9 +80,11 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
         );
     });
     const following = await bus.follow(subjects.log, `${subjects.members}.*`, (text, subject) => {
-      const place = Number(subject.slice(subjects.members.length + 1));
+      const place = placeOf(subject, subjects.members);
       const member = readMember(text);
-      if (member !== undefined && place < agents) members.set(place, member);
+      if (member === undefined || place === undefined || place >= agents) return;
+      // The first claim stands: whatever is said later in the same place is none.
+      if (!members.has(place)) members.set(place, member);
     });
     subscriptions.push(following);
     const late = new Promise<'late'>((resolve) => {
@@ -87,7 +92,7 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
     });
     const first = await Promise.race([complete, late, ...(calledOff ? [calledOff] : [])]);
     if (first === 'late') throw missing(gathering, withinMs, members, alive, refused);
-    return Array.from({ length: agents }, (_, place) => members.get(place)!);
+    return first;
   } finally {
     clearTimeout(timer);
     for (const subscription of subscriptions) subscription.dispose();

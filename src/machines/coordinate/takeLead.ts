@@ -2,6 +2,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { sampleOf } from '../../results/readResult';
 import type { Bus } from '../bus/bus';
 import {
+  placeOf,
   readBeat,
   readFact,
   readMember,
@@ -119,7 +120,7 @@ async function left(
   beats: ReadonlyMap<string, number>,
 ): Promise<Lead> {
   const { log, lead, members: places, facts, view: views } = subjects;
-  const members: Member[] = [];
+  const claims = new Map<number, Member>();
   let order: RunOrder | undefined;
   let orders = 0;
   let lastFact = '';
@@ -130,8 +131,9 @@ async function left(
       if (given?.order.type === 'run') order = given.order;
       orders = Math.max(orders, given?.number ?? 0);
     } else if (subject.startsWith(`${places}.`)) {
-      const member = readMember(text);
-      if (member !== undefined) members[Number(subject.slice(places.length + 1))] = member;
+      const [place, member] = [placeOf(subject, places), readMember(text)];
+      if (place !== undefined && member !== undefined && !claims.has(place))
+        claims.set(place, member);
     } else if (subject.startsWith(`${facts}.`)) lastFact = text;
     else if (subject === views) view = seenUpTo(view, text);
   };
@@ -146,6 +148,10 @@ async function left(
   await whole;
   following.dispose();
   if (order === undefined) return { marker, view, past: undefined };
+  // Agents take one place after the other: what stands apart is none of theirs.
+  const members: Member[] = [];
+  for (let at = 0, own = claims.get(at); own !== undefined; own = claims.get(++at))
+    members.push(own);
   // A bus that has lost its file has none of what was taken before.
   const heard = members.map(({ epoch }) => beats.get(epoch));
   const said = readFact(lastFact)?.said;

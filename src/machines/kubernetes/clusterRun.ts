@@ -8,7 +8,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { formatBytes } from '../../base/units';
 import type { Event, Pod } from 'kubernetes-types/core/v1';
 import { busPort, leadUser } from './busConfig';
-import type { ClusterAccess, Forwarding } from './kubectl';
+import { readJson, type ClusterAccess, type Forwarding } from './kubectl';
 import {
   busService,
   busWithinS,
@@ -183,7 +183,7 @@ export async function troublesOf(
 async function refusals(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<string[]> {
   const only = ['--field-selector', 'type=Warning,reason=FailedCreate', '--output', 'json'];
   const text = await kubectl.run(['get', 'events', ...only]).catch(() => '');
-  const { items = [] } = (text === '' ? {} : JSON.parse(text)) as { items?: readonly Event[] };
+  const { items = [] } = (text === '' ? {} : readJson(text)) as { items?: readonly Event[] };
   const own = items.filter(({ involvedObject: { name } }) =>
     name?.startsWith(`${ownerName(run)}-`),
   );

@@ -23,12 +23,14 @@ import { agentOfWorker, workersOfAgent } from '../../plan/agents';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { FromWorker, OrderOf, ToWorker, WorkerHost } from '../../protocol/worker';
 import { CpuMeter } from '../machineClock';
+import { connectLimitMs, prepareLimitMs } from '../phaseLimits';
 import { LostAgents } from './lostAgents';
 import type { ConductorContext, Run, StopReason } from './run';
 import { ListedSteps, type StepSource } from './stepSource';
 import { MemberNews } from './memberNews';
 import { runSummary } from './runSummary';
 import { targetLost, unreachableWords } from './targetLost';
+import { EndedEarly, Waiting } from './waiting';
 import { waits } from './waits';
 import { WorkerReports } from './workerReports';
 import {
@@ -44,8 +46,8 @@ import {
 
 export type { ConductorContext, Run, StopReason } from './run';
 
-/** Leaves whatever is waited for; the ending is already noted. */
-class EndedEarly extends Error {}
+const opened = 'it had opened its connections';
+const prepared = 'it had prepared its connections';
 
 /** Phases: connect, prepare, step by step warm up, measure and drain, close. */
 export class Conductor implements Run {
@@ -59,6 +61,7 @@ export class Conductor implements Run {
   private readonly startedAt = new Date();
   private readonly startedUs: number;
   protected readonly reports: WorkerReports;
+  private readonly waiting: Waiting;
   protected readonly news: MemberNews;
   /** From an order until the answer to it, microseconds, where that takes long. */
   private readonly leadUs: number;
@@ -105,6 +108,8 @@ export class Conductor implements Run {
     const { workers } = this;
     this.leadUs = 2 * (workers.leadUs ?? 0);
     this.reports = new WorkerReports(() => workers.alive);
+    const hasEnded = (): boolean => this.ending !== undefined;
+    this.waiting = new Waiting(this.reports, workers, context.nowUs, hasEnded);
     this.news = new MemberNews(
       () => workers.alive,
       (order) => workers.order(order),
@@ -124,7 +129,7 @@ export class Conductor implements Run {
   private async conduct(): Promise<RunSummary> {
     try {
       const left = await this.begin();
-      await this.reported('ready');
+      await this.waiting.reportedByAll('ready', 'it was ready');
       const othersMove = this.plan.entries.some((entry) => entry.run.othersMove === true);
       for (
         let step = left ?? this.steps.next(0);
@@ -157,6 +162,7 @@ export class Conductor implements Run {
       this.reports.forget('connected');
       this.workers.order({ type: 'connect', atUs, from: this.requested, to: requested });
     }
+    const before = earlier?.from ?? this.requested;
     this.requested = requested;
     const patienceMs = Math.max(
       waits.hopelessMs - (this.context.askedMs ?? 0),
@@ -166,8 +172,10 @@ export class Conductor implements Run {
       if (this.totals.connectionCounts().connected === 0) this.endUnreachable();
     }, patienceMs);
     try {
-      await this.reported('connected');
-      await this.flush();
+      const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
+      const limitMs = leftMs + connectLimitMs(this.plan, requested - before);
+      await this.waiting.reportedByAll('connected', opened, limitMs);
+      await this.flush(opened);
     } finally {
       clearTimeout(timer);
       this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
@@ -184,10 +192,11 @@ export class Conductor implements Run {
   private async shrink(requested: number): Promise<void> {
     this.workers.order({ type: 'shrink', from: requested, to: this.requested });
     this.requested = requested;
-    await this.flush();
+    const closed = 'it had closed the connections that a smaller step does without';
+    await this.flush(closed);
     // Nobody writes to those that are gone.
     this.workers.order({ type: 'identify' });
-    await this.flush();
+    await this.flush(closed);
     this.throwIfEnded();
   }
 
@@ -198,9 +207,10 @@ export class Conductor implements Run {
       this.reports.forget('prepared');
       this.workers.order({ type: 'prepare', step });
     }
-    await this.reported('prepared');
+    const limitMs = prepareLimitMs(this.plan, this.requested);
+    await this.waiting.reportedByAll('prepared', prepared, limitMs);
     if (this.given('identify') === undefined) this.workers.order({ type: 'identify' });
-    await this.flush();
+    await this.flush(prepared);
     this.throwIfEnded();
   }
 
@@ -254,20 +264,22 @@ export class Conductor implements Run {
         ...(ambiguousUs > 0 && { ambiguousUs }),
       });
     if (going.cpu === undefined) this.enter('warmup');
-    await this.reached(measureUs);
+    await this.waiting.reached(measureUs);
     if (going.cpu === undefined) this.beginMeasuring(going);
     try {
-      await this.reached(endUs);
-      await this.reported('stepSent', endUs + waits.sendingUs + this.leadUs);
+      await this.waiting.reached(endUs);
+      await this.waiting.reported('stepSent', endUs + waits.sendingUs + this.leadUs);
       this.endMeasuring(going, step.measureMs / 1000);
     } catch (error) {
       this.endMeasuring(going, measuredSeconds(going, context.nowUs()));
       throw error;
     }
-    await this.settled();
+    const leftMs = await this.waiting.settled();
+    if (workers.giveUp !== undefined)
+      await this.waiting.reportedByAll('stepSent', 'its last message of the step had left');
     this.enter('draining');
     await this.drain(totals, step.drainMs);
-    await this.settled();
+    await this.waiting.settled(leftMs);
     await this.certain();
     this.windows.drained(context.nowUs() / 1e6);
     this.workers.order({ type: 'drained', index: step.index });
@@ -284,19 +296,6 @@ export class Conductor implements Run {
     if (this.lostAgents.any && isTheEnd) this.endWithoutAgents();
     const goesOn = status === 'pass' || status === 'incomplete' || steps.goesOn;
     if (!goesOn && !context.keepGoing && index !== steps.count) this.end('threshold');
-  }
-
-  /** What is on its way from other machines counts, however long it takes. */
-  private async settled(): Promise<void> {
-    const { workers, reports } = this;
-    if (workers.settled === undefined) return;
-    let isOver = false;
-    void workers.settled().then(() => {
-      isOver = true;
-      reports.changed();
-    });
-    await reports.until(() => isOver || this.ending !== undefined, waits.mostSettlingMs);
-    this.throwIfEnded();
   }
 
   /** Nothing of it is waited for any more. */
@@ -338,7 +337,7 @@ export class Conductor implements Run {
     const untilUs = nowUs() + mostMs * 1000;
     const needed = Math.ceil(this.requested * (1 - (slo.dropped ?? 0)));
     for (let [received, changedUs] = [totals.received, nowUs()]; nowUs() < untilUs;) {
-      await this.reached(nowUs() + waits.recoveryPollMs * 1000);
+      await this.waiting.reached(nowUs() + waits.recoveryPollMs * 1000);
       await this.flush(untilUs + waits.reportingUs);
       if (totals.received !== received) [received, changedUs] = [totals.received, nowUs()];
       const isQuiet = totals.received >= totals.expected || nowUs() - changedUs >= waits.quietUs;
@@ -395,7 +394,7 @@ export class Conductor implements Run {
       const inTime = await this.flush(untilUs + waits.reportingUs + this.leadUs);
       const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
       if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
-      await this.reached(Math.min(untilUs, this.nextPollUs));
+      await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }
   }
 
@@ -404,7 +403,7 @@ export class Conductor implements Run {
     const untilUs = this.context.nowUs() + waits.reportingUs + this.leadUs;
     while (this.totals.unsettled > 0 && this.context.nowUs() < untilUs) {
       await this.flush(untilUs);
-      if (this.totals.unsettled > 0) await this.reached(Math.min(untilUs, this.nextPollUs));
+      if (this.totals.unsettled > 0) await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }
   }
 
@@ -533,30 +532,22 @@ export class Conductor implements Run {
   }
 
   protected throwIfEnded(): void {
-    if (this.ending !== undefined) throw new EndedEarly();
+    this.waiting.throwIfEnded();
   }
 
-  /** Whether all workers have reported this, in time; leaves when the run has ended meanwhile. */
-  private async reported(what: string, untilUs = Infinity): Promise<boolean> {
-    const leftMs = (): number => (untilUs - this.context.nowUs()) / 1000;
-    const inTime = await this.reports.all(what, leftMs, () => this.ending !== undefined);
-    this.throwIfEnded();
-    return inTime;
-  }
-
-  /** Leaves when the run has ended meanwhile. */
-  private async reached(atUs: number): Promise<void> {
-    const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
-    await this.reports.until(() => this.ending !== undefined, leftMs);
-    this.throwIfEnded();
-  }
-
-  /** Whether all that was counted up to now has arrived here, in time. */
-  private async flush(untilUs?: number): Promise<boolean> {
+  /**
+   * Whether all that was counted up to now has arrived here, in time.
+   * @param until microseconds of run time; or what everybody has done whose answer has come, see {@link reportedByAll}
+   */
+  private async flush(until: number | string): Promise<boolean> {
     const flush = (this.flushes += 1);
     this.workers.order({ type: 'flush', flush });
-    const inTime = await this.reported(`flush ${flush}`, untilUs);
-    this.reports.forget(`flush ${flush}`);
+    const what = `flush ${flush}`;
+    const inTime =
+      typeof until === 'number'
+        ? await this.waiting.reported(what, until)
+        : await this.waiting.reportedByAll(what, until).then(() => true);
+    this.reports.forget(what);
     this.news.forward();
     return inTime;
   }

@@ -20,6 +20,11 @@ export const waits = {
   closeMs: 3000,
   /** A host declares lost who is silent, before this. */
   mostSettlingMs: 120_000,
+  /**
+   * After all the time that a phase may take, until an agent that has not reported its end is lost.
+   * Source: decision record on several machines, "Barrier".
+   */
+  phaseMs: 60_000,
   /** Between two looks at a target that recovers from a step. */
   recoveryPollMs: 250,
   /** One that delivers nothing more for so long has recovered, or will not. */

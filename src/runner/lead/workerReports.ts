@@ -19,8 +19,13 @@ export class WorkerReports {
   }
 
   has(what: string): boolean {
+    return this.missing(what).length === 0;
+  }
+
+  /** The living that have not reported this. */
+  missing(what: string): number[] {
     const workers = this.reporters.get(what);
-    return [...this.alive()].every((worker) => workers?.has(worker) === true);
+    return [...this.alive()].filter((worker) => workers?.has(worker) !== true);
   }
 
   /** Waits until all living workers have reported this, or nothing is to be waited for; whether they have. */

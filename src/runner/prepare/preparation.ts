@@ -10,10 +10,9 @@ import {
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connectFailure';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
+import { answerTimeoutMs, preparedAtOnce } from '../phaseLimits';
 import type { Membership } from './membership';
 
-const atOnce = 100;
-const answerTimeoutMs = 10_000;
 /** Client methods by which hubs send ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
 
@@ -94,7 +93,7 @@ export class Preparation {
     const lane = async (): Promise<void> => {
       for (const connection of queue) await this.runOne(connection);
     };
-    await Promise.all(Array.from({ length: atOnce }, lane));
+    await Promise.all(Array.from({ length: preparedAtOnce }, lane));
   }
 
   /** Prepares a connection and lets it take part; false when it is gone or had to be given up. */

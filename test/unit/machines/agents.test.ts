@@ -220,7 +220,8 @@ describe('agents and their coordinator', () => {
     const hosts = await scene.start({ clock: 'of another machine' });
     const [first] = scene.workers;
     const sampled = (): void => {
-      first!.report({ type: 'sampled', due: true, sample: workerSampleOf({ worker: 0 }) });
+      const sample = workerSampleOf({ worker: 0 });
+      first!.listener.fact(0, { type: 'sampled', due: true, sample });
     };
     sampled();
     await until('the sample', () => hosts.agents()[0]!.clockErrorUs > 0);

@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import { encode, readFact } from '../../../src/machines/messages';
 import { packCounts, unpackCounts } from '../../../src/machines/packedCounts';
 import { LatencyHistogram } from '../../../src/measure/histogram';
+import { noConnections } from '../../../src/measure/sample';
+import { stepSampleOf } from '../../fakes/sample';
 
 const latencies = fc.array(
   fc.oneof(fc.integer({ min: 0, max: 4200 }), fc.integer({ min: 0, max: 3_600_000_000 })),
@@ -62,12 +64,20 @@ describe('packed counts', () => {
 describe('a fact on the bus', () => {
   const sample = {
     ...{ worker: 3, tick: 7, atUs: 7e6, errors: {}, errorExamples: [] },
-    connections: { soFar: { connected: 2 }, connectTimes: histogramOf([5, 9000]).counts() },
+    connections: {
+      soFar: { ...noConnections, connected: 2 },
+      connectTimes: histogramOf([5, 9000]).counts(),
+    },
     steps: [
       {
-        ...{ step: 1, received: 2, wireBytesIn: NaN, wireBytesOut: 40, errors: {} },
+        ...stepSampleOf({ received: 2, wireBytesIn: NaN, wireBytesOut: 40 }),
         latency: histogramOf([1, 1, 2_000_000]).counts(),
-        entries: [{ received: 2, wireBytesIn: NaN, latency: histogramOf([1]).counts() }],
+        entries: [
+          {
+            ...stepSampleOf({ received: 2, wireBytesIn: NaN }),
+            latency: histogramOf([1]).counts(),
+          },
+        ],
       },
     ],
     generator: { step: 1, elapsedUs: 1, busyUs: 0, gcUs: 0 },

@@ -34,6 +34,13 @@ describe('the lead of a run', () => {
     const link = bus.link();
     await takeLead(link, 'r1', subjects);
     await link.claim(`${subjects.members}.0`, encode(member));
+    // Not each that has the key of the bus takes a place.
+    for (const place of ['0', '-1', '1.5', '01', '7', 'x'])
+      await link.append(
+        `${subjects.members}.${place}`,
+        encode({ ...member, host: 'forged' }),
+        `forged ${place}`,
+      );
     await link.append(`${subjects.lead}.1`, encode({ number: 1, order }), 'a');
     await link.append(`${subjects.lead}.2`, encode({ number: 2, order: { type: 'halt' } }), 'b');
     const title = { type: 'title', file: 'a', text: '', startedAt: order.startedAt, url: 'u' };

@@ -99,6 +99,16 @@ describe('a run in a cluster', () => {
     ]);
   });
 
+  it('says that events cannot be read which were cut off', async () => {
+    const kubectl = new ScriptedKubectl((words) =>
+      words.startsWith('get events') ? '{"items":[' : undefined,
+    );
+    await assert.rejects(troublesOf(kubectl, 'r1'), {
+      code: 'kubectl',
+      message: 'kubectl gave an answer that cannot be read.',
+    });
+  });
+
   it('does without the events of a cluster that keeps them to itself', async () => {
     const kubectl = new ScriptedKubectl((words) => {
       if (words.startsWith('get events')) throw new ExpectedError('cluster-rights', 'No.');

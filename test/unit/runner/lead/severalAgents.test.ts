@@ -4,6 +4,7 @@ import { judgeRun } from '../../../../src/measure/judge/verdict';
 import type { RunSummary, StepSummary } from '../../../../src/measure/summary';
 import { agentOfConnection } from '../../../../src/plan/agents';
 import type { Plan } from '../../../../src/plan/plan';
+import type { FromWorker } from '../../../../src/protocol/worker';
 import { populationsOf } from '../../../../src/plan/population';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../../src/wire/message/stamp';
 import type { HubMessage, Invocation } from '../../../../src/wire/message/hubMessage';
@@ -458,6 +459,34 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       assert.deepEqual([first.lost, first.seconds, first.agentsComplete], [0, 1, 2]);
       assert.ok(first.sent > 60 && first.sent < 100, `${first.sent}`);
     });
+
+    const nothingSaid = [
+      ['ready', /^it did not report within 60 s that it was ready$/],
+      ['connected', /^it did not report within \d+ s that it had opened its connections$/],
+      ['prepared', /^it did not report within \d+ s that it had prepared its connections$/],
+      ['sampled', /^it did not report within 60 s that it had opened its connections$/],
+      ['stepSent', /^it did not report within 60 s that its last message of the step had left$/],
+    ] as const;
+    for (const [type, words] of nothingSaid)
+      it(`ends, because it lives on and never reports ${type}`, async () => {
+        const unreported = (agent: number, fact: FromWorker): boolean =>
+          agent === 1 && fact.type === type;
+        start({ ...broadcast, steps: two }, { unreported });
+        const signs = setInterval(() => {
+          // Some were never opened.
+          bench.hub.connections.forEach((connection) => connection.gets({ type: 6 }));
+        }, 5000);
+        const { ending, endingMessage, steps } = await bench.time.until(
+          bench.run.finished,
+          900_000,
+        );
+        clearInterval(signs);
+        assert.equal(ending, 'workerLost', endingMessage);
+        const begin = 'A part of the load was missing: agent 2 of 3 (host) was lost: ';
+        assert.equal(endingMessage?.slice(0, begin.length), begin);
+        assert.match(endingMessage.slice(begin.length), words);
+        assert.ok(steps.every(({ verdict }) => verdict.status === 'incomplete'));
+      });
 
     it('goes on with the next step, which is incomplete, where it is asked to', async () => {
       start({ ...broadcast, steps: two }, { context: { onAgentLost: 'continue' } });

@@ -1,0 +1,136 @@
+/** What a fact of a worker looks like, as deep as it is read: it may come from whoever has the key of the bus. */
+import { connectPhases } from '../base/endpoint';
+import { errorClasses } from '../base/errorClass';
+import {
+  LifeCounts,
+  MembershipCounts,
+  MessageCounts,
+  noConnections,
+  TargetCounts,
+} from '../measure/sample';
+import { LatencyHistogram } from '../measure/histogram';
+import type { FromWorker } from '../protocol/worker';
+
+type Fits = (value: unknown) => boolean;
+type Fields = Readonly<Record<string, unknown>>;
+
+const isNumber: Fits = (value) => Number.isFinite(value);
+const isCount: Fits = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+/** What is taken back later is less than none in that sample. */
+const isChange: Fits = (value) => Number.isSafeInteger(value);
+/** A time or a number of bytes. */
+const isAmount: Fits = (value) => isNumber(value) && (value as number) >= 0;
+/** NaN: nobody can see them. */
+const isBytes: Fits = (value) => Number.isNaN(value) || isAmount(value);
+const isFlag: Fits = (value) => typeof value === 'boolean';
+const isText: Fits = (value) => typeof value === 'string';
+
+const optional =
+  (fits: Fits): Fits =>
+  (value) =>
+    value === undefined || fits(value);
+const list =
+  (fits: Fits): Fits =>
+  (value) =>
+    Array.isArray(value) && value.every(fits);
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Own fields: what every object has is none of the sender's. */
+const fields = (shape: Readonly<Record<string, Fits>>): Fits => {
+  const all = Object.entries(shape);
+  return (value) =>
+    isObject(value) &&
+    all.every(([name, fits]) => fits(Object.hasOwn(value, name) ? value[name] : undefined));
+};
+const allOf = (names: readonly string[], fits: Fits): Readonly<Record<string, Fits>> =>
+  Object.fromEntries(names.map((name) => [name, fits]));
+const record =
+  (isName: (name: string) => boolean, fits: Fits): Fits =>
+  (value) =>
+    isObject(value) && Object.entries(value).every(([name, part]) => isName(name) && fits(part));
+
+const isHistogram = optional(
+  fields({
+    pairs: (value) => value instanceof Float64Array,
+    ...allOf(['minUs', 'maxUs', 'sumUs'], isAmount),
+  }),
+);
+
+/** Each count of a class that counts, and each histogram where it has a value. */
+function tally(counts: object, others: Readonly<Record<string, Fits>> = {}): typeof others {
+  const shape: Record<string, Fits> = {};
+  for (const [name, part] of Object.entries(counts))
+    if (typeof part === 'number') shape[name] = others[name] ?? isCount;
+    else if (part instanceof LatencyHistogram) shape[name] = isHistogram;
+  return shape;
+}
+
+const bytes = ['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'];
+const messages = tally(new MessageCounts(), {
+  ...allOf(bytes, isBytes),
+  ...allOf(['expected', 'received', 'late', 'extra'], isChange),
+});
+const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
+
+const isStep = fields({
+  ...messages,
+  step: isCount,
+  errors: isErrors,
+  warmupErrors: optional(isErrors),
+  slip: isHistogram,
+  membership: optional(fields(tally(new MembershipCounts()))),
+  entries: optional(list(fields(messages))),
+  ahead: optional(list(isAmount)),
+});
+
+const isConnections = fields({
+  soFar: fields(allOf(Object.keys(noConnections), isCount)),
+  ...allOf(['connectTimes', 'reconnectTimes'], isHistogram),
+  phaseTimes: optional(fields(allOf(connectPhases, isHistogram))),
+  targets: optional(
+    list(fields(tally(new TargetCounts(), allOf(['failed', 'received'], isChange)))),
+  ),
+  life: optional(fields(tally(new LifeCounts(), allOf(['lifeUs', 'downUs'], isAmount)))),
+  droppedOnes: optional(
+    list(
+      fields({
+        connection: isCount,
+        ...allOf(['atS', 'openS'], isNumber),
+        ...allOf(['errorClass', 'text'], isText),
+      }),
+    ),
+  ),
+});
+
+const isSample = fields({
+  ...allOf(['worker', 'tick'], isCount),
+  atUs: isAmount,
+  connections: isConnections,
+  unsettled: optional(fields({ messages: isCount, deliveries: isChange })),
+  steps: list(isStep),
+  clock: optional(fields({ errorUs: isAmount, jumps: isCount })),
+  generator: fields({
+    step: isCount,
+    ...allOf(['elapsedUs', 'busyUs', 'gcUs'], isNumber),
+    loopDelay: isHistogram,
+  }),
+  errors: isErrors,
+  errorExamples: list(fields(allOf(['errorClass', 'text'], isText))),
+});
+
+const shapes: { readonly [Type in FromWorker['type']]: Fits } = {
+  ready: isObject,
+  connected: isObject,
+  prepared: isObject,
+  moved: fields({ upToUs: isAmount, changes: list(isChange) }),
+  sampled: fields({ sample: isSample, due: isFlag, flush: optional(isCount) }),
+  stepSent: fields({ index: isCount }),
+  closed: isObject,
+};
+
+export function isWorkerFact(fact: Fields): boolean {
+  const { type } = fact;
+  return isText(type) && Object.hasOwn(shapes, type as string)
+    ? shapes[type as FromWorker['type']](fact)
+    : false;
+}
