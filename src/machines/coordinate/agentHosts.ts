@@ -230,7 +230,7 @@ export class AgentHosts implements WorkerHost {
       if (order.type === 'run' || order.type === 'end') return;
       listener.ordered?.(order);
       const gone = order.type === 'gone' ? this.list[order.agent] : undefined;
-      if (gone !== undefined) this.lose(gone, 'was silent');
+      if (gone !== undefined) this.lose(gone, 'it was silent');
     });
     this.following = await bus.follow(subjects.log, `${subjects.log}.>`, (text, subject) => {
       if (subject.startsWith(`${subjects.facts}.`)) this.heardFact(text, subject);
