@@ -19,6 +19,15 @@ interface AgentCommands {
 type WorkedWith = [io: ProcessIo, deps: ViewParts];
 type Cluster = Awaited<ReturnType<typeof onCluster>>;
 
+/** A command whose code is loaded when it is carried out. */
+const inCluster =
+  <Given extends readonly unknown[]>(
+    pick: (cluster: Cluster) => (...given: Given) => Promise<number>,
+  ) =>
+  ({ onCluster }: AgentCommands) =>
+  async (...given: Given): Promise<number> =>
+    pick(await onCluster())(...given);
+
 // Written out: where they are defined comes with code that only some commands load.
 const agentPlaces = ['hosts', 'kubernetes'] as const;
 const cluster = ['kubernetes'] as const;
@@ -170,13 +179,7 @@ const addAgentsOf: AddCommands<AgentCommands> = (program, carryOut) => {
       ]),
     )
     .option('--json', 'print them as JSON')
-    .action(
-      carryOut(
-        ({ onCluster }) =>
-          async (...given: Parameters<Cluster['listAgents']>) =>
-            (await onCluster()).listAgents(...given),
-      ),
-    );
+    .action(carryOut(inCluster(({ listAgents }) => listAgents)));
   addPlaceOptions(
     withExample(agents.command('logs'), 'agents logs 3f9a2c1b x7k2p --namespace load'),
   )
@@ -184,23 +187,11 @@ const addAgentsOf: AddCommands<AgentCommands> = (program, carryOut) => {
     .argument('<run>', 'id of the run')
     .argument('[agent]', 'name in the list, bus or coordinator (default: all)')
     .option('--tail <n>', 'lines of each pod', wholeNumber(1, 10_000), 100)
-    .action(
-      carryOut(
-        ({ onCluster }) =>
-          async (...given: Parameters<Cluster['agentLogs']>) =>
-            (await onCluster()).agentLogs(...given),
-      ),
-    );
+    .action(carryOut(inCluster(({ agentLogs }) => agentLogs)));
   addPlaceOptions(withExample(agents.command('remove'), 'agents remove 3f9a2c1b --namespace load'))
     .description('Remove a run from a cluster with all that it has there.')
     .argument('<run>', 'id of the run')
-    .action(
-      carryOut(
-        ({ onCluster }) =>
-          async (...given: Parameters<Cluster['removeAgents']>) =>
-            (await onCluster()).removeAgents(...given),
-      ),
-    );
+    .action(carryOut(inCluster(({ removeAgents }) => removeAgents)));
 };
 
 /** Milliseconds, at least a second. */

@@ -22,7 +22,7 @@ export interface RunSubjects {
   readonly members: string;
   /** Who leads the run: the first, and each that has taken its place. */
   readonly leaders: string;
-  /** What the coordinator says to all: first how the run goes, then its orders. */
+  /** What the coordinator says to all, each in a subject of its own by its number: first how the run goes, then its orders. */
   readonly lead: string;
   readonly facts: string;
   /** What people see of the run, for whoever looks at it from elsewhere. */

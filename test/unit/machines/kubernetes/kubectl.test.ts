@@ -50,6 +50,7 @@ describe('a forwarded port', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   it('is made again where its pod has gone and kubectl stays', async function () {
+    // Its kubectl is a script with a first line that names its program, which Windows does not read.
     if (process.platform === 'win32') this.skip();
     const program = path.join(folder, 'kubectl');
     const asked = path.join(folder, 'asked');
