@@ -1,7 +1,8 @@
 // What runs on several machines cost, measured on whole runs of the built command line over a real bus:
 //
 //   node bench/agents.mjs simulated [AGENTS] [WORKERS] [SECONDS]   coordinator and bus with agents that only report
-//   node bench/agents.mjs cost [ROUNDS] [SECONDS]                  agents' CPU per message against that of a single run
+//   node bench/agents.mjs cost [ROUNDS] [SECONDS] [USE CASE]       agents' CPU per message against that of single runs
+//   node bench/agents.mjs latency [ROUNDS] [SECONDS] [USE CASE]    p50 and p99 of three agents against those of one
 //   node bench/agents.mjs start [AGENTS]                           from the command to the first message, part by part
 //
 // After `npm run build`. Linux only, since CPU time is read from /proc. Judges nothing; see bench/README.md.
@@ -122,7 +123,7 @@ slo: { p99: 10s }
   const simulators = [Math.ceil(agents / 2), Math.floor(agents / 2)].map((count) =>
     start(process.execPath, [
       'bench/simulatedAgents.mjs',
-      ...[bus.url, run, `${count}`, `${perSecond}`],
+      ...[bus.url, run, `${count}`, `${agents}`, `${perSecond}`],
     ]),
   );
   const marks = [];
@@ -178,51 +179,136 @@ const startAgents = (count, bus, run) =>
     start(process.execPath, [cli, 'agent', '--run', run], { SIGNALR_BENCH_BUS: bus.url }),
   );
 
-async function cost([roundsText = '5', secondsText = '6']) {
-  const [rounds, seconds] = [roundsText, secondsText].map(Number);
-  const scenarioOf = (senders, interval, useCase, workers) => `config:
-  connections: 1000
+/** What the machine did beside us since the last call: of all its processor time, that which others took from it. */
+function stolen() {
+  const [, ...fields] = readFileSync('/proc/stat', 'utf8').split('\n')[0].split(/ +/).map(Number);
+  const now = { steal: fields[7], all: fields.slice(0, 8).reduce((sum, each) => sum + each, 0) };
+  const share = (100 * (now.steal - before.steal)) / Math.max(1, now.all - before.all);
+  before = now;
+  return `${share.toFixed(1)} % stolen`;
+}
+let before = { steal: 0, all: 0 };
+
+/**
+ * Of the median of pairs, which with a chance of 95 % at least lies within: so many of them may lie below it by chance.
+ * Source: the sign test; Conover, "Practical Nonparametric Statistics", heading "Confidence intervals for quantiles".
+ */
+function interval(ratios) {
+  const sorted = [...ratios].sort((a, b) => a - b);
+  const { length } = sorted;
+  let [below, chance, cut] = [0.5 ** length, 0.5 ** length, 0];
+  while (2 * below <= 0.05 && cut < length / 2) {
+    cut += 1;
+    chance *= (length - cut + 1) / cut;
+    below += chance;
+  }
+  const [low, high] = [sorted[Math.max(0, cut - 1)], sorted[length - Math.max(1, cut)]];
+  const words = `${median(sorted).toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`;
+  return cut === 0 ? `${words}, too few pairs for an interval` : words;
+}
+
+async function onSo({ many, machines }, scenarioOf, run, bus, hub) {
+  if (machines === 'agents') {
+    const working = startAgents(many, bus, run);
+    const words = onAgents(many, run);
+    const result = await lead(scenarioOf(1, many), hub.target, words, {
+      SIGNALR_BENCH_BUS: bus.url,
+    }).finished;
+    await Promise.all(working.map(({ ended }) => ended));
+    return result.steps;
+  }
+  const runs = Array.from({ length: many }, () => lead(scenarioOf(many, many), hub.target));
+  const results = await Promise.all(runs.map(({ finished }) => finished));
+  return results.flatMap(({ steps }) => steps);
+}
+
+const arms = {
+  'one machine': { many: 1, machines: 'runs' },
+  'one agent': { many: 1, machines: 'agents' },
+  'three runs side by side': { many: 3, machines: 'runs' },
+  'three agents': { many: 3, machines: 'agents' },
+};
+const useCases = [
+  ['echo', 999, '100ms'],
+  ['sendToGroup', 99, '1s'],
+];
+
+/** @param senders and connections are divided by `parts` */
+const loadOf =
+  ([useCase, senders, interval], connections, seconds) =>
+  (parts, processes) =>
+    `config:
+  connections: ${connections / parts}
   arrivingRate: 1000
-  baseSending: ${senders}
-  workers: ${workers}
+  baseSending: ${senders / parts}
+  workers: ${3 / processes}
   warmup: 2s
   singleStepDuration: ${seconds}s
-scenario: { name: ${useCase}, parameters: { sendingInterval: ${interval}, messageSize: 200${useCase === 'sendToGroup' ? ', groupCount: 10' : ''} } }
+scenario: { name: ${useCase}, parameters: { sendingInterval: ${interval}, messageSize: 200${useCase === 'sendToGroup' ? `, groupCount: ${9 / parts}` : ''} } }
 slo: { p99: 10s }
 `;
+
+async function cost([roundsText = '5', secondsText = '6', only = '']) {
+  const [rounds, seconds] = [roundsText, secondsText].map(Number);
   const [bus, hub] = [await startBus(), await serve('hub')];
-  /** By agents: 0 is a run without any. As many workers in all. */
-  const arms = { 'one machine': 0, 'one agent': 1, 'three agents': 3 };
-  for (const [useCase, senders, interval] of [
-    ['echo', 1000, '100ms'],
-    ['sendToGroup', 100, '1s'],
-  ]) {
+  for (const useCase of useCases.filter(([name]) => name.startsWith(only))) {
     const found = Object.fromEntries(Object.keys(arms).map((arm) => [arm, []]));
     for (let round = 0; round < rounds; round++) {
       const order = Object.entries(arms);
-      for (const [arm, agents] of round % 2 === 0 ? order : order.toReversed()) {
-        const scenario = scenarioOf(senders, interval, useCase, agents === 3 ? 1 : 3);
-        const run = `cost-${useCase.toLowerCase()}-${round}-${agents}`;
-        const working = startAgents(agents, bus, run);
-        const words = agents === 0 ? [] : onAgents(agents, run);
-        const result = await lead(scenario, hub.target, words, { SIGNALR_BENCH_BUS: bus.url })
-          .finished;
-        await Promise.all(working.map(({ ended }) => ended));
-        const [{ lost, generator, received }] = result.steps;
-        found[arm].push(generator.cpuUsPerMessage);
+      for (const [arm, how] of round % 2 === 0 ? order : order.toReversed()) {
+        const run = `cost-${useCase[0].toLowerCase()}-${round}-${how.many}`;
+        stolen();
+        const steps = await onSo(how, loadOf(useCase, 999, seconds), run, bus, hub);
+        const handled = ({ sent, received }) => sent + received;
+        const all = steps.reduce((sum, step) => sum + handled(step), 0);
+        const cpuUs = steps.reduce(
+          (sum, step) => sum + step.generator.cpuUsPerMessage * handled(step),
+          0,
+        );
+        found[arm].push(cpuUs / all);
+        const lost = steps.reduce((sum, step) => sum + step.lost, 0);
         console.log(
-          `${useCase}, ${arm}: ${generator.cpuUsPerMessage.toFixed(2)} us of ${received} deliveries, ${lost} lost`,
+          `${useCase[0]}, ${arm}: ${(cpuUs / all).toFixed(2)} us of ${all} messages, ${lost} lost, ${stolen()}`,
         );
       }
     }
-    const { 'one machine': alone } = found;
-    for (const arm of Object.keys(arms).slice(1)) {
-      const ratios = found[arm].map((us, round) => us / alone[round]);
-      const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
+    for (const [arm, base] of [
+      ['one agent', 'one machine'],
+      ['three agents', 'three runs side by side'],
+      ['three runs side by side', 'one machine'],
+      ['three agents', 'one machine'],
+    ])
       console.log(
-        `${useCase}, ${arm} against one machine: ${median(ratios).toFixed(3)} (${least.toFixed(3)} to ${most.toFixed(3)})`,
+        `${useCase[0]}, ${arm} against ${base}: ${interval(found[arm].map((us, round) => us / found[base][round]))}`,
+      );
+  }
+  hub.stop();
+}
+
+async function latency([roundsText = '10', secondsText = '5', useCase = 'sendToGroup']) {
+  const [rounds, seconds] = [roundsText, secondsText].map(Number);
+  const [bus, hub] = [await startBus(), await serve('hub')];
+  const found = { p50: [], p99: [] };
+  const load = { echo: ['echo', 300, '300ms'], sendToGroup: ['sendToGroup', 30, '1s'] }[useCase];
+  for (let round = 0; round < rounds; round++) {
+    const seen = {};
+    for (const arm of round % 2 === 0 ? [1, 3] : [3, 1]) {
+      const how = { many: arm, machines: 'agents' };
+      const run = `latency-${round}-${arm}`;
+      stolen();
+      const [step] = await onSo(how, loadOf(load, 300, seconds), run, bus, hub);
+      const { latencyUs, received, lost, clockErrorUs = 0 } = step;
+      seen[arm] = latencyUs;
+      console.log(
+        `${arm} agents: p50 ${latencyUs.p50} us, p99 ${latencyUs.p99} us of ${received} deliveries, ${lost} lost, clocks ${clockErrorUs} us, ${stolen()}`,
       );
     }
+    for (const name of Object.keys(found)) found[name].push([seen[1][name], seen[3][name]]);
+  }
+  for (const [name, pairs] of Object.entries(found)) {
+    const [one, three] = [0, 1].map((at) => median(pairs.map((pair) => pair[at])));
+    const ratio = interval(pairs.map(([a, b]) => b / a));
+    console.log(`${name}: ${one} us with one agent, ${three} us with three, ratio ${ratio}`);
   }
   hub.stop();
 }
@@ -255,7 +341,7 @@ slo: { p99: 10s }
   hub.stop();
 }
 
-const kinds = { simulated, cost, start: starting };
+const kinds = { simulated, cost, latency, start: starting };
 const [kind = 'simulated', ...rest] = process.argv.slice(2);
 try {
   await kinds[kind](rest);

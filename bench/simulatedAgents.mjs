@@ -1,6 +1,6 @@
 // Agents of a run without the load: all of them in one process, which speak the real protocol over a real bus.
 //
-//   node bench/simulatedAgents.mjs BUS RUN AGENTS PER_SECOND
+//   node bench/simulatedAgents.mjs BUS RUN AGENTS ALL_AGENTS PER_SECOND
 //
 // Claims, orders, outboxes, beats and clock bursts are those of the product; what the workers report is as large as that of
 // workers that each handle PER_SECOND echoes a second. Prints its own lateness when the run is over.
@@ -16,8 +16,8 @@ import { machineClock } from '../out/src/runner/machineClock.js';
 import { Recorder } from '../out/src/runner/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 
-const [bus, run, agentsText, perSecondText] = process.argv.slice(2);
-const [agents, perSecond] = [Number(agentsText), Number(perSecondText)];
+const [bus, run, agentsText, allAgentsText, perSecondText] = process.argv.slice(2);
+const [agents, allAgents, perSecond] = [agentsText, allAgentsText, perSecondText].map(Number);
 const clock = machineClock();
 const delay = monitorEventLoopDelay({ resolution: 10 });
 delay.enable();
@@ -141,14 +141,14 @@ async function work() {
   const link = await connectNats({ url: bus, name: 'a simulated agent' });
   // Agents of one machine have one clock and would not ask for the time.
   const { clock: subject } = subjectsOf(run);
-  const asking = new ReferenceClock(link, subject, () => clock.nowUs(), false);
+  const asking = new ReferenceClock(link, subject, () => clock.nowUs(), false, allAgents);
   const parts = {
     scenarioOf: async ({ text, overrides }) => parseScenario(text, overrides).scenario,
     planOf: async (scenario, { workersEach, seed, runId, dialect }, count) => ({
       ...buildPlan(scenario, { workers: workersEach * count, agents: count, seed, runId }),
       dialect,
     }),
-    openTarget: async () => ({ secrets: [], dispose: async () => {} }),
+    openTarget: async () => ({ secrets: [], endpoint: {}, dispose: async () => {} }),
     machineLimits: async () => ({ cores: 4, fileDescriptors: null, localPorts: null }),
     startWorkers: (share, listener) => {
       void asking.begin(() => {});

@@ -28,23 +28,27 @@ export const turns = [
     { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0, lasts: true },
     // One process: each further one would load the whole product again. It begins while the others still prepare.
     { name: 'unit', needs: [], retries: 0, yields: true },
-  ],
-  // Its host is installed by now.
-  [
     {
       name: 'vscode',
       needs: ['bundles', 'vscodeHost', 'natsServer'],
       retries: 1,
       runner: 'scripts/runVscodeTests.mjs',
+      lasts: true,
     },
   ],
-  [{ name: 'latency', needs: ['bundles'], retries: 1 }],
+  // What it needs is there by now.
   [{ name: 'ui', needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
+  [{ name: 'latency', needs: ['bundles'], retries: 1 }],
 ];
 
 /** Suites that run only where they are named: what they need is more than a machine usually has, or lets one have. */
 export const onDemand = [
-  { name: 'cluster', needs: ['bundles'], retries: 0, runner: 'scripts/testCluster.mjs' },
+  {
+    name: 'cluster',
+    needs: ['bundles', 'vsix', 'vscodeHost'],
+    retries: 0,
+    runner: 'scripts/testCluster.mjs',
+  },
 ];
 
 export const noCounts = { passed: 0, failed: 0, skipped: 0, triedAgain: 0 };

@@ -60,7 +60,7 @@ async function run() {
     const lasts = ({ suite }) => suite.yields || suite.lasts;
     lasting.push(...running.filter(lasts).map(({ over }) => over));
     await Promise.all(running.filter((each) => !lasts(each)).map(({ over }) => over));
-    // What comes after measures, and waits for pages to draw.
+    // What comes after measures times.
     if (turn !== turns[0]) await Promise.all(lasting);
   }
   for (const [suite, report] of reports) add(suite, report);

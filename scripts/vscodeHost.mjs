@@ -162,10 +162,10 @@ for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 1
 }
 
 /** A clean profile in a temporary folder, and the options that name it to the server. */
-function makeProfile(settings) {
+function makeProfile({ settings = {}, machineSettings = {} }) {
   // Not in the repository: a Unix socket lies below, and its path may have 107 bytes.
   const folder = mkdtempSync(path.join(tmpdir(), 'vsh-'));
-  for (const name of ['builtIn', 'data/User', 'ext', 'home', 'tmp']) {
+  for (const name of ['builtIn', 'data/Machine', 'data/User', 'ext', 'home', 'tmp']) {
     mkdirSync(path.join(folder, name), { recursive: true });
   }
   for (const name of neededExtensions) {
@@ -174,6 +174,8 @@ function makeProfile(settings) {
   const profile = path.join(folder, 'data');
   const settingsFile = path.join(profile, 'User', 'settings.json');
   writeFileSync(settingsFile, JSON.stringify({ ...quietSettings, ...settings }));
+  const machineFile = path.join(profile, 'Machine', 'settings.json');
+  writeFileSync(machineFile, JSON.stringify(machineSettings));
   const places = ['--user-data-dir', profile, '--extensions-dir', path.join(folder, 'ext')];
   return { folder, options: ['--config', '/dev/null', ...places] };
 }
@@ -185,9 +187,10 @@ function makeProfile(settings) {
  * @param {boolean} [options.trusted] false asks for workspace trust as a desktop does
  * @param {boolean} [options.forTests] whether the workbench obeys test entries in its address
  * @param {Record<string, unknown>} [options.settings] further user settings
+ * @param {Record<string, unknown>} [options.machineSettings] those that a user has for each machine
  * @param {Record<string, string>} [options.environment] further variables of the extension host
  */
-export function createHost({ trusted = true, forTests = false, settings = {}, environment } = {}) {
+export function createHost({ trusted = true, forTests = false, environment, ...settings } = {}) {
   if (!existsSync(entry) || !existsSync(ownNode)) {
     throw new Error('no VS Code host: run `npm run setup:vscode`');
   }

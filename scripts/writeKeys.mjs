@@ -14,6 +14,7 @@ const {
   topKeys,
 } = require('../out/src/scenario/keys/scenarioKeys.js');
 const { searchKeys } = require('../out/src/scenario/keys/configKeys.js');
+const { stepKeys, stepKinds } = require('../out/src/scenario/keys/stepKeys.js');
 const { writtenNumber } = require('../out/src/scenario/text/words.js');
 const { useCases } = require('../out/src/usecases/registry.js');
 
@@ -36,7 +37,10 @@ const values = {
   useCase: 'name of a use case',
   parameters: 'map, see below',
   section: 'map, see below',
+  steps: 'list of steps, see below',
+  value: 'one value',
   entries: 'list of maps, see below',
+  values: 'map of names to any values',
 };
 
 /** Groups of `config`, each from its first key on: the order is that of the descriptions. */
@@ -47,6 +51,9 @@ const configGroups = [
   ['repair', 'Connections that come and go'],
   ['baseSending', 'Load'],
 ];
+
+/** Sections of `config` whose keys are listed with them. */
+const withKeys = ['upstream', 'identities', 'data'];
 
 const cell = (text) => text.replaceAll('|', '\\|');
 
@@ -68,7 +75,7 @@ function rowsOf(keys, prefix) {
   return keys.flatMap((spec) => {
     const name = prefix + spec.name;
     const row = [`\`${name}\``, spec.summary, valueOf(spec), defaultOf(spec)];
-    const below = prefix === '' && spec.name !== 'upstream' ? [] : (spec.keys ?? []);
+    const below = prefix === '' && !withKeys.includes(spec.name) ? [] : (spec.keys ?? []);
     return [`| ${row.map(cell).join(' | ')} |`, ...rowsOf(below, `${name}.`)];
   });
 }
@@ -132,6 +139,11 @@ const page = [
   'Of the use case that is named beside them. A name may be written in another way:',
   ['| use case | also |', '| - | - |', ...useCases.map(useCaseRow)].join('\n'),
   parameterTable(),
+  '## steps of a session',
+  'Each step of `steps` is of one of these kinds; the first key says which.',
+  ...stepKinds.map((kind) => table(stepKeys[kind])),
+  'Each way of `choose` has:',
+  table(stepKeys.choose[0].keys),
 ].join('\n\n');
 
 await generatedFile('docs/scenario-file.md', page);

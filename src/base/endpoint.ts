@@ -1,3 +1,6 @@
+import type { ErrorClass } from './errorClass';
+import type { PersonalPart } from './personalText';
+import type { Row, RowValue } from './rows';
 import type { AzureService } from './serviceTraits';
 
 /** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
@@ -6,10 +9,8 @@ export interface Endpoint {
   readonly urls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** Headers and query that have the number of the connection in them: it goes between the pieces. */
-  readonly numbered?: Readonly<
-    Record<'headers' | 'query', Readonly<Record<string, readonly string[]>>>
-  >;
+  /** What differs from one connection to the next. */
+  readonly personal?: PersonalEndpoint;
   readonly accessToken?: string;
   /** PEM text of additional certificate authorities. */
   readonly ca?: string;
@@ -27,6 +28,57 @@ export interface Endpoint {
   readonly staysOnLoopback?: boolean;
   /** A service of Azure, where each connection signs a token of its own. */
   readonly service?: ServiceAccess;
+}
+
+/** What is filled when a connection opens, and where the values come from. Plain data. */
+export interface PersonalEndpoint {
+  readonly headers: Readonly<Record<string, readonly PersonalPart[]>>;
+  readonly query: Readonly<Record<string, readonly PersonalPart[]>>;
+  /** Absent: the token of the identity, where it has one. */
+  readonly accessToken?: readonly PersonalPart[];
+  /** Connection i is the one at i mod their number. */
+  readonly identities?: Identities;
+  readonly data?: DataRows;
+}
+
+export type Identities =
+  | { readonly kind: 'rows'; readonly rows: readonly IdentityRow[] }
+  | SigningRule;
+
+/** Its values; `failed` where nobody has given it any, in a sentence. */
+export interface IdentityRow {
+  readonly values: Row;
+  /** When its token expires, milliseconds since 1970, where it is renewed before. */
+  readonly expiresMs?: number;
+  readonly failed?: { readonly errorClass: ErrorClass; readonly message: string };
+}
+
+/** Makes a JSON web token for each identity. */
+export interface SigningRule {
+  readonly kind: 'rule';
+  readonly count: number;
+  /** Text, or a private key in PEM form. */
+  readonly key: string;
+  readonly head: { readonly alg: string; readonly typ: 'JWT'; readonly kid?: string };
+  readonly user: readonly PersonalPart[];
+  readonly userClaim: string;
+  readonly claims: Readonly<Record<string, PersonalValue>>;
+  readonly audience?: string;
+  readonly issuer?: string;
+  readonly lifetimeMs: number;
+}
+
+/** A value whose texts are filled. */
+export type PersonalValue =
+  | { readonly parts: readonly PersonalPart[] }
+  | { readonly items: readonly PersonalValue[] }
+  | { readonly members: Readonly<Record<string, PersonalValue>> }
+  | { readonly value: RowValue };
+
+export interface DataRows {
+  readonly rows: readonly Row[];
+  /** Each call takes the next one; else connection i has the one at i mod their number. */
+  readonly shared: boolean;
 }
 
 /** Azure SignalR Service (serverless) or Azure Web PubSub. */

@@ -18,8 +18,11 @@ export const errorClasses = {
   blocked: 'closed by us: the server stopped reading what was sent',
   protocol: 'the server sent something that is no valid WebSocket or hub message',
   invocation: 'the hub answered an invocation with an error, or a service refused a message',
+  noValue: 'a session needed a value that no answer had given',
   ownServer:
     'a server that was started for the run reported a problem, or ended: hub, emulator, app server or upstream handler',
+  identity:
+    'no access token could be had for the connection: the command or the token endpoint of its identity gave none',
   descriptors: 'this process ran out of file descriptors',
   ports: 'this machine ran out of local ports',
   other: 'another failure',
@@ -52,8 +55,12 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   blocked: 'The server cannot keep up with what is sent: lower the load or give it more power.',
   invocation:
     'Run `signalr-bench doctor --target URL`: it names the hub methods that are missing. Azure Web PubSub says what is missing: a role of the client, or a handler of the event.',
+  noValue:
+    'See whether the JSONPath under `keep` fits the answers of the hub, or ask with `if` whether there is a value.',
   ownServer:
     'Its message is below. The connections it served are lost, and counted in their own class.',
+  identity:
+    'Run the command by hand, or ask the token endpoint: it has to give a token, or a JSON object with one as `token`.',
   descriptors: 'Raise the limit (`ulimit -n`) or use fewer connections.',
   ports: 'Use fewer connections, or targets on several addresses.',
 };

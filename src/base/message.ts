@@ -62,6 +62,12 @@ export type WireProtocol =
 export const isHubProtocol = (protocol: WireProtocol): boolean =>
   protocol === 'json' || protocol === 'messagepack';
 
+/** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
+const unixEpochTicks = 621_355_968_000_000_000n;
+
+/** Ticks of .NET's clock for a Unix time: more than a number holds exactly. */
+export const ticksOf = (unixMs: number): bigint => BigInt(unixMs) * 10_000n + unixEpochTicks;
+
 /** Bytes that every message carries to be recognised by, see `wire/stamp.ts`. */
 export const stampBytes = 54;
 

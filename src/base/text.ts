@@ -54,36 +54,3 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     .sort((a, b) => b.length - a.length)
     .reduce((shown, secret) => shown.replaceAll(secret, '(redacted)'), text);
 }
-
-/** In braces, at `offset` of the text. */
-interface WrongPlaceholder {
-  readonly offset: number;
-  readonly length: number;
-  readonly name: string;
-}
-
-/** `{senderIndex}` is the number of the connection, which stands between the pieces, and `{{` a brace. */
-export function connectionText(text: string): {
-  readonly pieces: readonly string[];
-  readonly wrong: readonly WrongPlaceholder[];
-} {
-  const pieces: string[] = [];
-  let piece = '';
-  const wrong: WrongPlaceholder[] = [];
-  let done = 0;
-  for (const match of text.matchAll(/\{\{|(?<!\$)\{([A-Za-z]+)(?::[^{}]{0,300})?\}/g)) {
-    const [source, name = ''] = match;
-    piece += text.slice(done, match.index);
-    done = match.index + source.length;
-    if (source === '{{') piece += '{';
-    else if (source === '{senderIndex}') {
-      pieces.push(piece);
-      piece = '';
-    } else {
-      piece += source;
-      wrong.push({ offset: match.index, length: source.length, name });
-    }
-  }
-  pieces.push(piece + text.slice(done));
-  return { pieces, wrong };
-}

@@ -71,6 +71,7 @@ const codesOfErrors: Readonly<Record<string, number>> = {
   'target-unreachable': exitCode.noTarget,
   'local-hub': exitCode.noTarget,
   'sign-in': exitCode.noTarget,
+  'bus-failed': exitCode.noTarget,
   'agents-missing': exitCode.agentLost,
   // Its end was seen: there is nothing to be done again.
   'run-over': exitCode.done,

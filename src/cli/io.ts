@@ -2,6 +2,7 @@ import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
+import { overVariable } from '../machines/overVariable';
 import { secretVariable } from '../targets/target';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';
 
@@ -26,6 +27,8 @@ export interface ProcessIo {
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
   readonly now: () => Date;
+  /** Nobody is to do in place of this process what it has done. */
+  readonly noteOver?: () => void;
 }
 
 /** Whether the cursor may be moved: a redirected command gets control sequences on neither stream. */
@@ -73,6 +76,9 @@ export function processIo(): ProcessIo {
       };
     },
     now: () => new Date(),
+    noteOver: () => {
+      process.env[overVariable] = 'yes';
+    },
   };
 }
 

@@ -12,6 +12,7 @@ export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
 export { finalScreen } from './views/finalScreen';
 export { initCommand } from './commands/initCommand';
+export { onRecord } from './loadOnRecord';
 export { keysCommand } from './commands/keysCommand';
 export { createLiveView, createPlainView } from './views/runView';
 export {
@@ -21,7 +22,7 @@ export {
   serveUpstream,
   serveWebPubSub,
 } from './commands/serveCommand';
-export { exportCommand, importCommand, showCommand } from './commands/storedRuns';
+export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
 export { writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../session/export/liveOutputs';
 export { writeReports } from '../session/export/reportFiles';

@@ -7,6 +7,7 @@ import { searchKinds } from '../search/searchSummary';
 import type { Shell } from './commands/completion';
 import type { DoctorDeps } from './commands/doctorCommand';
 import type { EstimateDeps } from './commands/estimateCommand';
+import type { importCommand } from './commands/importCommand';
 import { exporters } from '../session/export/exporters';
 import { runCommand, type RunDeps } from './commands/runCommand';
 import type { ServeDeps } from './commands/serveCommand';
@@ -16,6 +17,7 @@ import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './serveTree';
+import { addRecord } from './recordTree';
 import { addAgentOptions, addAgents, addClusterOptions } from './agentTree';
 import { PlacedOption } from './placedOptions';
 
@@ -46,6 +48,7 @@ export const runProgram = (
         addComparing,
         addFormats,
         addServe,
+        addRecord,
         addDoctor,
       ])
         add(program, carryOut);
@@ -224,11 +227,21 @@ const addFormats: Add = (program, carryOut) => {
     )
     .option('--out <file>', 'file to write (default: standard output)')
     .action(carryOut(({ exportCommand }) => exportCommand));
-  withExample(program.command('import'), 'import counters.txt')
-    .description('Summarize a counter file of the Azure SignalR benchmark.')
-    .argument('<file>', 'counters.txt')
-    .option('--json', 'print the summary as JSON')
-    .action(carryOut(({ importCommand }) => importCommand));
+  withExample(program.command('import'), 'import chat.recording.jsonl --out chat.signalr.yaml')
+    .description(
+      'Make a scenario of what clients did: of a recording, a HAR file or a log of the JavaScript client. Or summarize a counter file of the Azure SignalR benchmark.',
+    )
+    .argument('<file>', 'recording, HAR file, log, or counters.txt')
+    .option('--out <file>', 'scenario file to write (default: standard output)')
+    .option('--force', 'replace a file that is there')
+    .option('--json', 'print what was recognised, or the summary, as JSON')
+    .action(
+      carryOut(
+        ({ onRecord }) =>
+          async (...given: Parameters<typeof importCommand>) =>
+            (await onRecord()).importCommand(...given),
+      ),
+    );
 };
 
 const addDoctor: Add = (program, carryOut) => {

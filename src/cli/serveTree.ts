@@ -40,6 +40,10 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
       'deliver so many in a second, the rest waits: 500/s, or 500/s@200ms to drop what waits longer',
     )
     .option('--dialect <name>', 'only the contract recordLatency or measure')
+    .option(
+      '--token-key <key>',
+      'let in who shows a JSON web token that this key has signed, HS256',
+    )
     .action(carryOut(({ serveHub }) => serveHub));
   const emulator = (name: string, port: number, example: string): Command =>
     withExample(

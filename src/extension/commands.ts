@@ -65,9 +65,17 @@ function commandHandlers(
     'signalrBenchmark.runWith': (uri) => runScenario(uri, running, true),
     'signalrBenchmark.findCapacity': (uri) => runScenario(uri, running, 'search'),
     'signalrBenchmark.runOnKubernetes': (uri) => runScenario(uri, running, 'cluster'),
+    'signalrBenchmark.attachOnKubernetes': () => controller.attach(),
     'signalrBenchmark.stop': () => controller.stop(),
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': newScenario,
+    'signalrBenchmark.recordScenario': async (node) => {
+      const { endRecording, recordScenario } = await recorder();
+      if (!context.subscriptions.includes(endRecording)) context.subscriptions.push(endRecording);
+      await recordScenario(node, services);
+    },
+    'signalrBenchmark.importRecording': async (uri) =>
+      (await recordings()).importRecordingFile(uri, services),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
     'signalrBenchmark.showEstimate': (uri) => showEstimate(uri, language),
     'signalrBenchmark.openResult': (node) => results.open(node),
@@ -99,6 +107,11 @@ function commandHandlers(
     'signalrBenchmark.showLog': () => services.log.show(),
   };
 }
+
+/** Finding what clients did is seldom asked for. */
+const recordings = () => import(/* webpackChunkName: "recordings" */ './run/importRecording.js');
+
+const recorder = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
 
 /** Only people who compare wait for it. */
 async function compareCommands(

@@ -7,6 +7,21 @@ export interface UnfinishedRun {
   readonly pid: number;
 }
 
+/** In a cluster, by names of `kubectl`. */
+export interface ClusterPlace {
+  readonly context: string;
+  readonly namespace: string;
+  /** The user's own Secret, from which pods get values. */
+  readonly secret?: string;
+}
+
+/** A run whose load came from a cluster, and the folder with what was seen of it here. */
+export interface ClusterRunHere {
+  readonly folder: string;
+  readonly run: string;
+  readonly cluster: ClusterPlace;
+}
+
 /** The lists that are kept, by their keys. No secrets. */
 interface KeptLists {
   /** Hosts (with port) that were confirmed as targets. */
@@ -20,13 +35,17 @@ interface KeptLists {
   readonly hubs: string;
   readonly secretNames: string;
   /** Where the last run in a cluster went; one at most. */
-  readonly clusterPlaces: { readonly context: string; readonly namespace: string };
+  readonly clusterPlaces: ClusterPlace;
+  /** Runs whose load came from a cluster, by their folders. On this machine only, as its contexts are. */
+  readonly clusterRuns: ClusterRunHere;
   /** Where the scenarios of results were written. On this machine only: a result that is shared holds no paths. */
   readonly origins: { readonly folder: string; readonly origin: string };
 }
 
 /** Those of all workspaces; the others belong to one. */
-const ofAllWorkspaces: readonly (keyof KeptLists)[] = ['hubs', 'secretNames', 'origins'];
+const ofAllWorkspaces: readonly (keyof KeptLists)[] = [
+  ...(['hubs', 'secretNames', 'origins', 'clusterRuns'] as const),
+];
 
 /** Paths of scenarios by result folder; of results before these, only the name of the file is known. */
 const mostOrigins = 500;
@@ -66,7 +85,10 @@ export class EditorState {
   }
 
   /** All but that of a folder. */
-  private others<Key extends 'unfinishedRuns' | 'origins'>(key: Key, folder: string) {
+  private others<Key extends 'unfinishedRuns' | 'origins' | 'clusterRuns'>(
+    key: Key,
+    folder: string,
+  ) {
     return this.list(key).filter((each) => each.folder !== folder);
   }
 
@@ -91,7 +113,21 @@ export class EditorState {
     await this.keep('origins', origins.slice(-mostOrigins));
   }
 
+  clusterRunOf(folder: string): ClusterRunHere | undefined {
+    return this.list('clusterRuns').find((each) => each.folder === folder);
+  }
+
+  async setClusterRun(run: ClusterRunHere): Promise<void> {
+    const runs = [...this.others('clusterRuns', run.folder), run];
+    await this.keep('clusterRuns', runs.slice(-mostOrigins));
+  }
+
   async moveOrigin(from: string, to: string): Promise<void> {
+    const inCluster = this.clusterRunOf(from);
+    if (inCluster !== undefined) {
+      await this.keep('clusterRuns', this.others('clusterRuns', from));
+      await this.setClusterRun({ ...inCluster, folder: to });
+    }
     const origin = this.originOf(from);
     if (origin === undefined) return;
     await this.keep('origins', this.others('origins', from));

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { t } from './log';
 import { noticeText } from '../results/redact';
+import { callWords } from '../session/identityNotes';
 import { loadNumbers, loadNumbersWords } from '../session/runWords';
 import type { RemoteLoad } from '../targets/target';
 import type { Scenario } from '../scenario/scenario';
@@ -37,7 +38,9 @@ export async function confirmLoad(
     ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
     : t('Put load on {0}, which is not on this machine?', names);
   const load = loadNumbersWords(loadNumbers(scenario));
-  const detail = t('{0}. You are asked once per host in this workspace.', load);
+  const calls = callWords(scenario);
+  const before = calls === undefined ? '' : ` ${t('Before, it calls {0}.', calls)}`;
+  const detail = t('{0}. You are asked once per host in this workspace.', load) + before;
   if (!(await agrees(question, t('Run'), detail))) return false;
   await state.keep('confirmedHosts', [...new Set([...known, ...hosts])]);
   return true;

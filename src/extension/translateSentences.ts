@@ -1,6 +1,7 @@
 import { isMetric, objectives } from '../base/slo';
 import type { Translate } from '../base/text';
-import { distrustText } from '../measure/judge/verdict';
+import { agentText, distrustText } from '../measure/judge/verdict';
+import { findingTemplates } from '../measure/show/observedWords';
 import { clockTexts } from '../measure/total/stepClocks';
 
 /** Longer than any sentence of ours: what a server says is not looked through. */
@@ -246,7 +247,9 @@ const otherTexts: readonly string[] = [
 /** With those of the objectives, and of clocks. */
 export const sentenceTemplates = (): readonly string[] => [
   ...otherTexts,
+  agentText,
   distrustText,
   ...Object.values(clockTexts),
+  ...findingTemplates,
   ...new Set(objectives().flatMap(([, { texts }]) => texts)),
 ];

@@ -6,6 +6,7 @@ import {
   MembershipCounts,
   MessageCounts,
   noConnections,
+  SessionCounts,
   TargetCounts,
 } from '../measure/sample';
 import { LatencyHistogram } from '../measure/histogram';
@@ -72,6 +73,16 @@ const messages = tally(new MessageCounts(), {
 });
 const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
 
+/** What an entry with sessions has besides. */
+const sessions = {
+  calls: optional(
+    list(
+      fields({ ...messages, errors: isErrors, errorText: optional(isText), brokenOff: isCount }),
+    ),
+  ),
+  sessions: optional(fields(tally(new SessionCounts()))),
+};
+
 const isStep = fields({
   ...messages,
   step: isCount,
@@ -79,7 +90,8 @@ const isStep = fields({
   warmupErrors: optional(isErrors),
   slip: isHistogram,
   membership: optional(fields(tally(new MembershipCounts()))),
-  entries: optional(list(fields(messages))),
+  ...sessions,
+  entries: optional(list(fields({ ...messages, ...sessions }))),
   ahead: optional(list(isAmount)),
 });
 

@@ -1,6 +1,7 @@
 /** What agents and the coordinator of a run say to each other, and where on the bus. */
 import { ExpectedError } from '../base/expectedError';
-import type { FromWorker, ToWorker } from '../protocol/worker';
+import type { HistogramCounts } from '../measure/histogram';
+import type { FromWorker, MembershipReport, ToWorker } from '../protocol/worker';
 import type { Override } from '../scenario/read/overrides';
 import { isWorkerFact } from './factShape';
 import { packCounts, unpackCounts } from './packedCounts';
@@ -32,6 +33,9 @@ export interface RunSubjects {
   /** Asked by who wants the run to end in order. */
   readonly stop: string;
 }
+
+/** Subjects of the logs of all runs; nothing else is kept below them. */
+export const everyLog = 'signalr-bench.*.log.>';
 
 /** Stream of a log: its names have no dots. */
 export const streamOf = (log: string): string => log.replaceAll('.', '-');
@@ -139,7 +143,12 @@ export interface Alive {
 
 /** What an agent reports beside the facts of its workers. */
 export type AgentFact =
-  | { readonly worker: number; readonly fact: FromWorker }
+  | {
+      readonly worker: number;
+      readonly fact: FromWorker;
+      /** What the worker has reported before it, where that is short. */
+      readonly moved?: Omit<MembershipReport, 'worker'>;
+    }
   /** It cannot take part, or not any more, in a sentence. */
   | { readonly failed: string; readonly isInput: boolean }
   /** It was asked to leave, by a signal or by whoever runs its machine. */
@@ -198,11 +207,24 @@ export interface Beat {
 /** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
 export const mostMessageBytes = 1_000_000;
 
+/** In place of the latency inside one agent where that is all there is. */
+const sameAsLatency = 'latency';
+
 /** Counts of histograms become text. */
 export const encode = (message: unknown): string =>
-  JSON.stringify(message, (_key, value: unknown) =>
-    value instanceof Float64Array ? packCounts(value) : value,
+  JSON.stringify(message, function (this: Fields, key: string, value: unknown) {
+    if (value instanceof Float64Array) return packCounts(value);
+    const isTwice = key === 'latencySameAgent' && isSame(this['latency'], value);
+    return isTwice ? sameAsLatency : value;
+  });
+
+function isSame(all: unknown, inside: unknown): boolean {
+  const [a, b] = [all, inside] as (HistogramCounts | undefined)[];
+  const isIt = a?.pairs.length === b?.pairs.length && a?.sumUs === b?.sumUs;
+  return (
+    a !== undefined && b !== undefined && isIt && a.pairs.every((each, at) => each === b.pairs[at])
   );
+}
 
 /** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
 function decode(text: string, isOurs: (value: Fields) => boolean): unknown {
@@ -343,11 +365,19 @@ export const readViewMessage = (text: string) =>
 
 const mostText = 2000;
 
-function isAgentFact({ worker, fact, failed, leaving, final }: Fields): boolean {
+function isAgentFact({ worker, fact, moved, failed, leaving, final }: Fields): boolean {
   if (failed !== undefined || leaving !== undefined)
     return [failed ?? '', leaving ?? ''].every((each) => isText(each) && each.length <= mostText);
   if (final !== undefined) return final === true;
-  return isCount(worker) && typeof fact === 'object' && fact !== null && isFact(fact as Fields);
+  const isReport = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && isFact({ ...value, type: 'moved' });
+  return (
+    isCount(worker) &&
+    typeof fact === 'object' &&
+    fact !== null &&
+    isFact(fact as Fields) &&
+    isOptional(moved, isReport)
+  );
 }
 
 /** Counts are unpacked by the way, so that their shape can be seen. */
@@ -376,6 +406,8 @@ function isCounted(value: unknown, levels: number): boolean {
     } else if (part === null && unseenBytes.has(name)) parts[name] = NaN;
     else if (!isCounted(part, levels - 1)) return false;
   }
+  // Nobody writes into counts: both may be the same ones.
+  if (parts['latencySameAgent'] === sameAsLatency) parts['latencySameAgent'] = parts['latency'];
   return true;
 }
 

@@ -36,19 +36,20 @@ export function unpackCounts(text: string): Float64Array | undefined {
   let [length, place] = [0, 0];
   for (let at = 0; at < bytes.length;) {
     let byte = bytes[at++]!;
-    let number = byte % 0x80;
+    let number = byte & 0x7f;
     for (let size = 1, scale = 0x80; byte >= 0x80; size++, scale *= 0x80) {
       if (at >= bytes.length || size >= mostBytes) return undefined;
       byte = bytes[at++]!;
-      number += (byte % 0x80) * scale;
+      number += (byte & 0x7f) * scale;
     }
     if (number % 2 === 1) {
       place += (number + 1) / 2;
       continue;
     }
     if (place > lastLatencyPlace || number === 0 || number > 2 * mostCount) return undefined;
-    pairs[length++] = latencyOfPlace(place++);
-    pairs[length++] = number / 2;
+    pairs[length] = latencyOfPlace(place++);
+    pairs[length + 1] = number / 2;
+    length += 2;
   }
   return pairs.subarray(0, length);
 }

@@ -41,7 +41,8 @@ export function latencyPlaceOf(us: number): number {
 export function latencyOfPlace(place: number): number {
   if (place < finePlaces) return place;
   const wider = (place >>> halfBits) - 1;
-  return (place - (wider << halfBits)) * 2 ** wider;
+  // The longest has 32 bits.
+  return ((place - (wider << halfBits)) << wider) >>> 0;
 }
 
 /** Of the longest latency. */

@@ -33,7 +33,8 @@ export function placeOf(us: number): number {
 /** Smallest latency of a place, microseconds. */
 export function placeFromUs(place: number): number {
   if (place < perDoubling) return place;
-  return (perDoubling + (place % perDoubling)) * 2 ** (Math.floor(place / perDoubling) - 1);
+  // Multiplied, since the end of the last place has 33 bits.
+  return (perDoubling + (place % perDoubling)) * (1 << ((place >>> perDoublingBits) - 1));
 }
 
 /** Collects the deliveries of a step by the second they arrived in, in bounded memory however long it is. */
@@ -41,6 +42,9 @@ export class LatencyBlocks {
   private readonly blocks: Map<number, number>[] = [];
   private seconds = 1;
   private firstTick: number | undefined;
+  /** What was added to one of the blocks and is not in its map yet, by place: samples of many workers have one second. */
+  private readonly open = new Float64Array(mostPlaces);
+  private openAt = 0;
 
   /** @param lastSecond later ticks, of the drain, belong to this one, counted from 0 */
   add(tick: number, counts: HistogramCounts | undefined, lastSecond = Infinity): void {
@@ -49,21 +53,34 @@ export class LatencyBlocks {
     while (second >= this.seconds * mostBlocks) this.halve();
     const at = Math.floor(second / this.seconds);
     while (this.blocks.length <= at) this.blocks.push(new Map());
-    const block = this.blocks[at]!;
     if (counts === undefined) return;
+    if (at !== this.openAt) this.settle();
+    this.openAt = at;
+    const { open } = this;
     const { pairs } = counts;
     // They rise, and many have one place here.
-    let [place, sum] = [-1, 0];
+    let [place, fromUs, nextUs] = [0, 0, 0];
     for (let pair = 0; pair < pairs.length; pair += 2) {
-      const own = placeOf(pairs[pair]!);
-      if (own !== place && sum > 0) addTo(block, place, sum);
-      if (own !== place) [place, sum] = [own, 0];
-      sum += pairs[pair + 1]!;
+      const us = pairs[pair]!;
+      if (us >= nextUs || us < fromUs) {
+        place = placeOf(us);
+        fromUs = placeFromUs(place);
+        nextUs = placeFromUs(place + 1);
+      }
+      open[place]! += pairs[pair + 1]!;
     }
-    if (sum > 0) addTo(block, place, sum);
+  }
+
+  private settle(): void {
+    const { open, blocks, openAt } = this;
+    const block = blocks[openAt];
+    if (block === undefined) return;
+    for (const [place, count] of open.entries()) if (count > 0) addTo(block, place, count);
+    open.fill(0);
   }
 
   private halve(): void {
+    this.settle();
     this.seconds *= 2;
     const before = this.blocks.splice(0);
     for (const [at, block] of before.entries()) {
@@ -75,6 +92,7 @@ export class LatencyBlocks {
   /** Undefined when nothing was added. */
   stored(): StoredBlocks | undefined {
     if (this.blocks.length === 0) return undefined;
+    this.settle();
     return { seconds: this.seconds, counts: this.blocks.map(encoded) };
   }
 }

@@ -99,6 +99,16 @@ export class MembershipCounts extends Tally<MembershipCounts> {
   }
 }
 
+/** Sessions of one entry in one step, those that were due in its measured time. */
+export class SessionCounts extends Tally<SessionCounts> {
+  started = 0;
+  completed = 0;
+  brokenOff = 0;
+  /** Of the completed ones, from their due time. */
+  readonly duration = new LatencyHistogram();
+  protected readonly parts = Object.keys(this);
+}
+
 /** What is counted for one of several targets; `received` are deliveries in measured time. */
 export class TargetCounts extends Tally<TargetCounts> {
   connected = 0;
@@ -129,7 +139,20 @@ export class LifeCounts extends Tally<LifeCounts> {
   }
 }
 
-export type EntrySample = SampleOf<MessageCounts>;
+/** Of one call of the sessions of an entry; part of what is counted for the entry. */
+export interface CallSample extends SampleOf<MessageCounts> {
+  readonly errors: ErrorCounts;
+  /** Of the first error in the step, once. */
+  readonly errorText?: string;
+  /** Sessions that were broken off there. */
+  readonly brokenOff: number;
+}
+
+export interface EntrySample extends SampleOf<MessageCounts> {
+  /** In the order of the scenario; absent where the entry has no sessions, or there is nothing new of them. */
+  readonly calls?: readonly CallSample[];
+  readonly sessions?: SampleOf<SessionCounts>;
+}
 
 /** What one worker counted for one step since its previous sample, all entries together. */
 export interface StepSample extends EntrySample {

@@ -1,7 +1,14 @@
 import type { ErrorCounts } from '../base/errorClass';
 import type { SearchSummary } from '../search/searchSummary';
 import type { LatencySummary } from './latencySummary';
-import type { GeneratorHealth, MessageSummary, VerdictStatus } from './summary';
+import type {
+  AgentProgress,
+  CallSummary,
+  GeneratorHealth,
+  MessageSummary,
+  SessionSummary,
+  VerdictStatus,
+} from './summary';
 
 /** Lower bounds: samples come once a second. */
 export interface Waiting {
@@ -34,6 +41,11 @@ export interface EntryProgress extends MessageProgress {
   readonly name: string;
 }
 
+export interface CallProgress extends Omit<CallSummary, 'lost'> {
+  /** Expected and not yet received. */
+  readonly outstanding: number;
+}
+
 /** An objective that is missed so far, and what fills its words in the panel. */
 export interface MissedSoFar<Metric extends string = string> {
   readonly metric: Metric;
@@ -64,6 +76,9 @@ export interface StepProgress extends MessageProgress {
   readonly payloadBytesOut?: number;
   /** Each of the use cases, where there are several. */
   readonly entries?: readonly EntryProgress[];
+  /** Of sessions, so far; see {@link import('./summary').StepSummary}. */
+  readonly calls?: readonly CallProgress[];
+  readonly sessions?: SessionSummary;
   /** So far; see {@link import('./summary').StepSummary}. */
   readonly latencySameAgentUs?: LatencySummary;
   readonly clockErrorUs?: number;
@@ -110,6 +125,10 @@ export interface Snapshot {
     readonly latencyUs: LatencySummary;
   };
   readonly errors: ErrorCounts;
+  /** The processes that generate the load, where there are several; not in every snapshot, and kept of the newest alone. */
+  readonly agents?: readonly AgentProgress[];
+  /** Of the server beside the load, where it is observed; see {@link import('./observed').namedSeries}. */
+  readonly observed?: Readonly<Record<string, number>>;
   readonly problem?: string;
   /** False when a worker's sample for this tick came too late to be in it. */
   readonly complete: boolean;
@@ -157,16 +176,36 @@ export function thinSnapshots(snapshots: readonly Snapshot[], most = mostSnapsho
   return kept;
 }
 
+/** As it is kept: how agents stood once says nothing later. */
+export function withoutAgents({ agents: _agents, ...kept }: Snapshot): Snapshot {
+  return kept;
+}
+
+/** As they stood when it was last said. */
+export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProgress[] {
+  for (let at = snapshots.length - 1; at >= 0; at--) {
+    const agents = snapshots[at]?.agents;
+    if (agents !== undefined) return agents;
+  }
+  return [];
+}
+
 /** As they come, oldest first; thinned to half whenever there are twice as many as {@link mostSnapshots}. */
 export class HeldSnapshots {
   private held: Snapshot[] = [];
   private most = 2 * mostSnapshots;
+  private withAgents: Snapshot | undefined;
 
   get all(): readonly Snapshot[] {
     return this.held;
   }
 
   add(snapshot: Snapshot): void {
+    if (snapshot.agents !== undefined) {
+      const at = this.withAgents === undefined ? -1 : this.held.lastIndexOf(this.withAgents);
+      if (at >= 0) this.held[at] = withoutAgents(this.held[at]!);
+      this.withAgents = snapshot;
+    }
     this.held.push(snapshot);
     if (this.held.length < this.most) return;
     this.held = [...thinSnapshots(this.held)];

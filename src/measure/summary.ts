@@ -103,6 +103,39 @@ export interface MessageSummary {
 export interface EntrySummary extends MessageSummary {
   /** Name of its use case, with a number where several entries have the same. */
   readonly name: string;
+  /** Its part of those of the step, where it has any. */
+  readonly sessions?: SessionSummary;
+}
+
+/** One call of the sessions of a step. A delivery it asks for is its answer, or a callback at one receiver. */
+export interface CallSummary extends Pick<
+  MessageSummary,
+  'sent' | 'expected' | 'received' | 'lost' | 'latencyUs' | 'judgedUs'
+> {
+  /** Its hub method or event, numbered where a session has it more than once. */
+  readonly name: string;
+  /** The use case it belongs to, as {@link EntrySummary} names it; absent where there is only one. */
+  readonly entry?: string;
+  /** How often each session makes it; absent: once, or no fixed number of times. */
+  readonly times?: number;
+  /** Part of those of the step. */
+  readonly errors: ErrorCounts;
+  /** Of one of them, at most 200 characters; absent where there are none. */
+  readonly errorText?: string;
+}
+
+/**
+ * Sessions that were due in the measured time of a step. Those that are in none of `completed` and `brokenOff` were still
+ * going on when the step was over.
+ */
+export interface SessionSummary {
+  readonly started: number;
+  readonly completed: number;
+  readonly brokenOff: number;
+  /** By the name of the call at which they ended; absent where none was broken off there. */
+  readonly brokenOffAt: Readonly<Record<string, number>>;
+  /** From the due time of those that were completed to the end of their last call. */
+  readonly durationUs: LatencySummary;
 }
 
 /** What one step measured, all its use cases together. */
@@ -115,6 +148,10 @@ export interface StepSummary extends MessageSummary {
   readonly latencyBlocks?: StoredBlocks;
   /** In the order of the scenario; only where there are several. */
   readonly entries?: readonly EntrySummary[];
+  /** In the order of the scenario; only where there are sessions. */
+  readonly calls?: readonly CallSummary[];
+  /** Of all entries. */
+  readonly sessions?: SessionSummary;
   /** Of the measured time and the drain after it. */
   readonly errors: ErrorCounts;
   /** Those of its warm-up, which is not measured; absent when there were none. */
@@ -172,6 +209,8 @@ export interface ErrorExample {
 
 /** How an agent stood when the run was over. */
 export const agentStatuses = ['done', 'left', 'lost'] as const;
+/** And before: one that is `silent` may come back. */
+export const liveAgentStatuses = ['running', 'silent', 'leaving', ...agentStatuses] as const;
 
 /** What an agent has measured in a step, and its generator's own health. */
 export interface AgentStep extends Pick<
@@ -186,13 +225,13 @@ export interface AgentStep extends Pick<
   readonly p99Us?: number;
 }
 
-/** One of the processes that generated the load. */
-export interface AgentSummary {
+/** One of the processes that generate the load, as it stands. */
+export interface AgentProgress {
   /** From 1. */
   readonly index: number;
   /** Machine, by its name in the cluster or its host name. */
   readonly node: string;
-  readonly status: (typeof agentStatuses)[number];
+  readonly status: (typeof liveAgentStatuses)[number];
   /** Newest whole second of run time of which it has reported. */
   readonly lastTick: number;
   /** By how much its clock may have differed from the coordinator's, the most of the run. */
@@ -203,6 +242,11 @@ export interface AgentSummary {
   readonly share: number;
   /** The last step of which it has reported; absent where it measured none. */
   readonly lastStep?: AgentStep;
+}
+
+/** The same when the run is over. */
+export interface AgentSummary extends AgentProgress {
+  readonly status: (typeof agentStatuses)[number];
 }
 
 /** The result adds scenario, estimate, recommendation and verdict. */

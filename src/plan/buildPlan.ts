@@ -4,7 +4,7 @@ import { services } from '../base/serviceTraits';
 import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
-import type { Parameters } from '../usecases/parameters';
+import { intervalMsOf, type Parameters } from '../usecases/parameters';
 import { payloadOf } from '../usecases/payloadSizes';
 import { findUseCase } from '../usecases/registry';
 import { hubRunOf } from '../usecases/useCase';
@@ -33,7 +33,8 @@ const bySubprotocol = {
 /**
  * The same scenario and options give the same plan.
  *
- * @throws ExpectedError `time-to-all-agents` when the time until a message has reached all is asked of several agents
+ * @throws ExpectedError `time-to-all-agents` when the time until a message has reached all is asked of several agents;
+ *   `session-agents` when sessions join groups on several agents
  */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { agents = 1 } = options;
@@ -41,6 +42,12 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     throw new ExpectedError(
       'time-to-all-agents',
       'The time until a message has reached all its receivers is measured by one agent only: take one agent, or leave timeToAll and its objectives out.',
+    );
+  const entries = scenario.entries.map(planEntryOf);
+  if (agents > 1 && entries.some(({ run }) => run.session?.joins === true))
+    throw new ExpectedError(
+      'session-agents',
+      'Who is in a group between two calls of a session is known to one agent only: take one agent, or write group: none at the calls that join, so that all connections are in their groups all the time.',
     );
   const most = Math.min(options.workers, scenario.connections);
   const workers = agents * Math.max(1, Math.floor(most / agents));
@@ -81,7 +88,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     protocol: speaksHub ? scenario.protocol : bySubprotocol[scenario.subprotocol],
     ...(!speaksHub && scenario.acks === 'all' && { acks: 'all' as const }),
     dialect: scenario.dialect,
-    entries: scenario.entries.map(planEntryOf),
+    entries,
     steps,
     ...(repeats > 1 && { cycle: cycle.length }),
     ...arrivalsOf(scenario),
@@ -132,12 +139,12 @@ function lifeOf(scenario: Scenario): PlanLife | undefined {
 export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
   const useCase = findUseCase(name);
   if (useCase === undefined) throw new Error(`there is no use case ${name}`);
-  const { sendingInterval = 0, joinLeaveInterval, payload: content, payloadFile } = parameters;
+  const { joinLeaveInterval, payload: content, payloadFile } = parameters;
   const run = hubRunOf(useCase, parameters);
   return {
     useCase: name,
     run,
-    intervalMs: Number(sendingInterval),
+    intervalMs: intervalMsOf(parameters),
     ...intervalsOf(parameters),
     ...(joinLeaveInterval !== undefined && { moveIntervalMs: Number(joinLeaveInterval) }),
     ...(run.audience === 'group' && { groups: groupsOf(parameters) }),

@@ -1,8 +1,9 @@
 import { derangement, shuffled, type Random } from '../base/random';
+import { audienceOfStep, callsOf, stepsIn, type SessionRun } from '../usecases/sessionSteps';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
 import { agentsOf, connectionsOfAgent } from './agents';
-import type { Plan, PlanStep } from './plan';
+import type { Plan, PlanEntry, PlanStep } from './plan';
 import { randomFor } from './draws';
 
 /**
@@ -22,7 +23,7 @@ export interface Population {
   readonly sourcesPerSender: number;
   /** In the order in which they become senders, step by step; no connection is in those of two entries. */
   readonly senderOrder: Uint32Array;
-  /** Those that do not send move in and out of the groups. */
+  /** Those that do not send move in and out of the groups; in sessions those that do, by calls of theirs. */
   readonly othersMove: boolean;
   /** Where messages go to groups: those of its first slots. */
   readonly groupsPerConnection: number;
@@ -51,7 +52,7 @@ export function populationsOf(plan: Plan): Population[] {
   let left = grows ? inOrder(plan.connections) : shuffled(plan.connections, random);
   let [firstSource, firstGroup] = [0, 0];
   return plan.entries.map((entry, position) => {
-    const { audience, othersMove = false } = entry.run;
+    const { audience, othersMove = false, session } = entry.run;
     const { groupCount = 1, sourcesPerSender = 1, ...meant } = meantBy(plan, position, random);
     if (entry.groups?.dealsSenders === true) left = dealtOverGroups(left, groupCount);
     // The last one's order goes on with those that never send.
@@ -63,7 +64,7 @@ export function populationsOf(plan: Plan): Population[] {
       groupsPerConnection: 1,
       ...meant,
       audience,
-      othersMove,
+      othersMove: othersMove || session?.joins === true,
       firstSource,
       sources: plan.connections * sourcesPerSender,
       firstGroup,
@@ -84,7 +85,8 @@ const inOrder = (count: number): Uint32Array =>
 
 function meantBy(plan: Plan, position: number, random: Random): Meant {
   const entry = plan.entries[position]!;
-  const { audience, streams } = entry.run;
+  const { audience, streams, session } = entry.run;
+  if (session !== undefined) return meantBySession(plan, entry, session, random);
   switch (audience) {
     case 'nobody':
       return { isReceiver: () => false };
@@ -119,6 +121,39 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
       };
     }
   }
+}
+
+/** Each call of a session is a source of its own. */
+function meantBySession(
+  plan: Plan,
+  { groups }: PlanEntry,
+  session: SessionRun,
+  random: Random,
+): Meant {
+  const audiences = callsOf(stepsIn(session)).map(({ step }) => audienceOfStep(step));
+  const count = audiences.length;
+  const groupCount = groups?.count ?? 1;
+  const groupOf = (connection: number): number => connection % groupCount;
+  const fixedTargets = audiences.includes('client') ? fixedTargetsOf(plan, random) : undefined;
+  return {
+    ...{ groupCount, sourcesPerSender: count, groupOf },
+    ...(fixedTargets && { fixedTargets }),
+    isReceiver: (source, receiver) => {
+      const sender = Math.floor(source / count);
+      switch (audiences[source % count]!) {
+        case 'nobody':
+          return false;
+        case 'self':
+          return sender === receiver;
+        case 'everyone':
+          return true;
+        case 'client':
+          return fixedTargets![sender] === receiver;
+        case 'group':
+          return groupOf(sender) === groupOf(receiver);
+      }
+    },
+  };
 }
 
 /** Of each connection another one, which is of the same agent: only its own knows who is there. */

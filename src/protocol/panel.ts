@@ -2,6 +2,7 @@ import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { ComparisonSentence } from '../measure/compare/comparisonSentence';
 import type { RepeatedStep } from '../measure/compare/repeats';
+import type { Observed } from '../measure/observed';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
@@ -30,6 +31,7 @@ export interface PanelResult extends RunSummary {
   readonly sentence: string;
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
+  readonly observed?: Observed;
   /** How the run stands to an earlier one, where it was compared; in the language of the editor. */
   readonly baseline?: PanelBaseline;
   /** How far the rounds of a run with repeats lie apart. */

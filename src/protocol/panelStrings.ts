@@ -1,5 +1,6 @@
 import { agentTexts } from './agentTexts';
 import { emulatedTexts, howTexts } from './howTexts';
+import { observedTexts } from './observedTexts';
 
 /**
  * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
@@ -49,6 +50,7 @@ export const panelStrings = {
   ...howTexts,
   ...emulatedTexts,
   ...agentTexts,
+  ...observedTexts,
 
   searchStep: 'Step {0}, {1}',
   searchSenders: 'senders',
@@ -203,6 +205,16 @@ export const panelStrings = {
   outlier: 'Step {0} is unlike the other repeats: {1} {2}, median {3}.',
   stepsTable: 'Steps',
   entriesTable: 'Use cases of the mix',
+  callsTable: 'Calls of sessions',
+  callsChart: 'Latency by call, step {0}',
+  callsLegend: 'p50 to p99, and the maximum; from {0} to {1}, logarithmic',
+  sessionsOfStep: 'Step {0}, sessions: {1}.',
+  sessionsStarted: '{0} started',
+  sessionsCompleted: '{0} completed',
+  sessionsBrokenOff: '{0} broken off at {1}',
+  sessionsGoing: '{0} still going on at the end',
+  sessionsTime: 'duration p50 {0}, p99 {1}',
+  callErrors: 'Step {0}, errors of {1}: {2}.',
   useCaseColumn: 'Use case',
   verdictPass: 'passed',
   verdictFail: 'failed',

@@ -1,6 +1,6 @@
-import type { Endpoint, ServicePass } from '../base/endpoint';
+import type { Endpoint, IdentityRow, ServicePass } from '../base/endpoint';
 import type { WorkerSample } from '../measure/sample';
-import type { AgentSummary } from '../measure/summary';
+import type { AgentProgress } from '../measure/summary';
 import type { Plan, PlanStep } from '../plan/plan';
 
 export interface WorkerStart {
@@ -73,6 +73,11 @@ export type ToWorker =
   | { readonly type: 'flush'; readonly flush: number }
   /** What lets the application in at its service has changed: a sign-in was renewed. */
   | { readonly type: 'renewed'; readonly pass: ServicePass }
+  /** Tokens of identities were renewed; from the next request or connection on they are used. */
+  | {
+      readonly type: 'identities';
+      readonly rows: readonly (readonly [position: number, row: IdentityRow])[];
+    }
   /** What workers of all agents have reported; only where the plan has several. */
   | { readonly type: 'moved'; readonly reports: readonly MembershipReport[] }
   /** That agent was lost: nothing more is expected of its connections, and none of its reports is waited for. */
@@ -104,6 +109,8 @@ export type FromWorker =
   /** All connections are closed; nothing follows. */
   | { readonly type: 'closed' };
 
+export type FactOf<Type extends FromWorker['type']> = Extract<FromWorker, { readonly type: Type }>;
+
 /**
  * Where the workers of a run are: threads of this process, or whatever else takes orders and reports facts. Each worker
  * gets the orders in the order in which they were given, and its facts come in the order in which it reported them.
@@ -121,8 +128,8 @@ export interface WorkerHost {
   readonly leadUs?: number;
   /** Between two looks at what is outstanding; absent: 25 ms. */
   readonly drainPollMs?: number;
-  /** CPU time of all processes so far, microseconds; absent: that of this process counts. */
-  cpuUs?(): number;
+  /** What all processes use of CPU time from that run time on, microseconds; absent: that of this process counts. */
+  measureCpu?(fromUs: number): () => number;
   /** Settles when nothing more is to be waited for: who is silent now has come back by then, or is lost. */
   settled?(): Promise<void>;
   /**
@@ -130,8 +137,8 @@ export interface WorkerHost {
    * whoever does not report is waited for.
    */
   giveUp?(worker: number, why: string): void;
-  /** The processes that the workers belong to; absent: this one. */
-  agents?(): readonly AgentSummary[];
+  /** The processes that the workers belong to, as they stand; absent: this one. */
+  agents?(): readonly AgentProgress[];
   /** By how much the clocks of two agents may differ now, microseconds; absent: all read the same clock. */
   ambiguousUs?(): number;
 }

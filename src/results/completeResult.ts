@@ -1,4 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
+import type { Row, RowValue } from '../base/rows';
+import { isSecretName } from '../base/secretName';
 import { formatCount } from '../base/units';
 import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import { billingWords } from '../capacity/judge/billing';
@@ -18,11 +20,20 @@ import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { repeatsOf } from '../measure/compare/repeats';
 import { judgeRun } from '../measure/judge/verdict';
 import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
-import type { Scenario } from '../scenario/scenario';
+import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
 import { repeatsIn, stepCount } from '../scenario/steps';
 import { scenarioAt } from '../scenario/searched';
 import { withTexts } from '../scenario/target/targetKinds';
-import { redactHeader, redactSecret, redactTarget, redactText, redactUrl } from './redact';
+import {
+  redactBody,
+  redacted,
+  redactHeader,
+  redactSecret,
+  redactTarget,
+  redactText,
+  redactUrl,
+  redactWords,
+} from './redact';
 import { emulatedBy, resultSchema, standsFor, type Result } from './result';
 
 export interface CompleteOptions extends EstimateOptions {
@@ -216,7 +227,7 @@ function measuredStep(
   { connections: all }: Run,
   carried: Carried | null | undefined,
 ): MeasuredStep {
-  const { index, status, seconds, sent, expected, extra, lost, entries, membership } = step;
+  const { index, status, seconds, sent, expected, extra, lost, entries, calls, membership } = step;
   // A service counts every connection that is open, also those that are about to leave.
   const { requested, open, held = 0 } = step.connections ?? { ...all, open: all.requested };
   const { failed, dropped, notBack = 0, life } = all;
@@ -228,6 +239,7 @@ function measuredStep(
     lostConnections: Math.max(away, failed + dropped + notBack),
     ...(carried !== undefined && { carried }),
     ...(entries !== undefined && { entries }),
+    ...(calls !== undefined && { calls }),
     ...(membership !== undefined && {
       moves: {
         done: membership.joins + membership.leaves,
@@ -257,7 +269,7 @@ function orProblem(make: () => Recommendation): Recommended {
 
 /** The scenario as it may be stored: references stay, literal secrets do not. */
 export function redactScenario(scenario: Scenario): Scenario {
-  const { target, accessToken, keyPassword, upstream } = scenario;
+  const { target, accessToken, keyPassword, upstream, identities, observe } = scenario;
   return {
     ...scenario,
     ...(target && { target: withTexts(target, redactTarget) }),
@@ -265,10 +277,57 @@ export function redactScenario(scenario: Scenario): Scenario {
     query: mapValues(scenario.query, (_name, value) => redactSecret(value)),
     ...(accessToken !== undefined && { accessToken: redactSecret(accessToken) }),
     ...(keyPassword !== undefined && { keyPassword: redactSecret(keyPassword) }),
+    ...(identities && { identities: redactIdentities(identities) }),
     ...(upstream?.publicUrl !== undefined && {
       upstream: { ...upstream, publicUrl: redactUrl(upstream.publicUrl) },
     }),
+    ...(observe && { observe: observe.map(redactObserve) }),
   };
+}
+
+function redactObserve(one: ObserveSpec): ObserveSpec {
+  if (one.kind !== 'prometheus') return one;
+  const { authorization } = one;
+  return {
+    ...{ ...one, url: redactUrl(one.url) },
+    ...(authorization !== undefined && { authorization: redactSecret(authorization) }),
+  };
+}
+
+function redactIdentities(spec: IdentitiesSpec): IdentitiesSpec {
+  switch (spec.kind) {
+    case 'list':
+      return { kind: 'list', rows: spec.rows.map((row) => redactValues(row) as Row) };
+    case 'file':
+      return spec;
+    case 'rule':
+      return { ...spec, key: redactSecret(spec.key), claims: redactValues(spec.claims) as Row };
+    case 'command':
+      return {
+        ...spec,
+        command: spec.command.map(redactBody),
+        env: mapValues(spec.env, (_name, value) => redactSecret(value)),
+      };
+    case 'url':
+      return {
+        ...spec,
+        url: redactUrl(spec.url),
+        headers: mapValues(spec.headers, redactHeader),
+        ...(spec.body !== undefined && { body: redactBody(spec.body) }),
+      };
+  }
+}
+
+function redactValues(value: RowValue, name = ''): RowValue {
+  if (typeof value === 'string')
+    return isSecretName(name) ? redactSecret(value) : redactWords(value);
+  if (Array.isArray(value))
+    return (value as readonly RowValue[]).map((item) => redactValues(item, name));
+  if (typeof value !== 'object' || value === null)
+    return isSecretName(name) && typeof value === 'number' ? redacted : value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, redactValues(member, key)]),
+  );
 }
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import { isSecretName } from '../base/secretName';
 import { visibleText } from '../base/text';
 import { referencePattern } from '../scenario/target/references';
 
@@ -5,6 +6,9 @@ import { referencePattern } from '../scenario/target/references';
 export const redacted = '(redacted)';
 
 const reference = new RegExp(referencePattern, 'g');
+/** Filled when a connection opens or an identity is made; a cookie has a name before it. */
+const filledLater =
+  /(?:(?<=^|; ?)[\w-]{1,60}=)?(?<!\$)\{(?:senderIndex|index|group|time|ticks|(?:identity|data)\.[^{}:\r\n]{1,128})\}/g;
 /** `<your token>`, `xxx`, `***`, `…`: what documentation writes in the place of a secret. */
 const placeholder = /^(?:<[^<>]*>|[x*.]{3,}|…)$/i;
 /** These say how to talk. Every other header may let somebody in: services make up names for keys. */
@@ -12,25 +16,21 @@ const openHeaders = new Set([
   ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'cache-control'],
   ...['content-type', 'host', 'origin', 'pragma', 'user-agent', 'x-requested-with'],
 ]);
-const secretName =
-  /authorization|cookie|token|secret|passw|pwd|api-?key|access-?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
 /** Parts of a connection string that name things; every other part is taken for a secret. */
 const openParts = new Set([
   ...['endpoint', 'clientendpoint', 'serverendpoint', 'port', 'version'],
   ...['authtype', 'clientid', 'tenantid'],
 ]);
 
-export function isSecretName(name: string): boolean {
-  return secretName.test(name);
-}
-
 /** Kept when it holds nothing but references or a placeholder, and the name of a scheme. */
 export function redactSecret(value: string): string {
   const rest = value
     .replace(reference, '')
+    .replace(filledLater, '')
     .trim()
-    .replace(/^(?:Bearer|Basic|ApiKey)(?:\s+|$)/i, '');
-  const isOpen = (rest === '' && value.includes('${')) || placeholder.test(rest);
+    .replace(/^(?:Bearer|Basic|ApiKey)(?:\s+|$)/i, '')
+    .replace(/^[;\s]+$/, '');
+  const isOpen = (rest === '' && value.includes('{')) || placeholder.test(rest);
   return value === '' || isOpen ? value : redacted;
 }
 
@@ -96,6 +96,15 @@ export function redactWords(text: string): string {
     .replace(/\b(Bearer|Basic)\s+([A-Za-z0-9+/_=.~-]{8,})/g, `$1 ${redacted}`)
     .replace(/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(\.[A-Za-z0-9_-]*)?/g, redacted)
     .replace(/\b(?:https?|wss?):\/\/[^\s"'<>,]+/gi, (url) => redactUrl(url));
+}
+
+/** A form or JSON text, whose members may be called like secrets. */
+export function redactBody(text: string): string {
+  return redactWords(text).replace(
+    /(["']?([\w-]{1,60})["']?\s*[:=]\s*["']?)([^"'&\s,;}]+\}?)/g,
+    (all, lead: string, name: string, value: string) =>
+      isSecretName(name) ? lead + redactSecret(value) : all,
+  );
 }
 
 /** Value of a header: kept only for the few names that never let anybody in, and redacted there by its look. */

@@ -1,5 +1,6 @@
 import type { Comparison } from '../measure/compare/comparison';
 import type { RepeatedStep } from '../measure/compare/repeats';
+import type { Observed } from '../measure/observed';
 import type { RunSummary, Verdict } from '../measure/summary';
 import { isAzure, type Service } from '../base/serviceTraits';
 import type { CalibratedUnit } from '../capacity/judge/calibrate';
@@ -23,6 +24,8 @@ export interface Result extends RunSummary {
   readonly scenario: Scenario;
   /** Where its steps were run more than once: how far the rounds lie apart. */
   readonly repeats?: readonly RepeatedStep[];
+  /** What was seen of the server beside the load, where that was asked for. */
+  readonly observed?: Observed;
   /** How it stands to the earlier run it was to be compared with. */
   readonly baseline?: Comparison;
   /** Null with the reason in `estimateProblem` when the scenario has no published table. */

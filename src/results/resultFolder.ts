@@ -2,7 +2,7 @@ import { mkdir, open, rename, stat, writeFile, type FileHandle } from 'node:fs/p
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { withoutEnd } from '../base/text';
-import type { Snapshot } from '../measure/snapshot';
+import { withoutAgents, type Snapshot } from '../measure/snapshot';
 import type { Result } from './result';
 
 export const resultFile = 'result.json';
@@ -60,7 +60,7 @@ export class ResultFolder {
     if (this.broken || (tick <= this.lastTick && !stepEnds)) return;
     this.lastTick = tick;
     if (stepEnds) this.lastStepOver = step.index;
-    const line = `${JSON.stringify(snapshot)}\n`;
+    const line = `${JSON.stringify(withoutAgents(snapshot))}\n`;
     this.writing = this.writing.then(async () => {
       if (this.broken) return;
       try {

@@ -7,13 +7,22 @@ import { mostBlocks, type StoredBlocks } from '../measure/latencyBlocks';
 import {
   comparedKeys,
   type Change,
+  type ComparedCall,
   type ComparedNumber,
   type ComparedStep,
   type Comparison,
 } from '../measure/compare/comparison';
 import type { OutlyingRepeat, RepeatedStep } from '../measure/compare/repeats';
 import type { LatencySummary } from '../measure/latencySummary';
+import {
+  mostObserved,
+  type Observed,
+  type ObservedFinding,
+  type ObservedSeries,
+  type ObservedStep,
+} from '../measure/observed';
 import type {
+  CallProgress,
   EntryProgress,
   SearchProgress,
   Snapshot,
@@ -22,8 +31,10 @@ import type {
 } from '../measure/snapshot';
 import {
   agentStatuses,
+  liveAgentStatuses,
+  type AgentProgress,
   type AgentStep,
-  type AgentSummary,
+  type CallSummary,
   type ConnectionSummary,
   type ConnectTimes,
   type DroppedConnection,
@@ -33,6 +44,7 @@ import {
   type MembershipSummary,
   type Quantiles,
   type Recovery,
+  type SessionSummary,
   type SloCheck,
   type StepConnections,
   type StepSummary,
@@ -49,6 +61,7 @@ import {
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import { maximumStages } from '../scenario/keys/configKeys';
 import type { Scenario, StageSpec, StagesSpec } from '../scenario/scenario';
+import type { ParameterSpec } from '../usecases/parameters';
 import type { Result } from './result';
 
 /** Says where a value first differs, as `steps[0].sent: must be a number`. Unknown keys are allowed, they may be newer. */
@@ -100,7 +113,8 @@ const counted = new Set(
     'requested connected failed dropped reconnected notBack openedPerSecond open held',
     'drops closed reconnects missing joins joinsFailed leaves leavesFailed skipped',
     'connections baseSending step sendingSteps cores workers plannedSteps',
-    'agentsComplete clockErrorUs clockJumps lastTick',
+    'agentsComplete clockErrorUs clockJumps lastTick outstanding',
+    'started completed brokenOff times',
   ].flatMap((names) => names.split(' ')),
 );
 const time = being(
@@ -223,7 +237,19 @@ const messages = {
 };
 const messageNumbers =
   'senders offered sent expected received lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
-const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text });
+const sessions = optional(
+  of<SessionSummary>()('started completed brokenOff', {
+    ...{ brokenOffAt: counts, durationUs: latency },
+  }),
+);
+const callText = {
+  ...{ name: text, entry: optional(text), errors: counts, errorText: optional(text) },
+  ...{ latencyUs: latency, judgedUs: optional(judged) },
+};
+const call = of<CallSummary>()('sent expected received lost times?', callText);
+/** Calls of the sessions of all entries. */
+const mostCalls = 1000;
+const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text, sessions });
 /** Entries of a mix; a scenario has fewer. */
 const mostEntries = 100;
 const blocks = of<StoredBlocks>()('seconds', { counts: list(text, mostBlocks) });
@@ -233,6 +259,7 @@ const step = of<StepSummary>()(stepNumbers, {
   ...messages,
   latencyBlocks: optional(blocks),
   entries: optional(list(entrySummary, mostEntries)),
+  ...{ calls: optional(list(call, mostCalls)), sessions },
   ...{ errors: counts, warmupErrors: optional(counts) },
   generator,
   connections: optional(of<StepConnections>()('requested open held?')),
@@ -247,9 +274,11 @@ const step = of<StepSummary>()(stepNumbers, {
 const agentStep = of<AgentStep>()(
   'index sent received p99Us? cpuShare loopDelayP99Us slipP99Us gcShare',
 );
-const agent = of<AgentSummary>()('index lastTick clockErrorUs clockJumps? share', {
-  ...{ node: text, status: oneOf(agentStatuses), lastStep: optional(agentStep) },
-});
+const agentIn = (statuses: readonly string[]): Shape =>
+  of<AgentProgress>()('index lastTick clockErrorUs clockJumps? share', {
+    ...{ node: text, status: oneOf(statuses), lastStep: optional(agentStep) },
+  });
+const mostAgents = 1000;
 const target = of<TargetSummary>()('connected failed dropped received', {
   ...{ url: text, connectUs: connectTimes, latencyUs: latency },
 });
@@ -268,13 +297,16 @@ const connections = of<ConnectionSummary>()(
   },
 );
 
+/** How the parser keeps a parameter, by the type of its key. */
+const keptAs: Readonly<Record<ParameterSpec['type'], Shape>> = {
+  ...{ size: number, duration: number, share: number, rate: number, count: number, number },
+  ...{ choice: text, text, list: text, steps: text, flag },
+};
+
 /** Parameters of use cases as the parser keeps them; those this version does not know may be anything. */
 const parameters = named(
   Object.fromEntries(
-    [...allParameters].map(([name, { spec }]) => {
-      const parsed = ['choice', 'text', 'list'].includes(spec.type) ? text : number;
-      return [name, optional(spec.type === 'flag' ? flag : parsed)];
-    }),
+    [...allParameters].map(([name, { spec }]) => [name, optional(keptAs[spec.type])]),
   ),
 );
 const scenario = of<Scenario>()('connections baseSending step sendingSteps', {
@@ -351,6 +383,10 @@ const comparedPercentile = named({
   ...{ a: nullable(number), b: nullable(number), ratio: nullable(number), change },
   ...{ interval: nullable(pair), without: optional(text) },
 });
+const comparedCall = named({
+  ...{ name: text, entry: optional(text), lost: comparedNumber },
+  ...{ p50: optional(comparedNumber), p99: optional(comparedNumber) },
+} satisfies Readonly<Record<keyof ComparedCall, Shape>>);
 const comparedRun = named({ id: text, name: text, startedAt: text, tool: text });
 const comparison = of<Comparison>()('tolerance confidence', {
   ...{ verdict: oneOf([...changes, 'unlike']), sentence: text, a: comparedRun, b: comparedRun },
@@ -363,12 +399,31 @@ const comparison = of<Comparison>()('tolerance confidence', {
       ...{ lost: comparedNumber, lostShare: comparedNumber, seconds: comparedNumber },
       ...{ sentPerSecond: comparedNumber, receivedPerSecond: comparedNumber },
       cpuShare: comparedNumber,
+      calls: optional(list(comparedCall, mostCalls)),
     }),
     1000,
   ),
   differences: list(named({ what: text, a: text, b: text }), 1000),
   reasons: list(text, 1000),
 });
+
+const units: ObservedSeries['unit'][] = ['share', 'bytes', 'count', 'perSecond'];
+const findingCodes: ObservedFinding['code'][] = ['queueGrew', 'cpuFull', 'gcHeavy', 'loadFull'];
+const observed = named({
+  series: list(
+    named({
+      ...{ name: text, unit: oneOf(units) },
+      steps: list(of<ObservedStep>()('index mean max last'), 10_000),
+      points: list(pair, 10_000),
+    } satisfies Readonly<Record<keyof ObservedSeries, Shape>>),
+    mostObserved,
+  ),
+  findings: list(
+    of<ObservedFinding>()('step fromS value', { code: oneOf(findingCodes), name: text }),
+    100_000,
+  ),
+  problems: list(text, 1000),
+} satisfies Readonly<Record<keyof Observed, Shape>>);
 
 const repeatedPercentile = named({
   ...{ values: list(nullable(number), 1000), median: nullable(number) },
@@ -397,12 +452,13 @@ export const resultShape = of<Result>()('plannedSteps?', {
   target: named({ kind: text, url: text, dialect: optional(text), emulated: optional(flag) }),
   machine: of<Result['machine']>()('cores workers', { node: text, platform: text }),
   connections,
-  agents: optional(list(agent, 1000)),
+  agents: optional(list(agentIn(agentStatuses), mostAgents)),
   steps: list(step, 10_000),
   errors: counts,
   errorExamples: list(named({ errorClass: text, text }), 10_000),
   search: optional(search),
   baseline: optional(comparison),
+  observed: optional(observed),
   repeats: optional(list(repeatedStep, 10_000)),
   estimate: nullable(named(estimate)),
   recommendation: nullable(
@@ -421,6 +477,7 @@ const progressNumbers =
 const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged) },
 });
+const callProgress = of<CallProgress>()('sent expected received outstanding times?', callText);
 const progress = of<StepProgress>()(
   `${progressNumbers} index elapsedS totalS duplicated outOfOrder errors? warmupErrors? payloadBytesIn? payloadBytesOut? clockErrorUs? clockJumps?` as const,
   {
@@ -430,6 +487,7 @@ const progress = of<StepProgress>()(
     missed: optional(named({ metric: text, values: list(text, 10) })),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
+    ...{ calls: optional(list(callProgress, mostCalls)), sessions },
     latencySameAgentUs: optional(latency),
     generator,
   },
@@ -438,6 +496,12 @@ const interval = of<NonNullable<Snapshot['interval']>>()(
   'seconds receivingSeconds offered sent received',
   { latencyUs: latency },
 );
+
+/** Values of a moment by names, as many as there are series. */
+const values: Shape = (value, at) =>
+  Object.keys(value ?? {}).length > mostObserved
+    ? wrong(at, `an object of at most ${mostObserved}`)
+    : record(number)(value, at);
 
 /** What the readers of one line of `samples.jsonl` rely on. */
 export const sampleShape = of<Snapshot>()('atMs tick stepCount', {
@@ -448,6 +512,8 @@ export const sampleShape = of<Snapshot>()('atMs tick stepCount', {
   step: optional(progress),
   interval: optional(interval),
   ...{ errors: counts, complete: flag },
+  agents: optional(list(agentIn(liveAgentStatuses), mostAgents)),
+  observed: optional(values),
   problem: optional(text),
   search: optional(
     of<SearchProgress>()('value', {

@@ -8,11 +8,12 @@ import {
   type Document,
   type Pair,
 } from 'yaml';
+import { isSecretName } from '../base/secretName';
 import { applyOverrides, type Override } from '../scenario/read/overrides';
 import { pipelineAsScenario } from '../scenario/seed/pipelineFile';
 import { createReading } from '../scenario/text/scenarioReading';
 import {
-  isSecretName,
+  redactBody,
   redacted,
   redactHeader,
   redactSecret,
@@ -82,7 +83,8 @@ function removeSecrets(document: Document): boolean {
       if (
         !isText &&
         !textMaps.includes(keys.at(-2) ?? '') &&
-        !secretKeys.includes(keys.at(-1) ?? '')
+        !secretKeys.includes(keys.at(-1) ?? '') &&
+        !(keys.includes('identities') && isSecretName(keys.at(-1) ?? ''))
       )
         return;
       const value = isText ? (node.value as string) : (node.source ?? '');
@@ -109,6 +111,10 @@ function redactScalar(keys: readonly string[], value: string): string {
   const parent = keys.at(-2);
   if (targetKeys.includes(name)) return redactTarget(value);
   if (parent === 'headers') return redactHeader(name, value);
+  if (keys.includes('identities')) {
+    if (name === 'body' || name === 'command') return redactBody(value);
+    if (parent === 'env' || (parent === 'identities' && name === 'key')) return redactSecret(value);
+  }
   if (parent === 'query' || isSecretName(name)) return redactSecret(value);
   return redactWords(value);
 }

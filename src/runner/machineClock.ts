@@ -19,14 +19,15 @@ export function machineClock(): Clock {
 /** CPU time since the meter was made: of all processes that its host knows of, else of all threads of this one. */
 export class CpuMeter {
   private readonly start = process.cpuUsage();
-  private readonly hostUs: number | undefined;
+  private readonly hostUs: (() => number) | undefined;
 
-  constructor(private readonly host: { cpuUs?(): number } = {}) {
-    this.hostUs = host.cpuUs?.();
+  /** @param fromUs run time that is now, for hosts that report with a delay */
+  constructor(host: { measureCpu?(fromUs: number): () => number } = {}, fromUs = 0) {
+    this.hostUs = host.measureCpu?.(fromUs);
   }
 
   usedUs(): number {
-    if (this.hostUs !== undefined) return this.host.cpuUs!() - this.hostUs;
+    if (this.hostUs !== undefined) return this.hostUs();
     const { user, system } = process.cpuUsage(this.start);
     return user + system;
   }

@@ -7,7 +7,10 @@ import {
   TargetCounts,
   noConnections,
   type ConnectionCounts,
+  SessionCounts,
+  type CallSample,
   type ConnectionSample,
+  type EntrySample,
   type GeneratorSample,
   type StepSample,
   type WorkerSample,
@@ -17,6 +20,8 @@ import type { ConnectFailure } from '../wire/connectFailure';
 
 const examplesPerClass = 3;
 const keptDrops = 100;
+/** Characters of the error that is shown beside a call. */
+const longestCallText = 200;
 
 /** Targets with counts of their own: each has histograms in each worker. */
 const mostTargets = 50;
@@ -42,9 +47,59 @@ export class EntryRecorder extends MessageCounts {
   /** By how much the clocks of two agents may differ in the step. */
   ambiguousUs = 0;
 
+  /** Of sessions: where each call counts, by its number; what they have counted is taken as the entry's, too. */
+  calls: readonly CallRecorder[] | undefined;
+  sessions: SessionCounts | undefined;
+
   /** @param slip of the step: how late messages leave is the generator's, not an entry's */
   constructor(readonly slip = new LatencyHistogram()) {
     super();
+  }
+
+  beginCalls(count: number): void {
+    if (count === 0) return;
+    this.calls = Array.from({ length: count }, () => new CallRecorder(this.slip));
+    for (const call of this.calls) call.ambiguousUs = this.ambiguousUs;
+    this.sessions = new SessionCounts();
+  }
+
+  /** Since the last call; see {@link MessageCounts.take}. */
+  sampleEntry(keep: boolean): EntrySample {
+    const { calls, sessions } = this;
+    if (calls === undefined) return this.take(keep);
+    const taken = calls.map((call) => call.sampleCall(keep));
+    for (const call of taken) this.add(call);
+    const counted = { ...this.take(keep), sessions: sessions!.take(keep) };
+    const isNews = [...taken, counted, counted.sessions].some((sample) =>
+      Object.values(sample).some((value) => value !== 0 && !isEmptyObject(value)),
+    );
+    return isNews ? { ...counted, calls: taken } : this.take(keep);
+  }
+}
+
+export class CallRecorder extends EntryRecorder {
+  errors: ErrorCounts = {};
+  /** Of the first of them, until it is taken. */
+  errorText: string | undefined;
+  private hasText = false;
+  brokenOff = 0;
+
+  failed(errorClass: ErrorClass, text: string): void {
+    addErrors(this.errors, { [errorClass]: 1 });
+    if (this.hasText) return;
+    this.hasText = true;
+    this.errorText = text.slice(0, longestCallText);
+  }
+
+  sampleCall(keep: boolean): CallSample {
+    const { errors, errorText, brokenOff } = this;
+    this.errors = {};
+    this.errorText = undefined;
+    this.brokenOff = 0;
+    return {
+      ...{ ...this.take(keep), errors, brokenOff },
+      ...(errorText !== undefined && { errorText }),
+    };
   }
 }
 
@@ -90,9 +145,10 @@ export class StepRecorder extends EntryRecorder {
   /** Since the last call; undefined when nothing was counted. */
   sample(): StepSample | undefined {
     const keep = !this.drained;
-    const entries = this.entries.length === 1 ? [] : this.entries.map((one) => one.take(keep));
+    const entries =
+      this.entries.length === 1 ? [] : this.entries.map((one) => one.sampleEntry(keep));
     for (const entry of entries) this.add(entry);
-    const counted = this.take(keep);
+    const counted = this.sampleEntry(keep);
     const slip = this.slip.take(keep);
     const membership = this.membership?.take();
     const { step, errors } = this;
@@ -109,6 +165,9 @@ export class StepRecorder extends EntryRecorder {
     return { step, ...counted, errors, ...optional, ...(ahead.length > 0 && { ahead }) };
   }
 }
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && isEmpty(value);
 
 const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 
@@ -134,6 +193,8 @@ export class Recorder {
     private readonly targetOf: (connection: number) => number = () => 0,
     private readonly entries = 1,
     private readonly severalAgents = false,
+    /** Of each entry: how many calls its sessions have. */
+    private readonly calls: readonly number[] = [],
   ) {
     this.targets = Array.from({ length: targets }, () => new TargetCounts());
   }
@@ -145,7 +206,10 @@ export class Recorder {
 
   beginStep(index: number, ambiguousUs = 0): StepRecorder {
     const recorder = new StepRecorder(index, this.entries);
-    for (const entry of recorder.entries) entry.ambiguousUs = ambiguousUs;
+    recorder.entries.forEach((entry, position) => {
+      entry.ambiguousUs = ambiguousUs;
+      entry.beginCalls(this.calls[position] ?? 0);
+    });
     this.steps[index] = recorder;
     this.current = recorder;
     return recorder;
@@ -230,11 +294,14 @@ export class Recorder {
     if ((this.keptDrops += 1) <= keptDrops) this.droppedOnes.push(drop);
   }
 
-  error(errorClass: ErrorClass, text: string): void {
+  /** @param call of the current step, where it was one of a session */
+  error(errorClass: ErrorClass, text: string, call?: CallRecorder): void {
     this.errors[errorClass] = (this.errors[errorClass] ?? 0) + 1;
     const step = this.current;
-    if (step !== undefined && !step.drained)
+    if (step !== undefined && !step.drained) {
       addErrors(step.warming ? step.warmupErrors : step.errors, { [errorClass]: 1 });
+      if (call !== undefined && !step.warming) call.failed(errorClass, text);
+    }
     const kept = this.exampleTexts.get(errorClass) ?? new Set();
     if (kept.size < examplesPerClass && !kept.has(text)) {
       this.exampleTexts.set(errorClass, kept.add(text));

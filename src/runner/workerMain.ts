@@ -3,6 +3,7 @@ import type { FromWorker, ToWorker } from '../protocol/worker';
 import { machineClock, steeredClock } from './machineClock';
 import { SharedMembers, type ThreadStart } from './prepare/sharedMembers';
 import { SharedReach } from './prepare/sharedReach';
+import type { SessionParts } from './send/entrySender';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
 // Entry of the worker bundle: a thread around a WorkerRun, nothing else.
@@ -13,24 +14,34 @@ type MembershipGiven = Parameters<WorkerSurroundings['membership']>;
 
 const start = workerData as ThreadStart;
 const napCell = new Int32Array(new SharedArrayBuffer(4));
-const surroundings = {
+const surroundings: WorkerSurroundings = {
   clock: start.clock === undefined ? machineClock() : steeredClock(machineClock(), start.clock),
   nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
   membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
   reach: start.reach && new SharedReach(start.reach),
+  rows: start.rows,
 };
 
-const run = new WorkerRun(start, surroundings, (fact: FromWorker) => {
-  port.postMessage(fact);
-  // Sockets that still shake hands must not keep the thread.
-  if (fact.type === 'closed') setTimeout(() => process.exit(0), 200);
-});
-port.on('message', (order: ToWorker) => {
-  run.handle(order).catch((error: unknown) => {
-    // An uncaught error ends the thread, and the main side sees it with its stack.
-    setImmediate(() => {
-      throw error;
-    });
+/** An uncaught error ends the thread, and the main side sees it with its stack. */
+const failed = (error: unknown): void => {
+  setImmediate(() => {
+    throw error;
   });
-});
-port.postMessage({ type: 'ready' } satisfies FromWorker);
+};
+
+function begin(sessions: SessionParts | undefined): void {
+  const run = new WorkerRun(start, { ...surroundings, sessions }, (fact: FromWorker) => {
+    port!.postMessage(fact);
+    // Sockets that still shake hands must not keep the thread.
+    if (fact.type === 'closed') setTimeout(() => process.exit(0), 200);
+  });
+  port!.on('message', (order: ToWorker) => void run.handle(order).catch(failed));
+  port!.postMessage({ type: 'ready' } satisfies FromWorker);
+}
+
+// Only sessions need what is loaded for them.
+if (start.plan.entries.some(({ run }) => run.session !== undefined))
+  import(/* webpackChunkName: "sessions" */ './send/sessionSender.js')
+    .then(({ SessionSender }) => begin({ Sender: SessionSender }))
+    .catch(failed);
+else begin(undefined);

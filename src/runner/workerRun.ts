@@ -1,12 +1,14 @@
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
-import { agentsOf } from '../plan/agents';
+import { agentOfWorker, agentsOf } from '../plan/agents';
 import { targetOf } from '../plan/draws';
 import type { PlanStep } from '../plan/plan';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
+import { callsOf, stepsIn } from '../usecases/sessionSteps';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
+import { PersonalEndpoints } from '../wire/connect/personalEndpoints';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/message/hubMessage';
 import { shownText } from '../wire/connectFailure';
@@ -14,7 +16,9 @@ import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restC
 import { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
 import { Connections, type WorkerSockets } from './connect/connections';
+import type { SessionParts } from './send/entrySender';
 import { EntrySenders } from './send/entrySenders';
+import { MessageRows } from './send/messageRows';
 import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
@@ -36,6 +40,10 @@ export interface WorkerSurroundings extends WorkerSockets {
   ) => Membership;
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
+  /** What workers of the agent count the rows in that their calls share. */
+  readonly rows?: SharedArrayBuffer | undefined;
+  /** Where the plan has sessions. */
+  readonly sessions?: SessionParts | undefined;
 }
 
 /** Of the step that is going on, run time. */
@@ -61,6 +69,7 @@ export class WorkerRun implements Driven {
   private readonly loop: PacingLoop;
   private readonly life: ConnectionLife | undefined;
   private readonly service: WorkerAccess | undefined;
+  private readonly personal: PersonalEndpoints;
   private readonly nowUs: () => number;
   private nextTick: number;
   private window: StepWindow | undefined;
@@ -80,7 +89,10 @@ export class WorkerRun implements Driven {
     const nowUs = (): number => clock.nowUs() - start.originUs;
     this.nowUs = nowUs;
     const several = agentsOf(plan) > 1;
-    const recorder = new Recorder(targets, target, plan.entries.length, several);
+    const calls = plan.entries.map(({ run: { session } }) =>
+      session === undefined ? 0 : callsOf(stepsIn(session)).length,
+    );
+    const recorder = new Recorder(targets, target, plan.entries.length, several, calls);
     this.recorder = recorder;
     const populations = (this.populations = populationsOf(plan));
     const changes = (this.changes = several ? new MemberChanges() : undefined);
@@ -89,6 +101,8 @@ export class WorkerRun implements Driven {
     const elsewhere = several ? new MembersElsewhere(plan, worker, populations, nowUs) : undefined;
     this.elsewhere = elsewhere;
     const { nap, reach } = surroundings;
+    const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
+    this.personal = personal;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, watch: this.selfCheck }));
     const service = (this.service = accessOf(start, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
@@ -100,18 +114,21 @@ export class WorkerRun implements Driven {
       connection,
       framed: endpoint.transport === undefined,
       takesMessages: endpoint.driver === 'sdk',
+      sessions: surroundings.sessions,
       ...service?.senders,
       invoke: (...call) => preparation.invoke(...call),
       nowUs,
       recorder,
       reach,
       elsewhere,
+      rows: rowsOf(start, personal, surroundings.rows),
     });
     const { senders: streams, handleOther: other } = this;
     const handled = (atUs: number): void => loop.inputHandled(atUs);
     const receiving = { nowUs, members, worker, reach, streams, other, handled };
     const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
-    this.connections = new Connections(start, surroundings, recorder, service?.clientTokens, {
+    const letIn = { personal, tokens: service?.clientTokens };
+    this.connections = new Connections(start, surroundings, recorder, letIn, {
       received: receiver.received,
       message: receiver.message,
       failed: (index) => this.life?.lost(index),
@@ -183,6 +200,9 @@ export class WorkerRun implements Driven {
         break;
       case 'renewed':
         this.service?.tokens.renew(order.pass);
+        break;
+      case 'identities':
+        this.personal.renewed(order.rows);
         break;
       case 'moved':
         this.elsewhere?.heard(order.reports);
@@ -269,6 +289,8 @@ export class WorkerRun implements Driven {
     )
       return;
     else if (this.preparation.handle(connection, message)) return;
+    else if (message.type === hubMessageType.invocation)
+      this.senders.called(connection, message, this.nowUs());
     else if (message.type === hubMessageType.completion && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
   };
@@ -335,6 +357,22 @@ export class WorkerRun implements Driven {
     this.selfCheck.dispose();
     this.post({ type: 'closed' });
   }
+}
+
+/** Name of the first group that the connection is in; undefined where there are none. */
+function groupOf(populations: readonly Population[], index: number): string | undefined {
+  const population = populations.find(({ audience }) => audience === 'group');
+  return population?.groupName(population.groupOf(index, 0));
+}
+
+function rowsOf(
+  { plan, endpoint, worker }: WorkerStart,
+  personal: PersonalEndpoints,
+  memory: SharedArrayBuffer | undefined,
+): MessageRows | undefined {
+  const { identities, data } = endpoint.personal ?? {};
+  if (identities === undefined && data === undefined) return undefined;
+  return new MessageRows(personal, data, plan, agentOfWorker(plan, worker), memory);
 }
 
 interface WorkerAccess {

@@ -1,7 +1,14 @@
 import { isMap, isScalar, type Document } from 'yaml';
-import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
+import {
+  checkDialect,
+  checkGroups,
+  checkOwnMethod,
+  checkSession,
+  checkStreams,
+} from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
 import { checkStages } from './check/checkStages';
+import { checkRows } from './check/checkRows';
 import { checkSearch } from './check/checkSearch';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
 import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
@@ -73,9 +80,11 @@ function check(file: ScenarioFile): void {
   checkTransport(file);
   checkSubprotocol(file);
   checkService(file);
+  checkRows(file);
   for (const read of file.entries.filter(({ named }) => named)) {
     checkGroups(file, read);
     checkOwnMethod(file, read);
+    checkSession(file, read);
     checkDialect(file, read);
     checkStreams(file, read);
   }

@@ -2,7 +2,8 @@ import type { Service } from '../base/serviceTraits';
 import type { Slo } from '../base/slo';
 import type { SearchSummary } from '../search/searchSummary';
 import type { Parameters } from '../usecases/parameters';
-import type { ConfigFields } from './keys/configKeys';
+import type { Row } from '../base/rows';
+import type { ConfigFields, tokenAlgorithms } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 
 /** Names of the keys at the top of a file: all that it takes to recognise a scenario. */
@@ -54,8 +55,71 @@ export interface StageSpec {
   readonly holdMs: number;
 }
 
+/** Where metrics of the server are read beside the load. References such as `${secret:name}` stay. */
+export type ObserveSpec =
+  | {
+      readonly kind: 'prometheus';
+      readonly url: string;
+      readonly authorization?: string;
+      /** Names of further series, with `*` for any part. */
+      readonly series: readonly string[];
+    }
+  | { readonly kind: 'azureMonitor'; readonly resource: string; readonly region: string };
+
 /** A capacity search instead of fixed steps. */
 export type SearchSpec = Pick<SearchSummary, 'of' | 'from' | 'to' | 'precision' | 'budgetMs'>;
+
+/** Who the connections are. Texts have their references and placeholders still in them. */
+export type IdentitiesSpec =
+  | { readonly kind: 'list'; readonly rows: readonly Row[] }
+  | { readonly kind: 'file'; readonly file: string }
+  | TokenRule
+  | CalledIdentities;
+
+/** JSON web tokens that are made by the run. */
+export interface TokenRule {
+  readonly kind: 'rule';
+  readonly rule: string;
+  readonly key: string;
+  readonly keyId?: string;
+  readonly algorithm: TokenAlgorithm;
+  readonly audience?: string;
+  readonly issuer?: string;
+  readonly userClaim: string;
+  readonly claims: Row;
+  readonly lifetimeMs: number;
+  /** Absent: as many as connections. */
+  readonly count?: number;
+}
+
+export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
+
+/** Somebody is asked for each of them before connections open. */
+export type CalledIdentities = (CommandCall | EndpointCall) & {
+  readonly count?: number;
+  readonly perSecond: number;
+  readonly inFlight: number;
+  readonly timeoutMs: number;
+};
+
+export interface CommandCall {
+  readonly kind: 'command';
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface EndpointCall {
+  readonly kind: 'url';
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface DataSpec {
+  readonly file: string;
+  readonly take: 'connection' | 'shared';
+}
 
 /** Every default filled in; keys of `config` are described in `keys/configKeys.ts`. References such as `${secret:name}` stay. */
 export interface Scenario extends ConfigFields {
@@ -63,8 +127,12 @@ export interface Scenario extends ConfigFields {
   readonly service: Service;
   readonly target?: TargetSpec;
   readonly upstream?: UpstreamSpec;
+  readonly identities?: IdentitiesSpec;
+  readonly data?: DataSpec;
   /** `baseSending` is the highest number of them, and the only step lasts as long as they do. */
   readonly stages?: StagesSpec;
+  /** Absent: nothing. */
+  readonly observe?: readonly ObserveSpec[];
   /** One entry for `scenario:`, several for `scenarios:`; never empty. */
   readonly entries: readonly ScenarioEntry[];
   readonly slo: Slo;

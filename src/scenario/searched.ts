@@ -1,6 +1,7 @@
 /** What a capacity search makes of a scenario: what it varies, from where to where, and the scenario at a value. */
 import type { SearchKind } from '../search/searchSummary';
-import type { Parameters } from '../usecases/parameters';
+import { intervalMsOf, type Parameters } from '../usecases/parameters';
+import { callsEachInterval } from '../usecases/sessionSteps';
 import type { Scenario, ScenarioEntry, SearchSpec } from './scenario';
 import { lastSenders, stepsOf } from './steps';
 
@@ -17,8 +18,9 @@ const largestMessage = 1024 * 1024;
 export function rateOf(scenario: Scenario): number {
   const perEntry = stepsOf(scenario).at(-1)?.perEntry ?? [];
   return scenario.entries.reduce((sum, { parameters }, position) => {
-    const interval = Number(parameters['sendingInterval'] ?? 0);
-    return interval > 0 ? sum + ((perEntry[position] ?? 0) * 1000) / interval : sum;
+    const interval = intervalMsOf(parameters);
+    const sendings = (perEntry[position] ?? 0) * callsEachInterval(parameters);
+    return interval > 0 ? sum + (sendings * 1000) / interval : sum;
   }, 0);
 }
 
@@ -85,10 +87,9 @@ export function scenarioAt(scenario: Scenario, value: number): Scenario {
     }
     case 'rate': {
       const factor = rateOf(rest) / value;
-      return {
-        ...oneStep,
-        entries: changed(oneStep.entries, 'sendingInterval', (interval) => interval * factor),
-      };
+      const longer = (interval: number): number => interval * factor;
+      const entries = changed(oneStep.entries, 'sendingInterval', longer);
+      return { ...oneStep, entries: changed(entries, 'sessionInterval', longer) };
     }
     case 'messageSize':
       return {

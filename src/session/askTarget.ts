@@ -17,6 +17,8 @@ export interface TargetQuestions {
     withinMs: number,
   ) => Promise<HubAnswer | undefined>;
   readonly redirectHosts: (endpoint: Endpoint, withinMs: number) => Promise<readonly string[]>;
+  /** What a target needs before it is asked, once it may be reached. */
+  readonly ready?: (target: OpenTarget) => Promise<OpenTarget>;
   /** Called when the target has been silent for a moment; `over` settles when nothing is waited for any more. */
   readonly waiting?: (url: string, withinMs: number, over: Promise<void>) => void;
 }
@@ -59,15 +61,18 @@ export async function askTarget(
       askedMs += performance.now() - startedMs;
     }
   };
+  const { ready = (target) => Promise.resolve(target) } = questions;
   const planFor = (target: OpenTarget): Promise<Plan> =>
     agreedDialect(plan, target, (endpoint, methods) =>
       questions.askHub(endpoint, methods, withinMs),
     );
   if (agree === undefined || opened.hostsBeyond.length > 0) {
     // Beyond this machine nothing is reached before somebody has agreed.
-    const target = agree ? await agreedTarget(opened, agree, []) : opened;
+    const agreed = agree ? await agreedTarget(opened, agree, []) : opened;
+    const target = agreed && (await ready(agreed));
     return target && { target, plan: await timed(planFor(target)), askedMs };
   }
+  opened = await ready(opened);
   const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
   const [redirects, planned] = await timed(
     Promise.all([

@@ -12,6 +12,7 @@ import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { hostsOf, targetWords, withTexts } from '../scenario/target/targetKinds';
 import { secretVariable, type RemoteLoad, type TargetContext } from '../targets/target';
+import { refuseCalls } from './identityNotes';
 import { asTextWords, secretInText } from './secretInText';
 
 /** Of a stock image with Node 20 or newer, and of the bus. */
@@ -57,19 +58,24 @@ export async function clusterRunOf(
 ): Promise<ClusterRun> {
   const { run, scenario, title, text, overrides } = asked;
   const { agents = 1 } = scenario;
+  refuseCalls(scenario);
   const problem = notRunnable(scenario) ?? clusterProblem(scenario, text, overrides);
   if (problem !== undefined) throw new ExpectedError('cluster', problem);
   const file = path.basename(title);
   const files: Record<string, string> = { [file]: text };
   const plan = buildRunPlan(scenario, { workers: agents, agents, seed: scenario.seed, runId: 0 });
-  await withPayloadFile(plan, async (part) => {
+  const readPart = async (part: string, mostBytes?: number): Promise<string> => {
     if (path.isAbsolute(part) || part.split(/[\\/]/).includes('..'))
       throw new ExpectedError(
         'cluster',
         `${part} lies outside the folder of the scenario: only files below it go to a cluster.`,
       );
-    return (files[part] = await context.readFile(part));
-  });
+    return (files[part] = await context.readFile(part, mostBytes));
+  };
+  await withPayloadFile(plan, readPart);
+  const { identities, data } = scenario;
+  const rows = [identities?.kind === 'file' ? identities.file : undefined, data?.file];
+  for (const part of rows) if (part !== undefined) await readPart(part, mostRowBytes);
   return {
     ...{ run, agents, image, busImage, files, scenarioName: file },
     plannedS: plannedS(plan),
@@ -106,6 +112,9 @@ export function targetHosts(
   if (target === undefined) return [];
   return hostsOf(withTexts(target, (text) => resolveReferences(text, reference).text));
 }
+
+/** More fits into no cluster. */
+const mostRowBytes = 1024 * 1024;
 
 const inSecretWords = 'The value goes into a Secret of the run.';
 

@@ -11,8 +11,16 @@ import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
 import type { Run } from '../runner/lead/conductor';
 import type { StepSource } from '../runner/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
-import type { OpenTarget, RemoteLoad, TargetContext } from '../targets/target';
+import {
+  withIdentities,
+  type OpenTarget,
+  type RemoteLoad,
+  type TargetContext,
+} from '../targets/target';
+import { askForAll, refuseCalls, rowNotes } from './identityNotes';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
+import type { Observer } from './observe/openObserver';
+import { observerOf } from './observing';
 import type { RunRequest, Shell } from './shell';
 
 /** What a run is made of; tests put fakes in its place, and bundles what is loaded when it is needed. */
@@ -44,6 +52,8 @@ export interface PreparedRun extends AskedTarget {
   readonly request: RunRequest;
   readonly scenario: Scenario;
   readonly folder: ResultFolder;
+  /** Where the scenario observes something of the server. */
+  readonly observer?: Observer;
   readonly startedAt: Date;
   /** Closes target and folder: for its session, or for whoever does not start it after all. */
   dispose(): Promise<void>;
@@ -66,6 +76,7 @@ export async function prepareRun(
   const scenario: Scenario = { target: { kind: 'local' }, ...given };
   const { calledOff, confirm, context, waiting } = shell;
   const { agents = 1 } = scenario;
+  if (parts.agents !== undefined) refuseCalls(scenario);
   if (agents > 1 && parts.agents === undefined)
     throw new ExpectedError(
       'agents',
@@ -80,13 +91,24 @@ export async function prepareRun(
     parts.openTarget(scenario, { ...context, ...(agree && { agree }) }),
     (late) => late.dispose(),
   );
+  let observer: Observer | undefined;
   try {
     const { askHub, redirectHosts } = parts;
-    const questions = { askHub, redirectHosts, ...(waiting && { waiting }) };
+    const { identityCalls } = opened;
+    const ready = async (target: OpenTarget): Promise<OpenTarget> =>
+      identityCalls
+        ? { ...target, endpoint: withIdentities(target.endpoint, await identityCalls.first()) }
+        : target;
+    const questions = { askHub, redirectHosts, ready, ...(waiting && { waiting }) };
     // A hub may take its time, or never answer.
     const asked = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
     if (!asked) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
     if (asked.target.notice !== undefined) shell.say('note', asked.target.notice);
+    if (identityCalls) await unlessCalledOff(calledOff, askForAll(identityCalls, shell));
+    const { endpoint } = asked.target;
+    for (const note of rowNotes(endpoint, identityCalls?.current.length, scenario.connections))
+      shell.say('note', note);
+    observer = await observerOf(scenario, shell);
     const startedAt = shell.startTime();
     const folder = await unlessCalledOff(
       calledOff,
@@ -94,11 +116,16 @@ export async function prepareRun(
       (late) => late.dispose(),
     );
     const dispose = async (): Promise<void> => {
+      observer?.close();
       await folder.dispose();
       await opened.dispose();
     };
-    return { ...asked, request, scenario, folder, startedAt, dispose };
+    return {
+      ...{ ...asked, request, scenario, folder, startedAt, dispose },
+      ...(observer && { observer }),
+    };
   } catch (error) {
+    observer?.close();
     await opened.dispose();
     throw error;
   }

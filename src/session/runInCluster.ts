@@ -1,15 +1,23 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import type { Bus } from '../machines/bus/bus';
+import { busOf, removeNamed } from '../machines/kubernetes/clusterRuns';
 import { RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
 import { checkBeforeRun } from '../machines/kubernetes/examineCluster';
+import type { ClusterWords } from '../machines/kubernetes/clusterWords';
 import { Kubectl } from '../machines/kubernetes/kubectl';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { subjectsOf } from '../machines/messages';
 import type { StopReason } from '../runner/lead/conductor';
 import { connectBus } from './connectBus';
 import type { FinishedRun } from './keepResult';
-import { viewSession, type ViewParts, type ViewRequest, type ViewShell } from './viewedRun';
+import {
+  viewSession,
+  type ViewedRun,
+  type ViewParts,
+  type ViewRequest,
+  type ViewShell,
+} from './viewedRun';
 import type { ClusterWishes } from './clusterRun';
 
 export interface ClusterShell extends ViewShell {
@@ -19,6 +27,8 @@ export interface ClusterShell extends ViewShell {
   readonly leaving: AbortSignal;
   /** Aborted by who wants it to end in order; as `leaving` before its coordinator is there. */
   readonly stopping?: AbortSignal;
+  /** How the advice of its sentences is followed there. */
+  readonly words: ClusterWords;
   /** What becomes the ending of the result then; absent: `interrupted`. */
   readonly stopReason?: StopReason;
 }
@@ -41,7 +51,7 @@ export async function runInCluster(
 ): Promise<FinishedRun> {
   const { leaving, stopping, t } = shell;
   const early = AbortSignal.any([leaving, ...(stopping ? [stopping] : [])]);
-  const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl });
+  const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl, words: shell.words });
   shell.progress(t('Looking whether the run would start in the cluster.'));
   const looking = checkBeforeRun(kubectl, wishes.namespace, given);
   // Who leaves does not wait for a cluster that does not answer.
@@ -72,12 +82,69 @@ export async function runInCluster(
       };
       const there = { ...seen, leaving, early, stopReason: shell.stopReason ?? 'interrupted' };
       return await whenThere(bus, given.run, request, there, parts);
+    } catch (error) {
+      // It has ended before it began: why pods are missing, the coordinator cannot know.
+      const isEarly = error instanceof ExpectedError && error.code === 'run-failed';
+      const why = isEarly && !begun.signal.aborted ? await troubles().catch(() => []) : [];
+      if (why.length === 0) throw error;
+      const text = [(error as Error).message, ...why].join(' ');
+      throw new ExpectedError('run-failed', text, { cause: error });
     } finally {
       await bus?.close();
-      await removed(cluster, given.run, shell);
+      await removed(() => cluster.dispose(), given.run, shell);
     }
   } finally {
     begun.abort();
+  }
+}
+
+/** A run that goes on in a cluster already. */
+export interface GoingRun {
+  readonly run: string;
+  /** Of its bus; absent: it is read from the Secret of the run, which needs the right to. */
+  readonly key?: string | undefined;
+  /** It was started from here, and is removed at its end; absent: it is left as it is. */
+  readonly isOwn?: boolean;
+}
+
+/**
+ * Shows a run of a cluster from its begin, whoever has started it, and keeps its result here.
+ * @throws ExpectedError `run-missing`, `run-failed`, `cluster-…`; what `leaving` was aborted with
+ */
+export async function attachInCluster(
+  { run, key, isOwn = false }: GoingRun,
+  wishes: Pick<ClusterWishes, 'context' | 'namespace' | 'kubectl'>,
+  request: ViewRequest,
+  shell: ClusterShell,
+  parts: ViewParts,
+): Promise<FinishedRun> {
+  const { leaving, stopping, stopReason = 'interrupted', progress, t } = shell;
+  const early = AbortSignal.any([leaving, ...(stopping ? [stopping] : [])]);
+  const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl, words: shell.words });
+  progress(t('Looking for run {0} in the cluster.', run));
+  const finding = busOf(kubectl, run, key);
+  const found = await Promise.race([finding, rejecting(early)]).catch((error: unknown) => {
+    finding.then(({ forwarding }) => forwarding.close()).catch(() => undefined);
+    throw error;
+  });
+  let bus: Bus | undefined;
+  // Who turns away before there is something to see leaves it as it is.
+  let isDone = false;
+  const begun = (viewed: ViewedRun): void => {
+    isDone = true;
+    shell.begun(viewed);
+  };
+  try {
+    bus = await connectBus({ ...found.address, name: 'signalr-bench attach' });
+    const there = { ...shell, begun, leaving, early, stopReason };
+    return await whenThere(bus, run, request, there, parts);
+  } catch (error) {
+    isDone ||= error instanceof ExpectedError && error.code === 'run-failed';
+    throw error;
+  } finally {
+    await bus?.close();
+    found.forwarding.close();
+    if (isOwn && isDone) await removed(() => removeNamed(kubectl, run), run, shell);
   }
 }
 
@@ -160,13 +227,13 @@ const leftNothing = (run: string, t: Translate): string =>
 
 /** What is still there is no reason to lose the result. */
 async function removed(
-  cluster: RunInCluster,
+  remove: () => Promise<void>,
   run: string,
   { progress, say, t }: ClusterShell,
 ): Promise<void> {
   try {
     progress(t('Removing everything of the run from the cluster.'));
-    await cluster.dispose();
+    await remove();
     progress(leftNothing(run, t));
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;

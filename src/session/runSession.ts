@@ -9,6 +9,7 @@ import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../runner/lead/conductor';
 import { SearchedSteps } from '../runner/lead/stepSource';
 import { keepResult, type FinishedRun } from './keepResult';
+import { observedOver, withObserved } from './observing';
 import type { PreparedRun, RunParts } from './prepareRun';
 import type { Shell } from './shell';
 
@@ -57,7 +58,7 @@ export class RunSession {
     private readonly parts: Parameters<typeof runSession>[2],
   ) {
     this.folder = prepared.folder.path;
-    running.onSnapshot((snapshot) => this.take(snapshot));
+    running.onSnapshot((snapshot) => this.take(withObserved(snapshot, prepared.observer)));
     this.finished = this.follow();
   }
 
@@ -92,7 +93,9 @@ export class RunSession {
       const measured = { ...summary, ...times };
       const result = await parts.completeResult(measured, prepared.scenario, of);
       const run = { ...prepared, kept: this.kept };
-      const finished = await keepResult(result, run, shell, parts.writeCounters);
+      const observed = await observedOver(this.kept.all, prepared.observer, result);
+      const seen = observed ? { ...result, observed } : result;
+      const finished = await keepResult(seen, run, shell, parts.writeCounters);
       this.folder = finished.folder ?? this.folder;
       this.resultEmitter.fire(finished.result);
       return finished;

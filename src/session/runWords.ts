@@ -7,9 +7,10 @@ import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { scenarioAt } from '../scenario/searched';
 import { peakOf, maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario/steps';
-import { largestGroup } from '../usecases/parameters';
+import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/payloadSizes';
+import { callsEachInterval, callsOf, sessionStepsOf } from '../usecases/sessionSteps';
 import { itemsUp } from '../usecases/streams';
 import { deliveriesOf } from '../usecases/useCase';
 
@@ -54,6 +55,9 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): s
     const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
     words.push(`groups of ${formatCount(members)}`);
   }
+  const calls = callsOf(sessionStepsOf(parameters)).length;
+  if (calls > 0)
+    words.push(`${formatCount(calls)} calls ${intervalWords(intervalMsOf(parameters))}`);
   if (payload.sizes.length > 0 && typeof sendingInterval === 'number') {
     const size =
       typeof messageSizes === 'string'
@@ -87,12 +91,13 @@ export function loadNumbers(given: Scenario): LoadNumbers {
   const last = steps.at(-1);
   let [inPerSecond, outPerSecond, bytesPerSecond] = [0, 0, 0];
   for (const [position, { name, parameters }] of scenario.entries.entries()) {
-    const { sendingInterval } = parameters;
-    if (typeof sendingInterval !== 'number' || sendingInterval <= 0) continue;
+    const intervalMs = intervalMsOf(parameters);
+    if (intervalMs <= 0) continue;
     const senders = last?.perEntry[position] ?? 0;
-    const sendings = (senders * 1000) / sendingInterval;
+    const sendings = (senders * 1000) / intervalMs;
     const streams = streamsOf({ name, parameters });
-    const into = sendings * (streams === undefined ? 1 : itemsUp(streams));
+    const into =
+      sendings * (streams === undefined ? callsEachInterval(parameters) : itemsUp(streams));
     const useCase = findUseCase(name);
     const out = useCase === undefined ? 0 : sendings * deliveriesOf(useCase, parameters, scenario);
     inPerSecond += into;

@@ -9,8 +9,8 @@ import type { RunRequest } from './shell';
 const mostBytes = 1024 * 1024;
 
 /** Without byte order mark. @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text */
-export async function readScenarioFile(path: string): Promise<string> {
-  return textOf(path, await readBounded(path));
+export async function readScenarioFile(path: string, most = mostBytes): Promise<string> {
+  return textOf(path, await readBounded(path, most));
 }
 
 const inputName = '<stdin>';
@@ -37,8 +37,26 @@ function textOf(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw notReadable(path, 'it is not UTF-8 text. Save it as UTF-8');
+    const line = wrongLine(bytes);
+    throw notReadable(path, `it is not UTF-8 text, first in line ${line}. Save it as UTF-8`);
   }
+}
+
+/** The first line that is no UTF-8. */
+function wrongLine(bytes: Uint8Array): number {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let line = 1;
+  for (let start = 0; start < bytes.length; line++) {
+    const end = bytes.indexOf(0x0a, start);
+    const next = end === -1 ? bytes.length : end + 1;
+    try {
+      decoder.decode(bytes.subarray(start, next));
+    } catch {
+      return line;
+    }
+    start = next;
+  }
+  return line;
 }
 
 /** By its byte order mark, or because it begins with a letter of ASCII in two bytes, as Windows PowerShell 5 writes. */
@@ -52,17 +70,19 @@ function isUtf16(bytes: Uint8Array): boolean {
   return isMarked || little || big;
 }
 
-async function readBounded(path: string): Promise<Uint8Array> {
+async function readBounded(path: string, most: number): Promise<Uint8Array> {
   try {
     const handle = await open(path, 'r');
     try {
       // One byte more than allowed: a file that is too large shows, even where sizes are unknown.
-      const buffer = Buffer.alloc(mostBytes + 1);
+      let buffer = Buffer.alloc(Math.min(most, mostBytes) + 1);
       let length = 0;
       for (;;) {
         const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
         length += bytesRead;
-        if (length > mostBytes) throw notReadable(path, 'it is larger than 1 MB');
+        if (length > most) throw notReadable(path, `it is larger than ${most / mostBytes} MB`);
+        if (length === buffer.length)
+          buffer = Buffer.concat([buffer], Math.min(most + 1, 4 * buffer.length));
         if (bytesRead === 0) return buffer.subarray(0, length);
       }
     } finally {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { Emitter } from '../base/event';
+import { ExpectedError } from '../base/expectedError';
 import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
 import type { Bus } from '../machines/bus/bus';
 import type { RunTitle } from '../machines/messages';
@@ -10,6 +11,8 @@ import type { Result } from '../results/result';
 import type { ResultFolder } from '../results/resultFolder';
 import type { Scenario } from '../scenario/scenario';
 import { keepResult, type FinishedRun } from './keepResult';
+import { observedOver, withObserved } from './observing';
+import type { Observer } from './observe/openObserver';
 import { firstFolder } from './prepareRun';
 import { readScenario, type ScenarioParser } from './scenarioFile';
 import type { RunRequest, Shell } from './shell';
@@ -32,6 +35,8 @@ export interface ViewShell extends Pick<Shell, 'say' | 't'> {
 export interface ViewParts {
   readonly parseScenario: ScenarioParser;
   readonly writeCounters: typeof writeCounters;
+  /** Of who has started the run from here: reads metrics of its server; the text of a run is not asked for that. */
+  readonly observe?: () => Promise<Observer | undefined>;
 }
 
 /**
@@ -77,7 +82,7 @@ export async function viewSession(
     shell.finished?.(finished);
     return finished;
   } finally {
-    await (await begun?.catch(() => undefined))?.folder.dispose();
+    await (await begun?.catch(() => undefined))?.dispose();
   }
 }
 
@@ -96,6 +101,7 @@ export class ViewedRun {
     readonly startedAt: Date,
     readonly folder: ResultFolder,
     private readonly say: ViewShell['say'],
+    private readonly observer: Observer | undefined,
   ) {}
 
   /** @throws ExpectedError `result-folder`, `scenario-problems` */
@@ -103,16 +109,23 @@ export class ViewedRun {
     { file, text, startedAt, url }: RunTitle,
     request: ViewRequest,
     shell: Pick<Shell, 'say' | 't'>,
-    { parseScenario }: ViewParts,
+    { parseScenario, observe }: ViewParts,
   ): Promise<ViewedRun> {
     const whole = { ...request, title: path.basename(file), text, overrides: [] };
     const scenario = await readScenario(whole, parseScenario);
     const started = new Date(startedAt);
     const folder = await firstFolder(whole, started, shell);
-    return new ViewedRun(whole, scenario, url, started, folder, shell.say);
+    // The load goes on already: what cannot be observed is no reason to end it.
+    const observer = await observe?.().catch((error: unknown) => {
+      if (!(error instanceof ExpectedError)) throw error;
+      shell.say('warning', error.message);
+      return undefined;
+    });
+    return new ViewedRun(whole, scenario, url, started, folder, shell.say, observer);
   }
 
-  take(snapshot: Snapshot): void {
+  take(given: Snapshot): void {
+    const snapshot = withObserved(given, this.observer);
     this.folder.appendSample(snapshot);
     this.kept.add(snapshot);
     this.snapshotEmitter.fire(snapshot);
@@ -121,9 +134,19 @@ export class ViewedRun {
     this.problem = problem;
   }
 
+  dispose(): Promise<void> {
+    this.observer?.close();
+    return this.folder.dispose();
+  }
+
   /** Keeps the result under the name that it has here. */
-  finish(found: Result, shell: Pick<Shell, 'say' | 't'>, parts: ViewParts): Promise<FinishedRun> {
-    const result = { ...found, id: this.folder.id };
+  async finish(
+    found: Result,
+    shell: Pick<Shell, 'say' | 't'>,
+    parts: ViewParts,
+  ): Promise<FinishedRun> {
+    const observed = await observedOver(this.kept.all, this.observer, found);
+    const result = { ...found, id: this.folder.id, ...(observed && { observed }) };
     return keepResult(result, this, shell, parts.writeCounters);
   }
 }

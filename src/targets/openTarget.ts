@@ -21,7 +21,8 @@ import {
   type Target,
   type TargetContext,
 } from './target';
-import { resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
+import { needsOf } from './identities/resolveIdentities';
+import { callOf, resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
 import { disposeAll, startLocalServer } from './serverProcess';
 
 const local: Target = {
@@ -123,7 +124,45 @@ export async function openTarget(scenario: Scenario, context: TargetContext): Pr
     );
   const problems = new TargetProblems();
   const target = targetNamed(scenario.target.kind);
-  return { ...(await target.open(scenario, { ...context, onProblem: problems.report })), problems };
+  const opened = await target.open(scenario, { ...context, onProblem: problems.report });
+  return { ...(await withCalls(opened, scenario, context)), problems };
+}
+
+/** The target with who is asked for its identities, where a command or a token endpoint is. */
+async function withCalls(
+  opened: OpenTarget,
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  try {
+    const call = callOf(scenario, context);
+    if (call === undefined) return opened;
+    const beyond = call.spec.kind === 'url' ? hostsBeyond([call.spec.url]) : [];
+    const hosts = beyond.filter((host) => !opened.hostsBeyond.includes(host));
+    // Who is asked whether load may leave this machine is asked for all hosts at once, where that is still to come.
+    const isToCome = opened.kind === 'hubUrl' && opened.agreed !== true;
+    if (hosts.length > 0 && !isToCome && context.agree !== undefined) {
+      const url = shownUrl(call.spec.kind === 'url' ? call.spec.url : '');
+      if (!(await context.agree({ hosts, url, redirected: false })))
+        throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+    }
+    const { identityCalls: make } = await import('./identities/openRows.js');
+    const { endpoint } = opened;
+    const needs = needsOf(scenario, endpoint.personal ?? { headers: {}, query: {} });
+    const identityCalls = make(call, endpoint, needs, context);
+    return {
+      ...opened,
+      ...(isToCome && { hostsBeyond: [...opened.hostsBeyond, ...hosts] }),
+      identityCalls,
+      dispose: async () => {
+        identityCalls.dispose();
+        await opened.dispose();
+      },
+    };
+  } catch (error) {
+    await opened.dispose();
+    throw error;
+  }
 }
 
 /** Asks the scenario's target in a way of its kind; undefined where it is asked as a hub. @throws ExpectedError as it */

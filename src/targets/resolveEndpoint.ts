@@ -1,10 +1,23 @@
 import { createSecureContext } from 'node:tls';
-import type { Endpoint, ClientCertificate, ProxySettings } from '../base/endpoint';
+import type {
+  ClientCertificate,
+  Endpoint,
+  PersonalEndpoint,
+  ProxySettings,
+} from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
-import { connectionText } from '../base/text';
+import { connectionNames, isSameForAll, type PersonalPart } from '../base/personalText';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { decoded, proxyFor } from '../wire/socket/proxy';
+import {
+  needsOf,
+  resolvedParts,
+  resolveIdentities,
+  type ResolvedCall,
+  type ResolvedIdentities,
+} from './identities/resolveIdentities';
+import { shortestSecret } from './identities/rowSecrets';
 import { secretVariable, type TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
@@ -19,14 +32,15 @@ export async function resolveEndpoint(
     for (const { kind, name } of resolved.missing) missing.add(whereToSet(kind, name));
     return resolved.text;
   };
-  // Placeholders are looked for in what is written, not in values that are put in.
-  const resolveAll = (texts: Readonly<Record<string, string>>): (readonly [string, string[]])[] =>
-    Object.entries(texts).map(([name, text]) => [name, connectionText(text).pieces.map(resolve)]);
+  const partsOf = (text: string): readonly PersonalPart[] =>
+    resolvedParts(text, connectionNames, resolve);
+  const resolveAll = (texts: Readonly<Record<string, string>>): Personal[] =>
+    Object.entries(texts).map(([name, text]) => [name, partsOf(text)]);
   const resolvedTexts = urls.map(resolve);
   const headers = resolveAll(scenario.headers);
   const query = resolveAll(scenario.query);
-  const accessToken =
-    scenario.accessToken === undefined ? undefined : resolve(scenario.accessToken);
+  const token = scenario.accessToken === undefined ? undefined : partsOf(scenario.accessToken);
+  const identities = resolveIdentities(scenario, resolve);
   const keyPassword =
     scenario.keyPassword === undefined ? undefined : resolve(scenario.keyPassword);
   refuseMissing(missing);
@@ -34,17 +48,18 @@ export async function resolveEndpoint(
   const hubs = resolvedTexts.flatMap((text) => text.split(',')).map((url) => hubUrl(url.trim()));
   const proxies = proxySettings(hubs, (name) => context.reference('env', name));
   const client = await clientCertificate(scenario, keyPassword, context);
+  const texts = {
+    headers: Object.fromEntries(headers.filter(isPersonal)),
+    query: Object.fromEntries(query.filter(isPersonal)),
+    ...(token !== undefined && !isSameForAll(token) && { accessToken: token }),
+  };
+  const personal = await personalOf(scenario, identities, texts, context);
   return {
     urls: hubs,
     headers: sameForAll(headers),
     query: sameForAll(query),
-    ...([...headers, ...query].some(isNumbered) && {
-      numbered: {
-        headers: Object.fromEntries(headers.filter(isNumbered)),
-        query: Object.fromEntries(query.filter(isNumbered)),
-      },
-    }),
-    ...(accessToken === undefined ? {} : { accessToken }),
+    ...(personal !== undefined && { personal }),
+    ...(token !== undefined && isSameForAll(token) && { accessToken: plainText(token) }),
     ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
     ...(client === undefined ? {} : { clientCertificate: client }),
     ...(proxies === undefined ? {} : { proxies }),
@@ -55,15 +70,41 @@ export async function resolveEndpoint(
   };
 }
 
-type Pieces = readonly [name: string, pieces: readonly string[]];
-const isNumbered = ([, pieces]: Pieces): boolean => pieces.length > 1;
-const sameForAll = (texts: readonly Pieces[]): Record<string, string> =>
+type Personal = readonly [name: string, parts: readonly PersonalPart[]];
+const plainText = (parts: readonly PersonalPart[]): string =>
+  parts.filter((part) => typeof part === 'string').join('');
+const isPersonal = ([, parts]: Personal): boolean => !isSameForAll(parts);
+const sameForAll = (texts: readonly Personal[]): Record<string, string> =>
   Object.fromEntries(
-    texts.filter((text) => !isNumbered(text)).map(([name, [text = '']]) => [name, text]),
+    texts.filter((text) => !isPersonal(text)).map(([name, parts]) => [name, plainText(parts)]),
   );
 
+/** @throws ExpectedError `data-file`, `identities` */
+async function personalOf(
+  scenario: Scenario,
+  identities: ResolvedIdentities,
+  texts: Omit<PersonalEndpoint, 'identities' | 'data'>,
+  context: TargetContext,
+): Promise<PersonalEndpoint | undefined> {
+  const hasRows = scenario.identities !== undefined || scenario.data !== undefined;
+  const { headers, query, accessToken } = texts;
+  const isSame = accessToken === undefined && Object.keys({ ...headers, ...query }).length === 0;
+  if (!hasRows) return isSame ? undefined : texts;
+  // A bundle of its own: few runs have rows.
+  const { openRows } = await import('./identities/openRows.js');
+  const needs = needsOf(scenario, texts);
+  return { ...texts, ...(await openRows(scenario, identities, needs, context)) };
+}
+
+/** Who is asked for identities. The endpoint was resolved before: no reference is missing. */
+export function callOf(scenario: Scenario, context: TargetContext): ResolvedCall | undefined {
+  const value = (text: string): string =>
+    resolveReferences(text, (kind, name) => context.reference(kind, name)).text;
+  return resolveIdentities(scenario, value).call;
+}
+
 /** @throws ExpectedError `missing-reference`, also when nothing is left of the text */
-export function resolveText(text: string, context: TargetContext): string {
+export function resolveText(text: string, context: Pick<TargetContext, 'reference'>): string {
   const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
   refuseMissing(new Set(resolved.missing.map(({ kind, name }) => whereToSet(kind, name))));
   refuseEmpty(text, resolved.text);
@@ -132,8 +173,14 @@ async function authority(path: string, context: TargetContext): Promise<string> 
   return text;
 }
 
-/** Shorter values are too common in ordinary text to be taken out of it. */
-const shortestSecret = 6;
+/** Of rows there may be many: see {@link import('./identities/rowSecrets').SecretHider}. */
+function writtenIn(personal: PersonalEndpoint | undefined): string[] {
+  if (personal === undefined) return [];
+  const { headers, query, accessToken = [], identities } = personal;
+  const parts = [...Object.values(headers), ...Object.values(query), accessToken].flat();
+  const key = identities?.kind === 'rule' ? [identities.key] : [];
+  return [...parts.filter((part) => typeof part === 'string'), ...key];
+}
 
 /** What was given to get in: token, values of headers and query, user info of hubs and proxies, password. */
 export function secretsOf(endpoint: Endpoint): string[] {
@@ -145,8 +192,7 @@ export function secretsOf(endpoint: Endpoint): string[] {
     endpoint.accessToken ?? '',
     ...Object.values(endpoint.headers),
     ...Object.values(endpoint.query),
-    ...Object.values(endpoint.numbered?.headers ?? {}).flat(),
-    ...Object.values(endpoint.numbered?.query ?? {}).flat(),
+    ...writtenIn(endpoint.personal),
     ...inUrls,
     ...proxySecrets(endpoint.proxies),
     endpoint.clientCertificate?.passphrase ?? '',

@@ -1,4 +1,4 @@
-import type { Endpoint, SignedInPass } from '../base/endpoint';
+import type { Endpoint, IdentityRow, SignedInPass } from '../base/endpoint';
 import type { ErrorClass } from '../base/errorClass';
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
@@ -34,7 +34,9 @@ export interface TargetContext {
   reference(kind: 'env' | 'secret', name: string): string | undefined;
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
-  readFile(path: string): Promise<string>;
+  readFile(path: string, mostBytes?: number): Promise<string>;
+  /** Where commands of the scenario run; absent: none may be run. */
+  readonly commandFolder?: string;
   readonly onProblem?: ProblemListener;
   readonly editorAccount?: EditorAccount;
   /** Asked before anything of the target is reached or started for it; absent: nobody is asked. */
@@ -55,6 +57,25 @@ export interface Passes {
   readonly onProblem: Event<string>;
 }
 
+/** Who is asked for identities: a command, or a token endpoint. */
+export interface IdentityCalls {
+  /** As far as they are had, and with their newest tokens. */
+  readonly current: readonly IdentityRow[];
+  /** The first of them alone, to ask the target with. @throws ExpectedError `identities` */
+  first(): Promise<readonly IdentityRow[]>;
+  /** The others, and from then on new ones before they expire; settles with what went wrong, in a sentence. */
+  all(progress: (done: number, count: number) => void): Promise<string | undefined>;
+  readonly onRenewed: Event<readonly (readonly [position: number, row: IdentityRow])[]>;
+  readonly onProblem: Event<string>;
+  dispose(): void;
+}
+
+/** An endpoint whose identities were asked for. */
+export const withIdentities = (endpoint: Endpoint, rows: readonly IdentityRow[]): Endpoint => ({
+  ...endpoint,
+  personal: { headers: {}, query: {}, ...endpoint.personal, identities: { kind: 'rows', rows } },
+});
+
 export interface OpenTarget {
   readonly kind: string;
   readonly endpoint: Endpoint;
@@ -69,6 +90,8 @@ export interface OpenTarget {
   readonly agreed?: boolean;
   readonly problems?: TargetProblems;
   readonly passes?: Passes;
+  /** Its endpoint has no identities before they are asked for. */
+  readonly identityCalls?: IdentityCalls;
   /** What a person should know before the run, in a sentence. */
   readonly notice?: string;
   dispose(): Promise<void>;
@@ -119,6 +142,11 @@ const shortestMs = 5 * 60_000;
 
 /** When a JSON web token expires, in milliseconds since 1970; soon after `nowMs` where it does not say. */
 export function tokenExpiry(token: string, nowMs: number): number {
+  return jwtExpiryMs(token) ?? nowMs + shortestMs;
+}
+
+/** When a JSON web token expires, in milliseconds since 1970; undefined where it does not say. */
+export function jwtExpiryMs(token: string): number | undefined {
   const [, payload = ''] = token.split('.', 3);
   try {
     const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as {
@@ -128,7 +156,7 @@ export function tokenExpiry(token: string, nowMs: number): number {
   } catch {
     // No JSON web token.
   }
-  return nowMs + shortestMs;
+  return undefined;
 }
 
 export const appServerVariable = 'SIGNALR_BENCH_APP_SERVER';

@@ -1,4 +1,6 @@
 import { largestPayloadBytes } from '../base/message';
+import { isRowName, looksLikeRow, partsIn, type RowName } from '../base/personalText';
+import { valueText, type Row, type RowValue } from '../base/rows';
 import { parseSizeBytes } from '../base/units';
 
 /** YAML values whose texts may hold placeholders, such as `{sender}`. `{{` stands for a brace. */
@@ -9,6 +11,9 @@ const usualBytes = {
   ...{ senderIndex: 4, sequence: 10, time: 13, ticks: 18 },
 } as const;
 
+/** An id, mostly. */
+const usualKeptBytes = 36;
+
 const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn(usualBytes, name);
 
 export type Placeholder =
@@ -16,7 +21,11 @@ export type Placeholder =
   /** Random letters and digits. */
   | { readonly name: 'text'; readonly bytes: number }
   /** The content of a file beside the scenario. */
-  | { readonly name: 'file'; readonly file: string };
+  | { readonly name: 'file'; readonly file: string }
+  /** What a session has kept under that key. */
+  | { readonly name: 'kept'; readonly key: string }
+  /** A value of a row: of the sender's identity, or of the data; `asNumber` where a text of a CSV file is one. */
+  | { readonly name: RowName; readonly column: string; readonly asNumber?: true };
 
 /** Placeholders that are a number where they stand alone. */
 export const numberPlaceholders: readonly string[] = ['senderIndex', 'sequence', 'time', 'ticks'];
@@ -32,10 +41,12 @@ export const placeholderWords: readonly { readonly written: string; readonly sum
   { written: '{time}', summary: 'milliseconds since 1970' },
   { written: '{ticks}', summary: 'the time as .NET counts it, in 100 ns' },
   { written: '{file:NAME}', summary: 'content of a text file beside the scenario file' },
+  { written: '{identity.COLUMN}', summary: 'value of the sender in `config.identities`' },
+  { written: '{data.COLUMN}', summary: 'value of a row of `config.data`; :number makes it one' },
 ];
 
 export const placeholderNames: readonly string[] = placeholderWords.map(({ written }) =>
-  written.replace(/[{}]|:.*/g, ''),
+  written.replace(/[{}]|[:.].*/g, ''),
 );
 
 type OwnPart = string | Placeholder;
@@ -45,7 +56,7 @@ export interface BadPlaceholder {
   readonly offset: number;
   readonly length: number;
   readonly name: string;
-  readonly problem: 'unknown' | 'size' | 'file' | 'value';
+  readonly problem: 'unknown' | 'size' | 'file' | 'value' | 'column' | 'rowValue';
 }
 
 /** One argument with its placeholders found. Plain data. */
@@ -59,38 +70,42 @@ const defaultTextBytes = 2048;
 /** Of one text; the whole message has the same bound. */
 export const mostArgumentBytes = largestPayloadBytes;
 
-export function partsOf(text: string): {
+/** @param isKept whether a session keeps a value of that name */
+export function partsOf(
+  text: string,
+  isKept?: (name: string) => boolean,
+): {
   readonly parts: readonly OwnPart[];
   readonly bad: readonly BadPlaceholder[];
 } {
-  const parts: OwnPart[] = [];
   const bad: BadPlaceholder[] = [];
-  let plain = '';
-  let done = 0;
-  for (const match of text.matchAll(/\{\{|(?<!\$)\{([A-Za-z]+)(?::([^{}]{0,300}))?\}/g)) {
-    const [source, name = '', value] = match;
-    plain += text.slice(done, match.index);
-    done = match.index + source.length;
-    if (source === '{{') {
-      plain += '{';
-      continue;
-    }
-    const placeholder = placeholderOf(name, value);
-    if (typeof placeholder === 'string') {
-      bad.push({ offset: match.index, length: source.length, name, problem: placeholder });
-      plain += source;
-      continue;
-    }
-    if (plain !== '') parts.push(plain);
-    plain = '';
-    parts.push(placeholder);
-  }
-  plain += text.slice(done);
-  if (plain !== '' || parts.length === 0) parts.push(plain);
+  const parts = partsIn(text, ({ name, column, value, offset, length }) => {
+    const isPlain = value === undefined && column === undefined;
+    const kept = isPlain && !placeholderNames.includes(name) && isKept?.(name) === true;
+    // Only kept values have names with digits.
+    if ((column !== undefined && !looksLikeRow(name)) || (!kept && /[\d_]/.test(name)))
+      return undefined;
+    const placeholder: Placeholder | BadPlaceholder['problem'] = kept
+      ? { name: 'kept', key: name }
+      : placeholderOf(name, value, column?.trim());
+    if (typeof placeholder !== 'string') return placeholder;
+    bad.push({ offset, length, name, problem: placeholder });
+    return undefined;
+  });
   return { parts, bad };
 }
 
-function placeholderOf(name: string, value?: string): Placeholder | BadPlaceholder['problem'] {
+function placeholderOf(
+  name: string,
+  value?: string,
+  column?: string,
+): Placeholder | BadPlaceholder['problem'] {
+  if (isRowName(name)) {
+    if (column === undefined || column === '') return 'column';
+    if (value === undefined) return { name, column };
+    return value.trim() === 'number' ? { name, column, asNumber: true } : 'rowValue';
+  }
+  if (column !== undefined) return 'unknown';
   switch (name) {
     case 'text': {
       const bytes = value === undefined ? defaultTextBytes : bytesOf(value.trim());
@@ -112,16 +127,20 @@ export function bytesOf(size: string): number | undefined {
 }
 
 /** The arguments of a scenario, which keeps them as the JSON text of a list. */
-export function ownArguments(json: string): readonly OwnArgument[] {
-  return (JSON.parse(json) as readonly unknown[]).map(argumentOf);
+export function ownArguments(
+  json: string,
+  isKept?: (name: string) => boolean,
+): readonly OwnArgument[] {
+  return (JSON.parse(json) as readonly unknown[]).map((value) => argumentOf(value, isKept));
 }
 
-function argumentOf(value: unknown): OwnArgument {
-  if (typeof value === 'string') return { kind: 'text', parts: partsOf(value).parts };
-  if (Array.isArray(value)) return { kind: 'list', items: value.map(argumentOf) };
+function argumentOf(value: unknown, isKept?: (name: string) => boolean): OwnArgument {
+  if (typeof value === 'string') return { kind: 'text', parts: partsOf(value, isKept).parts };
+  if (Array.isArray(value))
+    return { kind: 'list', items: value.map((item) => argumentOf(item, isKept)) };
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(
-      ([key, member]) => [key, argumentOf(member)] as const,
+      ([key, member]) => [key, argumentOf(member, isKept)] as const,
     );
     return { kind: 'map', members };
   }
@@ -141,6 +160,8 @@ export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
 
 /** A file's size is not known before the run; it counts as much in the estimate. */
 export const assumedFileBytes = 2048;
+/** The same of a row's value. */
+const assumedRowBytes = 16;
 
 /** About how long the arguments are as JSON text, in bytes. */
 export function argumentBytes(items: readonly OwnArgument[]): number {
@@ -166,7 +187,67 @@ function bytesIn(item: OwnArgument): number {
 function partBytes(part: OwnPart): number {
   if (typeof part === 'string') return textBytes(part);
   if (part.name === 'text') return part.bytes;
-  return part.name === 'file' ? assumedFileBytes : usualBytes[part.name];
+  if (part.name === 'kept') return usualKeptBytes;
+  if (part.name === 'file') return assumedFileBytes;
+  return isRowName(part.name) ? assumedRowBytes : usualBytes[part.name];
+}
+
+export const rowPlaceholders = (items: readonly OwnArgument[]): readonly RowPlaceholder[] =>
+  placeholdersIn(items).filter((each): each is RowPlaceholder => isRowName(each.name));
+
+export type RowPlaceholder = Extract<Placeholder, { readonly name: RowName }>;
+
+/** The rows of one message. */
+export type RowsOfMessage = Readonly<Partial<Record<RowName, Row>>>;
+
+/** With values of rows in place of their placeholders; one that is the whole of a text keeps what it is. */
+export function withRows(items: readonly OwnArgument[], rows: RowsOfMessage): OwnArgument[] {
+  return items.map((item): OwnArgument => {
+    switch (item.kind) {
+      case 'value':
+        return item;
+      case 'list':
+        return { kind: 'list', items: withRows(item.items, rows) };
+      case 'map': {
+        const values = withRows(
+          item.members.map(([, member]) => member),
+          rows,
+        );
+        return { kind: 'map', members: item.members.map(([key], at) => [key, values[at]!]) };
+      }
+      case 'text': {
+        const [first, more] = item.parts;
+        if (more === undefined && typeof first === 'object' && isRow(first))
+          return literalArgument(valueIn(first, rows));
+        const parts = item.parts.map((part) =>
+          typeof part === 'object' && isRow(part) ? valueText(valueIn(part, rows)) : part,
+        );
+        return { kind: 'text', parts };
+      }
+    }
+  });
+}
+
+const isRow = (part: Placeholder): part is RowPlaceholder => isRowName(part.name);
+
+function valueIn({ name, column, asNumber }: RowPlaceholder, rows: RowsOfMessage): RowValue {
+  const row = rows[name];
+  const value = row !== undefined && Object.hasOwn(row, column) ? row[column]! : '';
+  return asNumber === true ? Number(value) : value;
+}
+
+/** What stands in a row is no text with placeholders. */
+function literalArgument(value: RowValue): OwnArgument {
+  if (typeof value === 'string') return { kind: 'text', parts: [value] };
+  if (Array.isArray(value))
+    return { kind: 'list', items: (value as readonly RowValue[]).map(literalArgument) };
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value as Row).map(
+      ([key, member]) => [key, literalArgument(member)] as const,
+    );
+    return { kind: 'map', members };
+  }
+  return { kind: 'value', value };
 }
 
 /** Bytes as UTF-8; half of a surrogate pair counts half of its four. */

@@ -5,8 +5,8 @@ export interface ParameterSpec {
   readonly name: string;
   /**
    * How the value is written and in which unit the parsed value is kept: `size` in bytes, `duration` in
-   * milliseconds, `share` as 0…1, `rate` per second, `count` and `number` as they are. A `list` holds any values
-   * and is kept as JSON text.
+   * milliseconds, `share` as 0…1, `rate` per second, `count` and `number` as they are. A `list` holds any values,
+   * `steps` those of a session; both are kept as JSON text.
    */
   readonly type:
     | 'size'
@@ -18,7 +18,8 @@ export interface ParameterSpec {
     | 'choice'
     | 'text'
     | 'flag'
-    | 'list';
+    | 'list'
+    | 'steps';
   /** Parsed default; absent when the key has none. */
   readonly default?: number | string | boolean;
   readonly required?: boolean;
@@ -68,6 +69,7 @@ const keyOf = describing<ParameterSpec>();
 export const [size, share] = [keyOf('size'), keyOf('share')];
 export const [duration, count] = [keyOf('duration'), keyOf('count')];
 export const [choice, text, list] = [keyOf('choice'), keyOf('text'), keyOf('list')];
+export const stepList = keyOf('steps');
 
 /** Parsed parameters of a use case by name, in the units of {@link ParameterSpec.type}. */
 export type Parameters = Readonly<Record<string, number | string | boolean>>;
@@ -78,6 +80,10 @@ export function numberOf(parameters: Parameters, name: string): number {
   if (typeof value !== 'number') throw new Error(`parameter ${name} is no number`);
   return value;
 }
+
+/** Between two messages of a sender, or two of its sessions, milliseconds; 0 where nothing is sent. */
+export const intervalMsOf = ({ sendingInterval, sessionInterval = 0 }: Parameters): number =>
+  Number(sendingInterval ?? sessionInterval);
 
 /** Of whatever is sent again and again, beside `sendingInterval`. */
 export const intervalParameters: readonly ParameterSpec[] = listOf({

@@ -16,6 +16,7 @@ import {
   restSendToGroup,
   restSendToUser,
 } from './cases/restSends';
+import { session } from './cases/session';
 import { streamingEcho } from './cases/streamingEcho';
 import type { Parameters } from './parameters';
 import type { StreamShape } from './streams';
@@ -30,6 +31,7 @@ export const useCases: readonly UseCase[] = [
   streamingEcho,
   frequentJoinLeaveGroup,
   invoke,
+  session,
   connectOnly,
   restBroadcast,
   restSendToUser,
@@ -56,17 +58,6 @@ export function streamsOf({ name, parameters }: Entry): StreamShape | undefined 
 interface Entry {
   readonly name: string;
   readonly parameters: Parameters;
-}
-
-/** For people: names of their use cases, numbered where one comes again. */
-export function entryNames(useCases: readonly string[]): string[] {
-  const seen = new Map<string, number>();
-  return useCases.map((name) => {
-    const number = (seen.get(name) ?? 0) + 1;
-    seen.set(name, number);
-    const several = useCases.indexOf(name) !== useCases.lastIndexOf(name);
-    return several ? `${name} ${number}` : name;
-  });
 }
 
 /** Every method that one of the use cases needs, and those that give ids. */

@@ -2,6 +2,13 @@ import { membershipMethods } from '../base/message';
 import type { ClientPermission, Service } from '../base/serviceTraits';
 import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
 import type { LeavingSize, PayloadSize } from './payloadSizes';
+import {
+  deliveriesOfStep,
+  isCounted,
+  stepsIn,
+  sumOverSession,
+  type SessionRun,
+} from './sessionSteps';
 import { itemsDown, type StreamDirection, type StreamShape } from './streams';
 
 /** What a connection does once after connecting, before the first step. */
@@ -32,6 +39,8 @@ export interface HubRun {
   readonly joinMethod?: string;
   /** Streams are sent instead of messages. */
   readonly streams?: StreamShape;
+  /** Sessions are begun instead: calls that follow one another, of which {@link audience} only says whether there are groups. */
+  readonly session?: SessionRun;
   /** One REST call for each message, or one server connection for all; absent: over the sender’s own connection. */
   readonly via?: 'rest' | 'persistent';
   /** Connections that do not send keep joining and leaving their groups instead of staying in them. */
@@ -67,14 +76,23 @@ export const usualUseCase = 'echo';
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;
 
-/** Deliveries of one message, or of one stream, when all connections are up. */
+/** Deliveries of one message, one stream or one session, when all connections are up. */
 export function deliveriesOf(
   useCase: UseCase,
   parameters: Parameters,
   { connections }: Pick<Load, 'connections'>,
 ): number {
-  const { audience, streams } = hubRunOf(useCase, parameters);
+  const { audience, streams, session } = hubRunOf(useCase, parameters);
   if (streams !== undefined) return itemsDown(streams);
+  if (session !== undefined) {
+    const members =
+      audience === 'group'
+        ? largestGroup({ groupsPerConnection: 1, ...parameters }, connections)
+        : 0;
+    return sumOverSession(stepsIn(session), (step) =>
+      isCounted(step) ? deliveriesOfStep(step, { connections, members }) : 0,
+    );
+  }
   if (audience === 'everyone') return connections;
   if (audience === 'group') return largestGroup(parameters, connections);
   return audience === 'nobody' ? 0 : 1;

@@ -4,6 +4,7 @@ import type { FromPanel, PanelBaseline } from '../protocol/panel';
 import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
+import { createObservedCharts } from './charts/observedCharts';
 import { createTimeChartCard } from './charts/timeChart';
 import { createTimeView } from './charts/timeView';
 import { element, setText } from './element';
@@ -81,13 +82,19 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const search = createSearchCard(state);
   const view = createTimeView();
   const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state, view));
+  const observed = createObservedCharts(view);
   const heat = createHeatMapCard(state, view);
-  const { steps, repeats, entries, agents, connections, errors, generator } = tableCards(state);
+  const { steps, repeats, entries, calls, server, agents, connections, errors, generator } =
+    tableCards(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), generator];
-  const below = [steps, repeats, entries, agents, connections, errors];
+  const below = [steps, repeats, entries, calls, server, agents, connections, errors];
   const missing = element('p.card quiet', state.strings.noSamples);
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
-  const first = element('div', missing, ...roots([search, ...overTime, heat]));
+  const [latency, ...others] = roots(overTime);
+  const first = element(
+    'div',
+    ...[missing, search.card.root, latency!, observed.root, ...others, heat.card.root],
+  );
   const last = element('div.below-grid', ...roots(below));
   const grid = element('div.grid', first, element('div', ...roots(side)));
   main.replaceChildren(header.root, grid, last);
@@ -104,10 +111,12 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
       if (errors.card.root.parentElement !== place) place.append(errors.card.root);
       header.update(next);
       for (const card of cards) card.update(next);
+      observed.update(next);
       generator.card.show(!unreachable);
     },
     redraw(): void {
       for (const card of cards) card.redraw?.();
+      observed.redraw();
     },
   };
 }

@@ -1,11 +1,12 @@
 import {
+  latestAgents,
   mostSnapshots,
   thinSnapshots,
   type Snapshot,
   type StepProgress,
 } from '../measure/snapshot';
 import { stepBands } from '../measure/show/timeSeries';
-import type { StepSummary } from '../measure/summary';
+import type { AgentProgress, StepSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import type { PanelStrings } from '../protocol/panelStrings';
 
@@ -16,6 +17,8 @@ export interface ShownRun {
   readonly load: string;
   /** Oldest first, less than twice {@link mostSnapshots}. */
   readonly snapshots: readonly Snapshot[];
+  /** Those that generate the load, as they stand; a result has its own. */
+  readonly agents: readonly AgentProgress[];
   readonly result: PanelResult | undefined;
   readonly spectra: readonly PanelSpectrum[];
   readonly interrupted: boolean;
@@ -51,15 +54,17 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
 
 const runOf = ({ type: _type, strings, ...shown }: ToPanel & { type: 'hydrate' }): ShownRun => ({
   ...{ result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings },
+  agents: latestAgents(shown.snapshots),
 });
 
 function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   const last = state.snapshots.at(-1);
   // What was on its way when the panel was filled may come a second time.
   if (last && snapshot.atMs < last.atMs) return state;
-  const all = [...state.snapshots, snapshot];
+  const { agents = state.agents, ...kept } = snapshot;
+  const all = [...state.snapshots, kept];
   const snapshots = all.length >= 2 * mostSnapshots ? thinSnapshots(all) : all;
-  return { ...state, snapshots };
+  return { ...state, agents, snapshots };
 }
 
 /** The latest sentence of a server that was started for the run; empty without. */
@@ -71,6 +76,13 @@ export const isOver = ({ result, interrupted }: ShownRun): boolean =>
 /** Whether the run ended without a connection: there is nothing to draw, only what went wrong. */
 export const isUnreachable = ({ result }: ShownRun): boolean =>
   result !== undefined && result.steps.length === 0 && result.connections.connected === 0;
+
+/** Each step as it was last seen. */
+export function lastSeen({ snapshots }: ShownRun): StepProgress[] {
+  const steps = new Map<number, StepProgress>();
+  for (const { step } of snapshots) if (step) steps.set(step.index, step);
+  return [...steps.values()];
+}
 
 /** The newest progress of a step, if need be of a certain kind. */
 export function latestStep(

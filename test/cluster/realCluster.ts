@@ -95,6 +95,18 @@ export class RealCluster {
     await this.kubectl([...binding, '--namespace', namespace]);
   }
 
+  /** How an editor of the user finds the cluster, and what there is instead of images that would be pulled. */
+  get forEditor() {
+    const { kubeconfig, images } = this.given;
+    return {
+      environment: { KUBECONFIG: kubeconfig },
+      machineSettings: {
+        'signalrBenchmark.kubernetesImage': images.node,
+        'signalrBenchmark.kubernetesBusImage': images.bus,
+      },
+    };
+  }
+
   newId = (): string => `t${(this.runs += 1)}`;
 
   /** Starts the product as the user does. */

@@ -105,8 +105,9 @@ export class AgentGroups implements WorkerHost {
     return this.options.ambiguousUs ?? 0;
   }
 
-  cpuUs(): number {
-    return this.time.nowUs() / 10;
+  measureCpu(): () => number {
+    const fromUs = this.time.nowUs();
+    return () => (this.time.nowUs() - fromUs) / 10;
   }
 
   takingPart(): number {

@@ -71,12 +71,12 @@ describe('a hub that answers with errors', function () {
 
   beside('to preparing: the method that joins groups is missing', async () => {
     const parameters = {
-      ...{ messageSize: undefined, method: 'GroupBroadcast', joinMethod: 'JoinRoom' },
+      ...{ messageSize: undefined, method: 'GroupBroadcast', joinMethod: 'EnterRoom' },
       ...{ arguments: ['{group}', '{ticks}', '{text:100}'], groupCount: 3 },
       ...{ reply: 'callback', callback: 'Measure', receivers: 'group' },
     };
     const refused = await run({ useCase: 'invoke', parameters, workers: 2 });
-    assertRefused(refused, new RegExp(`^JoinRoom: .*${missing}`));
+    assertRefused(refused, new RegExp(`^EnterRoom: .*${missing}`));
     assertGivenUp(refused);
   });
 

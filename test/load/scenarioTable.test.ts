@@ -9,7 +9,6 @@ import {
   tableColumns,
   tableRows,
   type TableColumn,
-  type TableRow,
 } from '../fakes/scenarioTable';
 import {
   assertConsistent,
@@ -89,8 +88,8 @@ describe('every scenario over every way', function () {
       }));
       const run = await flawless({ entries }, column);
       const counts = onlyStep(run).entries!;
-      for (const [position, { inMix, expected, sent }] of rows.entries()) {
-        const messages = senders * perSender;
+      for (const [position, { inMix, expected, sent, calls = 1 }] of rows.entries()) {
+        const messages = senders * perSender * calls;
         const receivers = inMix?.receivers ?? expected / sent;
         assertExact(counts[position]!, messages, messages * receivers);
       }
@@ -117,10 +116,11 @@ describe('every scenario over every way', function () {
   for (const [native, sdk] of pairs)
     it(`a mix over ${native.title} counts the same by either driver`, () => {
       const [own, theirs] = [native, sdk].map(({ title }) => onlyStep(mixes.get(title)!).entries!);
-      const rows: readonly TableRow[] = mixedRows(native);
-      assert.equal(own!.length, rows.length);
-      for (const [position, { test }] of rows.entries()) {
-        const [one, other] = [own![position]!, theirs![position]!];
+      const [ours, rows] = [mixedRows(native), mixedRows(sdk)];
+      assert.deepEqual([own!.length, theirs!.length], [ours.length, rows.length]);
+      for (const [position, row] of rows.entries()) {
+        const { test } = row;
+        const [one, other] = [own![ours.indexOf(row)]!, theirs![position]!];
         assert.deepEqual(countsOf(other), countsOf(one));
         // Each driver has ids of its own for invocations.
         const ownIds = /^(invoke|streamingEcho)$/.test(test.useCase ?? '');

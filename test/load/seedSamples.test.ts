@@ -33,7 +33,7 @@ describe('samples of the Azure SignalR benchmark', () => {
     test(`${file} runs on the embedded hub and loses nothing`, () =>
       byCommand.includes(file)
         ? withFolder((folder) => runSampleByCommand(folder, file, [local]))()
-        : runSample(file, [{ ...local, value: hub.url }]));
+        : runSample(file, [{ ...local, value: hub.url }], { 'signing-key': 'of the samples' }));
   }
 
   it('are run, and show every use case, transport and protocol that runs', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { assertExact, onlyStep } from '../load/loadRun';
 import { connectNats } from '../../src/machines/bus/natsBus';
-import { encode, joinSubject, readJoinAnswer } from '../../src/machines/messages';
+import { encode, joinSubject, readJoinAnswer, subjectsOf } from '../../src/machines/messages';
 import type { Result } from '../../src/results/result';
 import { startCli } from '../fakes/loadCli';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
@@ -29,6 +30,29 @@ describe('places of a run', () => {
       [0, 0, 0, 0, 0],
     );
     assert.equal(ends.filter((end) => end.stderr.includes('the run is over')).length, 3);
+  });
+
+  it('are not kept of runs that were killed for good: an empty log goes with the next run', async () => {
+    const open = () => connectNats({ url: cluster.bus.url, name: 'test' });
+    const [killed, next] = await Promise.all([open(), open()]);
+    const logs = ['killed', 'kept', 'next'].map(
+      (run) => subjectsOf(`${cluster.newId()}-${run}`).log,
+    );
+    const [empty = '', full = '', own = ''] = logs;
+    await Promise.all([killed.openLog(empty), killed.openLog(full)]);
+    await killed.append(`${full}.fact.0`, 'a fact', '1');
+    const { now } = Date;
+    // What is in a log goes after a day.
+    Date.now = () => now() + 25 * 3_600_000;
+    try {
+      await next.openLog(own);
+      for (let asked = 0; asked < 200 && (await next.hasLog(empty)); asked++) await sleep(25);
+    } finally {
+      Date.now = now;
+    }
+    assert.deepEqual(await Promise.all(logs.map((log) => next.hasLog(log))), [false, true, true]);
+    await Promise.all(logs.map((log) => next.removeLog(log)));
+    await Promise.all([killed.close(), next.close()]);
   });
 
   it('are not for an agent of another version', async () => {
@@ -69,5 +93,13 @@ describe('places of a run', () => {
     assert.equal(code, 2);
     assert.match(stderr, /write \$\{env:NAME\} in its place\. Each agent reads it from its own/);
     assert.doesNotMatch(stderr, /c2VjcmV0/);
+  });
+
+  it('are not taken for what agents cannot do', async () => {
+    const words = ['--set', 'config.timeToAll=true', '--set', 'scenario.name=broadcast'];
+    const { code, stderr } = await cluster.lead(cluster.newId(), 2, {}, words).finished;
+    assert.equal(code, 2);
+    assert.match(stderr, /is measured by one agent only: take one agent, or leave timeToAll/);
+    assert.doesNotMatch(stderr, /waits for 2 agents/);
   });
 });

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { ExpectedError } from '../../src/base/expectedError';
+import { exitCode, exitCodeOfError } from '../../src/cli/exitCode';
 import type { Bus } from '../../src/machines/bus/bus';
 import { connectNats } from '../../src/machines/bus/natsBus';
 import { agentUser, busConfig, leadUser } from '../../src/machines/kubernetes/busConfig';
 import { inboxOf, streamOf, subjectsOf } from '../../src/machines/messages';
+import { connectBus } from '../../src/session/connectBus';
 import { until } from '../fakes/until';
 import { NatsServer } from './natsServer';
 
 const keys = { lead: 'key1', agent: 'key2' };
+const asAgent = { user: agentUser, password: keys.agent };
 const subjects = subjectsOf('r1');
 const stream = streamOf(subjects.log);
 
@@ -58,6 +62,15 @@ describe('what an agent may do on the bus of a run', () => {
     await assert.rejects(agent!.append(`${subjects.lead}.3`, 'forged', '3'), /[Pp]ermission/);
     await assert.rejects(agent!.append(subjects.view, 'forged', '4'), /[Pp]ermission/);
     await assert.rejects(agent!.openLog('signalr-bench.other.log'));
+    // As a command has it: a sentence with an exit code of its own.
+    const bus = await connectBus({ ...{ url: server.url, name: 'test' }, ...asAgent });
+    await assert.rejects(bus.openLog('signalr-bench.other.log'), (error: unknown) => {
+      assert.ok(error instanceof ExpectedError);
+      assert.match(error.message, /^The bus did not make the log of the run: .+\.$/);
+      assert.equal(exitCodeOfError(error), exitCode.noTarget);
+      return true;
+    });
+    await bus.close();
     assert.equal(await lead!.read(subjects.log, `${subjects.lead}.3`), undefined);
     assert.equal(await lead!.read(subjects.log, subjects.view), undefined);
   });

@@ -13,7 +13,9 @@ const { searchSentence } = built('src/measure/show/searchSentence.js');
 const { searchSample } = built('test/fakes/searchSample.js');
 const { completeResult } = built('src/results/completeResult.js');
 const { spectraOf, toPanelResult } = built('src/extension/panel/panelSession.js');
-const { sampleAgents, sampleScenario, sampleSummary } = built('test/unit/results/sampleResult.js');
+const { observedOf } = built('src/measure/observed.js');
+const { observedAt, sampleAgents, sampleScenario, sampleSummary, sessionProgress, sessionStep } =
+  built('test/unit/results/sampleResult.js');
 
 const connectS = 19;
 const warmupS = 5;
@@ -317,12 +319,45 @@ const states = {
   'search-live': () => searched(recordedRun({ untilS: 150 })),
   repeats: () => repeated(recordedRun()),
   agents: () => onAgents(recordedRun()),
+  'agents-live': () => onLiveAgents(recordedRun({ untilS: 112 })),
+  sessions: () => withSessions(recordedRun()),
+  observed: () => withServer(recordedRun()),
+  'sessions-live': () => withSessions(recordedRun({ untilS: 130 })),
   compared: () => compared(recordedRun()),
   hour: () => recordedRun({ stepS: 1200 }),
   'hour-live': () => recordedRun({ stepS: 1200, untilS: 3600 }),
 };
 
-/** A run per state that the panel has to show, recorded when it is asked for: the long ones take seconds. */
+/** The same run with what was seen of its server. */
+function withServer({ snapshots, result, ...recording }) {
+  const seen = snapshots.map((snapshot) => ({
+    ...snapshot,
+    ...(snapshot.step && { observed: observedAt(snapshot.step.elapsedS) }),
+  }));
+  const observed = observedOf(seen, [
+    'http://localhost:5001/metrics could not be read (no answer).',
+  ]);
+  const sentence = `${result.sentence}; the server's thread-pool queue grew from second 15 on`;
+  return { ...recording, snapshots: seen, result: { ...result, observed, sentence } };
+}
+
+/** The same run by sessions of four calls. */
+function withSessions({ snapshots, result, ...recording }) {
+  const of = ({ index }) => {
+    const { calls, sessions } = sessionStep(index);
+    return { calls, sessions };
+  };
+  const during = ({ step, ...snapshot }) => ({
+    ...snapshot,
+    ...(step && { step: { ...step, ...sessionProgress(step.index) } }),
+  });
+  return {
+    ...recording,
+    snapshots: snapshots.map(during),
+    result: result && { ...result, steps: result.steps.map((step) => ({ ...step, ...of(step) })) },
+  };
+}
+
 /** The same run on three agents, one of which was lost. */
 function onAgents(recording) {
   const { steps, ...result } = recording.result;
@@ -334,6 +369,16 @@ function onAgents(recording) {
   return { ...recording, result: { ...result, steps: clocked, agents: sampleAgents } };
 }
 
+/** One of three has not been heard of for a while. */
+function onLiveAgents(recording) {
+  const agents = sampleAgents.map((agent) =>
+    agent.status === 'lost' ? { ...agent, status: 'silent' } : { ...agent, status: 'running' },
+  );
+  const snapshots = recording.snapshots.map((each) => ({ ...each, agents }));
+  return { ...recording, snapshots };
+}
+
+/** A run per state that the panel has to show, recorded when it is asked for: the long ones take seconds. */
 export const recordings = Object.defineProperties(
   {},
   Object.fromEntries(

@@ -29,6 +29,9 @@ const rare = [
   'search-live',
   'repeats',
   'agents',
+  'agents-live',
+  'sessions',
+  'observed',
   'compared',
 ];
 const pictures = [
@@ -42,7 +45,11 @@ const pictures = [
   { theme: 'dark', state: 'search', width: 360 },
   { theme: 'hc', state: 'search', width: 1400 },
   { theme: 'hc', state: 'agents', width: 1400 },
+  { theme: 'hc', state: 'agents-live', width: 1400 },
   { theme: 'dark', state: 'agents', width: 360 },
+  { theme: 'hc', state: 'sessions', width: 1400 },
+  { theme: 'hc', state: 'observed', width: 1400 },
+  { theme: 'dark', state: 'sessions-live', width: 360 },
   { theme: 'dark', state: 'mix-live', width: 360 },
   { theme: 'dark', state: 'done', width: 1400, zoom: 2 },
   { theme: 'hc', state: 'live', width: 800, zoom: 2 },

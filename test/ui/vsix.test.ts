@@ -22,6 +22,7 @@ function filesInZip(file: string): string[] {
 const files = `
   LICENSE.txt
   changelog.md
+  dist/azureMonitor.js
   dist/bus.js
   dist/cli.js
   dist/commands.js
@@ -29,18 +30,24 @@ const files = `
   dist/entra.js
   dist/extension.js
   dist/features.js
+  dist/jsonPath.js
   dist/kubernetes.js
   dist/licenses.txt
+  dist/observe.js
   dist/overview.js
   dist/panel.js
+  dist/recordings.js
+  dist/rows.js
   dist/run.js
   dist/sdk.js
   dist/serve.js
+  dist/sessions.js
   dist/worker.js
   examples/azure-signalr-upstream.signalr.yaml
   examples/azure-signalr.signalr.yaml
   examples/broadcast.yaml
   examples/chat-room.signalr.yaml
+  examples/chat-session.signalr.yaml
   examples/churn.signalr.yaml
   examples/connect-only.signalr.yaml
   examples/echo-internalAppServer.yaml
@@ -64,6 +71,7 @@ const files = `
   examples/sendToGroup.yaml
   examples/server-connection.signalr.yaml
   examples/server-sent-events.signalr.yaml
+  examples/signed-in-users.signalr.yaml
   examples/streaming-echo.signalr.yaml
   examples/streamingEcho.yaml
   examples/web-pubsub-echo.signalr.yaml
@@ -107,7 +115,7 @@ describe('the packed extension', () => {
     assert.deepEqual(filesInZip(packedExtension).sort(), [...expected, ...own].sort());
   });
 
-  it('stays below 1.4 MB', () => {
-    assert.ok(statSync(packedExtension).size < 1.4 * 1024 * 1024);
+  it('stays below 1.6 MB', () => {
+    assert.ok(statSync(packedExtension).size < 1.6 * 1024 * 1024);
   });
 });

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,6 +25,9 @@ interface HostModule {
   readonly createHost: (options: {
     readonly trusted?: boolean;
     readonly settings?: Readonly<Record<string, unknown>>;
+    readonly machineSettings?: Readonly<Record<string, unknown>>;
+    /** Of the extension host. */
+    readonly environment?: Readonly<Record<string, string>>;
   }) => Host;
   readonly launchChromium: (options: { readonly editor: boolean }) => Promise<Browser>;
   readonly stillContext: (
@@ -58,6 +61,8 @@ export interface Workbench {
   openHere(file: string): Promise<void>;
   /** Runs a command through the palette. */
   command(title: string): Promise<void>;
+  /** Changes settings that a user has for each machine. */
+  change(settings: Readonly<Record<string, unknown>>): void;
   /** Page of the extension's panel. */
   panel(): FrameLocator;
   /** Saves out/screens/<name>.png. */
@@ -134,6 +139,11 @@ function controls(
           if (attempt === 3) throw error;
         }
       }
+    },
+    change(settings) {
+      const file = path.join(host.folder, 'data', 'Machine', 'settings.json');
+      const before = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>;
+      writeFileSync(file, JSON.stringify({ ...before, ...settings }));
     },
     panel: () =>
       page.locator('iframe.webview.ready').last().contentFrame().frameLocator('#active-frame'),

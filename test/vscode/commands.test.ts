@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { MadeRecording } from '../unit/record/analyse/madeRecording';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
 import {
   behind,
@@ -45,6 +46,32 @@ describe('commands', () => {
     assert.equal(problems[0]?.source, 'SignalR Benchmark');
     await run('markScenario', uri);
     await problemsOf(uri, 'none');
+  });
+
+  it('make a scenario of a recording, and say what was found', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2]) {
+      made.at(client).open(client);
+      for (let round = 0; round < 4; round++)
+        made.at(100 + 500 * round + client).call(client, 'Next', [round]);
+    }
+    const { header, events } = made.recording;
+    const file = path.join(workspaceFolder().fsPath, 'numbers.recording.jsonl');
+    const lines = [header, ...(events as readonly object[])].map((line) => JSON.stringify(line));
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const messages = recordMessages();
+    try {
+      await run('importRecording', vscode.Uri.file(file));
+      const document = vscode.window.activeTextEditor!.document;
+      assert.equal(path.basename(document.uri.path), 'numbers.signalr.yaml');
+      assert.ok(document.isUntitled);
+      assert.match(document.getText(), /^# Recorded 2026-11-23 from/);
+      assert.match(document.getText(), /^ {6}- call: Next$/m);
+      assert.ok(messages.find(/^Recognised in .*: clients 2, methods 1\.$/));
+    } finally {
+      messages.dispose();
+      rmSync(file);
+    }
   });
 
   it('say of a file that is a scenario by its name that it is one', async () => {

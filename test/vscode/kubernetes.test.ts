@@ -13,18 +13,39 @@ const root = path.resolve(__dirname, '..', '..', '..');
 const settings = (): vscode.WorkspaceConfiguration =>
   vscode.workspace.getConfiguration('signalrBenchmark');
 
-/** Accepts whatever question is open, until `over`. */
-async function answerUntil(over: () => boolean): Promise<void> {
-  await until('the end of the questions', async () => {
-    if (over()) return true;
-    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    return undefined;
-  });
+/** Accepts whatever question is open, until `over`; `said` is what was shown meanwhile. */
+async function answerUntil(over: () => boolean, said: () => string): Promise<void> {
+  await until(
+    () => `the end of the questions; said: ${said()}`,
+    async () => {
+      if (over()) return true;
+      await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return undefined;
+    },
+    60_000,
+  );
 }
 
 describe('a run in a cluster', () => {
   const test = recordingMessages();
+  const said = (): string => test.messages.shown.map(({ text }) => text).join(' | ');
+  /** The result that is stored beside those there were. */
+  const storedBeside = (before: readonly string[]): Promise<Result> =>
+    until(
+      () => `a result; said: ${said()}`,
+      () => {
+        const found = resultNames()
+          .filter((each) => !before.includes(each))
+          .map((each) => [each, path.join(results(each), 'result.json')] as const)
+          .find(([, file]) => existsSync(file));
+        if (found === undefined) return undefined;
+        const result = JSON.parse(readFileSync(found[1], 'utf8')) as Result;
+        assert.equal(result.id, found[0]);
+        return result;
+      },
+      60_000,
+    );
   let hub: LoadHub;
   let cluster: string;
   const asked = (): string => readFileSync(path.join(cluster, 'asked.txt'), 'utf8');
@@ -56,20 +77,11 @@ describe('a run in a cluster', () => {
     test.messages.press = 'Run';
     const isAgreed = (): boolean => test.messages.find(/^Put load on/) !== undefined;
     const run = vscode.commands.executeCommand('signalrBenchmark.runOnKubernetes', uri);
-    await answerUntil(isAgreed);
+    await answerUntil(isAgreed, said);
     await run;
-    const folder = await until(
-      () => `a result; said: ${test.messages.shown.map(({ text }) => text).join(' | ')}`,
-      () =>
-        resultNames()
-          .filter((each) => !before.includes(each))
-          .map((each) => results(each))
-          .find((each) => existsSync(path.join(each, 'result.json'))),
-      60_000,
-    );
-    const result = JSON.parse(readFileSync(path.join(folder, 'result.json'), 'utf8')) as Result;
+    const result = await storedBeside(before);
+    const folder = results(result.id);
     assert.equal(result.ending, 'completed', JSON.stringify(result.verdict));
-    assert.equal(result.id, path.basename(folder));
     assert.deepEqual(
       result.agents?.map(({ node, status }) => [node, status]),
       [1, 2].map(() => ['node-1', 'done']),
@@ -86,6 +98,13 @@ describe('a run in a cluster', () => {
     );
     assert.match(asked(), /^--context other --namespace load delete job\/signalr-bench-\w+ /m);
     assert.ok(!asked().includes(hub.url), 'what is secret stands in no argument');
+    // The same again: nothing is asked, and it goes to the same place.
+    const [known, deleted] = [resultNames(), asked().match(/ delete job\//g)?.length];
+    await vscode.commands.executeCommand('signalrBenchmark.runAgain', folder);
+    const again = await storedBeside(known);
+    assert.equal(again.agents?.length, 2);
+    await until('its end', () => asked().match(/ delete job\//g)!.length > deleted! || undefined);
+    assert.doesNotMatch(asked(), /^--context fake /m);
   });
 
   it('says in a sentence that there is no kubectl', async () => {

@@ -3,7 +3,8 @@ import { formatBytes, formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
 import type { Traffic } from '../../usecases/useCase';
-import { applicationOf, assumptionsOf, entryTraffic } from '../load/loadOf';
+import { numberedNames } from '../../usecases/numberedNames';
+import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
 import {
   checkSenders,
   connectionsOnly,
@@ -200,6 +201,31 @@ export interface MeasuredStep extends MeasuredCounts {
   /** Joins and leaves of groups that worked, and those that failed or were put off for want of an answer. */
   readonly moves?: { readonly done: number; readonly missed: number };
   readonly entries?: readonly MeasuredCounts[];
+  /** Of the sessions of all entries. */
+  readonly calls?: readonly MeasuredCall[];
+}
+
+export interface MeasuredCall extends Pick<MeasuredCounts, 'sent' | 'expected'> {
+  readonly name: string;
+  /** Name of its entry, where there are several. */
+  readonly entry?: string;
+}
+
+/** Of an entry, or of those calls of its sessions; what came beside these came of the dearest of them. */
+function countsOf(
+  { entries, calls = [], ...step }: MeasuredStep,
+  names: readonly string[],
+  { position, calls: own, traffic }: SendingEntry,
+): MeasuredCounts {
+  const whole = entries?.[position] ?? step;
+  if (own === undefined) return whole;
+  const counted = calls.filter(
+    ({ name, entry = names[position] }) => entry === names[position] && own.includes(name),
+  );
+  const sum = (key: 'sent' | 'expected'): number =>
+    counted.reduce((total, call) => total + call[key], 0);
+  const isWide = traffic.kind === 'send_to_group' || traffic.kind === 'broadcast';
+  return { sent: sum('sent'), expected: sum('expected'), extra: isWide ? whole.extra : 0 };
 }
 
 /** The traffic of a step whatever became of it; with the rates of the scenario where {@link holdsBack something} made it smaller. */
@@ -207,21 +233,14 @@ export function measuredLoadOf(
   scenario: Scenario,
   measured: MeasuredStep,
 ): OrProblem<{ readonly load: MeasuredLoad }> {
-  const {
-    index,
-    planned: place = index,
-    connections,
-    seconds,
-    status,
-    carried,
-    entries,
-  } = measured;
+  const { index, planned: place = index, connections, seconds, status, carried } = measured;
   const step = stepsOf(scenario)[place - 1];
   if (step === undefined) return { problem: `The scenario has no step ${index}.` };
   const found = entryTraffic(scenario, step);
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);
+  const names = numberedNames(scenario.entries.map(({ name }) => name));
   const perSecond = (count: number): number => (seconds > 0 ? count / seconds : 0);
   return {
     load: {
@@ -230,8 +249,9 @@ export function measuredLoadOf(
       step: index,
       stepStatus: status,
       ...(carried !== undefined && { carried }),
-      useCases: found.sending.map(({ position, traffic }) => {
-        const { sent, expected, extra } = entries?.[position] ?? measured;
+      useCases: found.sending.map((sending) => {
+        const { traffic } = sending;
+        const { sent, expected, extra } = countsOf(measured, names, sending);
         const load = trafficLoad(product, scenario.connections, traffic);
         const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
         return {

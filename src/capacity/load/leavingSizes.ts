@@ -4,7 +4,7 @@ import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { groupParameters } from '../../usecases/parameters';
 import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase } from '../../usecases/registry';
-import { hubRunOf, type HubRun } from '../../usecases/useCase';
+import { hubRunOf, type HubRun, type OwnCall } from '../../usecases/useCase';
 import { hubForms, jsonBytes, pubSubDelivery, type Content, type HubForm } from './messageForms';
 
 type Spoken = Pick<
@@ -45,6 +45,15 @@ export function leavingSizes(
   };
   const legs = services[scenario.service].speaksHub ? hubLegs : pubSubLegs;
   return sizes.map((size) => ({ ...size, ...legs(scenario, words, size.bytes) }));
+}
+
+/** The same of one call of a session; its answer is taken to be as long as its arguments. */
+export function leavingCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): LeavingSize {
+  const words: Words = {
+    run: { preparation: 'nothing', audience: 'self', ownCall },
+    ...{ measures: false, binary: false, receiver: connectionIdBytes },
+  };
+  return { ...size, ...hubLegs(scenario, words, size.bytes) };
 }
 
 interface Words {

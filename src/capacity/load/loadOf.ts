@@ -6,11 +6,12 @@ import { peakOf, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
-import type { Traffic } from '../../usecases/useCase';
+import { hubRunOf, type Traffic } from '../../usecases/useCase';
 import type { EstimateInput, OrProblem } from '../model';
 import { guides } from '../tables/publishedLimits';
-import { leavingSizes } from './leavingSizes';
+import { leavingCall, leavingSizes } from './leavingSizes';
 import { connectionsOnly, sizesOf } from './serviceLoad';
+import { sessionAssumptions, sessionTraffic } from './sessionLoad';
 
 /** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
 export function loadOf(scenario: Scenario): OrProblem<{ readonly input: EstimateInput }> {
@@ -72,18 +73,21 @@ export function assumptionsOf(
       'Messages are due at random: their mean rate counts, and some moments have more.',
     );
   sentences.push(...used.flatMap(({ assumption }) => assumption ?? []));
+  sentences.push(...scenario.entries.flatMap(({ parameters }) => sessionAssumptions(parameters)));
   return [...new Set(sentences)];
 }
 
 type EntryTraffic = OrProblem<{ readonly sending: readonly SendingEntry[] }>;
 
-interface SendingEntry {
+export interface SendingEntry {
   readonly entry: ScenarioEntry;
   readonly position: number;
   readonly traffic: Traffic;
+  /** Of a session: the calls that it is made of, as results name them. */
+  readonly calls?: readonly string[];
 }
 
-/** Traffic of each entry that sends in a step; the others contribute connections only. */
+/** Traffic of each entry that sends in a step, of sessions one for each kind of call; the others contribute connections only. */
 export function entryTraffic(
   scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
   step: StepSenders,
@@ -96,6 +100,17 @@ export function entryTraffic(
     if (useCase === undefined) return { problem: `There is no use case ${entry.name}.` };
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
+    if (hubRunOf(useCase, entry.parameters).session !== undefined) {
+      for (const { traffic, calls, ownCalls } of sessionTraffic(entry.parameters, {
+        ...{ connections, senders },
+      })) {
+        const leaving = sizesOf(traffic).map((size, at) =>
+          leavingCall(scenario, ownCalls[at]!, size),
+        );
+        sending.push({ entry, position, traffic: { ...traffic, leaving }, calls });
+      }
+      continue;
+    }
     const traffic = useCase.traffic(entry.parameters, { connections, senders }, service);
     if (traffic === undefined) continue;
     if (!guide.kinds.includes(traffic.kind))

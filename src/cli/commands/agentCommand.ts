@@ -20,7 +20,7 @@ export interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'>
 }
 
 /** Name of the machine in its cluster, as its manifest gives it. */
-const nodeVariable = 'SIGNALR_BENCH_NODE';
+export const nodeVariable = 'SIGNALR_BENCH_NODE';
 
 const codes: Readonly<Record<AgentEnding['kind'], number>> = {
   done: exitCode.done,

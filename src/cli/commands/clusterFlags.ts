@@ -1,4 +1,5 @@
 import type { ClusterPlace } from '../../machines/kubernetes/clusterView';
+import type { ClusterWords } from '../../machines/kubernetes/clusterWords';
 import {
   Kubectl,
   type ClusterAccess,
@@ -20,7 +21,14 @@ export interface PlaceDeps {
 export const kubectlOf = (
   { namespace, context, kubectl }: PlaceFlags,
   { openKubectl = (options) => new Kubectl(options) }: PlaceDeps,
-): ClusterAccess => openKubectl({ namespace, context, program: kubectl });
+): ClusterAccess => openKubectl({ namespace, context, program: kubectl, words: flagWords });
+
+export const flagWords: ClusterWords = {
+  ...{ namespace: ' with --namespace', context: ' with --context' },
+  agents: (most) => ` (--agents ${most})`,
+  images: ': --image and --bus-image',
+  runs: ': agents list shows those there are',
+};
 
 /** `namespace load of aks-load`. */
 export const placeWords = ({ context = 'this cluster', namespace }: ClusterPlace): string =>

@@ -1,5 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { Scenario } from '../../scenario/scenario';
+import { callWords } from '../../session/identityNotes';
 import { loadNumbers, loadNumbersWords } from '../../session/runWords';
 import type { RemoteLoad } from '../../targets/target';
 import type { ProcessIo } from '../io';
@@ -13,13 +14,15 @@ export async function confirmLoad(
 ): Promise<boolean> {
   const where = printable(whereTo(beyond));
   const load = loadNumbersWords(loadNumbers(scenario));
+  const calls = callWords(scenario);
   if (!interactive) {
     throw new ExpectedError(
       'not-confirmed',
-      `${where} is not on this machine. The run would put this load on it: ${load}. Add --yes to run it.`,
+      `${where} is not on this machine. The run would put this load on it: ${load}.${calls === undefined ? '' : ` Before, it calls ${printable(calls)}.`} Add --yes to run it.`,
     );
   }
   stderr.write(`This puts load on ${where}, which is not on this machine:\n  ${load}\n`);
+  if (calls !== undefined) stderr.write(`Before, it calls ${printable(calls)}.\n`);
   return saysYes(await ask('Run it? [y/N] '));
 }
 

@@ -1,6 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import type { KeySpec } from '../../scenario/keys/configKeys';
+import { allStepKeys } from '../../scenario/keys/stepKeys';
 import { didYouMean, writtenNumber } from '../../scenario/text/words';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
@@ -30,6 +31,11 @@ export function listedKeys(): ListedKey[] {
 
 function listed(spec: KeySpec, name: string): ListedKey[] {
   const below = spec.type === 'entries' ? `${name}.0` : name;
+  // Steps in steps have the same keys again.
+  const steps =
+    spec.type === 'parameters'
+      ? allStepKeys.map((key) => listedKey(key, `${name}.steps.0.${key.name}`))
+      : [];
   const parameters =
     spec.type === 'parameters'
       ? [...allParameters].map(([own, { spec: of, useCases }]) => ({
@@ -41,6 +47,7 @@ function listed(spec: KeySpec, name: string): ListedKey[] {
     listedKey(spec, name),
     ...(spec.keys ?? []).flatMap((key) => listed(key, `${below}.${key.name}`)),
     ...parameters,
+    ...steps,
   ];
 }
 

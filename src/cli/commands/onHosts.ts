@@ -10,6 +10,7 @@ import type { RunParts } from '../../session/prepareRun';
 import { asTextWords, secretInText } from '../../session/secretInText';
 import type { RunRequest, Shell } from '../../session/shell';
 import { SignalError, type EndingSignal } from '../exitCode';
+import { nodeVariable } from './agentCommand';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { openBus, type BusFlags } from '../openBus';
@@ -48,9 +49,14 @@ export interface AgentRun {
 export interface AgentSignals {
   /** Somebody who looks at the run wants it to end in order. */
   readonly stopped: (reason: StopReason) => void;
+  /** The first that came. */
+  readonly signal: () => EndingSignal | undefined;
   /** For what is not waited for when one more signal comes. */
   readonly next: () => Promise<EndingSignal>;
 }
+
+/** Of the half a minute that a pod has to end. */
+const seenWithinMs = 10_000;
 
 /** Waits for the agents of a run. @throws ExpectedError `agents-missing`, and for the bus */
 export async function gatherHosts(
@@ -74,7 +80,9 @@ export async function gatherHosts(
   const seen = async (): Promise<EndingSignal | undefined> => {
     if (publisher === undefined) return undefined;
     io.stderr.write('The end is on the bus until somebody has seen it; Ctrl+C does not wait.\n');
-    return Promise.race([publisher.seen().then(() => undefined), signals.next()]);
+    const left = await untilSeen(publisher, signals);
+    if (left !== 'SIGTERM') io.noteOver?.();
+    return left;
   };
   let isOthers = false;
   const failed = (error: unknown): void => {
@@ -106,7 +114,8 @@ export async function gatherHosts(
         ...(startedAt !== undefined && { startTime: () => startedAt }),
         context: {
           ...shell.context,
-          readFile: async (name) => (files[name] = await shell.context.readFile(name)),
+          readFile: async (name, mostBytes) =>
+            (files[name] = await shell.context.readFile(name, mostBytes)),
         },
       },
       publisher,
@@ -122,6 +131,23 @@ export async function gatherHosts(
     await bus.close();
     throw error;
   }
+}
+
+/**
+ * Until somebody has seen the end of a run, or nobody has for long; the signal that came instead. A machine that is taken
+ * away waits for seconds only, and leaves the end to who takes its place.
+ */
+export async function untilSeen(
+  publisher: Pick<RunPublisher, 'seen'>,
+  signals: Pick<AgentSignals, 'signal' | 'next'>,
+): Promise<EndingSignal | undefined> {
+  const hasToGo = signals.signal() === 'SIGTERM';
+  const seen = async (): Promise<EndingSignal | undefined> => {
+    if (!hasToGo) await publisher.seen();
+    else if (!(await publisher.seen(seenWithinMs))) return 'SIGTERM';
+    return undefined;
+  };
+  return Promise.race([seen(), signals.next()]);
 }
 
 /** `agents    2 of 3 (node-1, node-2)`. */
@@ -141,7 +167,7 @@ async function gather(
   { run, agents, joinWithin, agentTimeout }: OnFlags & { readonly agents: number },
   publisher: RunPublisher | undefined,
   { calledOff }: Shell,
-  { stderr }: ProcessIo,
+  { stderr, env }: ProcessIo,
   ended: (error?: unknown) => Promise<void>,
 ): Promise<Crew> {
   let said = -1;
@@ -151,6 +177,7 @@ async function gather(
     ...(joinWithin !== undefined && { joinWithinMs: joinWithin }),
     ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
     ...(calledOff && { calledOff }),
+    ...(env[nodeVariable] !== undefined && { isInCluster: true }),
     ...(publisher && {
       renewed: () => publisher.renewed(),
       viewed: (view) => publisher.resume(view),

@@ -11,6 +11,7 @@ import {
   type ClusterParts,
   type ClusterWishes,
 } from '../../session/clusterRun';
+import { observerOf } from '../../session/observing';
 import { runInCluster } from '../../session/runInCluster';
 import { readScenarioFile } from '../../session/scenarioFile';
 import type { ViewParts } from '../../session/viewedRun';
@@ -18,7 +19,7 @@ import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { SignalError } from '../exitCode';
 import { ShownRun } from './attachCommand';
-import { kubectlOf, placeWords, type PlaceDeps } from './clusterFlags';
+import { flagWords, kubectlOf, placeWords, type PlaceDeps } from './clusterFlags';
 import { confirmLoad } from './confirmLoad';
 import { gatheredLine } from './onHosts';
 
@@ -58,7 +59,7 @@ export async function runOnKubernetes(
   const folder = path.dirname(path.resolve(cwd, name));
   const context: ClusterParts['context'] = {
     reference: (kind, of) => referenceValue(env, kind, of),
-    readFile: (part) => readScenarioFile(path.resolve(folder, part)),
+    readFile: (part, mostBytes) => readScenarioFile(path.resolve(folder, part), mostBytes),
   };
   const limits = { keepGoing, joinWithinMs, agentTimeoutMs };
   const what = { run, scenario, title: name, text, overrides, ...limits };
@@ -98,12 +99,16 @@ export async function runOnKubernetes(
       {
         ...shown.shell,
         t: english,
+        words: flagWords,
         progress: say,
         gathered: (nodes, agents) => say(gatheredLine(nodes, agents)),
         leaving: leaving.signal,
         stopping: stopping.signal,
       },
-      deps,
+      {
+        ...deps,
+        observe: () => observerOf(scenario, { context, say: shown.shell.say, t: english }),
+      },
     );
     return shown.finish(finished, stopping.signal.reason);
   } catch (error) {

@@ -78,8 +78,8 @@ export async function runCommand(
   const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = usualCounterFile } = read.scenario;
-    const { importCommand } = await onDemand();
-    return importCommand(path.resolve(folder, resultFilePath), flags, io);
+    const { importCounters } = await onDemand();
+    return importCounters(path.resolve(folder, resultFilePath), flags, io);
   }
   if (flags.on === 'kubernetes') {
     const { runOnKubernetes } = await (await onDemand()).onCluster();
@@ -110,7 +110,7 @@ export async function runCommand(
     const { createLiveView, createPlainView, gatherHosts } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
     if (flags.on !== undefined)
-      agents = await gatherHosts(flags, read.scenario, request, shell, io, stop);
+      agents = await gatherHosts(flags, forAgents(read.scenario, deps), request, shell, io, stop);
     const parts = { ...deps, ...agents?.parts };
     const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);
     outputs?.begin(prepared);
@@ -143,6 +143,13 @@ export async function runCommand(
     await agents?.dispose();
     stop.dispose();
   }
+}
+
+/** What agents cannot do is said before they come. @throws ExpectedError */
+function forAgents(scenario: Scenario, { buildPlan }: RunDeps): Scenario {
+  const { agents = 1, seed } = scenario;
+  buildPlan(scenario, { workers: agents, agents, seed, runId: 0 });
+  return scenario;
 }
 
 /** Before anything is started: a port that is taken keeps the run from starting. */
@@ -226,7 +233,8 @@ function shellOf(
     context: {
       reference: (kind, name) => referenceValue(env, kind, name),
       serverScript,
-      readFile: (name) => readScenarioFile(path.resolve(folder, name)),
+      readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
+      commandFolder: folder,
     },
     ...(yes !== true && { confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io) }),
     waiting: (url, withinMs) =>

@@ -61,7 +61,7 @@ export async function exportCommand(
 }
 
 /** Prints the summary of a counter file of the Azure SignalR benchmark. @throws ExpectedError with the damaged line */
-export async function importCommand(
+export async function importCounters(
   file: string,
   { json = false }: { readonly json?: boolean },
   { stdout, stderr }: ProcessIo,

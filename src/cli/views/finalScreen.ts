@@ -26,7 +26,9 @@ import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
 import { agentLines } from './agentLines';
+import { callLines } from './callLines';
 import { comparisonTone } from './comparisonScreen';
+import { observedLines } from './observedLines';
 import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts } from './runView';
@@ -50,6 +52,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
       ? [
           ...stepsOf(steps.map(rowOfStep), width),
           ...entriesOf(steps, width),
+          ...spaced(callLines(steps, width)),
           ...spaced(trafficLines(steps.slice(-mostRows))),
           ...spectrumOf(result, columns),
           ...spaced(repeatLines(result, columns)),
@@ -59,12 +62,13 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...titleOf(result, columns),
     blank,
     ...measured,
+    ...spaced(observedLines(result.observed, columns)),
     ...spaced(agentLines(result.agents ?? [], columns)),
     ...verdictLines(result, columns),
     ...(search === undefined ? baselineLines(result, columns) : []),
     blank,
     ...(search === undefined ? [] : spaced(searchLines(search))),
-    ...spaced(errorLines(result.errors, result.errorExamples, columns)),
+    ...spaced(errorLines(result.errors, result.errorExamples, columns, namesMethods(result))),
     ...recommendationLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
   ];
@@ -207,7 +211,8 @@ function countLines({ steps, connections }: Result, width: number): Line[] {
   const sum = (key: 'duplicated' | 'outOfOrder' | 'late' | 'extra'): number =>
     steps.reduce((total, step) => total + step[key], 0);
   const isStill =
-    connections.life === undefined && steps.every(({ membership }) => membership === undefined);
+    connections.life === undefined &&
+    steps.every(({ membership, sessions }) => membership === undefined && sessions === undefined);
   const words = [
     [sum('duplicated'), 'duplicated'],
     [sum('outOfOrder'), 'out of order'],
@@ -251,13 +256,23 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
     ...stepsOf(steps.map(rowOfProgress), width),
     ...entriesOf(steps, width),
+    ...spaced(callLines(steps, width)),
     ...spaced(errors),
     ...wrapped(sentence, columns, '  ', 'warn'),
     { text: `result    ${run.path}` },
   ];
 }
 
-function errorLines(errors: ErrorCounts, examples: readonly ErrorExample[], width: number): Line[] {
+/** Whether all hub methods are such as the scenario names. */
+const namesMethods = ({ scenario }: Result): boolean =>
+  scenario.entries.every(({ name }) => name === 'session');
+
+function errorLines(
+  errors: ErrorCounts,
+  examples: readonly ErrorExample[],
+  width: number,
+  isOwn = false,
+): Line[] {
   const counts = sortedCounts(errors);
   if (counts.length === 0) return [];
   return [
@@ -270,7 +285,7 @@ function errorLines(errors: ErrorCounts, examples: readonly ErrorExample[], widt
       const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [
         ...wrapped(head, width, indent),
-        ...wrapped(indent + adviceOn(name, texts), width, indent).filter(
+        ...wrapped(indent + adviceOn(name, texts, isOwn), width, indent).filter(
           ({ text }) => text.trim() !== '',
         ),
         ...texts.flatMap((text) => wrapped(`${indent}e.g. ${text}`, width, ' '.repeat(15), 'dim')),

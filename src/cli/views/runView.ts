@@ -4,9 +4,11 @@ import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';
 import { valueWords } from '../../measure/show/searchSentence';
+import { callRows, sessionSentences } from '../../measure/show/callTable';
 import type { Phase, SearchProgress, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import {
+  callName,
   columnsOf,
   smallHead,
   tooFew,
@@ -15,10 +17,12 @@ import {
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
+import { panelStrings } from '../../protocol/panelStrings';
 import type { Dialect, Scenario } from '../../scenario/scenario';
 import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, type Line, type Tone } from './line';
+import { callLines } from './callLines';
 import { entryTable, noteLines, stepTable } from './stepTable';
 
 export interface RunView {
@@ -142,7 +146,7 @@ export function rowsOf(progress: RunProgress): StepRow[] {
     const over = position < steps.length - 1 || lastStepIsOver(progress);
     const row = rowOfProgress({ ...seen, over: seen.over || over });
     if (over || !latest) return row;
-    const { index, senders } = row;
+    const { index, senders } = seen;
     // During the warm-up the counts are those of nothing yet.
     if (latest.phase === 'warmup' || latest.phase === 'preparing')
       return { index, senders, current: true };
@@ -204,7 +208,9 @@ export function liveLines(
   const entryLines = mixLines(latest?.step, width);
   const [heading = '', ...loadLines] = titleLines(title);
   const notes = noteLines(rows);
-  const others = otherLines + loadLines.length + entryLines.length + notes.length;
+  const fixed = otherLines + loadLines.length + entryLines.length + notes.length;
+  const calls = callsOf(latest?.step, width, terminalRows - fixed - mostStepsBesideCalls);
+  const others = fixed + calls.length;
   const room = Math.max(3, terminalRows - others);
   const shown = rows.slice(-room);
   const hidden = rows.length - shown.length;
@@ -221,6 +227,7 @@ export function liveLines(
     ...shown.map(table.line),
     ...notes,
     ...entryLines,
+    ...calls,
     ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone }] : []),
   ];
 }
@@ -229,6 +236,18 @@ function mixLines(step: StepProgress | undefined, width: number): Line[] {
   const rows = step ? entryRows(step).slice(0, mostEntries) : [];
   const table = entryTable(width, rows);
   return rows.length === 0 ? [] : [{ text: '' }, table.head, ...rows.map(table.line)];
+}
+
+/** So many steps stay in sight where calls are shown too. */
+const mostStepsBesideCalls = 3;
+const leastCalls = 3;
+
+/** The calls of the step that goes on, in as many rows as there is room for; none where that is too small. */
+function callsOf(step: StepProgress | undefined, width: number, room: number): Line[] {
+  // Around them are a blank line, their head, how many are left out, and two lines of their sessions.
+  const most = room - 5;
+  if (step?.calls === undefined || most < leastCalls) return [];
+  return [{ text: '' }, ...callLines([step], width, { most, errors: false })];
 }
 
 /** Least time between two lines that only say how far the run is. */
@@ -255,6 +274,12 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
         say(
           `${stamp} step ${entry.index}, ${entry.name}: ${wordsOf(columnsOf('log', 'entries', [entry]), entry)}`,
         );
+      for (const call of callRows({ ...step, over: true }))
+        say(
+          `${stamp} step ${call.index}, ${callName(call)}: ${wordsOf(columnsOf('log', 'calls', [call]), call)}`,
+        );
+      for (const sentence of sessionSentences([{ ...step, over: true }], panelStrings))
+        say(`${stamp} ${sentence}`);
     }
   };
   return {

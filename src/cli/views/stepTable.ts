@@ -5,6 +5,7 @@ import {
   lostNote,
   smallHead,
   trafficRows,
+  type RowKind,
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
@@ -20,7 +21,7 @@ const defaultWidth = 8;
 const widthOf = ({ terminal }: StepColumn): number => terminal?.width ?? defaultWidth;
 
 /** The columns that have room, usual ones first, with one character before them for the mark of the step that is going on. */
-function fitting(of: 'steps' | 'entries', width: number, rows: readonly StepRow[]): StepColumn[] {
+function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColumn[] {
   let used = 1;
   const fits = (column: StepColumn): boolean => (used += widthOf(column)) < width;
   const all = columnsOf('terminal', of, rows);
@@ -57,8 +58,26 @@ export function entryTable(width = 80, rows: readonly StepRow[] = []): StepTable
   };
 }
 
-const headOf = (columns: readonly StepColumn[]): string =>
-  ` ${columns.map((column) => (column.terminal?.head ?? smallHead(column)).padStart(widthOf(column))).join('')}`;
+/** Of one step, whose calls stand in their order. */
+export function callTable(width = 80, rows: readonly StepRow[] = []): StepTable {
+  const columns = fitting('calls', Math.max(80, width), rows);
+  return {
+    head: { text: headOf(columns).trimEnd(), tone: 'dim' },
+    line: (row) => {
+      const tone = (row.lost ?? 0) > 0 || (row.errors ?? 0) > 0 ? 'bad' : undefined;
+      return { text: textOf(columns, row).trimEnd(), ...(tone && { tone }) };
+    },
+  };
+}
+
+const headOf = (columns: readonly StepColumn[]): string => ` ${columns.map(headCell).join('')}`;
+
+function headCell(column: StepColumn): string {
+  const head = column.terminal?.head ?? smallHead(column);
+  const width = widthOf(column);
+  // As its words stand.
+  return column.id === 'call.name' ? ` ${head.padEnd(width - 1)}` : head.padStart(width);
+}
 
 const textOf = (columns: readonly StepColumn[], row: StepRow): string =>
   `${row.current ? '▸' : ' '}${columns.map((column) => cellOf(column, row)).join('')}`;
@@ -67,7 +86,10 @@ function cellOf(column: StepColumn, row: StepRow): string {
   const width = widthOf(column);
   const value = column.value(row);
   // Words stand on the left of their column.
-  if (column.unit === 'word') return ` ${String(value ?? '-').padEnd(width - 1)}`;
+  if (column.unit === 'word')
+    return ` ${String(value ?? '-')
+      .slice(0, width - 1)
+      .padEnd(width - 1)}`;
   if (value === null) return 'lost'.padStart(width);
   if (typeof value === 'string') return value.padStart(width);
   if (column.unit !== 'latency') return fit(value, width, column.terminal?.decimals);

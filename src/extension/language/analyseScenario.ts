@@ -3,6 +3,7 @@ import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
 import { isPlain, type KeySpec } from '../../scenario/keys/configKeys';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
+import { keysOfStep } from '../../scenario/keys/stepKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import { maximumCharacters, type Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
@@ -82,6 +83,7 @@ export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
   if (node.parent === undefined) return topKeys;
   if (node.item) {
     const list = specOf(node.parent);
+    if (list?.type === 'steps') return keysOfStep(node.children.map(({ name }) => name));
     return list?.type === 'entries' ? list.keys : list?.items;
   }
   const spec = specOf(node);

@@ -35,7 +35,9 @@ export function completionsAt(
   if (place === undefined) return [];
   const range = { offset: place.start, length: at - place.start };
   if (place.kind === 'value') {
-    const spec = specOf(place.node);
+    const { node } = place;
+    const owner = node.parent && specOf(node.parent);
+    const spec = specOf(node) ?? (owner?.type === 'texts' ? owner : undefined);
     return spec === undefined ? [] : valueCompletions(analysis, spec, range, names, t);
   }
   const specs = keysBelow(place.node);
@@ -132,7 +134,13 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
 const holdsValues = ({ parent }: OutlineNode): boolean =>
   parent !== undefined && listKeys.includes(parent.name);
 
-const listKeys: readonly string[] = ['target', 'webAppTarget', 'arguments', 'streamingItems'];
+const listKeys: readonly string[] = [
+  'target',
+  'webAppTarget',
+  'arguments',
+  'streamingItems',
+  'command',
+];
 
 export interface Completion {
   readonly kind: 'key' | 'value' | 'reference' | 'scenario';
@@ -206,7 +214,9 @@ function valueCompletions(
     case 'metric':
       return objectives().map(([metric, { summary }]) => value(metric, undefined, summary));
     case 'list':
-      return placeholders(text, spec.name, range);
+      return spec.name in personalKeys
+        ? personalPlaceholders(text, spec.name, range)
+        : placeholders(text, spec.name, range);
     case 'targets': {
       const kinds = spec.name === 'target' ? targetKinds : [];
       const local = kinds.flatMap(({ offers = [] }) =>
@@ -218,7 +228,13 @@ function valueCompletions(
       return [...local, ...hubs, ...references(text, end, end, named, t)];
     }
     case 'text':
-      return spec.references === true && typed === '' ? references(text, end, end, names, t) : [];
+      if (typed !== '') return personalPlaceholders(text, spec.name, range);
+      return [
+        ...(spec.references === true ? references(text, end, end, names, t) : []),
+        ...personalPlaceholders(text, spec.name, range),
+      ];
+    case 'texts':
+      return personalPlaceholders(text, spec.name, range);
     default:
       return numbers(analysis, spec, typed, value, t);
   }
@@ -248,23 +264,57 @@ function numbers(
   return [value(startValue({ ...spec, type: spec.type as 'count' }), t('default'))];
 }
 
-function placeholders(text: string, key: string, { offset, length }: Range): Completion[] {
+type Placeholder = (typeof placeholderWords)[number];
+
+function placeholders(text: string, key: string, range: Range): Completion[] {
+  // Items of a stream have no receivers, and no rows.
+  const known = placeholderWords.filter(
+    ({ written }) => key === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
+  );
+  return proposePlaceholders(text, range, known);
+}
+
+function proposePlaceholders(
+  text: string,
+  { offset, length }: Range,
+  known: readonly Placeholder[],
+): Completion[] {
   const at = offset + length;
   const typed = text.slice(offset, at);
-  const open = /\{\w*$/.exec(typed)?.[0].length ?? 0;
+  const open = /\{[\w.]*$/.exec(typed)?.[0].length ?? 0;
   if (open === 0 && typed !== '') return [];
   const quoted = /^["']/.test(typed);
   // Editors close the brace by themselves.
   const closed = open > 0 && text.charAt(at) === '}' ? 1 : 0;
   const range = { offset: at - open, length: open + closed };
-  // Items of a stream have no receivers.
-  const known = placeholderWords.filter(
-    ({ written }) => key === 'arguments' || !['{receiver}', '{group}'].includes(written),
-  );
   return known.map(({ written, summary: detail }) =>
     proposal(range, 'value', written, { insert: quoted ? written : `'${written}'`, detail }),
   );
 }
+
+/** Keys whose texts are filled when a connection opens, and those that make an identity. */
+const personalKeys: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ['headers', 'query', 'accessToken'].map((key) => [
+      key,
+      ['{senderIndex}', '{group}', '{identity.COLUMN}', '{data.COLUMN}', '{time}', '{ticks}'],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['rule', 'command', 'url', 'body', 'env'].map((key) => [key, ['{index}', '{data.COLUMN}']]),
+  ),
+};
+
+function personalPlaceholders(text: string, key: string, range: Range): Completion[] {
+  const written = personalKeys[key] ?? [];
+  return written.length === 0 ? [] : proposePlaceholders(text, range, written.map(inWords));
+}
+
+const inWords = (written: string): Placeholder =>
+  placeholderWords.find((each) => each.written === written) ?? {
+    written,
+    summary: 'number of the identity, from 0',
+  };
 
 /** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */
 function references(

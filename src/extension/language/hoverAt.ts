@@ -98,7 +98,7 @@ function showsEstimate(node: OutlineNode): boolean {
   const path = pathOf(node)
     .map((name) => (/^\d+$/.test(name) ? '*' : name))
     .join('.');
-  return /^(config\.(connections|unit)|(scenario|scenarios\.\*)\.(name|parameters\.(messageSize|sendingInterval)))$/.test(
+  return /^(config\.(connections|unit)|(scenario|scenarios\.\*)\.(name|parameters\.(messageSize|sendingInterval|sessionInterval)))$/.test(
     path,
   );
 }

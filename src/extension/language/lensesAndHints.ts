@@ -26,13 +26,25 @@ export function inlayHints(
   const traffic = last === undefined ? undefined : entryTraffic(scenario, last);
   if (traffic === undefined || 'problem' in traffic) return [];
   const entries = entryNodes(outline.root);
-  return traffic.sending.flatMap(({ entry, traffic: { senders, ...each } }, position) => {
+  return traffic.sending.flatMap(({ entry, calls, traffic: { senders, ...each } }, position) => {
     const { groupMembers, messageBytes } = each;
     const counts = effectiveBytes(sizesOf(each));
     const node = entries[scenario.entries.indexOf(entry)];
     const load = estimate.loads[position];
     const parameters = node === undefined ? undefined : childOf(node, 'parameters');
     if (parameters === undefined || load === undefined) return [];
+    if (calls !== undefined) {
+      // One hint for all that a session does.
+      const first = traffic.sending.findIndex((other) => other.entry === entry);
+      const all = estimate.loads.filter((_load, at) => traffic.sending[at]?.entry === entry);
+      const sum = (key: 'in_messages_per_s' | 'out_messages_per_s'): string =>
+        figure(all.reduce((total, of) => total + of[key], 0));
+      const words = t(
+        '{0} msg/s in, {1} msg/s out',
+        ...(['in_messages_per_s', 'out_messages_per_s'] as const).map(sum),
+      );
+      return first === position ? behind(parameters, 'sessionInterval', words) : [];
+    }
     const streams = streamsOf(entry);
     // The estimate counts what goes one way only as an echo.
     const perSecond = (senders * 1000) / numberOf(entry.parameters, 'sendingInterval');

@@ -20,6 +20,7 @@ import { runSession, type RunSession } from '../../session/runSession';
 import type { RunRequest, Shell } from '../../session/shell';
 import { openTarget } from '../../targets/openTarget';
 import { askHub, redirectHosts } from '../../wire/connect/probeHub';
+import type { ClusterPlace } from '../editorState';
 import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 
 export interface EditorShell extends Shell {
@@ -83,6 +84,14 @@ export type FollowedRun = Pick<
   'folder' | 'snapshots' | 'onSnapshot' | 'onResult' | 'finished' | 'stop'
 >;
 
+/** Where a run goes on, whether or not this window is open. */
+export interface GoingElsewhere {
+  readonly run: string;
+  readonly cluster: ClusterPlace;
+  /** Key of its bus, where the run was started from here. */
+  readonly key?: string | undefined;
+}
+
 export class EditorRun implements PanelSource {
   readonly interrupted = false;
   /** Settles when the result is stored, as far as it can be, and the target closed. */
@@ -104,6 +113,8 @@ export class EditorRun implements PanelSource {
     readonly run: PanelRun,
     private readonly session: FollowedRun,
     private readonly shell: Pick<EditorShell, 't' | 'runAgain' | 'openScenario' | 'copySummary'>,
+    /** It goes on there, whether or not this window is open. */
+    readonly elsewhere?: GoingElsewhere,
   ) {
     this.onSnapshot = session.onSnapshot;
     session.onResult((result) => {

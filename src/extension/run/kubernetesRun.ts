@@ -3,127 +3,32 @@ import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import { newRunId } from '../../machines/newRunId';
-import {
-  contextsOf,
-  isNamespace,
-  namespaceOf,
-  type Contexts,
-} from '../../machines/kubernetes/contexts';
-import { Kubectl } from '../../machines/kubernetes/kubectl';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
 import type { StopReason } from '../../runner/lead/conductor';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import type { Override } from '../../scenario/read/overrides';
 import { clusterRunOf, loadOn, type ClusterWishes } from '../../session/clusterRun';
 import type { FinishedRun } from '../../session/keepResult';
-import { runInCluster } from '../../session/runInCluster';
+import { observerOf } from '../../session/observing';
+import { attachInCluster, runInCluster, type ClusterShell } from '../../session/runInCluster';
 import { readScenario } from '../../session/scenarioFile';
 import type { RunRequest } from '../../session/shell';
-import type { ViewedRun } from '../../session/viewedRun';
-import { askPick, askText, type Place } from '../askInSteps';
+import type { ViewedRun, ViewRequest } from '../../session/viewedRun';
+import type { ClusterPlace } from '../editorState';
 import { t } from '../log';
-import { setting, type Services } from '../services';
-import { back, inSteps } from '../stepsOfQuestions';
-import { forEditor, withoutFlags } from './clusterWords';
+import { setting } from '../services';
+import { editorWords } from './askCluster';
 import {
   EditorRun,
   introduced,
   keptBaseline,
   type EditorShell,
   type FollowedRun,
+  type GoingElsewhere,
 } from './editorRun';
-import { answerProblem, validScenario } from './runTexts';
 
-export interface ClusterPlace {
-  readonly context: string;
-  readonly namespace: string;
-}
-
-/** Where it shall run, and on how many agents. */
-export interface ClusterChoice {
-  readonly cluster: ClusterPlace;
-  readonly overrides: readonly Override[];
-}
-
-const usualAgents = 3;
-const mostAgents = 1000;
-
-const kubectlOf = (place: Partial<ClusterPlace> = {}): Kubectl =>
-  new Kubectl({ ...place, program: setting('kubectl') || undefined });
-
-/** Asks for context, namespace and agents; undefined when turned away. @throws ExpectedError `kubectl-missing` and others of kubectl */
-export async function askCluster(
-  text: string,
-  { state }: Services,
-): Promise<ClusterChoice | undefined> {
-  const contexts = await contextsOf(kubectlOf()).catch((error: unknown) => {
-    throw forEditor(error);
-  });
-  if (contexts.names.length === 0)
-    throw new ExpectedError(
-      'kubectl-context',
-      t('kubectl knows no cluster yet: az aks get-credentials adds one on AKS.'),
-    );
-  const [last] = state.list('clusterPlaces');
-  const inFile = validScenario(text)?.agents;
-  const answers = await inSteps<string>(3, async (at, before, earlier) => {
-    const place = { step: at + 1, totalSteps: 3 };
-    if (at === 0) return askContext(contexts, earlier ?? last?.context, place);
-    const [context = ''] = before;
-    if (at === 1) {
-      const value =
-        earlier ?? (last?.context === context ? last.namespace : await usualNamespace(context));
-      return askText(
-        {
-          title: t('Run on Kubernetes: namespace'),
-          prompt: t('Everything of the run is made in it, and removed at its end.'),
-          value,
-          check: (typed) =>
-            isNamespace(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
-        },
-        place,
-      );
-    }
-    const value = earlier ?? String(inFile ?? usualAgents);
-    return askText({ title: t('Run on Kubernetes: agents'), value, ...agentsAsked(text) }, place);
-  });
-  if (answers === undefined) return undefined;
-  const [context = '', namespace = '', agents = ''] = answers;
-  await state.keep('clusterPlaces', [{ context, namespace }]);
-  const isAsInFile = agents === String(inFile ?? 1);
-  return {
-    cluster: { context, namespace },
-    overrides: isAsInFile ? [] : [{ path: 'config.agents', value: agents }],
-  };
-}
-
-const usualNamespace = (context: string): Promise<string> =>
-  namespaceOf(kubectlOf({ context })).catch(() => '');
-
-async function askContext(
-  { names, current }: Contexts,
-  chosen: string | undefined,
-  place: Place,
-): Promise<string | typeof back | undefined> {
-  const first = chosen !== undefined && names.includes(chosen) ? chosen : current;
-  const ordered = [...names].sort((a, b) => Number(b === first) - Number(a === first));
-  const items = ordered.map((label) => ({
-    label,
-    ...(label === current && { description: t('current context') }),
-  }));
-  const answer = await askPick(t('Run on Kubernetes: context'), items, place);
-  return answer === undefined || answer === back ? answer : answer.label;
-}
-
-const agentsAsked = (text: string) => ({
-  prompt: t('Processes that share the load, one per node as far as there are nodes.'),
-  check: (typed: string): string | undefined =>
-    /^\d{1,4}$/.test(typed) && Number(typed) >= 1 && Number(typed) <= mostAgents
-      ? answerProblem(text, [], { path: 'config.agents', value: typed }, t)
-      : t('Write a whole number from 1 to {0}.', mostAgents),
-});
+export { askCluster, askRun } from './askCluster';
 
 export interface ClusterStart {
   /** What goes on until the run is there to be shown. */
@@ -132,49 +37,78 @@ export interface ClusterStart {
   readonly leaving: AbortController;
 }
 
+const wishesFor = (place: ClusterPlace): ClusterWishes => ({
+  ...place,
+  kubectl: setting('kubectl') || undefined,
+  image: setting('kubernetesImage'),
+  busImage: setting('kubernetesBusImage'),
+});
+
 /** Starts a run in a cluster; undefined when the person did not confirm it. @throws ExpectedError for all that keeps it from starting */
 export async function startClusterRun(
   request: RunRequest,
   place: ClusterPlace,
   shell: EditorShell,
-  { progress, leaving }: ClusterStart,
+  start: ClusterStart,
 ): Promise<EditorRun | undefined> {
   const scenario = await readScenario(request, parseScenario);
-  const { context, workerScript, confirm, t: say } = shell;
-  const wishes: ClusterWishes = {
-    ...place,
-    kubectl: setting('kubectl') || undefined,
-    image: setting('kubernetesImage'),
-    busImage: setting('kubernetesBusImage'),
-  };
+  const { context, workerScript, confirm } = shell;
+  const wishes = wishesFor(place);
   const what = { run: newRunId(), scenario, ...request };
   const given = await clusterRunOf(what, wishes, { context, workerScript, notRunnable });
   const beyond = { ...loadOn(scenario, context), redirected: false };
   if (confirm && !(await confirm(beyond, scenario))) return undefined;
   const baseline = await keptBaseline(request, scenario, shell);
   const view = { ...request, ...(baseline && { baseline }) };
+  const elsewhere = { cluster: place, run: given.run, key: given.keys.lead };
+  return followed(elsewhere, request.title, shell, start, (seen) =>
+    runInCluster(given, wishes, view, seen, {
+      ...{ parseScenario, writeCounters },
+      observe: () =>
+        observerOf(scenario, { context, t: shell.t, say: (kind, text) => shell.say(kind, text) }),
+    }),
+  );
+}
+
+/** Shows a run that goes on in a cluster; one with a key was started from here, and is removed at its end. @throws ExpectedError `run-missing`, and others of kubectl */
+export function attachClusterRun(
+  elsewhere: GoingElsewhere,
+  request: ViewRequest,
+  shell: EditorShell,
+  start: ClusterStart,
+): Promise<EditorRun> {
+  const { run, key, cluster } = elsewhere;
+  const going = { run, key, isOwn: key !== undefined };
+  return followed(elsewhere, undefined, shell, start, (seen) =>
+    attachInCluster(going, wishesFor(cluster), request, seen, { parseScenario, writeCounters }),
+  );
+}
+
+/** Settles when there is something to show of the run. */
+function followed(
+  elsewhere: GoingElsewhere,
+  title: string | undefined,
+  shell: EditorShell,
+  { progress, leaving }: ClusterStart,
+  go: (seen: ClusterShell) => Promise<FinishedRun>,
+): Promise<EditorRun> {
   const stopping = new AbortController();
   return new Promise((resolve, reject) => {
     let following: FollowedCluster | undefined;
-    const over = runInCluster(
-      given,
-      wishes,
-      view,
-      {
-        ...{ progress, leaving: leaving.signal, t: say },
-        ...{ stopping: stopping.signal, stopReason: 'stopped' },
-        say: (kind, text) => shell.say(kind, withoutFlags(text)),
-        gathered: (nodes, agents) =>
-          progress(t('{0} of {1} agents are there ({2}).', nodes.length, agents, nodes.join(', '))),
-        begun: (viewed) => {
-          following = new FollowedCluster(viewed, over, { stopping, leaving });
-          resolve(new EditorRun(panelRunOf(viewed, request.title), following, shell));
-        },
-        finished: (finished) => following?.finish(finished),
+    const over = go({
+      ...{ progress, leaving: leaving.signal, t: shell.t, words: editorWords },
+      ...{ stopping: stopping.signal, stopReason: 'stopped' },
+      say: (kind, text) => shell.say(kind, text),
+      gathered: (nodes, agents) =>
+        progress(t('{0} of {1} agents are there ({2}).', nodes.length, agents, nodes.join(', '))),
+      begun: (viewed) => {
+        following = new FollowedCluster(viewed, over, { stopping, leaving });
+        const shown = panelRunOf(viewed, title ?? viewed.request.title);
+        resolve(new EditorRun(shown, following, shell, elsewhere));
       },
-      { parseScenario, writeCounters },
-    );
-    over.catch((error: unknown) => reject(forEditor(error) as Error));
+      finished: (finished) => following?.finish(finished),
+    });
+    over.catch(reject);
   });
 }
 
@@ -208,10 +142,11 @@ class FollowedCluster implements FollowedRun {
     this.results.fire(result);
   }
 
-  /** In order; at once the second time, and where the window closes. */
+  /** In order; at once the second time. With the window it only leaves sight: it goes on, and is found again. */
   stop(reason: StopReason): void {
+    if (reason !== 'stopped') return;
     const { stopping, leaving } = this.ways;
-    const isInOrder = reason === 'stopped' && !stopping.signal.aborted;
+    const isInOrder = !stopping.signal.aborted;
     const left = new ExpectedError('left', t('The run was left before its end.'));
     (isInOrder ? stopping : leaving).abort(left);
   }

@@ -107,12 +107,23 @@ export class ResultCommands {
   /** Offers what runs left that the closing of their window, or a crash, broke off. */
   async offerInterrupted(): Promise<void> {
     const { state } = this.services;
-    const offerOpening = (folder: string): Promise<void> =>
-      offer(
+    const offerOpening = (folder: string): Promise<void> => {
+      const name = path.basename(folder);
+      const open = { [t('Open Result')]: () => this.open(folder) };
+      const inCluster = state.clusterRunOf(folder);
+      if (inCluster === undefined)
+        return offer(
+          'Information',
+          t('The run {0} was interrupted; what was measured is kept.', name),
+          open,
+        );
+      const attach = { [t('Attach')]: () => this.controller.attach(inCluster) };
+      return offer(
         'Information',
-        t('The run {0} was interrupted; what was measured is kept.', path.basename(folder)),
-        { [t('Open Result')]: () => this.open(folder) },
+        t('The run {0} goes on in its cluster, without this window.', name),
+        { ...attach, ...open },
       );
+    };
     for (const run of state.list('unfinishedRuns')) {
       const found = await runState(run);
       if (found === 'running') continue;
@@ -145,7 +156,11 @@ export class ResultCommands {
     }
     // Paths in the copy mean what they meant where it was written.
     const origin = this.originOf(folder);
-    await this.controller.run({ uri, origin, title, text, overrides: [] });
+    const inCluster = this.services.state.clusterRunOf(folder);
+    await this.controller.run({
+      ...{ uri, origin, title, text, overrides: [] },
+      ...(inCluster && { cluster: inCluster.cluster }),
+    });
   }
 
   async copySummary(argument: unknown): Promise<void> {

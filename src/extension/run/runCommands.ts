@@ -166,7 +166,12 @@ export async function newScenario(named?: unknown, url?: unknown): Promise<void>
     typeof url === 'string'
       ? template.replace(/^( *target: )local$/m, (_line, key: string) => key + url)
       : template;
-  const uri = await freeName(`${useCase.name}.signalr.yaml`);
+  await openUnsaved(`${useCase.name}.signalr.yaml`, text);
+}
+
+/** Opens a new file with a text, unsaved, under a name that is not taken. */
+export async function openUnsaved(name: string, text: string): Promise<void> {
+  const uri = await freeName(name);
   const document = await vscode.workspace.openTextDocument(uri);
   await vscode.window.showTextDocument(document);
   if (document.getText() !== '') return;

@@ -1,28 +1,31 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { noticeText } from '../../results/redact';
 import type { Result } from '../../results/result';
-import { scenarioFile } from '../../results/resultFolder';
+import { resultFile, scenarioFile } from '../../results/resultFolder';
 import type { Override } from '../../scenario/read/overrides';
 import { behindOf } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
 import { readScenarioFile } from '../../session/scenarioFile';
-import { startTimes, type RunRequest, type Saying } from '../../session/shell';
+import { startTimes, type Saying } from '../../session/shell';
 import { errorText, type Log, notification, t, offer } from '../log';
 import type { PanelSource } from '../panel/panelSession';
 import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
 import { fromName } from '../results/resultEntry';
 import { textNow } from '../scenarios/scenarioFiles';
+import type { ClusterPlace, ClusterRunHere } from '../editorState';
 import { setting, runCopyScheme, type Services } from '../services';
 import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
 import { sentencesIn } from '../translateSentences';
 import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
-import type { ClusterPlace } from './kubernetesRun';
+import { BusKeys } from './busKeys';
+import type { ClusterStart } from './kubernetesRun';
 import { scenarioChanges, showStatus, showWaiting, waitCancellably } from './runStatus';
 import { workersOverride } from './runTexts';
 
@@ -34,6 +37,15 @@ export interface ScenarioToRun {
   readonly overrides: readonly Override[];
   /** Absent: the load comes from this machine. */
   readonly cluster?: ClusterPlace;
+}
+
+/** One that was seen before has a folder. */
+type RunOfCluster = Omit<ClusterRunHere, 'folder'> & Partial<ClusterRunHere>;
+
+/** What is being started; nothing is known of a run that is only looked at. */
+interface Started {
+  readonly scenario?: ScenarioToRun;
+  readonly uri?: vscode.Uri;
 }
 
 /** How long closing the window may wait for a run to write what it measured. */
@@ -52,28 +64,45 @@ export class RunController implements vscode.Disposable {
   /** Calls off what is being started elsewhere. */
   private leaving: AbortController | undefined;
   private startingElsewhere: Promise<unknown> | undefined;
+  private readonly busKeys: BusKeys;
   private readonly startTime = startTimes(() => new Date());
 
   constructor(
     private readonly services: Services,
     private readonly panels: RunPanels,
     private readonly extension: vscode.ExtensionContext,
-  ) {}
+  ) {
+    this.busKeys = new BusKeys(extension.secrets);
+  }
 
   /** Starts a run, in the panel of the run `instead` that it repeats; whatever keeps it from starting is said. */
   async run(scenario: ScenarioToRun, instead?: string): Promise<void> {
     if (!(await trusted())) return;
+    const { title, uri } = scenario;
+    await this.whenFree(title, { scenario, uri }, () => this.start(scenario, instead));
+  }
+
+  /** Shows a run that goes on in a cluster: one that was seen before, or one that the person chooses. */
+  async attach(seen?: ClusterRunHere): Promise<void> {
+    if (!(await trusted())) return;
+    const going: RunOfCluster | undefined =
+      seen ?? (await (await kubernetes()).askRun(this.services));
+    if (going) await this.whenFree(going.run, {}, () => this.startAttached(going));
+  }
+
+  /** Starts what is titled so, once nothing else goes on. */
+  private async whenFree(title: string, of: Started, start: () => Promise<void>): Promise<void> {
     if (this.starting !== undefined) {
       this.sayBusy(this.starting);
       return;
     }
-    this.starting = scenario.title;
+    this.starting = title;
     try {
       this.stopsAtStart = false;
-      if (await this.free(scenario.title)) await this.start(scenario, instead);
+      if (await this.free(title)) await start();
     } catch (error) {
       this.services.log.error(error);
-      void this.sayWhy(error, scenario);
+      void this.sayWhy(error, of);
     } finally {
       this.starting = undefined;
     }
@@ -134,6 +163,8 @@ export class RunController implements vscode.Disposable {
     const { session } = this;
     this.leaving?.abort(calledOff());
     session?.stop('interrupted');
+    // One that goes on in a cluster is offered at the next start.
+    if (session?.elsewhere) return;
     const over = session?.finished ?? this.startingElsewhere;
     if (over === undefined) return;
     await Promise.race([
@@ -151,7 +182,8 @@ export class RunController implements vscode.Disposable {
   private async free(title: string): Promise<boolean> {
     const { session } = this;
     if (!session) return true;
-    const choice = await askSecondRun(title, session.run.title);
+    // One that has its result is only being cleared away.
+    const choice = session.result ? 'wait' : await askSecondRun(title, session.run.title);
     if (choice === 'cancel') return false;
     if (choice === 'stop') session.stop();
     const over = session.finished.then(
@@ -174,9 +206,8 @@ export class RunController implements vscode.Disposable {
   }
 
   private async start(scenario: ScenarioToRun, instead: string | undefined): Promise<void> {
-    const { log, places, index, running, state } = this.services;
-    const { uri, title, text } = scenario;
-    const { cluster } = scenario;
+    const { places } = this.services;
+    const { uri, title, text, cluster, origin } = scenario;
     // A machine of a cluster has other cores than this one.
     const workers = cluster === undefined ? workersOverride(text, setting('workers')) : [];
     const overrides = [...scenario.overrides, ...workers];
@@ -185,43 +216,88 @@ export class RunController implements vscode.Disposable {
     const request = { title, text, overrides, directories, keepGoing: setting('keepGoing') };
     const session = await (cluster === undefined
       ? startEditorRun(request, shell)
-      : this.startInCluster(request, cluster, shell));
-    if (!session) return;
-    log.info(`${title} → ${session.run.targetUrl}, result in ${session.folder}`);
+      : this.startElsewhere(title, async (start) =>
+          (await kubernetes()).startClusterRun(request, cluster, shell, start),
+        ));
+    if (session) await this.began(session, { uri, origin, instead });
+  }
+
+  private async startAttached({ run, folder, cluster }: RunOfCluster): Promise<void> {
+    const { places, state } = this.services;
+    const written = folder === undefined ? undefined : state.originOf(folder);
+    const origin = written === undefined ? undefined : vscode.Uri.parse(written);
+    const nothing = { uri: vscode.Uri.file('/'), title: run, text: '', overrides: [] };
+    let session: EditorRun | undefined;
+    const shell = {
+      ...(await this.shellOf({ ...nothing, origin }, [])),
+      runAgain: () =>
+        void vscode.commands.executeCommand('signalrBenchmark.runAgain', session?.folder),
+    };
+    const elsewhere = { cluster, run, key: await this.busKeys.of(run) };
+    session = await this.startElsewhere(run, async (start) =>
+      (await kubernetes()).attachClusterRun(
+        elsewhere,
+        { directories: places.for(origin) },
+        shell,
+        start,
+      ),
+    );
+    if (session === undefined) return;
+    // What was seen of it before is in its new folder, too.
+    if (folder !== undefined) await this.remember(() => superseded(folder));
+    const uri = vscode.Uri.file(path.join(session.folder, scenarioFile));
+    const instead = folder === undefined ? undefined : path.basename(folder);
+    await this.began(session, { uri, origin, instead });
+  }
+
+  /** Follows a run to its end, and shows it. */
+  private async began(
+    session: EditorRun,
+    {
+      uri,
+      origin,
+      instead,
+    }: Pick<ScenarioToRun, 'uri' | 'origin'> & { instead?: string | undefined },
+  ): Promise<void> {
+    const { log, index, running, state } = this.services;
+    const { elsewhere, folder } = session;
+    log.info(`${session.run.title} → ${session.run.targetUrl}, result in ${folder}`);
     this.session = session;
     this.latest = session;
     // First of all: whatever fails here, the run is followed to its end.
     void this.follow(session, uri);
     if (this.stopsAtStart) session.stop();
     await running.set(uri);
-    const { origin } = scenario;
-    if (origin) await this.remember(() => state.setOrigin(session.folder, origin.toString()));
-    await this.remember(() => state.addUnfinishedRun({ folder: session.folder, pid: process.pid }));
+    if (origin) await this.remember(() => state.setOrigin(folder, origin.toString()));
+    await this.remember(() => state.addUnfinishedRun({ folder, pid: process.pid }));
+    if (elsewhere !== undefined) {
+      const { key, run, cluster } = elsewhere;
+      await this.remember(() => state.setClusterRun({ folder, run, cluster }));
+      if (key !== undefined) await this.remember(() => this.busKeys.keep(run, key));
+    }
     this.showRun(session, instead);
     showStatus(session, () => this.isShown(session), this.panelEmitter.event);
     index.refresh();
   }
 
   /** Shows what goes on until there is a run to be shown; undefined when it was called off. */
-  private async startInCluster(
-    request: RunRequest,
-    place: ClusterPlace,
-    shell: EditorShell,
+  private async startElsewhere(
+    title: string,
+    go: (start: ClusterStart) => Promise<EditorRun | undefined>,
   ): Promise<EditorRun | undefined> {
-    const { startClusterRun } = await kubernetes();
     const leaving = new AbortController();
     const isUnwanted = (): boolean => leaving.signal.aborted;
     this.leaving = leaving;
     try {
       return await vscode.window.withProgress(
-        notification(noticeText(request.title), true),
+        notification(noticeText(title), true),
         (shown, token) => {
           token.onCancellationRequested(() => leaving.abort(calledOff()));
           const progress = (message: string): void => {
             this.services.log.info(message);
             shown.report({ message: noticeText(message) });
           };
-          const started = startClusterRun(request, place, shell, { progress, leaving });
+          const started = go({ progress, leaving });
           this.startingElsewhere = started;
           return started;
         },
@@ -261,6 +337,8 @@ export class RunController implements vscode.Disposable {
       void vscode.window.showErrorMessage(errorText(error));
     } finally {
       changes.dispose();
+      const { elsewhere } = session;
+      if (elsewhere !== undefined) await this.remember(() => this.busKeys.forget(elsewhere.run));
       if (this.session === session) this.session = undefined;
       await running.set(undefined);
       index.refresh();
@@ -284,9 +362,15 @@ export class RunController implements vscode.Disposable {
     const reference = await secrets.referencesOf([text, ...values]);
     const { scheme, fsPath } = origin ?? uri;
     const folder = scheme === 'file' ? path.dirname(fsPath) : process.cwd();
-    const readFile = (name: string) => readScenarioFile(path.resolve(folder, name));
+    const readFile = (name: string, mostBytes?: number) =>
+      readScenarioFile(path.resolve(folder, name), mostBytes);
+    // Runs are off where the workspace is not trusted, and so are the commands of its scenarios.
+    const commandFolder = vscode.workspace.isTrusted ? folder : undefined;
     return {
-      context: { reference, serverScript, editorAccount, readFile },
+      context: {
+        ...{ reference, serverScript, editorAccount, readFile },
+        ...(commandFolder !== undefined && { commandFolder }),
+      },
       workerScript: this.extension.asAbsolutePath(path.join('dist', 'worker.js')),
       confirm: (beyond, of) => confirmLoad(beyond, of, state),
       waiting: (url, _withinMs, over) => showWaiting(url, over),
@@ -342,19 +426,18 @@ export class RunController implements vscode.Disposable {
     });
   }
 
-  private async sayWhy(error: unknown, scenario: ScenarioToRun): Promise<void> {
-    const { uri } = scenario;
+  private async sayWhy(error: unknown, { scenario, uri }: Started): Promise<void> {
     const code = error instanceof ExpectedError ? error.code : '';
     if (code === 'hub-methods') {
       await sayMissingMethods(error as MissingMethods);
       return;
     }
-    if (code === 'scenario-problems') {
+    if (code === 'scenario-problems' && uri !== undefined) {
       await vscode.window.showTextDocument(uri).then(undefined, () => undefined);
       await vscode.window.showErrorMessage(errorText(error));
       return;
     }
-    if (code === 'agents') {
+    if (code === 'agents' && scenario !== undefined) {
       await this.offerPlaces(scenario);
       return;
     }
@@ -365,6 +448,12 @@ export class RunController implements vscode.Disposable {
       [t('Show Log')]: () => this.services.log.show(),
     });
   }
+}
+
+/** Removes what was seen of a run that is being seen again; a result stays. */
+async function superseded(folder: string): Promise<void> {
+  if (!existsSync(path.join(folder, resultFile)))
+    await rm(folder, { recursive: true, force: true });
 }
 
 /** Only people with a cluster wait for it. */

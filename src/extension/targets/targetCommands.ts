@@ -174,7 +174,7 @@ function signInText(name: string, connectMs: string, missingRestRole: string | u
       );
 }
 
-function nodeOf(argument: unknown): TargetNode | undefined {
+export function nodeOf(argument: unknown): TargetNode | undefined {
   const kind = (argument as { kind?: unknown } | undefined)?.kind;
   const known = kind === 'local' || kind === 'hub' || kind === 'secret';
   return known ? (argument as TargetNode) : undefined;
@@ -296,7 +296,7 @@ export async function pickTarget(
 }
 
 /** The way back from it leads to the list of targets. */
-function askHubUrl(title: string, place?: Place): Promise<string | typeof back | undefined> {
+export function askHubUrl(title: string, place?: Place): Promise<string | typeof back | undefined> {
   const question = {
     ...{ title, prompt: t('Hub URL'), placeholder: 'http://localhost:5050/signalrbench' },
     check: urlProblem,

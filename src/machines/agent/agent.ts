@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import { hideSecrets } from '../../base/text';
 import type { Plan } from '../../plan/plan';
 import type {
   ClockOrder,
+  FactOf,
   FromWorker,
   ToWorker,
   WorkerHost,
@@ -16,6 +16,7 @@ import { toolVersion } from '../../results/result';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { machineClock } from '../../runner/machineClock';
 import type { Scenario } from '../../scenario/scenario';
+import { SecretHider } from '../../targets/identities/rowSecrets';
 import type { OpenTarget } from '../../targets/target';
 import type { Bus } from '../bus/bus';
 import { InOrder } from '../bus/inOrder';
@@ -93,6 +94,8 @@ const leavingWordsMs = 10_000;
 /** From its last word on the bus until the coordinator says that it has it; the bus may lose it meanwhile. */
 const takenWithinMs = 10_000;
 const closeMs = 3000;
+/** Numbers of a report that goes with the sample after it; one that is longer goes by itself. */
+const mostHeld = 3000;
 
 /** Waits for a run and works for it to its end. @throws ExpectedError `agent-refused`, `run-id` */
 export async function serveRun(
@@ -158,7 +161,10 @@ class Agent {
   private isReading = false;
   private readonly clock = machineClock();
   private workers: AgentWorkers | undefined;
+  /** Of each worker what has moved, until its sample is there. */
+  private readonly held = new Map<number, FactOf<'moved'>>();
   private target: OpenTarget | undefined;
+  private hider: SecretHider | undefined;
   private reference: ReferenceClock | undefined;
   private heardMs = performance.now();
   private startCpu = process.cpuUsage();
@@ -182,7 +188,7 @@ class Agent {
     };
     const lost = (): void => this.over({ kind: 'alone', text: 'the bus took nothing any more' });
     // The coordinator may have other keys, and would not know them in a text.
-    const hide = (text: string): string => hideSecrets(text, this.target?.secrets ?? []);
+    const hide = (text: string): string => this.hider?.hide(text) ?? text;
     this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, now, lost, hide);
   }
 
@@ -267,7 +273,8 @@ class Agent {
       );
     const isSame = order.clock !== undefined && order.clock === place.clock;
     const nowUs = (): number => this.clock.nowUs();
-    this.reference = new ReferenceClock(bus, place.subjects.clock, nowUs, isSame);
+    const { agents, subjects } = place;
+    this.reference = new ReferenceClock(bus, subjects.clock, nowUs, isSame, agents);
     let firstUs = 0;
     const offset = await this.reference.begin(({ offsetUs }) =>
       this.workers?.order({ type: 'clock', offsetUs: offsetUs - firstUs }),
@@ -276,6 +283,7 @@ class Agent {
       throw new ExpectedError('clock', 'the coordinator did not answer when asked for its time');
     firstUs = offset.offsetUs;
     this.target = await parts.openTarget(scenario, order);
+    this.hider = new SecretHider(this.target.secrets, this.target.endpoint.personal);
     this.startCpu = process.cpuUsage();
     const share: AgentShare = {
       ...{ plan, target: this.target, agent: place.agent },
@@ -283,7 +291,7 @@ class Agent {
     };
     this.workers = parts.startWorkers(share, {
       fact: (worker, fact) => {
-        this.outbox.put({ worker, fact: this.withClock(fact) });
+        this.report(worker, fact);
         if (fact.type === 'closed' && this.workers?.alive.size === 0) this.over({ kind: 'done' });
       },
       lost: (_worker, error) => this.fail(error),
@@ -294,6 +302,22 @@ class Agent {
       this.subscriptions.push(
         passes.onRenewed((pass) => this.workers?.order({ type: 'renewed', pass })),
       );
+  }
+
+  /** What has moved and the sample that follows it go as one. */
+  private report(worker: number, fact: FromWorker): void {
+    const { held, outbox } = this;
+    const before = held.get(worker);
+    held.delete(worker);
+    const isShort = fact.type === 'moved' && fact.changes.length <= mostHeld;
+    if (before !== undefined && fact.type === 'sampled') {
+      const { upToUs, changes } = before;
+      outbox.put({ worker, fact: this.withClock(fact), moved: { upToUs, changes } });
+      return;
+    }
+    if (before !== undefined) outbox.put({ worker, fact: before });
+    if (isShort) held.set(worker, fact);
+    else outbox.put({ worker, fact: this.withClock(fact) });
   }
 
   /** Workers do not know how far their clock may be off. */

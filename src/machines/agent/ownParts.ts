@@ -39,6 +39,9 @@ export function ownParts(shell: AgentShell): AgentParts {
       return { ...filled, dialect: dialectOf(order.dialect) };
     },
     openTarget: (scenario, order) => {
+      // A scenario from the bus runs no command here, and asks nobody with secrets of this machine.
+      if (scenario.identities?.kind === 'command' || scenario.identities?.kind === 'url')
+        throw new ExpectedError('identities', 'agents ask nobody for identities');
       const { reference, serverScript } = shell;
       return shell.openTarget(scenario, { reference, serverScript, readFile: readFile(order) });
     },

@@ -32,6 +32,8 @@ export interface Bus {
   append(subject: string, value: string, id: string): Promise<void>;
   /** Keeps a value where its subject has none; false when it has one. @throws BusError */
   claim(subject: string, value: string): Promise<boolean>;
+  /** Whether the log has anything at a subject. @throws BusError where the bus does not say */
+  isTaken(log: string, subject: string): Promise<boolean>;
   /** What the log has at a subject last; undefined where that is nothing, or the bus does not say. */
   read(log: string, subject: string): Promise<string | undefined>;
   /** All that the log has below a subject, and all that comes, in order. A log that was made anew is read from its begin. */

@@ -43,7 +43,7 @@ export class LogWriter {
 
   /** @param writer part of the ids of its messages: nobody else in the log has it */
   constructor(
-    private readonly bus: Bus,
+    private readonly bus: Pick<Bus, 'append'>,
     private readonly subject: string,
     private readonly writer: string,
     private readonly options: LogWriterOptions = {},

@@ -10,16 +10,19 @@ import {
 import {
   connect,
   nanos,
+  type Msg,
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
-import { inboxOf, streamOf } from '../messages';
+import { everyLog, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
 const wrongLastSequence = 10_071;
 const noSuchStream = 10_059;
+/** Status of an answer to `DIRECT.GET`. Source: nats-server, ADR-31, "JetStream Direct Get". */
+const nothingThere = 404;
 /** Of an outbox, and of what a reader may miss. */
 const duplicateWindowMs = 10 * 60_000;
 /** A log that nobody removed goes away by itself. */
@@ -40,8 +43,13 @@ export interface BusAddress {
   readonly name: string;
 }
 
-/** @throws BusError in words for people, without the password */
-export async function connectNats(address: BusAddress): Promise<Bus> {
+/** What is thrown where the bus fails, made of a sentence and its cause. */
+export type BusErrorOf = (message: string, cause: unknown) => Error;
+
+const usualError: BusErrorOf = (message, cause) => new BusError(message, cause);
+
+/** @throws what `errorOf` makes of words for people, without the password; so do the methods of the bus */
+export async function connectNats(address: BusAddress, errorOf = usualError): Promise<Bus> {
   const servers = address.url.split(',').map((each) => each.trim());
   // The library takes no notice of the scheme: with these options it speaks to no server without TLS.
   const needsTls = address.ca !== undefined || servers.some((each) => /^tls:/i.test(each));
@@ -66,12 +74,12 @@ export async function connectNats(address: BusAddress): Promise<Bus> {
         throw error;
       },
     );
-    return new NatsBus(connection, manager);
+    return new NatsBus(connection, manager, errorOf);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const hint = /jetstream/i.test(why) ? ' Start nats-server with --jetstream.' : '';
     const text = `The bus at ${shown} cannot be used: ${why}.${hint}`;
-    throw new BusError(text.replace('..', '.'), error);
+    throw errorOf(text.replace('..', '.'), error);
   }
 }
 
@@ -86,6 +94,7 @@ class NatsBus implements Bus {
   constructor(
     private readonly connection: NatsConnection,
     private readonly manager: JetStreamManager,
+    private readonly errorOf: BusErrorOf,
   ) {
     this.streams = jetstream(connection, { timeout: answerTimeoutMs });
     void this.watchLink();
@@ -159,6 +168,18 @@ class NatsBus implements Bus {
   async openLog(name: string, renewed: () => void = () => undefined): Promise<void> {
     const madeAt = await this.sayWhy('make the log of the run', () => this.make(name));
     this.opened.set(name, { madeAt, renewed });
+    // Who may not list them leaves them to somebody else.
+    void this.sweep().catch(() => undefined);
+  }
+
+  /** What is in a log goes by its age, the empty log does not: those of runs that were killed for good. */
+  private async sweep(): Promise<void> {
+    const { streams } = this.manager;
+    for await (const { config, created, state } of streams.list(everyLog)) {
+      const isOld = Date.now() - Date.parse(created) > logAgeMs;
+      const isOwn = [...this.opened.keys()].some((log) => streamOf(log) === config.name);
+      if (isOld && !isOwn && state.messages === 0) await streams.delete(config.name);
+    }
   }
 
   /** When the bus has made it, as it says. */
@@ -180,7 +201,7 @@ class NatsBus implements Bus {
       return true;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === noSuchStream) return false;
-      throw busError('look for the log of the run', error);
+      throw this.failed('look for the log of the run', error);
     }
   }
 
@@ -190,7 +211,7 @@ class NatsBus implements Bus {
       await this.manager.streams.delete(streamOf(name));
     } catch (error) {
       if (!(error instanceof JetStreamApiError && error.code === noSuchStream))
-        throw busError('remove the log of the run', error);
+        throw this.failed('remove the log of the run', error);
     }
   }
 
@@ -209,19 +230,31 @@ class NatsBus implements Bus {
       return true;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === wrongLastSequence) return false;
-      throw busError('take a place in the run', error);
+      throw this.failed('take a place in the run', error);
     }
+  }
+
+  async isTaken(log: string, subject: string): Promise<boolean> {
+    const { headers } = await this.sayWhy('look who leads the run', () => this.last(log, subject));
+    const code = headers?.code ?? 0;
+    if (code > 0 && code !== nothingThere)
+      throw this.failed('look who leads the run', new Error(`it said ${code}`));
+    return code === 0;
   }
 
   async read(log: string, subject: string): Promise<string | undefined> {
     try {
-      const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
-      const found = await this.connection.request(asked, '', { timeout: answerTimeoutMs });
+      const found = await this.last(log, subject);
       // An answer with a status has no value.
       return (found.headers?.code ?? 0) > 0 ? undefined : found.string();
     } catch {
       return undefined;
     }
+  }
+
+  private last(log: string, subject: string): Promise<Msg> {
+    const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
+    return this.connection.request(asked, '', { timeout: answerTimeoutMs });
   }
 
   async follow(log: string, subject: string, seen: Follower): Promise<Following> {
@@ -247,8 +280,13 @@ class NatsBus implements Bus {
     try {
       return await work();
     } catch (error) {
-      throw busError(what, error);
+      throw this.failed(what, error);
     }
+  }
+
+  private failed(what: string, error: unknown): Error {
+    const why = error instanceof Error ? error.message : String(error);
+    return this.errorOf(`The bus did not ${what}: ${why}.`, error);
   }
 }
 
@@ -307,9 +345,4 @@ class LogReader implements Following {
     this.reading.over(this);
     void this.messages?.close();
   }
-}
-
-function busError(what: string, error: unknown): BusError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new BusError(`The bus did not ${what}: ${why}.`, error);
 }

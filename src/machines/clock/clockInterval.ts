@@ -22,7 +22,7 @@ export interface ClockOffset {
  * What two clocks may move apart in a microsecond: the limit to which time daemons slew a clock. Source: `adjtimex(2)`,
  * "MAXFREQ", 500 ppm. A daemon may step it, too: then intervals do not meet any more.
  */
-const mostDrift = 500e-6;
+export const mostDrift = 500e-6;
 
 /** Puts exchanges together. */
 export class ClockInterval {

@@ -2,12 +2,12 @@ import { readFile, readlink } from 'node:fs/promises';
 import type { Disposable } from '../../base/event';
 import { slewTimeUs } from '../../runner/machineClock';
 import type { Bus } from '../bus/bus';
+import { AskingPace } from './askingPace';
 import { ClockInterval, type ClockOffset } from './clockInterval';
 
-/** Exchanges of one burst, the first of which finds cold paths: ten a second, of which the coordinator of many agents has many. */
-const burst = 4;
-const burstEveryMs = 400;
 const answerWithinMs = 2000;
+/** Where nobody has answered. */
+const askAgainMs = 400;
 /** Until an offset is taken, so that one with a bad start is not used for the whole run. */
 const firstExchanges = 30;
 
@@ -49,19 +49,27 @@ export class ReferenceClock implements Disposable {
   private errors: { readonly atUs: number; readonly errorUs: number }[] = [];
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
+  private readonly pace: AskingPace;
 
-  /** @param isSame whether both have one clock, so that there is nothing to find out */
+  /**
+   * @param isSame whether both have one clock, so that there is nothing to find out
+   * @param agents that ask the same coordinator
+   */
   constructor(
     private readonly bus: Bus,
     private readonly subject: string,
     private readonly nowUs: () => number,
     private readonly isSame: boolean,
-  ) {}
+    agents = 1,
+  ) {
+    this.pace = new AskingPace(agents);
+  }
 
   /** Undefined when nobody answers. */
   async begin(moved: (offset: ClockOffset) => void): Promise<ClockOffset | undefined> {
     if (this.isSame) return { offsetUs: 0, boundUs: 0 };
-    await this.ask(firstExchanges);
+    for (let asked = 0; asked < firstExchanges && !this.isOver; asked++)
+      if (!(await this.ask())) break;
     const nowUs = this.nowUs();
     const first = this.interval.at(nowUs);
     if (first === undefined) return undefined;
@@ -92,14 +100,23 @@ export class ReferenceClock implements Disposable {
     clearTimeout(this.timer);
   }
 
-  private later(moved: (offset: ClockOffset) => void): void {
+  private later(moved: (offset: ClockOffset) => void, waitMs = askAgainMs): void {
     if (this.isOver) return;
     this.timer = setTimeout(() => {
-      void this.ask(burst).then(() => {
+      void this.burst().then((nextMs) => {
         this.follow(moved);
-        this.later(moved);
+        this.later(moved, nextMs);
       });
-    }, burstEveryMs);
+    }, waitMs);
+  }
+
+  /** @returns when the next one is due, milliseconds */
+  private async burst(): Promise<number> {
+    for (let asked = 1; ; asked++) {
+      if (this.isOver || !(await this.ask())) return askAgainMs;
+      const errorUs = this.interval.at(this.nowUs())?.boundUs ?? Infinity;
+      if (!this.pace.goesOn(asked, errorUs)) return this.pace.pauseMs(errorUs);
+    }
   }
 
   /** A clock that moves all the time is worse than one that is a little off: it stays as long as it is near the middle. */
@@ -109,27 +126,26 @@ export class ReferenceClock implements Disposable {
     const found = this.interval.at(nowUs);
     if (found === undefined || course === undefined) return;
     const { offsetUs, boundUs } = found;
-    if (Math.abs(offsetUs - course.toOffsetUs) <= boundUs / 4) return;
+    if (Math.abs(offsetUs - course.toOffsetUs) <= boundUs / 8) return;
     const fromOffsetUs = offsetOf(course, nowUs);
     this.course = { fromUs: nowUs, fromOffsetUs, toOffsetUs: offsetUs };
     moved(found);
   }
 
-  private async ask(times: number): Promise<void> {
-    for (let count = 0; count < times && !this.isOver; count++) {
-      const sentUs = this.nowUs();
-      const answer = await this.bus.ask(this.subject, '', answerWithinMs);
-      const receivedUs = this.nowUs();
-      if (answer === undefined) return;
-      const [heardUs = NaN, answeredUs = NaN] = answer.split(' ', 2).map(Number);
-      this.note();
-      this.interval.add({ sentUs, heardUs, answeredUs, receivedUs });
-    }
-    // What a jump has made of it.
+  /** @returns whether there was an answer */
+  private async ask(): Promise<boolean> {
+    const sentUs = this.nowUs();
+    const answer = await this.bus.ask(this.subject, '', answerWithinMs);
+    const receivedUs = this.nowUs();
+    // As large as it had become: the answer makes it smaller again, or a jump larger.
     this.note();
+    if (answer === undefined) return false;
+    const [heardUs = NaN, answeredUs = NaN] = answer.split(' ', 2).map(Number);
+    this.interval.add({ sentUs, heardUs, answeredUs, receivedUs });
+    this.note();
+    return true;
   }
 
-  /** Before an answer makes it smaller again. */
   private note(): void {
     if (this.course === undefined) return;
     const nowUs = this.nowUs();

@@ -1,7 +1,7 @@
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { WorkerSample } from '../../measure/sample';
-import type { AgentSummary } from '../../measure/summary';
+import type { AgentProgress } from '../../measure/summary';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
 import type { Bus, Following } from '../bus/bus';
 import { InOrder } from '../bus/inOrder';
@@ -46,6 +46,17 @@ const lostWithBus =
 /** `left` and `lost` are over, as `final` is; a `suspect` may come back. */
 type AgentState = 'joined' | 'running' | 'suspect' | 'leaving' | 'final' | 'left' | 'lost';
 
+const statusOf: Readonly<Record<AgentState, AgentProgress['status']>> = {
+  ...{ joined: 'running', running: 'running', suspect: 'silent', leaving: 'leaving' },
+  ...{ final: 'done', left: 'left', lost: 'lost' },
+};
+
+interface CpuMark {
+  readonly fromUs: number;
+  cpuUs: number;
+  isMet: boolean;
+}
+
 class Agent {
   state: AgentState = 'joined';
   readonly ready = new Set<number>();
@@ -59,6 +70,9 @@ class Agent {
   behindSinceMs: number | undefined;
   open = 0;
   cpuUs = 0;
+  /** Run time of the last sample, and what was used until the first one of a time. */
+  sampledUs = 0;
+  cpuMark: CpuMark | undefined;
   clockErrorUs = 0;
   mostClockErrorUs = 0;
   clockJumps = 0;
@@ -75,7 +89,13 @@ class Agent {
     this.facts = new InOrder((fact) => take(this, fact));
   }
 
-  sampled({ tick, clock }: WorkerSample): void {
+  sampled({ tick, clock, atUs }: WorkerSample): void {
+    this.sampledUs = Math.max(this.sampledUs, atUs);
+    const mark = this.cpuMark;
+    if (mark?.isMet === false && atUs >= mark.fromUs) {
+      mark.cpuUs = this.cpuUs;
+      mark.isMet = true;
+    }
     this.lastTick = Math.max(this.lastTick, tick);
     if (clock === undefined) return;
     this.mostClockErrorUs = Math.max(this.mostClockErrorUs, clock.errorUs);
@@ -83,7 +103,8 @@ class Agent {
   }
 
   get isHere(): boolean {
-    return !['final', 'left', 'lost'].includes(this.state);
+    const { state } = this;
+    return state !== 'final' && state !== 'left' && state !== 'lost';
   }
 
   get place(): string {
@@ -112,6 +133,9 @@ export interface AgentHostsContext {
   readonly lossMs?: number;
   /** The bus has come back without the log. */
   readonly renewed?: Event<void>;
+  /** What another process would have claimed that has taken the lead from this one; and called, once, when one has. */
+  readonly successor?: string;
+  readonly ousted?: () => void;
   /** By any monotonic clock; and what looks after the agents four times a second by it. */
   readonly nowMs?: () => number;
   readonly every?: (look: () => void) => Disposable;
@@ -137,6 +161,7 @@ export class AgentHosts implements WorkerHost {
   private isOver = false;
   private readonly nowMs: () => number;
   private looked: number;
+  private wasDeaf = false;
   /** When the last fact of anybody was read, or the reader was made. */
   private readMs: number;
   private readonly waitingForChange = new Set<() => void>();
@@ -146,7 +171,12 @@ export class AgentHosts implements WorkerHost {
     const { run, members, order, bus, subjects, nowMs = () => performance.now() } = context;
     this.nowMs = nowMs;
     this.looked = this.readMs = nowMs();
-    this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`, {
+    const append: Bus['append'] = async (...entry) => {
+      // Orders of two would contradict each other: one that was away looks before it says what it had to say.
+      if (await this.isOusted()) throw new Error('another process leads the run');
+      return bus.append(...entry);
+    };
+    this.orders = new LogWriter({ append }, subjects.lead, `lead.${order.runId}`, {
       ownSubjects: true,
     });
     this.list = members.map((member, index) => {
@@ -251,8 +281,13 @@ export class AgentHosts implements WorkerHost {
     return this.list.reduce((sum, agent) => sum + (agent.isHere ? agent.open : 0), 0);
   }
 
-  cpuUs(): number {
-    return this.list.reduce((sum, { cpuUs }) => sum + cpuUs, 0);
+  /** Workers report at the border of a step: what an agent had used then comes with that. */
+  measureCpu(fromUs: number): () => number {
+    const before = this.list.map((agent) => {
+      agent.cpuMark = { fromUs, cpuUs: agent.cpuUs, isMet: agent.sampledUs >= fromUs };
+      return agent.cpuMark;
+    });
+    return () => this.list.reduce((sum, { cpuUs }, at) => sum + cpuUs - before[at]!.cpuUs, 0);
   }
 
   order(order: ToWorker): void {
@@ -271,10 +306,10 @@ export class AgentHosts implements WorkerHost {
     }
   }
 
-  agents(): AgentSummary[] {
+  agents(): AgentProgress[] {
     return this.list.map(({ index, place, state, lastTick, mostClockErrorUs, clockJumps }) => ({
       ...{ index: index + 1, node: place, lastTick, share: 1 / this.list.length },
-      status: state === 'lost' ? 'lost' : state === 'left' ? 'left' : 'done',
+      status: statusOf[state],
       clockErrorUs: Math.ceil(mostClockErrorUs),
       ...(clockJumps > 0 && { clockJumps }),
     }));
@@ -300,12 +335,28 @@ export class AgentHosts implements WorkerHost {
       this.nowMs() < untilMs
     )
       await this.nextChange(lookEveryMs);
+    this.sayAlive({ taken: this.taken });
+    this.stop();
+  }
+
+  private stop(): void {
     this.isOver = true;
     this.orders.stop();
-    this.sayAlive({ taken: this.taken });
     this.looking.dispose();
     this.following?.dispose();
     for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** Whether another process leads the run by now: then nothing more is said to anybody. @throws BusError where nobody says */
+  private async isOusted(): Promise<boolean> {
+    const { bus, subjects, successor, ousted } = this.context;
+    if (successor === undefined || !(await bus.isTaken(subjects.log, successor))) return false;
+    if (this.isOver) return true;
+    this.alive.clear();
+    this.stop();
+    ousted?.();
+    this.changed();
+    return true;
   }
 
   /** The bus has come back without what it had: agents look for their orders, and others find every place taken. */
@@ -338,13 +389,19 @@ export class AgentHosts implements WorkerHost {
     agent.heardMs = this.nowMs();
     agent.beats += 1;
     agent.saidFacts = beat.facts;
+    const hasTaken = agent.orders !== beat.orders;
     agent.orders = beat.orders;
-    const here = this.list.filter(({ isHere }) => isHere);
-    this.orders.taken(Math.min(this.orders.last, ...here.map(({ orders }) => orders)));
+    if (hasTaken) this.noteTaken();
     agent.clockErrorUs = beat.clockErrorUs;
     agent.mostClockErrorUs = Math.max(agent.mostClockErrorUs, beat.clockErrorUs);
     if (agent.state === 'suspect') agent.state = 'running';
     this.changed();
+  }
+
+  /** Orders that everybody has who is here need not be kept. */
+  private noteTaken(): void {
+    const here = this.list.filter(({ isHere }) => isHere);
+    this.orders.taken(Math.min(this.orders.last, ...here.map(({ orders }) => orders)));
   }
 
   private heardFact(text: string, subject: string): void {
@@ -364,8 +421,11 @@ export class AgentHosts implements WorkerHost {
     if (!agent.isHere) return;
     agent.open = open;
     agent.cpuUs = cpuUs;
-    if ('fact' in said) this.pass(agent, said.worker, said.fact);
-    else if ('failed' in said) this.failed(agent, said);
+    if ('fact' in said) {
+      const { worker, fact, moved } = said;
+      if (moved !== undefined) this.pass(agent, worker, { ...moved, type: 'moved' });
+      this.pass(agent, worker, fact);
+    } else if ('failed' in said) this.failed(agent, said);
     else if ('leaving' in said) {
       agent.state = 'leaving';
       agent.leaves = said.leaving.slice(0, 200);
@@ -423,6 +483,7 @@ export class AgentHosts implements WorkerHost {
   private lose(agent: Agent, why: string, state: 'left' | 'lost' = 'lost'): void {
     if (!agent.isHere) return;
     agent.state = state;
+    this.noteTaken();
     const words = state === 'left' ? 'left' : 'was lost';
     const said = `agent ${agent.index + 1} of ${this.list.length} (${agent.place}) ${words}: ${why}`;
     const error = new Error(said);
@@ -439,10 +500,12 @@ export class AgentHosts implements WorkerHost {
     const saysTaken = (this.looks += 1) % looksPerTaken === 0;
     this.sayAlive(saysTaken ? { taken: this.taken } : {});
     if (saysTaken) this.orders.again(againMs);
+    // With the own link away nobody can be heard, nor while this process itself stood still.
+    const isDeaf = !bus.isConnected || nowMs - this.looked > deafMs;
+    if (this.wasDeaf && !isDeaf) this.isOusted().catch(() => undefined);
+    this.wasDeaf = isDeaf;
     for (const agent of this.list) {
       if (!agent.isHere) continue;
-      // With the own link away nobody can be heard, nor while this process itself stood still.
-      const isDeaf = !bus.isConnected || nowMs - this.looked > deafMs;
       if (isDeaf) agent.heardMs += nowMs - this.looked;
       const silentMs = nowMs - agent.heardMs;
       if (silentMs > lossMs) this.lose(agent, `it was silent for ${Math.round(silentMs / 1000)} s`);

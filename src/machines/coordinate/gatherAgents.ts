@@ -23,6 +23,8 @@ export interface Gathering {
   readonly subjects: RunSubjects;
   readonly agents: number;
   readonly withinMs?: number;
+  /** Pods come by themselves; absent: who starts the run starts agents, too. */
+  readonly isInCluster?: boolean;
   /** Whenever another agent has come. */
   readonly joined?: (members: readonly Member[]) => void;
   /** The bus has come back without the log. */
@@ -113,7 +115,7 @@ export function answerOf(
 }
 
 function missing(
-  { run, agents }: Gathering,
+  { run, agents, isInCluster }: Gathering,
   withinMs: number,
   members: ReadonlyMap<number, Member>,
   alive: ReadonlySet<string>,
@@ -125,7 +127,9 @@ function missing(
     `${here.length - silent.length} of ${agents} agents came within ${withinMs / 1000} s; nothing was started.`,
     ...(silent.length > 0 ? [`Silent: ${silent.join(', ')}.`] : []),
     ...[...refused].map((why) => `One was refused: ${why}.`),
-    `Start one on each machine: signalr-bench agent --bus … --run ${run}`,
+    ...(isInCluster === true
+      ? []
+      : [`Start one on each machine: signalr-bench agent --bus … --run ${run}`]),
   ];
   return new ExpectedError('agents-missing', sentences.join(' '));
 }

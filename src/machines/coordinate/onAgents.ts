@@ -31,6 +31,8 @@ export interface AgentsWanted {
   /** Absent: a new one. */
   readonly run?: string;
   readonly joinWithinMs?: number;
+  /** See {@link Gathering}. */
+  readonly isInCluster?: boolean;
   readonly lossMs?: number;
   /** The run is there for agents to join. */
   readonly opened?: (run: string) => void;
@@ -61,6 +63,9 @@ export class Crew {
   private hosts: AgentHosts | undefined;
   /** The run goes on without this process. */
   private isOthers = false;
+  /** Rejects when another process has taken the lead. */
+  private readonly otherLeads: Promise<never>;
+  private giveUp: (error: ExpectedError) => void = () => undefined;
   /** Until there are hosts that give signs of life: agents that have come, and others who would lead, wait for them. */
   private readonly signs: NodeJS.Timeout;
 
@@ -73,6 +78,10 @@ export class Crew {
     private readonly lead: Lead,
   ) {
     this.signs = signsOfLife(bus, run);
+    this.otherLeads = new Promise((_resolve, reject) => {
+      this.giveUp = reject;
+    });
+    this.otherLeads.catch(() => undefined);
   }
 
   /** When a run began that another process has led before. */
@@ -113,11 +122,12 @@ export class Crew {
       }
       if (past !== undefined) return new Crew(bus, run, past.members, wanted, renewed, lead);
       wanted.opened?.(run);
-      const { agents, joinWithinMs, joined, calledOff } = wanted;
+      const { agents, joinWithinMs, joined, calledOff, isInCluster } = wanted;
       const members = await gatherAgents(bus, {
         ...{ run, subjects, agents, calledOff, renewed: renewed.event },
         ...(joinWithinMs !== undefined && { withinMs: joinWithinMs }),
         ...(joined && { joined }),
+        ...(isInCluster && { isInCluster }),
       });
       return new Crew(bus, run, members, wanted, renewed, lead);
     } catch (error) {
@@ -254,18 +264,34 @@ export class Crew {
   }
 
   private contextOf(order: RunOrder): AgentHostsContext {
-    const { bus, members, run, wanted, renewed } = this;
+    const { bus, members, run, wanted, renewed, lead } = this;
     const { lossMs } = wanted;
     return {
       ...{ bus, run, subjects: subjectsOf(run), members, order, renewed: renewed.event },
+      successor: lead.successor,
+      ousted: () => this.ousted(),
       ...(lossMs !== undefined && { lossMs }),
     };
   }
 
   private led(answering: Disposable, started: Run): Run {
+    const { onSnapshot } = started;
+    const finished = Promise.race([started.finished, this.otherLeads]);
     const over = (): void => answering.dispose();
-    started.finished.then(over, over);
-    return started;
+    finished.then(over, over);
+    this.otherLeads.catch(() => started.stop('stopped'));
+    return { onSnapshot, finished, stop: (reason) => started.stop(reason) };
+  }
+
+  /** What was on the bus is that of the other one now. */
+  private ousted(): void {
+    this.isOthers = true;
+    this.giveUp(
+      new ExpectedError(
+        'run-led',
+        `Run ${this.run} is led by another process since this one was cut off: its result is there.`,
+      ),
+    );
   }
 
   /** What is on the bus stays there, for whoever takes the place of this process. */
@@ -309,8 +335,8 @@ function startedHub(
     throw new ExpectedError(
       'agents-hub',
       endpoint.service === undefined
-        ? `The embedded hub can be reached on this machine only, but ${elsewhere[0]!.host} is another one: give the URL of a hub with --target.`
-        : 'Agents need a target of their own: give the connection string of a service with --target.',
+        ? `The embedded hub can be reached on this machine only, but ${elsewhere[0]!.host} is another one: name the URL of a hub as target.`
+        : 'Agents need a target of their own: name the connection string of a service as target.',
     );
   return { startedHub: url };
 }

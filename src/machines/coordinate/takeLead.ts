@@ -44,6 +44,8 @@ export interface PastRun {
 export interface Lead {
   /** Subject of the log, taken by this process: what is behind it in the log was said after that. */
   readonly marker: string;
+  /** That of whoever takes the lead from this process. */
+  readonly successor: string;
   readonly view: PastView;
   /** Absent: nobody had started the run. */
   readonly past: PastRun | undefined;
@@ -62,8 +64,9 @@ export async function takeLead(
   waitMs = usualWaitMs,
 ): Promise<Lead> {
   const marker = (number: number): string => `${subjects.leaders}.${number}`;
+  const place = (number: number) => ({ marker: marker(number), successor: marker(number + 1) });
   const nobodys: PastView = { last: 0, tick: -1, hasTitle: false, isOver: false };
-  if (await bus.claim(marker(1), run)) return { marker: marker(1), view: nobodys, past: undefined };
+  if (await bus.claim(marker(1), run)) return { ...place(1), view: nobodys, past: undefined };
   held();
   const beats = new Map<string, number>();
   const hearing = bus.hear(`${subjects.beats}.*`, (text) => {
@@ -79,7 +82,7 @@ export async function takeLead(
           `Run ${run} was led by another process, and is over: give another id with --run.`,
         );
       if (await bus.claim(marker(number), run))
-        return await left(bus, subjects, marker(number), beats);
+        return { ...place(number), ...(await left(bus, subjects, marker(number), beats)) };
     }
   } finally {
     hearing.dispose();
@@ -118,7 +121,7 @@ async function left(
   subjects: RunSubjects,
   marker: string,
   beats: ReadonlyMap<string, number>,
-): Promise<Lead> {
+): Promise<Pick<Lead, 'view' | 'past'>> {
   const { log, lead, members: places, facts, view: views } = subjects;
   const claims = new Map<number, Member>();
   let order: RunOrder | undefined;
@@ -147,7 +150,7 @@ async function left(
   });
   await whole;
   following.dispose();
-  if (order === undefined) return { marker, view, past: undefined };
+  if (order === undefined) return { view, past: undefined };
   // Agents take one place after the other: what stands apart is none of theirs.
   const members: Member[] = [];
   for (let at = 0, own = claims.get(at); own !== undefined; own = claims.get(++at))
@@ -157,7 +160,7 @@ async function left(
   const said = readFact(lastFact)?.said;
   const isSample = said !== undefined && 'fact' in said && said.fact.type === 'sampled';
   return {
-    ...{ marker, view },
+    view,
     past: {
       ...{ order, members },
       orders: Math.max(orders, ...heard.map((each) => each ?? 0)),

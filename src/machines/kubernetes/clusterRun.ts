@@ -21,7 +21,19 @@ import {
 
 const compress = promisify(gzip);
 /** What a coordinator and an agent load. */
-const scripts = ['cli.js', 'commands.js', 'worker.js', 'bus.js', 'sdk.js', 'entra.js'];
+const scripts = [
+  ...[
+    'cli.js',
+    'commands.js',
+    'worker.js',
+    'bus.js',
+    'sdk.js',
+    'entra.js',
+    'rows.js',
+    'sessions.js',
+    'jsonPath.js',
+  ],
+];
 /** Optional parts of a build. */
 const optional = ['servers.js'];
 /** A ConfigMap takes a megabyte; scenario and script stand beside the bundle. */

@@ -4,6 +4,7 @@ import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
 import { subjectsOf } from '../messages';
 import { removeRun, troubleOf } from './clusterRun';
+import type { ClusterWords } from './clusterWords';
 import type { ClusterAccess, Forwarding } from './kubectl';
 import { busPort, leadUser } from './busConfig';
 import {
@@ -118,14 +119,14 @@ export interface PodLog {
  * @throws ExpectedError `run-id`, `run-missing`, `agent-missing`, or with what kubectl says
  */
 export async function logsOf(
-  kubectl: Pick<ClusterAccess, 'list' | 'run'>,
+  kubectl: Pick<ClusterAccess, 'list' | 'run' | 'words'>,
   run: string,
   lines: number,
   one?: string,
 ): Promise<PodLog[]> {
   subjectsOf(run);
   const [seen] = seenRuns(await kubectl.list<SeenObject>('jobs,pods', runSelector(run)));
-  if (seen === undefined) throw noRun(run);
+  if (seen === undefined) throw noRun(run, kubectl.words);
   const bounds = [`--tail=${lines}`, `--limit-bytes=${mostLogBytes}`];
   if (one !== undefined) {
     const pod = seen.pods.find(({ pod: whole, name }) =>
@@ -156,10 +157,12 @@ const linesOf = (text: string): string[] => {
 };
 
 /** Removes a run and all that it has. @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says */
-export async function removeNamed(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<void> {
+export async function removeNamed(
+  kubectl: Pick<ClusterAccess, 'run' | 'words'>,
+  run: string,
+): Promise<void> {
   subjectsOf(run);
-  const words = ['get', `job/${ownerName(run)}`, '--ignore-not-found', '--output', 'name'];
-  if ((await kubectl.run(words)).trim() === '') throw noRun(run);
+  await mustBe(kubectl, run);
   await removeRun(kubectl, run);
 }
 
@@ -170,24 +173,37 @@ export interface FoundBus {
   readonly forwarding: Forwarding;
 }
 
-/** Needs the right to read secrets, where the key of the bus is. @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says */
+/**
+ * @param known key of its bus; absent: it is read from its Secret, which needs the right to
+ * @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says
+ */
 export async function busOf(
-  kubectl: Pick<ClusterAccess, 'run' | 'forward'>,
+  kubectl: Pick<ClusterAccess, 'run' | 'forward' | 'words'>,
   run: string,
+  known?: string,
 ): Promise<FoundBus> {
   subjectsOf(run);
-  const path = `jsonpath={.data.${leadPasswordKey}}`;
-  const words = ['get', `secret/${keysName(run)}`, '--ignore-not-found', '--output', path];
-  const key = (await kubectl.run(words)).trim();
-  if (key === '') throw noRun(run);
+  const password = known ?? (await keyOf(kubectl, run));
+  // A service that is gone is said in words of the cluster.
+  if (known !== undefined) await mustBe(kubectl, run);
   const forwarding = await kubectl.forward(busService(run), busPort);
-  const password = Buffer.from(key, 'base64').toString();
   const url = `nats://127.0.0.1:${forwarding.port}`;
   return { address: { url, user: leadUser, password }, forwarding };
 }
 
-const noRun = (run: string): ExpectedError =>
-  new ExpectedError(
-    'run-missing',
-    `There is no run ${run} in this namespace: agents list shows those there are.`,
-  );
+async function keyOf(kubectl: Pick<ClusterAccess, 'run' | 'words'>, run: string): Promise<string> {
+  const path = `jsonpath={.data.${leadPasswordKey}}`;
+  const words = ['get', `secret/${keysName(run)}`, '--ignore-not-found', '--output', path];
+  const key = (await kubectl.run(words)).trim();
+  if (key === '') throw noRun(run, kubectl.words);
+  return Buffer.from(key, 'base64').toString();
+}
+
+/** @throws ExpectedError `run-missing` */
+async function mustBe(kubectl: Pick<ClusterAccess, 'run' | 'words'>, run: string): Promise<void> {
+  const words = ['get', `job/${ownerName(run)}`, '--ignore-not-found', '--output', 'name'];
+  if ((await kubectl.run(words)).trim() === '') throw noRun(run, kubectl.words);
+}
+
+const noRun = (run: string, { runs }: ClusterWords): ExpectedError =>
+  new ExpectedError('run-missing', `There is no run ${run} in this namespace${runs}.`);

@@ -1,6 +1,7 @@
 /** What is read of a cluster before a run: each thing once, in as few calls as can be, since signing in may take seconds. */
 import type { LimitRange, Namespace, ResourceQuota } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
+import type { ClusterWords } from './clusterWords';
 import { readJson, type ClusterAccess } from './kubectl';
 import { quantityOf } from './quantity';
 
@@ -56,6 +57,10 @@ export class ClusterView {
     /** As it was asked for; absent: that of the context. */
     private readonly named?: string,
   ) {}
+
+  get words(): ClusterWords {
+    return this.kubectl.words;
+  }
 
   /** Asks nobody: it is what kubectl has in its files. @throws ExpectedError `kubectl-context`, `kubectl-missing` */
   place(): Promise<ClusterPlace> {

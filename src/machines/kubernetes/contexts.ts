@@ -28,3 +28,8 @@ export async function namespaceOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<
 /** Names of namespaces are labels (RFC 1123, as Kubernetes has them). */
 export const isNamespace = (text: string): boolean =>
   /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text);
+
+/** Names of Secrets are those of domains (RFC 1123, as Kubernetes has them). */
+export const isSecret = (text: string): boolean =>
+  text.length <= 253 &&
+  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text);

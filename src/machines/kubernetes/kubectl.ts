@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../../base/expectedError';
+import type { ClusterWords } from './clusterWords';
 import { asksForSignIn, kubectlLate, kubectlTrouble } from './kubectlTrouble';
 import type { KubeObject } from './manifest';
 
@@ -24,6 +25,7 @@ export interface KubectlOptions {
   readonly context?: string | undefined;
   /** Absent: the one on the path. */
   readonly program?: string | undefined;
+  readonly words: ClusterWords;
 }
 
 export interface Forwarding {
@@ -35,8 +37,11 @@ export interface Forwarding {
 export class Kubectl {
   private readonly program: string;
   private readonly flags: readonly string[];
+  /** Of whoever reads what goes wrong. */
+  readonly words: ClusterWords;
 
-  constructor({ namespace, context, program = 'kubectl' }: KubectlOptions) {
+  constructor({ namespace, context, program = 'kubectl', words }: KubectlOptions) {
+    this.words = words;
     this.program = program;
     this.flags = [
       ...(context === undefined ? [] : ['--context', context]),
@@ -52,7 +57,7 @@ export class Kubectl {
   ): Promise<string> {
     const { code, out, error } = await this.call(words, input, withinMs);
     if (code === 0) return out;
-    throw kubectlTrouble(words, error);
+    throw kubectlTrouble(words, error, this.words);
   }
 
   /** Makes an object; settles with its uid. @throws ExpectedError `kubectl` */
@@ -94,7 +99,9 @@ export class Kubectl {
         going.once('error', (cause) => reject(this.missing(cause)));
         going.once('exit', () => {
           const words = ['port-forward'];
-          reject(isOver ? kubectlLate(words, forwardWithinMs) : kubectlTrouble(words, said));
+          reject(
+            isOver ? kubectlLate(words, forwardWithinMs) : kubectlTrouble(words, said, this.words),
+          );
           const again = (known: number): void => {
             timer = setTimeout(() => void begin(known).catch(() => undefined), againMs);
           };
@@ -145,7 +152,7 @@ export class Kubectl {
         });
         child.stderr!.setEncoding('utf8').on('data', (text: string) => {
           if (error.length < mostTrouble) error += text;
-          if (asksForSignIn(error)) reject(kubectlTrouble(words, error));
+          if (asksForSignIn(error)) reject(kubectlTrouble(words, error, this.words));
         });
         // One that has ended takes nothing.
         child.stdin!.on('error', () => undefined);

@@ -1,6 +1,7 @@
 /** What kubectl says when it fails, as one sentence of what is wrong and one of what to do. */
 import { ExpectedError } from '../../base/expectedError';
 import { redactText } from '../../results/redact';
+import type { ClusterWords } from './clusterWords';
 
 interface Trouble {
   readonly code: string;
@@ -18,7 +19,7 @@ const signIn =
   'Sign in again (on AKS: az login, then az aks get-credentials), see that kubectl get pods answers, and start again.';
 
 /** The first that fits counts: the same words may stand in the reason of another. Seen of kubectl 1.20 and 1.32. */
-const troubles: readonly Trouble[] = [
+const troublesIn = ({ namespace, context }: ClusterWords): readonly Trouble[] => [
   {
     code: 'kubectl-context',
     pattern:
@@ -31,7 +32,7 @@ const troubles: readonly Trouble[] = [
     pattern:
       /current-context (?:is not set|must exist)|\/\/localhost:8080\/|server localhost:8080 was/,
     words: () =>
-      'kubectl has no cluster to talk to: name one with --context, or add one (on AKS: az aks get-credentials --resource-group GROUP --name CLUSTER).',
+      `kubectl has no cluster to talk to: name one${context}, or add one (on AKS: az aks get-credentials --resource-group GROUP --name CLUSTER).`,
   },
   {
     code: 'kubectl-sign-in',
@@ -66,13 +67,13 @@ const troubles: readonly Trouble[] = [
     code: 'cluster-namespace',
     pattern: /namespaces? "([^"]+)" not found/,
     words: (name) =>
-      `The cluster has no namespace ${name}: make it (kubectl create namespace ${name}), or name another one with --namespace.`,
+      `The cluster has no namespace ${name}: make it (kubectl create namespace ${name}), or name another one${namespace}.`,
   },
   {
     code: 'cluster-rights',
     pattern: /\(Forbidden\): ([^\n]*)/,
     words: (why) =>
-      `The cluster refuses it: ${why}. Ask for this right, or name another namespace with --namespace.`,
+      `The cluster refuses it: ${why}. Ask for this right, or name another namespace${namespace}.`,
   },
   {
     code: 'cluster-certificate',
@@ -91,8 +92,13 @@ const troubles: readonly Trouble[] = [
 
 export const asksForSignIn = (said: string): boolean => prompt.test(said);
 
-export function kubectlTrouble(words: readonly string[], said: string): ExpectedError {
-  for (const { code, pattern, words: sentence } of troubles) {
+/** @param by how the advice is followed there where it is read */
+export function kubectlTrouble(
+  words: readonly string[],
+  said: string,
+  by: ClusterWords,
+): ExpectedError {
+  for (const { code, pattern, words: sentence } of troublesIn(by)) {
     const found = pattern.exec(said);
     if (found !== null)
       return new ExpectedError(code, redactText(sentence(...found.slice(1).map(clean))));

@@ -14,6 +14,7 @@ import type {
 } from 'kubernetes-types/core/v1';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
+import { overVariable } from '../overVariable';
 import { agentUser, busConfig, mostStoredGb, busPort, leadUser, type BusKeys } from './busConfig';
 
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
@@ -57,8 +58,8 @@ const usualMemoryMb = 1024;
 const backoffLimit = 1000;
 const folders = { bundle: '/bundle', scenario: '/scenario', work: '/work', bus: '/bus' } as const;
 
-/** Exit codes of a coordinator whose run another one takes over: a defect, and SIGTERM. */
-export const resumedCodes = [5, 143];
+/** Exit codes of a coordinator whose run another one takes over: a bus that failed, a defect, and SIGTERM. */
+export const resumedCodes = [3, 5, 143];
 
 /** Unpacks the scripts beside it and becomes the command line. */
 const startScript = `const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
@@ -68,10 +69,11 @@ mkdirSync(app, { recursive: true });
 for (const name of readdirSync(__dirname))
   if (name.endsWith('.gz'))
     writeFileSync(app + '/' + name.slice(0, -3), gunzipSync(readFileSync(__dirname + '/' + name)));
-// What became of a run is on the bus: only a coordinator that broke, or had to go, is to have another in its place.
+// Only a coordinator that broke, or had to go, is to have another in its place; not one whose end was on the bus.
 if (process.argv[2] === 'run')
   process.on('exit', (code) => {
-    if (${JSON.stringify(resumedCodes)}.includes(code) === false) process.exitCode = 0;
+    const isResumed = ${JSON.stringify(resumedCodes)}.includes(code) && !process.env.${overVariable};
+    if (!isResumed) process.exitCode = 0;
   });
 process.argv[1] = app + '/cli.js';
 require(process.argv[1]);

@@ -92,17 +92,18 @@ export class RunPublisher {
     this.say({ type: 'failed', text });
   }
 
-  /** Waits until somebody has seen the end, for ten minutes at most. */
-  async seen(withinMs = keptMs): Promise<void> {
+  /** Waits until somebody has seen the end, for ten minutes at most; whether somebody has. */
+  async seen(withinMs = keptMs): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), withinMs);
     });
     const published = this.writer.empty(withinMs);
-    await Promise.race([late, published.then(() => this.wasSeen)]);
+    const wasSeen = await Promise.race([late, published.then(() => this.wasSeen.then(() => true))]);
     clearTimeout(timer);
     for (const answering of this.answering) answering.dispose();
     this.writer.stop();
+    return wasSeen;
   }
 
   /** The bus has come back without the log: begin and end are put again, what was shown between them is not. */

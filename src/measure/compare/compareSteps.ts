@@ -4,12 +4,13 @@ import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { latencyAt, shownLatency } from '../latencySummary';
 import { insideAgents } from '../show/stepColumns';
-import type { StepSummary } from '../summary';
+import type { CallSummary, StepSummary } from '../summary';
 import {
   comparedKeys,
   confidence,
   leastBlocks,
   type Change,
+  type ComparedCall,
   type ComparedKey,
   type ComparedNumber,
   type ComparedPercentile,
@@ -175,12 +176,35 @@ function comparedStep(
       : received,
     cpuShare: pair((each) => each.generator.cpuShare),
     seconds: pair((each) => each.seconds),
+    ...(a.calls && b.calls && { calls: comparedCalls(a.calls, b.calls) }),
   };
   const changes = changesOf(step);
   const verdict = worstOf(changes);
   const unsaid = problemOf(step, a, b);
   if (unsaid === undefined || verdict === 'worse') return { ...step, verdict };
   return { ...step, problem: unsaid };
+}
+
+/** Those that both runs have, by their names. */
+function comparedCalls(
+  before: readonly CallSummary[],
+  after: readonly CallSummary[],
+): ComparedCall[] {
+  return after.flatMap((b): ComparedCall[] => {
+    const a = before.find(({ name, entry }) => name === b.name && entry === b.entry);
+    if (a === undefined) return [];
+    const times = a.latencyUs.count > 0 && b.latencyUs.count > 0;
+    const percentile = (key: 'p50' | 'p99'): ComparedNumber => ({
+      ...{ a: a.latencyUs[key], b: b.latencyUs[key] },
+    });
+    return [
+      {
+        ...{ name: b.name, ...(b.entry !== undefined && { entry: b.entry }) },
+        ...(times && { p50: percentile('p50'), p99: percentile('p99') }),
+        lost: { a: a.lost, b: b.lost },
+      },
+    ];
+  });
 }
 
 function lossChange(lost: ComparedNumber, share: ComparedNumber, tolerance: number): Change {

@@ -51,6 +51,17 @@ export interface ComparedNumber {
   readonly change?: Change;
 }
 
+/** A call of sessions that both runs have; it is only shown. */
+export interface ComparedCall {
+  readonly name: string;
+  /** See {@link import('../summary').CallSummary}. */
+  readonly entry?: string;
+  /** Microseconds; absent where one of both has no answers. */
+  readonly p50?: ComparedNumber;
+  readonly p99?: ComparedNumber;
+  readonly lost: ComparedNumber;
+}
+
 export interface ComparedStep {
   readonly index: number;
   readonly senders: number;
@@ -67,6 +78,8 @@ export interface ComparedStep {
   readonly cpuShare: ComparedNumber;
   /** Measured time, seconds. */
   readonly seconds: ComparedNumber;
+  /** Only where there are sessions. */
+  readonly calls?: readonly ComparedCall[];
 }
 
 export interface Difference {

@@ -3,6 +3,7 @@ import { formatCount, formatShare } from '../../base/units';
 import {
   comparedKeys,
   type Change,
+  type ComparedCall,
   type ComparedNumber,
   type ComparedPercentile,
   type ComparedStep,
@@ -47,7 +48,31 @@ export function comparedRows(step: ComparedStep): ComparedRow[] {
       ...{ a: formatShare(step.cpuShare.a), b: formatShare(step.cpuShare.b) },
       ...{ change: pointsWords(step.cpuShare), interval: '' },
     },
+    ...(step.calls ?? []).slice(0, mostCalls).flatMap(callRows),
   ];
+}
+
+const mostCalls = 100;
+/** Longest name of a call in a row. */
+const longestName = 17;
+
+/** Of what arrived, without an interval: over time only the latency of whole steps is kept. */
+function callRows({ name, p50, p99, lost }: ComparedCall): ComparedRow[] {
+  const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+  const times = Object.entries({ p50, p99 }).flatMap(([key, times]) => {
+    if (times === undefined) return [];
+    const { a, b } = times;
+    const change = changeWords(Math.max(1, b) / Math.max(1, a));
+    const row = { a: comparedLatency(a), b: comparedLatency(b), change, interval: '' };
+    return [{ name: `${short} ${key}`, ...row }];
+  });
+  return lost.a + lost.b === 0 ? times : [...times, countRow(`${short} lost`, lost)];
+}
+
+function countRow(name: string, { a, b }: ComparedNumber): ComparedRow {
+  const more = b - a;
+  const change = `${more > 0 ? '+' : more < 0 ? '−' : ''}${formatCount(Math.abs(more))}`;
+  return { name, a: formatCount(a), b: formatCount(b), change, interval: '' };
 }
 
 function percentileRow(name: string, percentile: ComparedPercentile): ComparedRow {
@@ -69,12 +94,7 @@ function rateRow(name: string, { a, b, change }: ComparedNumber): ComparedRow {
 }
 
 function lostRow({ lost, lostShare }: ComparedStep): ComparedRow {
-  const more = lost.b - lost.a;
-  const change = `${more > 0 ? '+' : more < 0 ? '−' : ''}${formatCount(Math.abs(more))}`;
-  return {
-    ...{ name: 'lost', a: formatCount(lost.a), b: formatCount(lost.b), change, interval: '' },
-    ...(lostShare.change && { verdict: lostShare.change }),
-  };
+  return { ...countRow('lost', lost), ...(lostShare.change && { verdict: lostShare.change }) };
 }
 
 /** `+1 pt`: percentage points. */

@@ -27,12 +27,12 @@ export function hubComplaint(text: string): HubComplaint | undefined {
   return undefined;
 }
 
+/** A method that is missing comes before others: nothing else can be put right without it. */
 export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint | undefined {
-  for (const { errorClass, text } of examples) {
-    const complaint = errorClass === 'invocation' ? hubComplaint(text) : undefined;
-    if (complaint !== undefined) return complaint;
-  }
-  return undefined;
+  const found = examples.flatMap(({ errorClass, text }) =>
+    errorClass === 'invocation' ? (hubComplaint(text) ?? []) : [],
+  );
+  return found.find(({ kind }) => kind === 'missing') ?? found[0];
 }
 
 /** `the hub has no method Echo`. */
@@ -43,11 +43,13 @@ export const complaintWords = ({ method, kind }: HubComplaint): string =>
     failed: `the hub's method ${method} is there but throws an exception`,
   })[kind];
 
-function complaintAdvice({ method, kind }: HubComplaint): string {
+function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string {
   const wanted = method.toLowerCase();
-  const bench = hubMethods().find(({ name, measureName = name }) =>
-    [name, measureName].some((known) => known.toLowerCase() === wanted),
-  );
+  const bench = isOwn
+    ? undefined
+    : hubMethods().find(({ name, measureName = name }) =>
+        [name, measureName].some((known) => known.toLowerCase() === wanted),
+      );
   const isBench = bench !== undefined;
   // What the method reads from the dictionary that it gets, if it is one with a dictionary.
   const reads = bench?.name.toLowerCase() === wanted && 'receiverKey' in bench.action;
@@ -68,11 +70,22 @@ function complaintAdvice({ method, kind }: HubComplaint): string {
   }
 }
 
-/** By what the server has said; empty where there is nothing to say. */
-export function adviceOn(errorClass: ErrorClass, texts: readonly string[]): string {
+/** What sessions say of what did not come in its time. */
+const sessionWait = /: (no answer|the hub did not call it|the stream was not completed) within /;
+
+/**
+ * By what the server has said; empty where there is nothing to say.
+ *
+ * @param isOwn whether the scenario names hub methods itself, whatever they have in common with those of the benchmark
+ */
+export function adviceOn(errorClass: ErrorClass, texts: readonly string[], isOwn = false): string {
+  if (errorClass === 'timeout' && texts.some((text) => sessionWait.test(text)))
+    return 'See whether the hub does what the session waits for; raise `within` of that step where it is only slow.';
   const examples = texts.map((text) => ({ errorClass, text }));
   const complaint = firstComplaint(examples);
-  return complaint === undefined ? (errorAdvice[errorClass] ?? '') : complaintAdvice(complaint);
+  return complaint === undefined
+    ? (errorAdvice[errorClass] ?? '')
+    : complaintAdvice(complaint, isOwn);
 }
 
 /** For the end of a run that came to nothing; an error of a server of its own is named before others. */

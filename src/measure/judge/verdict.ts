@@ -70,6 +70,32 @@ function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): Verdic
   return [{ code: 'clocks', message: fill(distrustText, wrong) }];
 }
 
+/** Around the first reason why a step is invalid, where agents made its load: whose part it is most of all. */
+export const agentText = 'most of all agent {0} ({1}): {2}';
+
+/** Codes of {@link generatorProblems}. */
+const generatorCodes: ReadonlySet<string> = new Set([
+  'cpu',
+  'calls',
+  'starved',
+  'send-rate',
+  'slip',
+]);
+
+/** @param worstAgent number and machine of the agent that is to be looked at, by the code of the reason */
+export function withAgent(
+  verdict: Verdict,
+  worstAgent: (code: string) => { readonly index: number; readonly node: string } | undefined,
+): Verdict {
+  const reason = verdict.reasons.find(({ code }) => generatorCodes.has(code));
+  const agent = reason && worstAgent(reason.code);
+  if (reason === undefined || agent === undefined) return verdict;
+  const { index, node } = agent;
+  const message = fill(agentText, formatCount(index), node, reason.message);
+  const named = { code: reason.code, message };
+  return { ...verdict, reasons: verdict.reasons.map((each) => (each === reason ? named : each)) };
+}
+
 export interface Judged {
   readonly check: SloCheck;
   /** Why it was missed, or why that is open. */

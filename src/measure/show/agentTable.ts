@@ -1,12 +1,12 @@
 /** The agents of a run, in the words of the one who shows them. */
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
-import type { AgentSummary } from '../summary';
+import type { AgentProgress } from '../summary';
 import { latencyOrDash } from './chartWords';
 import type { TextTable } from './panelTables';
 
 type Texts<Name extends string> = Readonly<Record<Name, string>>;
-type StateText = 'agentDone' | 'agentLeft' | 'agentLost';
+type StateText = `${AgentProgress['status']}Agent`;
 type HeadText =
   | 'agentColumn'
   | 'agentNode'
@@ -21,6 +21,7 @@ type SentenceText =
   | 'agentsOfStep'
   | 'agentSlowest'
   | 'agentBusiest'
+  | 'agentsSilent'
   | 'agentsLost'
   | 'agentsLeft'
   | 'agentNamed';
@@ -30,30 +31,33 @@ const longestName = 60;
 const mostNamed = 10;
 
 /** The step whose figures are shown: the last one of any agent. */
-export const agentsStep = (agents: readonly AgentSummary[]): number | undefined =>
+export const agentsStep = (agents: readonly AgentProgress[]): number | undefined =>
   agents.reduce<number | undefined>(
     (last, { lastStep }) => Math.max(last ?? 0, lastStep?.index ?? 0) || undefined,
     undefined,
   );
 
-/** At most so many, in their order: of more those that were lost or left, then the slowest. */
-export function shownAgents(agents: readonly AgentSummary[], most: number): AgentSummary[] {
+/** At most so many, in their order: of more those that are silent, lost or left, then the slowest. */
+export function shownAgents<Agent extends AgentProgress>(
+  agents: readonly Agent[],
+  most: number,
+): Agent[] {
   const first = [...agents].sort(
-    (a, b) => Number(a.status === 'done') - Number(b.status === 'done') || p99Of(b) - p99Of(a),
+    (a, b) => Number(isWell(a)) - Number(isWell(b)) || p99Of(b) - p99Of(a),
   );
   return first.slice(0, most).sort((a, b) => a.index - b.index);
 }
 
-const p99Of = ({ lastStep }: AgentSummary): number => lastStep?.p99Us ?? 0;
+const isWell = ({ status }: AgentProgress): boolean => status === 'done' || status === 'running';
 
-export function stateWords(agent: AgentSummary, texts: Texts<StateText>): string {
-  const after = formatCount(agent.lastTick);
-  if (agent.status === 'done') return texts.agentDone;
-  return fill(agent.status === 'left' ? texts.agentLeft : texts.agentLost, after);
+const p99Of = ({ lastStep }: AgentProgress): number => lastStep?.p99Us ?? 0;
+
+export function stateWords(agent: AgentProgress, texts: Texts<StateText>): string {
+  return fill(texts[`${agent.status}Agent`], formatCount(agent.lastTick));
 }
 
 export function agentTable(
-  agents: readonly AgentSummary[],
+  agents: readonly AgentProgress[],
   texts: Texts<HeadText | StateText | 'noValue'>,
   most: number,
 ): TextTable {
@@ -83,14 +87,14 @@ export function agentTable(
 
 /** Who was lost or left, who was the slowest, and whose processor had the most to do. */
 export function agentSentences(
-  agents: readonly AgentSummary[],
+  agents: readonly AgentProgress[],
   texts: Texts<SentenceText>,
 ): string[] {
-  const named = ({ index, node }: AgentSummary): readonly [string, string] => [
+  const named = ({ index, node }: AgentProgress): readonly [string, string] => [
     formatCount(index),
     node.slice(0, longestName),
   ];
-  const gone = (status: AgentSummary['status'], text: string): string[] => {
+  const gone = (status: AgentProgress['status'], text: string): string[] => {
     const some = agents.filter((agent) => agent.status === status);
     const names = some.slice(0, mostNamed).map((agent) => fill(texts.agentNamed, ...named(agent)));
     const more = some.length > names.length ? [`… (${formatCount(some.length)})`] : [];
@@ -103,7 +107,7 @@ export function agentSentences(
   const [slowest, next] = measured
     .filter(({ lastStep }) => lastStep?.p99Us !== undefined)
     .sort((a, b) => p99Of(b) - p99Of(a));
-  const busiest = measured.reduce<AgentSummary | undefined>(
+  const busiest = measured.reduce<AgentProgress | undefined>(
     (most, agent) =>
       (agent.lastStep?.cpuShare ?? 0) > (most?.lastStep?.cpuShare ?? 0) ? agent : most,
     undefined,
@@ -111,6 +115,7 @@ export function agentSentences(
   return [
     ...gone('lost', texts.agentsLost),
     ...gone('left', texts.agentsLeft),
+    ...gone('silent', texts.agentsSilent),
     ...(slowest === undefined || next === undefined || p99Of(slowest) === p99Of(next)
       ? []
       : [

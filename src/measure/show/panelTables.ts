@@ -55,6 +55,16 @@ export function entryTable(rows: readonly StepRow[], texts: StepTexts, most: num
   };
 }
 
+/** Calls of sessions, the last `most`. */
+export function callTable(rows: readonly StepRow[], texts: StepTexts, most: number): TextTable {
+  const columns = columnsOf('panel', 'calls', rows);
+  return {
+    heads: columns.map((column) => headOf(column, texts)),
+    rows: rows.slice(-most).map((row) => columns.map((column) => cellOf(column, row, texts))),
+    textColumns: textColumnsOf(columns),
+  };
+}
+
 const headOf = ({ id, head }: StepColumn, texts: StepTexts): string =>
   texts[columnText(id)] ?? head;
 

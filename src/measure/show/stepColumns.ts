@@ -9,7 +9,13 @@ import {
   type ShownPercentiles,
 } from '../latencySummary';
 import type { StepProgress } from '../snapshot';
-import type { GeneratorHealth, MessageSummary, StepSummary, VerdictStatus } from '../summary';
+import type {
+  GeneratorHealth,
+  MessageSummary,
+  SessionSummary,
+  StepSummary,
+  VerdictStatus,
+} from '../summary';
 
 export type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
 
@@ -78,7 +84,7 @@ export const stepColumns: readonly StepColumn[] = [
   {
     ...{ id: 'senders', head: 'Senders', unit: 'count', views: everywhere, place: 2 },
     value: ({ senders }) => senders,
-    say: ({ senders }) => `${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'}`,
+    say: ({ senders = 0 }) => `${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'}`,
   },
   csv('seconds', ({ seconds }) => seconds),
   ...csvOf('offered', 'sent', 'expected', 'received'),
@@ -172,6 +178,66 @@ export const stepColumns: readonly StepColumn[] = [
   csv('clockErrorUs', ({ clockErrorUs }) => clockErrorUs, true),
   csv('clockJumps', ({ clockJumps }) => clockJumps, true),
   csv('agentsComplete', ({ agentsComplete }) => agentsComplete, true),
+  csv('sessions.started', ({ sessions }) => sessions?.started),
+  csv('sessions.completed', ({ sessions }) => sessions?.completed),
+  csv('sessions.brokenOff', ({ sessions, brokenOff }) => sessions?.brokenOff ?? brokenOff),
+  ...(['p50', 'p99', 'max'] as const).map((name) =>
+    csv(
+      `sessions.durationUs.${name}`,
+      ({ sessions }) => sessions && latencyAt(sessions.durationUs, name),
+    ),
+  ),
+];
+
+/** `SendMessage (×10)`: how often each session makes it, where that is more than once. */
+export const callName = ({ call, times = 1 }: StepRow): string | undefined =>
+  call === undefined || times <= 1 ? call : `${call} (×${formatCount(times)})`;
+
+const counted = (
+  id: 'sent' | 'expected' | 'received' | 'lost' | 'errors',
+  head: string,
+  place: number,
+  width: number,
+  short?: string,
+): StepColumn => ({
+  ...{ id: `call.${id}`, head, unit: 'count', views: tables, place },
+  terminal: { width, ...(short !== undefined && { head: short }) },
+  value: (row) => row[id],
+});
+
+/** Of tables of calls; a new one is a line here. In CSV calls are rows with the columns of steps. */
+export const callColumns: readonly StepColumn[] = [
+  {
+    ...{ id: 'call.step', head: 'Step', unit: 'count', views: ['markdown', 'panel'], place: 1 },
+    value: ({ index }) => index,
+  },
+  {
+    ...{ id: 'call.name', head: 'Call', unit: 'word', place: 2, terminal: { width: 20 } },
+    views: ['terminal', 'markdown', 'panel'],
+    value: callName,
+  },
+  {
+    ...{
+      id: 'call.useCase',
+      head: 'Use case',
+      unit: 'word',
+      views: ['markdown', 'panel'],
+      place: 3,
+    },
+    ...{ whereMeasured: true, value: ({ name }) => name },
+  },
+  counted('sent', 'Sent', 4, 9),
+  counted('expected', 'Expected', 5, 10),
+  counted('received', 'Received', 6, 10),
+  counted('lost', 'Lost', 7, 6),
+  percentile('p50', 'p50', 8),
+  percentile('p99', 'p99', 9),
+  percentile('max', 'max', 10),
+  counted('errors', 'Errors', 11, 5, 'err'),
+  {
+    ...{ id: 'call.brokenOff', head: 'Broken off', unit: 'count', place: 12, whereMeasured: true },
+    ...{ views: ['markdown', 'panel', 'log'], value: ({ brokenOff }) => brokenOff },
+  },
 ];
 
 /** What needed one clock only, where other deliveries needed two that differ; else it says nothing new. */
@@ -189,21 +255,24 @@ const none: LatencySummary = {
   ...{ count: 0, min: 0, mean: 0, p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, p9999: 0, max: 0 },
 };
 
+export type RowKind = 'steps' | 'entries' | 'calls';
+
 /** Columns of a view, of a table with those rows: CSV in the order of the list, tables by their places. */
 export function columnsOf(
   view: StepView,
-  of: 'steps' | 'entries' = 'steps',
+  of: RowKind = 'steps',
   rows?: readonly StepRow[],
 ): StepColumn[] {
+  const all = of === 'calls' ? callColumns : stepColumns;
   const isMeasured = ({ whereMeasured, value }: StepColumn): boolean =>
     whereMeasured !== true ||
     view === 'csv' ||
     (rows ?? []).some((row) => value(row) !== undefined);
-  const shown = stepColumns.filter((column) => column.views.includes(view) && isMeasured(column));
+  const shown = all.filter((column) => column.views.includes(view) && isMeasured(column));
   if (view === 'csv') return shown;
-  const last = stepColumns.length;
+  const last = all.length;
   return shown
-    .filter(({ stepOnly }) => of === 'steps' || !stepOnly)
+    .filter(({ stepOnly }) => of !== 'entries' || !stepOnly)
     .sort((a, b) => (a.place ?? last) - (b.place ?? last));
 }
 
@@ -215,7 +284,7 @@ export const columnText = (id: string): `column.${string}` => `column.${id}`;
 /** By {@link columnText}, in English. */
 export const columnTexts = (): Record<`column.${string}`, string> =>
   Object.fromEntries(
-    stepColumns
+    [...stepColumns, ...callColumns]
       .filter(({ views }) => views.includes('panel'))
       .map(({ id, head }) => [columnText(id), head]),
   );
@@ -240,12 +309,17 @@ function generatorWords({
 
 export const lostNote = 'percentiles count lost deliveries as slower than all that arrived';
 
-/** What is known of a step, or of one use case of a mix in it; what is not known yet is absent. */
-export interface StepRow extends Partial<Omit<MessageSummary, 'senders' | 'histogram'>> {
+/** What is known of a step, of one use case of a mix in it, or of a call of its sessions; what is not known yet is absent. */
+export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   readonly index: number;
   /** Name of the use case where it is one of a mix. */
   readonly name?: string;
-  readonly senders: number;
+  /** Of a session, where the row is that of one; see {@link import('../summary').CallSummary}. */
+  readonly call?: string;
+  readonly times?: number;
+  /** Sessions that ended there before their time; absent: none. */
+  readonly brokenOff?: number;
+  readonly sessions?: SessionSummary;
   readonly seconds?: number;
   /** Of the measured time. */
   readonly errors?: number;

@@ -36,9 +36,13 @@ export interface SeriesSpec {
   read(snapshot: Snapshot, before?: Snapshot): number | null;
 }
 
+type TimeChart =
+  | ('latency' | 'rates' | 'connections')
+  | ('observedShares' | 'observedCounts' | 'observedBytes');
+
 export interface TimeChartSpec {
-  readonly id: 'latency' | 'rates' | 'connections';
-  readonly title: `${'latency' | 'rates' | 'connections'}Chart`;
+  readonly id: TimeChart;
+  readonly title: `${TimeChart}Chart`;
   readonly unit: ChartUnit;
   readonly series: readonly SeriesSpec[];
   /** Lines that get an axis of their own on the right when they are of another size than the first. */

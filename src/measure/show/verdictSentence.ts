@@ -5,6 +5,8 @@ import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { brokenOff } from '../judge/verdict';
+import type { Observed } from '../observed';
+import { findingsOfStep, findingWords } from './observedWords';
 import { searchSentence } from './searchSentence';
 import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
 
@@ -15,10 +17,22 @@ export type JudgedRun = Pick<
 > & {
   readonly verdict: Verdict;
   readonly scenario: { readonly slo: Slo };
+  readonly observed?: Observed;
 };
 
 /** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
 export function verdictSentence(run: JudgedRun): string {
+  return `${judgedSentence(run)}${observedPart(run)}`;
+}
+
+/** `; the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */
+function observedPart({ steps, observed }: JudgedRun): string {
+  const step = steps.find(({ verdict }) => verdict.status === 'fail') ?? steps.at(-1);
+  const found = step ? findingsOfStep(observed, step.index) : [];
+  return found.map((finding) => `; ${findingWords(finding)}`).join('');
+}
+
+function judgedSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
   if (run.search !== undefined) return searchSentence(run.search, whyEnded(run));
   const [{ code, message: first } = { code: '', message: '' }] = reasons;

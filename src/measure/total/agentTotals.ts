@@ -1,6 +1,6 @@
 import { LatencyHistogram } from '../histogram';
 import type { GeneratorSample, StepSample, WorkerSample } from '../sample';
-import type { AgentStep, AgentSummary } from '../summary';
+import type { AgentProgress, AgentStep } from '../summary';
 
 /** What each agent has measured in the last step that it was part of, and how well it kept its schedule there. */
 export class AgentTotals {
@@ -18,11 +18,22 @@ export class AgentTotals {
   }
 
   /** Agents with what they have measured. */
-  with(agents: readonly AgentSummary[]): AgentSummary[] {
+  with(agents: readonly AgentProgress[]): AgentProgress[] {
     return agents.map((agent) => {
       const lastStep = this.lastStepOf(agent.index - 1);
       return { ...agent, ...(lastStep && { lastStep }) };
     });
+  }
+
+  /** The agent, from 1, whose part of that step is the worst by this measure; undefined where none has any. */
+  worst(step: number, by: 'cpuShare' | 'slipP99Us'): number | undefined {
+    let worst: { readonly index: number; readonly value: number } | undefined;
+    for (const [agent, totals] of this.agents) {
+      const found = totals.summary();
+      if (found?.index !== step || found[by] <= (worst?.value ?? 0)) continue;
+      worst = { index: agent + 1, value: found[by] };
+    }
+    return worst?.index;
   }
 
   /** Absent where it has measured nothing. */

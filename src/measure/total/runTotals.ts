@@ -3,6 +3,7 @@ import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { LatencyHistogram } from '../histogram';
+import { withAgent } from '../judge/verdict';
 import {
   LifeCounts,
   TargetCounts,
@@ -13,13 +14,14 @@ import {
   type WorkerSample,
 } from '../sample';
 import type {
-  AgentSummary,
+  AgentProgress,
   ConnectTimes,
   DroppedConnection,
   ConnectionSummary,
   ErrorExample,
   LifeSummary,
   Quantiles,
+  Verdict,
 } from '../summary';
 import { AgentTotals } from './agentTotals';
 import { StepTotals, type StepFacts } from './stepTotals';
@@ -101,8 +103,16 @@ export class RunTotals {
   }
 
   /** Agents with what they have measured. */
-  ofAgents(agents: readonly AgentSummary[]): readonly AgentSummary[] {
+  ofAgents(agents: readonly AgentProgress[]): readonly AgentProgress[] {
     return this.agents.with(agents);
+  }
+
+  /** Names in the verdict on a step the agent that has kept its schedule worst, where that is a reason. */
+  naming(verdict: Verdict, step: number, agents: readonly AgentProgress[] = []): Verdict {
+    return withAgent(verdict, (code) => {
+      const worst = this.agents.worst(step, code === 'cpu' ? 'cpuShare' : 'slipP99Us');
+      return agents.find(({ index }) => index === worst);
+    });
   }
 
   /** Nothing of the worker follows. */
@@ -165,7 +175,9 @@ export class RunTotals {
   }
 
   private sum(field: keyof ConnectionCounts): number {
-    return [...this.soFar.values()].reduce((total, counts) => total + counts[field], 0);
+    let total = 0;
+    for (const counts of this.soFar.values()) total += counts[field];
+    return total;
   }
 
   /** The counts of {@link connections} alone, which take no time. */

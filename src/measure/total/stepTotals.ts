@@ -9,10 +9,26 @@ import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
 import { StepClocks } from './stepClocks';
-import { MembershipCounts, MessageCounts, type GeneratorSample, type StepSample } from '../sample';
-import type { EntryProgress, MessageProgress, Waiting } from '../snapshot';
+import {
+  MembershipCounts,
+  MessageCounts,
+  SessionCounts,
+  type CallSample,
+  type EntrySample,
+  type GeneratorSample,
+  type StepSample,
+} from '../sample';
 import type {
+  CallProgress,
+  EntryProgress,
+  MessageProgress,
+  StepProgress,
+  Waiting,
+} from '../snapshot';
+import type {
+  CallSummary,
   GeneratorHealth,
+  SessionSummary,
   StepConnections,
   StepSummary,
   Verdict,
@@ -21,13 +37,23 @@ import type {
   MessageSummary,
 } from '../summary';
 
+interface CallFacts {
+  readonly name: string;
+  /** Where each session makes it a fixed number of times that is not 1. */
+  readonly times?: number;
+}
+
 interface EntryFacts {
   readonly name: string;
   readonly senders: number;
+  /** Where it has sessions. */
+  readonly calls?: readonly CallFacts[];
 }
 
 /** Sums of what all workers counted for a step, or for one entry in it; percentiles are of the sums only. */
 class MessageTotals extends MessageCounts {
+  /** What it is the sum of: entries of a mix, or calls of sessions. */
+  readonly within: readonly MessageTotals[] = [];
   /** Percentiles over what was expected when the drain ended, where something was missing. */
   judgedUs: JudgedLatency | undefined;
   /** Deliveries that agents which were lost may have been owed, at most. */
@@ -35,25 +61,39 @@ class MessageTotals extends MessageCounts {
 
   /** What is missing now may be what an agent had received and could not report before it was lost. */
   noteOwed(): void {
+    for (const part of this.within) part.noteOwed();
     this.owed = Math.max(this.owed, this.expected - this.delivered().received);
   }
 
   /** Expects no more of what is still missing of that; returns how many deliveries. */
   forgive(): number {
+    if (this.within.length > 0) {
+      const sum = this.within.reduce((total, part) => total + part.forgive(), 0);
+      this.expected -= sum;
+      return sum;
+    }
     const forgiven = Math.min(this.owed, this.expected - this.delivered().received);
     this.expected -= forgiven;
     this.owed = 0;
     return forgiven;
   }
 
-  /** A server that invents messages must not hide a loss nor turn it negative. */
+  /**
+   * A server that invents messages must not hide a loss nor turn it negative; what one part has too much makes up for no
+   * other's loss.
+   */
   delivered(): { received: number; extra: number } {
+    if (this.within.length > 0) {
+      const received = this.within.reduce((sum, part) => sum + part.delivered().received, 0);
+      return { received, extra: this.extra + this.received - received };
+    }
     const surplus = Math.max(0, this.received - this.expected);
     return { received: this.received - surplus, extra: this.extra + surplus };
   }
 
   /** The drain is over: what is missing now is lost, and counts as slower than any other. */
   settle(): void {
+    for (const part of this.within) part.settle();
     const { expected } = this;
     const { received } = this.delivered();
     if (received < expected)
@@ -110,9 +150,97 @@ class MessageTotals extends MessageCounts {
 /** A sum that has something unknown in it is unknown. */
 const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
 
-class EntryTotals extends MessageTotals {
-  constructor(private readonly facts: EntryFacts) {
+class CallTotals extends MessageTotals {
+  readonly errors: ErrorCounts = {};
+  private errorText: string | undefined;
+  brokenOff = 0;
+
+  constructor(private readonly facts: CallFacts) {
     super();
+  }
+
+  get name(): string {
+    return this.facts.name;
+  }
+
+  addCall(sample: CallSample): void {
+    this.add(sample);
+    addErrors(this.errors, sample.errors);
+    this.errorText ??= sample.errorText;
+    this.brokenOff += sample.brokenOff;
+  }
+
+  progress(entry: string | undefined): CallProgress {
+    const { lost, ...summary } = this.summary(entry);
+    return { ...summary, outstanding: Math.max(0, lost) };
+  }
+
+  summary(entry: string | undefined): CallSummary {
+    const { sent, expected, latency, judgedUs, errors, errorText } = this;
+    const { received } = this.delivered();
+    return {
+      ...this.facts,
+      ...(entry !== undefined && { entry }),
+      ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
+      ...(judgedUs && { judgedUs }),
+      errors,
+      ...(errorText !== undefined && { errorText }),
+    };
+  }
+}
+
+/** Of one entry, or of a step that has only one. */
+class SendingTotals extends MessageTotals {
+  /** Of its sessions, where it has any. */
+  readonly calls: readonly CallTotals[];
+  private readonly sessionCounts: SessionCounts | undefined;
+  override readonly within: readonly MessageTotals[];
+
+  constructor(calls: readonly CallFacts[] = [], entries: readonly MessageTotals[] = []) {
+    super();
+    this.calls = calls.map((call) => new CallTotals(call));
+    this.within = calls.length > 0 ? this.calls : entries;
+    if (calls.length > 0) this.sessionCounts = new SessionCounts();
+  }
+
+  protected addSessions({ calls, sessions }: EntrySample): void {
+    calls?.forEach((call, at) => this.calls[at]?.addCall(call));
+    if (sessions !== undefined) this.sessionCounts?.add(sessions);
+  }
+
+  /** Nothing where there are none. */
+  get sessions(): SessionSummary | undefined {
+    const { calls, sessionCounts } = this;
+    if (sessionCounts === undefined) return undefined;
+    const { started, completed, brokenOff, duration } = sessionCounts;
+    const brokenOffAt: Record<string, number> = {};
+    for (const call of calls) if (call.brokenOff > 0) brokenOffAt[call.name] = call.brokenOff;
+    return { started, completed, brokenOff, brokenOffAt, durationUs: duration.summary() };
+  }
+
+  /** Adds its sessions to those of others. */
+  addTo(sum: SessionCounts): void {
+    if (this.sessionCounts === undefined) return;
+    const { started, completed, brokenOff, duration } = this.sessionCounts;
+    sum.started += started;
+    sum.completed += completed;
+    sum.brokenOff += brokenOff;
+    sum.duration.add(duration.counts());
+  }
+}
+
+class EntryTotals extends SendingTotals {
+  constructor(private readonly facts: EntryFacts) {
+    super(facts.calls);
+  }
+
+  get name(): string {
+    return this.facts.name;
+  }
+
+  addEntry(sample: EntrySample): void {
+    this.add(sample);
+    this.addSessions(sample);
   }
 
   progress(elapsedS: number): EntryProgress {
@@ -121,8 +249,9 @@ class EntryTotals extends MessageTotals {
   }
 
   summary(seconds: number): EntrySummary {
+    const { sessions } = this;
     const { name, senders } = this.facts;
-    return { name, ...this.messages(senders, seconds) };
+    return { name, ...this.messages(senders, seconds), ...(sessions && { sessions }) };
   }
 }
 
@@ -131,6 +260,8 @@ export interface StepFacts {
   readonly senders: number;
   /** Where there are several. */
   readonly entries?: readonly EntryFacts[];
+  /** Of the only entry, where it has sessions. */
+  readonly calls?: readonly CallFacts[];
   /** Messages leave as calls to a service. */
   readonly byCalls?: boolean;
   /** The last one that is planned. */
@@ -145,7 +276,7 @@ interface WorkerLoad {
 }
 
 /** Percentiles are of the sums only. */
-export class StepTotals extends MessageTotals {
+export class StepTotals extends SendingTotals {
   readonly errors: ErrorCounts = {};
   readonly warmupErrors: ErrorCounts = {};
   /** One for each use case, where there are several. */
@@ -175,8 +306,9 @@ export class StepTotals extends MessageTotals {
   verdict: Verdict | undefined;
 
   constructor(readonly facts: StepFacts) {
-    super();
-    this.entries = (facts.entries ?? []).map((entry) => new EntryTotals(entry));
+    const entries = (facts.entries ?? []).map((entry) => new EntryTotals(entry));
+    super(facts.calls, entries);
+    this.entries = entries;
   }
 
   /** @param tick of the sample; without it, the deliveries are in no block of time */
@@ -186,7 +318,8 @@ export class StepTotals extends MessageTotals {
     const isMeasured = sample.offered > 0 || sample.expected !== 0 || sample.received !== 0;
     if (tick !== undefined && isMeasured) this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
-    sample.entries?.forEach((entry, position) => this.entries[position]?.add(entry));
+    sample.entries?.forEach((entry, position) => this.entries[position]?.addEntry(entry));
+    this.addSessions(sample);
     addErrors(this.errors, sample.errors);
     addErrors(this.warmupErrors, sample.warmupErrors ?? {});
     if (sample.membership !== undefined)
@@ -196,26 +329,6 @@ export class StepTotals extends MessageTotals {
   /** Of the measured time, from 0, when that is over. */
   private get lastSecond(): number {
     return this.seconds > 0 ? Math.max(0, Math.ceil(this.seconds) - 1) : Infinity;
-  }
-
-  override noteOwed(): void {
-    super.noteOwed();
-    for (const entry of this.entries) entry.noteOwed();
-  }
-
-  /** In a mix what the entries have forgiven. */
-  override forgive(): number {
-    if (this.entries.length === 0) return super.forgive();
-    const forgiven = this.entries.reduce((sum, entry) => sum + entry.forgive(), 0);
-    this.expected -= forgiven;
-    return forgiven;
-  }
-
-  /** As of one entry; in a mix what one entry has too much makes up for no other's loss. */
-  override delivered(): { received: number; extra: number } {
-    if (this.entries.length === 0) return super.delivered();
-    const received = this.entries.reduce((sum, entry) => sum + entry.delivered().received, 0);
-    return { received, extra: this.extra + this.received - received };
   }
 
   /**
@@ -282,7 +395,6 @@ export class StepTotals extends MessageTotals {
   judge(slo: Slo): Verdict {
     this.forgive();
     this.settle();
-    for (const entry of this.entries) entry.settle();
     const { offered, sent } = this;
     const { senders, byCalls = false } = this.facts;
     const generator = this.generator(slo);
@@ -329,6 +441,38 @@ export class StepTotals extends MessageTotals {
     };
   }
 
+  /** Those of all entries; nothing where there are none. */
+  sessionProgress(): Pick<StepProgress, 'calls' | 'sessions'> {
+    const { sessions } = this.sessionParts();
+    if (sessions === undefined) return {};
+    return { calls: this.eachCall((call, entry) => call.progress(entry)), sessions };
+  }
+
+  private sessionParts(): Pick<StepSummary, 'calls' | 'sessions'> {
+    const { entries, sessions: own } = this;
+    const all = [this, ...entries].filter(({ calls }) => calls.length > 0);
+    if (all.length === 0) return {};
+    const calls = this.eachCall((call, entry) => call.summary(entry));
+    if (own !== undefined) return { calls, sessions: own };
+    const sum = new SessionCounts();
+    const brokenOffAt: Record<string, number> = {};
+    for (const entry of entries) {
+      entry.addTo(sum);
+      for (const [name, count] of Object.entries(entry.sessions?.brokenOffAt ?? {}))
+        brokenOffAt[name] = (brokenOffAt[name] ?? 0) + count;
+    }
+    const { started, completed, brokenOff, duration } = sum;
+    const durationUs = duration.summary();
+    return { calls, sessions: { started, completed, brokenOff, brokenOffAt, durationUs } };
+  }
+
+  private eachCall<T>(make: (call: CallTotals, entry: string | undefined) => T): T[] {
+    return [
+      ...this.calls.map((call) => make(call, undefined)),
+      ...this.entries.flatMap(({ calls, name }) => calls.map((call) => make(call, name))),
+    ];
+  }
+
   summary(slo: Slo, cutShort: Verdict): StepSummary {
     const { facts, seconds, entries, verdict, agentsComplete } = this;
     const latencyBlocks = this.blocks.stored();
@@ -338,6 +482,7 @@ export class StepTotals extends MessageTotals {
       ...this.messages(facts.senders, seconds),
       ...(latencyBlocks !== undefined && { latencyBlocks }),
       ...(entries.length > 0 && { entries: entries.map((entry) => entry.summary(seconds)) }),
+      ...this.sessionParts(),
       errors: this.errors,
       ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
       generator: this.generator(slo),

@@ -62,7 +62,10 @@ export class Connections implements HubListener {
     private readonly start: WorkerStart,
     private readonly sockets: WorkerSockets,
     private readonly recorder: Recorder,
-    tokens: ClientTokens | undefined,
+    {
+      personal,
+      tokens,
+    }: Pick<ConnectContext, 'personal'> & { readonly tokens?: ClientTokens | undefined },
     private readonly listener: ConnectionsListener,
   ) {
     const { plan, worker, endpoint } = start;
@@ -76,6 +79,7 @@ export class Connections implements HubListener {
       agents: this.agents,
       listener: this,
       targetOf: (index) => targetOf(plan, endpoint.urls.length, index),
+      ...(personal !== undefined && { personal }),
       ...(tokens !== undefined && { tokens }),
       ...(sockets.open !== undefined && { open: sockets.open }),
       options: {

@@ -1,7 +1,6 @@
 /** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter } from '../../base/event';
-import { hideSecrets } from '../../base/text';
 import { complaintOf } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/backlogWatch';
@@ -22,6 +21,7 @@ import { RateWindows, TickMerger } from '../../measure/total/tickMerger';
 import { agentOfWorker, workersOfAgent } from '../../plan/agents';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { FromWorker, OrderOf, ToWorker, WorkerHost } from '../../protocol/worker';
+import { SecretHider } from '../../targets/identities/rowSecrets';
 import { CpuMeter } from '../machineClock';
 import { connectLimitMs, prepareLimitMs } from '../phaseLimits';
 import { LostAgents } from './lostAgents';
@@ -34,6 +34,7 @@ import { EndedEarly, Waiting } from './waiting';
 import { waits } from './waits';
 import { WorkerReports } from './workerReports';
 import {
+  agentsAt,
   connectionProgress,
   factsOf,
   intervalOf,
@@ -95,7 +96,8 @@ export class Conductor implements Run {
   ) {
     this.startedUs = context.nowUs();
     this.steps = context.steps ?? new ListedSteps(plan.steps);
-    const shown = (text: string): string => hideSecrets(text, context.secrets);
+    const { hider = new SecretHider(context.secrets), identityCalls } = context;
+    const shown = (text: string): string => hider.hide(text);
     this.lostAgents = new LostAgents(plan, shown);
     const agentOf = (worker: number): number => agentOfWorker(plan, worker);
     this.totals = new RunTotals(plan.connections, shown, context.targetUrls, agentOf);
@@ -118,6 +120,11 @@ export class Conductor implements Run {
     context.problems?.listen((text, count) => this.reportProblem('ownServer', text, count));
     context.passes?.onRenewed((pass) => this.workers.order({ type: 'renewed', pass }));
     context.passes?.onProblem((text) => this.reportProblem('unauthorized', text));
+    identityCalls?.onRenewed((rows) => {
+      hider.add(rows.map(([, { values }]) => values));
+      this.workers.order({ type: 'identities', rows });
+    });
+    identityCalls?.onProblem((text) => this.reportProblem('identity', text));
     this.finished = this.conduct();
   }
 
@@ -236,7 +243,7 @@ export class Conductor implements Run {
   protected beginMeasuring(step: RunningStep): void {
     this.enter('measuring');
     this.recovery.begin(step);
-    step.cpu = new CpuMeter(this.workers);
+    step.cpu = new CpuMeter(this.workers, step.measureUs);
   }
 
   protected endMeasuring({ totals, cpu }: RunningStep, seconds: number): void {
@@ -313,7 +320,8 @@ export class Conductor implements Run {
     const now =
       plan.search !== undefined && totals.facts.index > 1 ? lostSince(before, counts) : counts;
     const growth = this.backlog?.growth();
-    const found = withConnections(withBacklog(totals.judge(slo), growth), now, slo);
+    const judged = this.totals.naming(totals.judge(slo), step.index, this.workers.agents?.());
+    const found = withConnections(withBacklog(judged, growth), now, slo);
     const settled = withUnsettled(found, this.totals.unsettled);
     const verdict = (totals.verdict = withoutAgents(settled, this.lostAgents.all()));
     this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });
@@ -575,6 +583,7 @@ export class Conductor implements Run {
       ...(this.steps.progress && { search: this.steps.progress }),
       ...intervalOf(tick, this.windows),
       errors: { ...totals.errors },
+      ...(tick && agentsAt(tick.tick, totals, this.workers)),
       ...(this.problem === undefined ? {} : { problem: this.problem }),
       complete: tick?.complete ?? true,
     });

@@ -2,6 +2,9 @@ import { formatCount } from '../../base/units';
 import { agentsOf } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 
+/** More are counted in a sentence. */
+const mostNamed = 2;
+
 /** Agents that were lost while the others went on, and why. */
 export class LostAgents {
   private readonly words = new Map<number, string>();
@@ -39,8 +42,10 @@ export class LostAgents {
 
   /** For people, as the reason why a run has ended. */
   sentence(): string {
-    const [first = '', ...more] = this.all();
-    const others = more.length === 0 ? '' : `, and ${formatCount(more.length)} more`;
-    return `A part of the load was missing: ${first}${others}`;
+    const all = this.all();
+    const [first = '', ...more] = all;
+    const said =
+      all.length <= mostNamed ? all.join('; ') : `${first}, and ${formatCount(more.length)} more`;
+    return `A part of the load was missing: ${said}`;
   }
 }

@@ -12,10 +12,12 @@ import type { RunTotals } from '../../measure/total/runTotals';
 import type { StepFacts, StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import type { RateWindows } from '../../measure/total/tickMerger';
-import type { PlanStep, Plan } from '../../plan/plan';
+import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { sendersOf } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
-import { entryNames } from '../../usecases/registry';
+import type { WorkerHost } from '../../protocol/worker';
+import { numberedNames } from '../../usecases/numberedNames';
+import { callsOf, stepsIn } from '../../usecases/sessionSteps';
 
 export interface RunningStep {
   readonly plan: PlanStep;
@@ -29,17 +31,32 @@ export interface RunningStep {
 }
 
 export function factsOf(plan: Plan, step: PlanStep): StepFacts {
-  const names = entryNames(plan.entries.map(({ useCase }) => useCase));
+  const names = numberedNames(plan.entries.map(({ useCase }) => useCase));
   return {
     index: step.index,
     senders: step.senders,
     // Each of a search may turn out to be the last.
     isLast: plan.search !== undefined || step.index % (plan.cycle ?? plan.steps.length) === 0,
     byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
-    ...(names.length > 1 && {
-      entries: names.map((name, at) => ({ name, senders: sendersOf(step, at) })),
-    }),
+    ...(names.length > 1
+      ? {
+          entries: names.map((name, at) => ({
+            ...{ name, senders: sendersOf(step, at) },
+            ...callFacts(plan.entries[at]!),
+          })),
+        }
+      : callFacts(plan.entries[0]!)),
   };
+}
+
+/** Of an entry with sessions. */
+function callFacts({ run: { session } }: PlanEntry): Pick<StepFacts, 'calls'> {
+  if (session === undefined) return {};
+  const calls = callsOf(stepsIn(session)).map(({ name, times = 1 }) => ({
+    name,
+    ...(times !== 1 && { times }),
+  }));
+  return { calls };
 }
 
 /** So far. */
@@ -74,6 +91,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     ...(entries.length > 0 && { entries: entries.map((entry) => entry.progress(elapsedS)) }),
     ...clocks,
     ...(clocks.clockErrorUs && { latencySameAgentUs: inside.summary() }),
+    ...totals.sessionProgress(),
     generator: totals.generator(slo),
   };
 }
@@ -85,6 +103,20 @@ export function connectionProgress(totals: RunTotals, takingPart: number): Snaps
     ...(reconnected > 0 && { reconnected }),
     connectP99Us: totals.connectUs.p99,
   };
+}
+
+/** Snapshots are sent and stored: of many agents they say it less often. */
+const agentsPerTick = 50;
+
+/** The agents as they stand, where there are any: each second, or less often where there are many. */
+export function agentsAt(
+  tick: number,
+  totals: RunTotals,
+  workers: Pick<WorkerHost, 'agents'>,
+): Pick<Snapshot, 'agents'> {
+  const agents = workers.agents?.() ?? [];
+  const isDue = agents.length > 0 && tick % Math.ceil(agents.length / agentsPerTick) === 0;
+  return isDue ? { agents: totals.ofAgents(agents) } : {};
 }
 
 /** The tick's own counts and time; nothing when nothing was due or received in it. */

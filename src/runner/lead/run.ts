@@ -3,7 +3,8 @@ import type { Event } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { RunSummary } from '../../measure/summary';
 import type { StartWorkers } from '../../protocol/worker';
-import type { Passes, TargetProblems } from '../../targets/target';
+import type { SecretHider } from '../../targets/identities/rowSecrets';
+import type { IdentityCalls, Passes, TargetProblems } from '../../targets/target';
 import type { StepSource } from './stepSource';
 
 export interface ConductorContext {
@@ -17,6 +18,8 @@ export interface ConductorContext {
   readonly askedMs?: number;
   /** They must not turn up in any text. */
   readonly secrets: readonly string[];
+  /** Where connections have secrets of their own; absent: the secrets are all there are. */
+  readonly hider?: SecretHider;
   readonly nowUs: () => number;
   /** With counts of their own, as they may be shown. */
   readonly targetUrls: readonly string[];
@@ -25,6 +28,7 @@ export interface ConductorContext {
   readonly problems?: TargetProblems | undefined;
   /** Renewed during the run, where somebody has signed in. */
   readonly passes?: Passes;
+  readonly identityCalls?: IdentityCalls;
   readonly machine: RunSummary['machine'];
 }
 
@@ -34,7 +38,10 @@ export type StopReason = 'stopped' | 'interrupted';
 export interface Run {
   /** Once a second, and at each change of phase. */
   readonly onSnapshot: Event<Snapshot>;
-  /** Settles on every ending and never rejects for a reason outside this code. */
+  /**
+   * Settles on every ending and never rejects for a reason outside this code, but with an ExpectedError `run-led` where
+   * another process has taken the lead of the run, and its result is there.
+   */
   readonly finished: Promise<RunSummary>;
   /** Ends the run in order; what was measured is in the summary. A second call closes at once. */
   stop(reason: StopReason): void;

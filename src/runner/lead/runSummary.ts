@@ -1,4 +1,10 @@
-import type { Ending, RunSummary, Verdict } from '../../measure/summary';
+import type {
+  AgentProgress,
+  AgentSummary,
+  Ending,
+  RunSummary,
+  Verdict,
+} from '../../measure/summary';
 import type { RunTotals } from '../../measure/total/runTotals';
 import type { Plan } from '../../plan/plan';
 import type { WorkerHost } from '../../protocol/worker';
@@ -14,6 +20,12 @@ export interface Ended {
   /** By the monotonic clock: somebody may have set the other one back meanwhile. */
   readonly elapsedUs: number;
 }
+
+/** Whoever was neither lost nor has left was there to the end. */
+const atEnd = ({ status, ...agent }: AgentProgress): AgentSummary => ({
+  ...agent,
+  status: status === 'lost' || status === 'left' ? status : 'done',
+});
 
 export function runSummary(
   { slo }: Plan,
@@ -37,7 +49,7 @@ export function runSummary(
     ...(endingStack === undefined ? {} : { endingStack }),
     target,
     machine,
-    ...(workers.agents && { agents: totals.ofAgents(workers.agents()) }),
+    ...(workers.agents && { agents: totals.ofAgents(workers.agents()).map(atEnd) }),
     connections: withoutIdleLife(totals.connections(), search),
     steps: begun.map((step) => step.summary(slo, cutShort)),
     plannedSteps: steps.count,

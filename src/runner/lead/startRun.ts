@@ -13,12 +13,14 @@ import type {
   WorkerHost,
   WorkerListener,
 } from '../../protocol/worker';
-import type { OpenTarget } from '../../targets/target';
+import { SecretHider } from '../../targets/identities/rowSecrets';
+import { withIdentities, type OpenTarget } from '../../targets/target';
 import { shownUrl } from '../../wire/connectFailure';
 import { ClockRudder, clockMemory, machineClock } from '../machineClock';
 import { memberMemory, openConnections, type ThreadStart } from '../prepare/sharedMembers';
 import { reachMemory } from '../prepare/sharedReach';
 import { countedTargets } from '../recorder';
+import { rowMemory } from '../send/messageRows';
 import { Conductor, type ConductorContext, type Run } from './conductor';
 import type { StepSource } from './stepSource';
 
@@ -61,7 +63,9 @@ export function leadRun(
     ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
     askedMs: dependencies.askedMs ?? 0,
     secrets: target.secrets,
+    hider: new SecretHider(target.secrets, target.endpoint.personal),
     ...(target.passes !== undefined && { passes: target.passes }),
+    ...(target.identityCalls !== undefined && { identityCalls: target.identityCalls }),
     nowUs: () => clock.nowUs() - originUs,
     problems: target.problems,
     targetUrls: urls.slice(0, countedTargets(urls.length)).map(shownUrl),
@@ -97,13 +101,15 @@ export function startThreads(
     memory: memberMemory(plan.connections, groupCount, needsIds),
     reach: plan.timeToAll === true ? reachMemory() : undefined,
     clock: agentsOf(plan) > 1 ? clockMemory() : undefined,
+    rows: where.endpoint.personal?.data?.shared === true ? rowMemory() : undefined,
   };
   const starts = workersOfAgent(plan, agent).map((worker) => ({ plan, worker, ...where }));
   return (listener) => new WorkerThreads(workerScript, starts, shared, listener);
 }
 
-/** The endpoint with the newest pass: the sign-in may have been renewed while somebody was asked something. */
-export function currentEndpoint({ endpoint, passes }: OpenTarget): Endpoint {
+/** The endpoint with the newest pass and tokens: they may have been renewed while somebody was asked something. */
+export function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget): Endpoint {
+  const endpoint = identityCalls ? withIdentities(opened, identityCalls.current) : opened;
   const { service } = endpoint;
   if (service === undefined || passes === undefined) return endpoint;
   const { kind, hub, audience, restUrl } = service;
@@ -122,7 +128,7 @@ export class WorkerThreads implements WorkerHost {
   constructor(
     workerScript: string,
     starts: readonly WorkerStart[],
-    private readonly shared: Pick<ThreadStart, 'memory' | 'reach' | 'clock'>,
+    private readonly shared: Pick<ThreadStart, 'memory' | 'reach' | 'clock' | 'rows'>,
     listener: WorkerListener,
   ) {
     this.clock = shared.clock && new ClockRudder(machineClock(), shared.clock);

@@ -1,3 +1,5 @@
+import type { Population } from '../../plan/population';
+
 /** A connection of this worker joins or leaves at that whole microsecond of run time; `outside`: not where some move. */
 export type MemberChanged = (index: number, atUs: number, joins: boolean, outside: boolean) => void;
 
@@ -25,4 +27,9 @@ export interface Membership {
   /** Whether this worker's connection is open and a receiver everywhere. */
   isInside(index: number): boolean;
   leave(index: number): void;
+  /**
+   * One of this worker's, which is outside, comes into the group of that population, or leaves it again; it is in those of
+   * one population at most.
+   */
+  move(index: number, population: Population, inside: boolean): void;
 }

@@ -6,6 +6,7 @@ import {
   placeholdersIn,
   type OwnArgument,
 } from '../../usecases/ownArguments';
+import { argumentsOfStep, callsOf, stepsIn } from '../../usecases/sessionSteps';
 
 /** The plan with its files' content. @throws ExpectedError `payload-file` when one is empty; what `readFile` throws */
 export async function withPayloadFile(
@@ -29,15 +30,17 @@ async function withFiles(
     }
     return { ...entry, payload: { ...payload, text } };
   }
-  const { ownCall, streams } = run;
-  if (ownCall === undefined) return entry;
-  const items = [ownCall.arguments, streams?.own?.items ?? '[]'].flatMap(ownArguments);
+  const { ownCall, streams, session } = run;
+  if (ownCall === undefined && session === undefined) return entry;
+  const items = session
+    ? callsOf(stepsIn(session)).flatMap(({ step }) => argumentsOfStep(step))
+    : [ownCall!.arguments, streams?.own?.items ?? '[]'].flatMap((json) => ownArguments(json));
   const names = filesIn(items);
   if (names.length === 0) return entry;
   const files: Record<string, string> = {};
   for (const file of names) files[file] ??= await readFile(file);
-  // What goes through streams is counted item by item.
-  if (streams !== undefined) return { ...entry, files };
+  // What goes through streams is counted item by item, what is called in sessions call by call.
+  if (streams !== undefined || session !== undefined) return { ...entry, files };
   const beyond = bytesBeyondEstimate(items, files);
   const sizes = payload.sizes.map((size) => ({ ...size, bytes: size.bytes + beyond }));
   return { ...entry, files, payload: { ...payload, sizes } };

@@ -29,7 +29,7 @@ export class Preparation {
     readonly joinMethod: string;
   }[];
   /** In the step at hand. */
-  private movers: ReadonlySet<number> = new Set();
+  private movers: Pick<ReadonlySet<number>, 'has'> = new Set();
 
   constructor(
     private readonly plan: Plan,
@@ -51,7 +51,8 @@ export class Preparation {
     });
     // Only hubs of our contract can be asked for the id.
     this.negotiatedId =
-      plan.dialect === 'measure' || runs.some(({ ownCall }) => ownCall !== undefined);
+      plan.dialect === 'measure' ||
+      runs.some(({ ownCall, session }) => (ownCall ?? session) !== undefined);
   }
 
   /** A hub message that is no delivery; true when it completes a call of {@link invoke}. */
@@ -84,7 +85,10 @@ export class Preparation {
 
   /** Prepares what was opened and not prepared yet for the step of that number; what cannot be is given up. */
   async run(opened: readonly HubConnection[], step: number): Promise<void> {
-    if (this.populations.some(({ othersMove }) => othersMove))
+    const { entries, connections } = this.plan;
+    if (entries.some(({ run: { session } }) => session?.joins === true))
+      this.movers = { has: (index) => index < connections };
+    else if (this.populations.some(({ othersMove }) => othersMove))
       this.movers = new Set(silentUpTo(this.plan, this.populations, step));
     const waiting = opened.filter(({ index }) =>
       this.movers.has(index) ? !this.members.isOpen(index) : !this.members.isInside(index),

@@ -29,6 +29,8 @@ export interface ThreadStart extends WorkerStart {
   readonly reach?: SharedArrayBuffer | undefined;
   /** Of {@link import('../machineClock').steeredClock}, where the plan has several agents. */
   readonly clock?: SharedArrayBuffer | undefined;
+  /** Of {@link import('../send/messageRows').MessageRows}, where calls share rows. */
+  readonly rows?: SharedArrayBuffer | undefined;
 }
 
 /** An entry without groups counts as one group; `ids`: messages are addressed by connection ids. */
@@ -64,6 +66,8 @@ export class SharedMembers implements Membership {
   private readonly untilUs: readonly Float64Array[];
   /** Own ones that are open, but outside the groups they may move in. */
   private readonly outside = new Set<number>();
+  /** Of those the ones that are in the group of a population for the time being. */
+  private readonly inside = new Map<number, Population>();
   private readonly knownIds: (Buffer | undefined)[] = [];
   private readonly nap = new Int32Array(new SharedArrayBuffer(4));
 
@@ -142,26 +146,48 @@ export class SharedMembers implements Membership {
   }
 
   leave(index: number): void {
+    const population = this.inside.get(index);
+    if (population !== undefined) this.move(index, population, false);
     this.change(index, 0, () => undefined);
     this.outside.delete(index);
+  }
+
+  move(index: number, population: Population, inside: boolean): void {
+    if (!this.outside.has(index) || this.inside.has(index) === inside) return;
+    this.alone((changedUs) => {
+      const group = population.firstGroup + population.groupOf(index, 0);
+      Atomics.add(this.members, group, inside ? 1 : -1);
+      (inside ? this.sinceUs : this.untilUs)[1]![index] = changedUs;
+      if (inside) this.untilUs[1]![index] = Infinity;
+    });
+    if (inside) this.inside.set(index, population);
+    else this.inside.delete(index);
   }
 
   private change(index: number, open: 0 | 1, also: () => void): void {
     // A connection belongs to one worker, so nobody else changes it meanwhile.
     if (Atomics.load(this.open, index) === open) return;
+    const changedAtUs = this.alone((changedUs) => {
+      also();
+      Atomics.store(this.open, index, open);
+      Atomics.add(this.state, openCell, open === 1 ? 1 : -1);
+      this.changeGroups(index, open, changedUs);
+    });
+    this.changed?.(index, changedAtUs, open === 1, this.outside.has(index));
+  }
+
+  /** Changes what is shared while nobody else does; returns the whole microsecond from which on it holds. */
+  private alone(change: (changedUs: number) => void): number {
     for (let tries = 0; Atomics.compareExchange(this.state, lockCell, 0, 1) !== 0; tries++)
       this.pause(tries);
     Atomics.add(this.state, versionCell, 1);
     const changedUs = Math.floor(this.nowUs()) + 1;
-    also();
-    Atomics.store(this.open, index, open);
-    Atomics.add(this.state, openCell, open === 1 ? 1 : -1);
-    this.changeGroups(index, open, changedUs);
+    change(changedUs);
     // Whoever reads clock and counts from now on is on this side of the change.
     for (let tries = 0; tries < spins && this.nowUs() < changedUs; tries++);
     Atomics.add(this.state, versionCell, 1);
     Atomics.store(this.state, lockCell, 0);
-    this.changed?.(index, changedUs, open === 1, this.outside.has(index));
+    return changedUs;
   }
 
   private changeGroups(index: number, open: 0 | 1, changedUs: number): void {

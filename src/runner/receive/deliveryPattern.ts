@@ -1,5 +1,7 @@
 import { callbacks, isHubProtocol, type WireProtocol } from '../../base/message';
 import type { Plan } from '../../plan/plan';
+import { callsOf, stepsIn } from '../../usecases/sessionSteps';
+import type { HubRun, OwnCall } from '../../usecases/useCase';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { isAt, type HubCodec } from '../../wire/message/hubCodec';
@@ -33,23 +35,35 @@ export interface DeliveryPattern {
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
-/** The pattern of each entry's deliveries; the same object where they look the same. */
-export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern[] {
+/** The pattern of each entry's deliveries, in sessions that of each call's; the same object where they look the same. */
+export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern[][] {
   const patterns = new Map<string, DeliveryPattern>();
-  return plan.entries.map(({ run: { ownCall, streams } }) => {
+  const patternOf = (
+    { ownCall, streams }: Pick<HubRun, 'streams'> & { ownCall?: CallForm | undefined },
+    isSession = false,
+  ): DeliveryPattern => {
     const callback = ownCall?.callback ?? callbackOf(plan);
     const [key, make] = ((): [string, () => DeliveryPattern] => {
       if (streams?.own !== undefined) return ['own streams', () => noPattern];
       if (streams !== undefined) return ['streams', () => new StreamItemPattern(plan.protocol)];
       if (ownCall?.reply === 'completion') return ['completion', () => completionPattern(codec)];
+      if (isSession && ownCall?.callback === undefined) return ['nothing', () => noPattern];
       if (callback === '') return ['dictionary', dictionaryPattern];
       return [`callback ${callback}`, () => callbackPattern(codec, callback, plan.runId)];
     })();
     const pattern = patterns.get(key) ?? make();
     patterns.set(key, pattern);
     return pattern;
+  };
+  return plan.entries.map(({ run }) => {
+    if (run.session === undefined) return [patternOf(run)];
+    return callsOf(stepsIn(run.session)).map(({ step }) =>
+      patternOf({ ownCall: step.kind === 'call' ? step : undefined }, true),
+    );
   });
 }
+
+type CallForm = Pick<OwnCall, 'reply' | 'callback'>;
 
 /** Where nothing that comes has a stamp; see {@link OwnItems}. */
 const noPattern: DeliveryPattern = {

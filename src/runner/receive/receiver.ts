@@ -7,6 +7,7 @@ import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { audienceOfStep, bytesOfStep, callsOf, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
@@ -19,7 +20,7 @@ import {
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { Membership } from '../prepare/membership';
 import type { Reach } from '../prepare/reach';
-import type { TakeItem } from '../send/entrySender';
+import type { MessageBody, TakeItem } from '../send/entrySender';
 import { FreshArrivals } from './freshArrivals';
 
 /** Whom the receiver asks and whom it hands on to. */
@@ -39,11 +40,23 @@ interface ReceiverContext {
   readonly streams?: {
     /** A delivery of an entry has come, from a source counted within the entry. */
     arrived(entry: number, index: number, source: number, sequence: number): void;
+    /** The answer to a call of a session, or its callback. */
+    answered?(
+      entry: number,
+      index: number,
+      call: number,
+      sequence: number,
+      nowUs: number,
+      body: MessageBody,
+    ): void;
     readonly itemCame: TakeItem;
   };
 }
 
 type Listening = Required<Pick<HubListener, 'received' | 'message'>>;
+
+/** About what stands around the result of an answer, whose id is a stamp. */
+const answerEnvelopeBytes = 96;
 
 /** What a counter of 32 bits can follow; no sender gets there. */
 const highestSequence = 0x7ffffffe;
@@ -51,8 +64,12 @@ const highestSequence = 0x7ffffffe;
 /** A delivery like the ones before is recognised by its first bytes, its stamp read in place; all else is parsed. */
 export class Receiver implements Listening {
   private readonly codec: HubCodec;
-  /** Of each entry; the same object where they look the same. */
-  private readonly patternOf: readonly DeliveryPattern[];
+  /** Of each entry, or of each call of its sessions; the same object where they look the same. */
+  private readonly patternsOf: readonly (readonly DeliveryPattern[])[];
+  /** In the same order: whether the receivers may move in and out of groups. */
+  private readonly moving: readonly (readonly boolean[])[];
+  /** Of calls of sessions: bytes of what a callback brings; −1 of answers, which are as large as they come. */
+  private readonly callBytes: readonly (readonly number[] | undefined)[];
   private readonly patterns: readonly DeliveryPattern[];
   private readonly span: Span = { start: 0, end: 0, next: 0 };
   /** Of the message at hand; one for all, so that nothing is allocated. */
@@ -66,6 +83,10 @@ export class Receiver implements Listening {
   /** Of each worker its agent where that is another one; absent where there is one agent. */
   private readonly otherAgent: readonly (number | undefined)[] | undefined;
   private readonly fresh = new FreshArrivals();
+  /** Whether there are sessions, which read answers. */
+  private readonly followsCalls: boolean;
+  /** Where the message at hand stands. */
+  private readonly body: MessageBody = { bytes: Buffer.alloc(0), start: 0, end: 0 };
 
   constructor(
     private readonly plan: Plan,
@@ -74,13 +95,30 @@ export class Receiver implements Listening {
     private readonly context: ReceiverContext,
   ) {
     this.codec = codecOf(plan.protocol);
-    this.patternOf = deliveryPatternsOf(plan, this.codec);
-    this.patterns = [...new Set(this.patternOf)];
+    this.patternsOf = deliveryPatternsOf(plan, this.codec);
+    this.patterns = [...new Set(this.patternsOf.flat())];
+    const sessions = plan.entries.map(({ run: { session } }) =>
+      session === undefined ? undefined : callsOf(stepsIn(session)).map(({ step }) => step),
+    );
+    this.moving = populations.map(
+      ({ othersMove }, entry) =>
+        sessions[entry]?.map((step) => othersMove && audienceOfStep(step) === 'group') ?? [
+          othersMove,
+        ],
+    );
+    this.callBytes = sessions.map((steps) =>
+      steps?.map((step) =>
+        step.kind === 'call' && step.reply === 'callback' ? bytesOfStep(step) : -1,
+      ),
+    );
     this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
     this.streams = plan.entries.map((entry) => entry.run.streams);
     const follower = context.streams;
-    if (follower !== undefined && this.streams.some((streams) => streams?.own !== undefined))
-      this.ownItems = new OwnItems(plan.protocol, follower);
+    const ownStreams =
+      this.streams.some((streams) => streams?.own !== undefined) ||
+      sessions.some((steps) => steps?.some(({ kind }) => kind === 'stream'));
+    this.followsCalls = sessions.some((steps) => steps !== undefined);
+    if (follower !== undefined && ownStreams) this.ownItems = new OwnItems(plan.protocol, follower);
     const { worker = 0 } = context;
     if (agentsOf(plan) > 1) {
       const own = agentOfWorker(plan, worker);
@@ -105,7 +143,9 @@ export class Receiver implements Listening {
       const pattern =
         this.usual(buffer, span.start, span.end) ??
         this.unusual(connection, buffer, span.start, span.end, wireBytes, nowUs);
-      if (pattern !== undefined) this.count(connection, pattern, nowUs, wireBytes);
+      if (pattern === undefined) continue;
+      if (this.followsCalls) this.noteBody(buffer, span.start, span.end);
+      this.count(connection, pattern, nowUs, wireBytes);
     }
     this.context.handled?.(nowUs, connection);
   };
@@ -127,6 +167,13 @@ export class Receiver implements Listening {
   reportWrongNames(): void {
     for (const pattern of this.patterns)
       for (const text of pattern.wrongNames?.() ?? []) this.recorder.error('other', text);
+  }
+
+  private noteBody(bytes: Buffer, start: number, end: number): void {
+    const { body } = this;
+    body.bytes = bytes;
+    body.start = start;
+    body.end = end;
   }
 
   /** The pattern of a message that looks as expected and carries a stamp, which is then read. */
@@ -192,24 +239,31 @@ export class Receiver implements Listening {
     const entry = entryOfSource(this.populations, stamp.source);
     const population = this.populations[entry];
     const shape = this.streams[entry];
-    const counted = step.entries[entry] ?? step;
+    let counted = step.entries[entry] ?? step;
     const { index } = connection;
+    const { calls } = counted;
+    let call = 0;
+    if (calls !== undefined && population !== undefined) {
+      call = (stamp.source - population.firstSource) % calls.length;
+      counted = calls[call]!;
+    }
     // A completion that only reports an error is no delivery.
-    if (population !== undefined && this.patternOf[entry]!.kind !== pattern.kind) return;
+    if (population !== undefined && this.patternsOf[entry]![call]!.kind !== pattern.kind) return;
+    const moves = population !== undefined && this.moving[entry]![call]!;
     const fromAgent =
       this.otherAgent === undefined || population === undefined
         ? undefined
         : this.otherAgent[this.workerOf(population)];
     const { ambiguousUs } = counted;
     const mayDiffer = fromAgent !== undefined && ambiguousUs > 0;
-    if (mayDiffer && this.isAmbiguous(population!, index, ambiguousUs)) {
+    if (mayDiffer && this.isAmbiguous(population!, index, moves, ambiguousUs)) {
       if (!stamp.warmup) counted.wireBytesOut += wireBytes;
       return;
     }
     const meant =
       population !== undefined &&
       population.isReceiver(stamp.source - population.firstSource, index) &&
-      this.context.members.wasMember(index, stamp.sentUs, population.othersMove) &&
+      this.context.members.wasMember(index, stamp.sentUs, moves) &&
       (shape?.direction !== 'download' || this.moveToItem(shape, pattern, counted)) &&
       stamp.sequence <= highestSequence;
     const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
@@ -217,21 +271,26 @@ export class Receiver implements Listening {
       const source = stamp.source - population.firstSource;
       this.context.streams?.arrived(entry, index, source, stamp.sequence);
     }
+    if (calls !== undefined && meant)
+      this.context.streams?.answered?.(entry, index, call, stamp.sequence, nowUs, this.body);
     if (stamp.warmup) return;
     counted.wireBytesOut += wireBytes;
     if (mayDiffer && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')
-      this.noteFresh(step, counted, population!, index, nowUs, meant);
+      this.noteFresh(step, counted, moves, index, nowUs, meant);
     if (!meant) {
       counted.extra += 1;
     } else if (arrival === 'duplicate') {
       counted.duplicated += 1;
     } else {
-      counted.payloadBytesOut += step.messageBytes ?? this.payloadOf(entry, index);
+      counted.payloadBytesOut +=
+        calls !== undefined
+          ? this.bytesOfAnswer(entry, call, wireBytes)
+          : (step.messageBytes ?? this.payloadOf(entry, index));
       if (arrival === 'outOfOrder') counted.outOfOrder += 1;
       const { intendedUs, sentUs } = stamp;
       recorder.delivered(stamp.step, counted, index, intendedUs, sentUs, nowUs, fromAgent);
       const { reach } = this.context;
-      if (reach !== undefined && reachesMany(population)) {
+      if (reach !== undefined && calls === undefined && reachesMany(population)) {
         const tookUs = reach.arrived(stamp, nowUs - stamp.intendedUs);
         if (tookUs >= 0) counted.timeToAll.record(tookUs);
       }
@@ -245,19 +304,24 @@ export class Receiver implements Listening {
   }
 
   /** Whether its sender finds it too near to a change of the receiver, too. */
-  private isAmbiguous(population: Population, index: number, withinUs: number): boolean {
+  private isAmbiguous(
+    population: Population,
+    index: number,
+    moves: boolean,
+    withinUs: number,
+  ): boolean {
     const { source, sentUs } = this.stamp;
     const { members } = this.context;
     return (
       population.isReceiver(source - population.firstSource, index) &&
-      members.changedNear(index, sentUs, population.othersMove, withinUs)
+      members.changedNear(index, sentUs, moves, withinUs)
     );
   }
 
   private noteFresh(
     step: StepRecorder,
     counted: EntryRecorder,
-    { othersMove }: Population,
+    othersMove: boolean,
     index: number,
     arrivedUs: number,
     meant: boolean,
@@ -282,6 +346,11 @@ export class Receiver implements Listening {
     stamp.sentUs += laterUs;
     stamp.warmup = stamp.intendedUs < counted.measureUs;
     return itemNumber < wanted && stamp.intendedUs <= counted.untilUs;
+  }
+
+  private bytesOfAnswer(entry: number, call: number, wireBytes: number): number {
+    const bytes = this.callBytes[entry]![call]!;
+    return bytes >= 0 ? bytes : Math.max(0, wireBytes - answerEnvelopeBytes);
   }
 
   /** Bytes of the delivery whose stamp was just read, as its sender has chosen them. */

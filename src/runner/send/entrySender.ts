@@ -1,8 +1,9 @@
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion } from '../../wire/message/hubMessage';
+import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { Recorder, StepRecorder } from '../recorder';
+import type { MessageRows } from './messageRows';
 import type { Preparation } from '../prepare/preparation';
 import type { Membership } from '../prepare/membership';
 import type { MembersElsewhere } from '../prepare/membersElsewhere';
@@ -25,11 +26,26 @@ export type TakeItem = (
   nowUs: number,
 ) => boolean;
 
+/** Where a message stands as it came; good until the next one. */
+export interface MessageBody {
+  bytes: Buffer;
+  start: number;
+  end: number;
+}
+
+/** What only sessions need, loaded where there are some. */
+export interface SessionParts {
+  readonly Sender: new (...given: ConstructorParameters<typeof EntrySender>) => EntrySender;
+}
+
 /** Connections are those of the whole run. */
 export interface SenderDependencies {
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
-  readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'>;
+  readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'> &
+    Partial<Pick<Membership, 'move'>>;
+  /** Where the plan has sessions. */
+  readonly sessions?: SessionParts | undefined;
   /** Where the plan has several agents. */
   readonly elsewhere?: Pick<MembersElsewhere, 'placeOf' | 'sent'> | undefined;
   /** The worker's own connection of that index; undefined when it does not take part. */
@@ -42,6 +58,8 @@ export interface SenderDependencies {
   readonly rest?: RestCalls;
   /** The server connection to the service; absent where no use case sends over one. */
   readonly persistent?: PersistentSends;
+  /** Values that messages may hold of their senders' rows; absent: there are no rows. */
+  readonly rows?: MessageRows | undefined;
   /** Calls a hub method and waits for its answer; absent where nobody moves. */
   readonly invoke?: Preparation['invoke'];
   /** Run time. */
@@ -78,6 +96,10 @@ export abstract class EntrySender {
   arrived?(index: number, source: number, sequence: number): void;
   /** False when the item is of no stream of this entry. */
   itemCame?(...item: Parameters<TakeItem>): boolean;
+  /** The answer to a call of a session, or a callback of one, was counted at the connection of that index. */
+  answered?(index: number, call: number, sequence: number, nowUs: number, body: MessageBody): void;
+  /** The hub has called a client method that is no delivery. */
+  called?(connection: HubConnection, message: Invocation, nowUs: number): void;
   /** False when the completion is of none of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 

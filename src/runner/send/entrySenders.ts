@@ -1,8 +1,8 @@
-import type { EntrySender, SenderDependencies } from './entrySender';
+import type { EntrySender, MessageBody, SenderDependencies } from './entrySender';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion } from '../../wire/message/hubMessage';
+import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { GroupMover } from './groupMover';
 import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
@@ -22,10 +22,15 @@ export class EntrySenders {
     dependencies: SenderDependencies,
   ) {
     this.senders = populations.flatMap((population, position) => {
+      const { streams, session, othersMove = false } = plan.entries[position]!.run;
       const Sender =
-        plan.entries[position]!.run.streams === undefined ? MessageSender : StreamSender;
+        session !== undefined
+          ? dependencies.sessions!.Sender
+          : streams === undefined
+            ? MessageSender
+            : StreamSender;
       const sender = new Sender(plan, position, worker, population, dependencies);
-      if (!population.othersMove) return [sender];
+      if (!othersMove) return [sender];
       return [sender, new GroupMover(plan, position, worker, populations, dependencies)];
     });
   }
@@ -81,6 +86,24 @@ export class EntrySenders {
     for (const sender of this.senders)
       if (sender.itemCame?.(connection, call, payloadBytes, wireBytes, nowUs) === true) return true;
     return false;
+  }
+
+  /** @param call of a session of the entry at that position, whose number this is */
+  answered(
+    position: number,
+    index: number,
+    call: number,
+    sequence: number,
+    nowUs: number,
+    body: MessageBody,
+  ): void {
+    const sender = this.senders.find((one) => one.position === position);
+    sender?.answered?.(index, call, sequence, nowUs, body);
+  }
+
+  /** The hub has called a client method that is no delivery. */
+  called(connection: HubConnection, message: Invocation, nowUs: number): void {
+    for (const sender of this.senders) sender.called?.(connection, message, nowUs);
   }
 
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {

@@ -21,6 +21,7 @@ import type { EntryRecorder, StepRecorder } from '../recorder';
 import { reachesMany } from '../../plan/population';
 import type { Reach } from '../prepare/reach';
 import { EntrySender } from './entrySender';
+import { RowTemplates } from './rowTemplates';
 
 /** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
 const burst = 256;
@@ -51,7 +52,9 @@ interface ActiveStep extends ReturnType<EntrySender['pacing']> {
 export class MessageSender extends EntrySender {
   private step: ActiveStep | undefined;
   /** By everything that changes a message's length. */
-  private readonly templates = new Map<number, MessageTemplate | MessageValue>();
+  private templates = new Map<number, MessageTemplate | MessageValue>();
+  /** Where messages hold values of rows. */
+  private readonly rowTemplates: RowTemplates | undefined;
   private readonly maker: MessageMaker | undefined;
   private readonly payload: PayloadPicker;
   private readonly stamp = emptyStamp();
@@ -102,6 +105,8 @@ export class MessageSender extends EntrySender {
       this.ownAgent = connectionsOfAgent(plan, agentOfWorker(plan, this.worker));
     this.payload = payloadPicker(entry, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
+    if (this.maker !== undefined && this.maker.rowNames.size > 0)
+      this.rowTemplates = new RowTemplates(this.maker, dependencies.rows!);
     this.stamp.runId = plan.runId;
     this.asked = new Uint32Array(plan.connections);
     this.namesSender = ownCall !== undefined;
@@ -193,6 +198,7 @@ export class MessageSender extends EntrySender {
     const size = this.payload.pick(aim.source, aim.stream, stamp.sequence);
     const origin = this.originOf(sender);
     const asks = this.asks(sender);
+    if (this.rowTemplates !== undefined) this.templates = this.rowTemplates.of(sender);
     const template = this.templateFor(origin, size, asks);
     if (asks) this.origin.ackId = firstMessageAckId + this.asked[sender]!++;
     if (this.rest !== undefined && template instanceof MessageTemplate)
@@ -207,6 +213,7 @@ export class MessageSender extends EntrySender {
       recorder.expected += this.elsewhere.sent(aim.group, Math.floor(nowUs), this.place);
     if (reach !== undefined) recorder.toReach += 1;
     recorder.payloadBytesIn += this.messageBytes ?? this.payload.sizes[size]!;
+    if (this.rowTemplates !== undefined) recorder.payloadBytesIn += this.rowTemplates.bytesBeyond;
     recorder.wireBytesIn += template.wireBytes;
     // With closed pacing, too, a call that has waited for a socket of ours is late.
     const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
@@ -319,7 +326,8 @@ export class MessageSender extends EntrySender {
     const key = lengths * this.payload.sizes.length + size;
     let template = this.templates.get(key);
     if (template === undefined) {
-      const shape = maker.shape(this.messageBytes ?? this.payload.sizes[size]!, asks);
+      const bytes = this.messageBytes ?? this.payload.sizes[size]!;
+      const shape = maker.shape(bytes, asks, this.rowTemplates?.rows);
       template =
         this.rest?.template(shape) ??
         this.persistent?.template(shape, sendAudience(this.population.audience), receiver) ??
@@ -332,6 +340,7 @@ export class MessageSender extends EntrySender {
               this.dependencies.framed,
             ));
       this.templates.set(key, template);
+      this.rowTemplates?.made(template.wireBytes);
     }
     return template;
   }

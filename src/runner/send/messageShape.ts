@@ -1,11 +1,16 @@
 import type { MessageArgument, NumberHole, TextPart } from '../../base/message';
 import { randomFor } from '../../plan/draws';
 import type { Plan, PlanEntry, PlanPayload } from '../../plan/plan';
+import type { RowName } from '../../base/personalText';
 import {
+  argumentBytes,
   numberPlaceholders,
   ownArguments,
+  rowPlaceholders,
+  withRows,
   type OwnArgument,
   type Placeholder,
+  type RowsOfMessage,
 } from '../../usecases/ownArguments';
 import {
   measureShape,
@@ -15,8 +20,12 @@ import {
 import { stampLength } from '../../wire/message/stamp';
 
 export interface MessageMaker {
-  /** `asks`: the hub is asked for a completion although none is counted. */
-  shape(sizeBytes: number, asks: boolean): MessageShape;
+  /** `asks`: the hub is asked for a completion although none is counted. `rows`: where messages hold values of theirs. */
+  shape(sizeBytes: number, asks: boolean, rows?: RowsOfMessage): MessageShape;
+  /** Which rows messages hold values of. */
+  readonly rowNames: ReadonlySet<RowName>;
+  /** Bytes that a message has beyond what the estimate takes values of rows for. */
+  bytesBeyond(rows: RowsOfMessage): number;
   /** Each sender's first message asks, so that the hub's complaint is heard: who does not ask hears of no error. */
   readonly firstAsks: boolean;
 }
@@ -30,11 +39,19 @@ export function messageMaker(
   const { message, ownCall, audience } = entry.run;
   if (ownCall !== undefined) {
     const { method, reply } = ownCall;
-    const args = ownMessage(ownArguments(ownCall.arguments), entry, seed);
+    const written = ownArguments(ownCall.arguments);
+    const rowNames = new Set(rowPlaceholders(written).map(({ name }) => name));
+    const args = rowNames.size === 0 ? ownMessage(written, entry, seed) : [];
     const answered = reply === 'completion';
     return {
-      shape: (_size, asks) => ({ method, arguments: args, answered: answered || asks }),
+      shape: (_size, asks, rows) => ({
+        method,
+        arguments: rows === undefined ? args : ownMessage(withRows(written, rows), entry, seed),
+        answered: answered || asks,
+      }),
       firstAsks: !answered,
+      rowNames,
+      bytesBeyond: (rows) => argumentBytes(withRows(written, rows)) - argumentBytes(written),
     };
   }
   if (message === undefined) return undefined;
@@ -42,6 +59,8 @@ export function messageMaker(
   const binary = entry.payload.content === 'binary';
   return {
     firstAsks: true,
+    rowNames: new Set(),
+    bytesBeyond: () => 0,
     shape: (sizeBytes, asks) => {
       const { method, receiverKey, measureMethod } = message;
       const content = {
@@ -82,6 +101,11 @@ export function ownMessage(
         return [{ hole: 'receiver' }];
       case 'time':
         return [{ hole: 'unixMs' }];
+      case 'kept':
+        throw new Error(`${placeholder.key} is not known yet`);
+      case 'identity':
+      case 'data':
+        throw new Error(`{${placeholder.name}.…} was not filled`);
       default:
         return [{ hole: placeholder.name }];
     }

@@ -27,6 +27,8 @@ export function checkGroups(file: ScenarioFile, read: ReadEntry): void {
   const place = parameters.at('groupCount');
   const { groupCount: groups, groupsPerConnection: own } = entry.parameters;
   if (place === undefined) {
+    // Sessions have groups of about ten.
+    if (hubRunOf(useCase, entry.parameters).session !== undefined) return;
     const suggested = suggestedGroups(connections);
     const message = `${useCase.name} needs the parameter groupCount: the number of groups. ${formatCount(suggested)} makes groups of about ${smallGroup}.`;
     const fix = missingFix(file, read, 'groupCount', String(suggested));
@@ -118,6 +120,29 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   }
   const problem = calledBack ? stampProblem(placeholders) : undefined;
   if (problem !== undefined) error('no-stamp', read.at('arguments', 'reply'), problem);
+}
+
+export function checkSession(file: ScenarioFile, read: ReadEntry): void {
+  const { useCase, entry, parameters } = read;
+  const { session } = hubRunOf(useCase, entry.parameters);
+  if (session === undefined) return;
+  const moving = file.entries.find(
+    (other) => hubRunOf(other.useCase, other.entry.parameters).othersMove === true,
+  );
+  if (session.joins && moving !== undefined) {
+    const message = `Calls of the session join groups, which cannot run beside ${moving.useCase.name}: run them one after the other.`;
+    file.error('mix-groups', read.at('steps'), message);
+  }
+  const missing = {
+    sessionInterval: 'how often each sender begins a session',
+    steps: 'what one user does, step after step',
+  };
+  for (const [name, words] of Object.entries(missing)) {
+    if (parameters.written.has(name)) continue;
+    const message = `${useCase.name} needs the parameter ${name}: ${words}.`;
+    const fix = missingFix(file, read, name, useCase.starting![name]!);
+    file.error('missing-key', read.at(), message, fix);
+  }
 }
 
 /** Callbacks are recognised by our stamp, with which the first random text begins. */

@@ -23,6 +23,7 @@ import {
   formatRate,
   formatShare,
 } from '../../base/units';
+import { intervalMsOf } from '../../usecases/parameters';
 import { findUseCase } from '../../usecases/registry';
 import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
@@ -134,10 +135,14 @@ function checkStorm({ error, config, scenario }: ScenarioFile): void {
 function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): void {
   const stepMs = scenario.singleStepDurationMs;
   for (const { entry, parameters, at } of entries) {
-    const interval = entry.parameters['sendingInterval'];
-    if (typeof interval !== 'number' || interval <= stepMs) continue;
-    const message = `A sender sends every ${formatDurationMs(interval)}, but a step lasts ${formatDurationMs(stepMs)}: some senders never send in it.`;
-    const place = parameters.at('sendingInterval') ?? config.at('singleStepDuration') ?? at();
+    const interval = intervalMsOf(entry.parameters);
+    if (interval <= stepMs) continue;
+    const does = 'sessionInterval' in entry.parameters ? 'begins a session' : 'sends';
+    const message = `A sender ${does} every ${formatDurationMs(interval)}, but a step lasts ${formatDurationMs(stepMs)}: some senders never send in it.`;
+    const place =
+      parameters.at('sendingInterval', 'sessionInterval') ??
+      config.at('singleStepDuration') ??
+      at();
     warning('nothing-sent', place, message);
   }
 }
@@ -293,9 +298,9 @@ function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number
   const { connections, entries, singleStepDurationMs } = scenario;
   const deliveries = entries.map(({ name, parameters }, position) => {
     const senders = perEntry[position] ?? 0;
-    const interval = parameters['sendingInterval'];
+    const interval = intervalMsOf(parameters);
     const useCase = findUseCase(name);
-    if (senders === 0 || typeof interval !== 'number' || useCase === undefined) return 0;
+    if (senders === 0 || interval === 0 || useCase === undefined) return 0;
     const sendings = (senders * singleStepDurationMs) / Math.max(1, interval);
     return sendings * deliveriesOf(useCase, parameters, { connections });
   });

@@ -202,8 +202,14 @@ function reportLiteralTokens(file: ScenarioFile): void {
     warn(place, 'A token or password');
 }
 
+/** A secret that is written out, where it stands in the text. */
+export function reportLiteral(file: Reading, scalar: Scalar, what: string): void {
+  const place = contentPlace(file, scalar);
+  if (place.override === undefined) file.warning(secretInFile, place, secretWords(what));
+}
+
 const isLiteral = (text: string | undefined): boolean =>
-  text !== undefined && referencesIn(text).length === 0;
+  text !== undefined && referencesIn(text).length === 0 && !/\{(?:identity|data)\./.test(text);
 
 function carriesSecret(url: string): boolean {
   if (/[?&]access_token=(?!\$\{)/i.test(url)) return true;

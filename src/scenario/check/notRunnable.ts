@@ -2,6 +2,7 @@ import { largestSource, stampBytes } from '../../base/message';
 import { services } from '../../base/serviceTraits';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
+import { callsOf, sessionStepsOf } from '../../usecases/sessionSteps';
 import { sourcesOfStreams } from '../../usecases/streams';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
@@ -39,6 +40,13 @@ const obstacles: readonly Obstacle[] = [
         : undefined,
     keys: ['driver', 'protocol'],
   },
+  {
+    sentence: ({ driver, entries }) =>
+      driver === 'sdk' && entries.some(({ parameters }) => 'steps' in parameters)
+        ? 'Sessions are run by our own client only: set driver to native, or leave it out.'
+        : undefined,
+    keys: ['driver'],
+  },
   { sentence: tooManySources, keys: ['connections'] },
 ];
 
@@ -48,6 +56,8 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
   const groups = entries
     .filter((entry) => !streams.includes(entry))
     .reduce((sum, { parameters }) => {
+      // Each call of a session has a source of its own.
+      if ('steps' in parameters) return sum + callsOf(sessionStepsOf(parameters)).length;
       const { targets, groupCount, groupsPerConnection: own = 1 } = parameters;
       return sum + Number((targets === 'random' ? groupCount : undefined) ?? own);
     }, 0);
@@ -78,8 +88,8 @@ interface MeasureProblem {
   readonly message: string;
 }
 
-export const needsContract = ({ audience, ownCall }: HubRun): boolean =>
-  audience !== 'nobody' && ownCall === undefined;
+export const needsContract = ({ audience, ownCall, session }: HubRun): boolean =>
+  audience !== 'nobody' && (ownCall ?? session) === undefined;
 
 /** Against the contract `Measure(ticks, payload)`; undefined when the entry can be run there, or needs no contract. */
 export function measureProblem({

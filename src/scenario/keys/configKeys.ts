@@ -9,7 +9,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
    * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
    * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
    * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
-   * a list of such maps; `metric` the name of an objective, and `limit` what the objective beside it may be.
+   * a list of such maps; `values` a map from names to values of any shape; `metric` the name of an objective, and
+   * `limit` what the objective beside it may be; `value` any scalar.
    */
   readonly type:
     | ParameterSpec['type']
@@ -20,8 +21,10 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
     | 'parameters'
     | 'section'
     | 'entries'
+    | 'values'
     | 'metric'
-    | 'limit';
+    | 'limit'
+    | 'value';
   /** Of a section or of entries; elsewhere those of a map that may stand in place of the plain value. */
   readonly keys?: readonly KeySpec[];
   /** Of a section: names that it knows beyond those of `keys`, which are the ones that are offered. */
@@ -30,6 +33,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly namedAs?: readonly { readonly pattern: string; readonly example: string }[];
   /** Of a section: the keys of each entry where a list of maps stands in its place. */
   readonly items?: readonly KeySpec[];
+  /** Of a section: whether a list of maps with names of the user's own may stand in its place. */
+  readonly rows?: true;
   /** What holds when the key is absent and that is no fixed value, for people. */
   readonly defaultText?: string;
   /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
@@ -52,9 +57,9 @@ export const withoutDefault = ({ default: _ofOne, ...spec }: KeySpec): KeySpec =
 export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
   return ![
     ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
-    ...['metric', 'limit'],
-    // A parameter, but no scalar.
-    'list',
+    ...['values', 'metric', 'limit', 'value'],
+    // Parameters, but no scalars.
+    ...['list', 'steps'],
   ].includes(spec.type);
 }
 
@@ -71,12 +76,14 @@ export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   text: 'a text',
   flag: 'true or false',
   list: 'a list',
+  steps: 'a list of steps',
 };
 
 export const keyOf = describing<KeySpec>();
 export const [flag, text, choice] = [keyOf('flag'), keyOf('text'), keyOf('choice')];
 export const [section, entries] = [keyOf('section'), keyOf('entries')];
 const [texts, targets] = [keyOf('texts'), keyOf('targets')];
+const [list, values] = [keyOf('list'), keyOf('values')];
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [share, rate] = [keyOf('share'), keyOf('rate')];
 
@@ -101,6 +108,31 @@ export const stageKeys = listOf({
 /** As a file may have, and a result. */
 export const maximumStages = 1000;
 
+export const observeKeys = listOf({
+  prometheus: text(
+    { references: true, optional: true },
+    'URL of an endpoint of the server that answers with metrics in the Prometheus text format, such as `http://localhost:5000/metrics`. It is read once a second.',
+  ),
+  authorization: text(
+    { references: true, optional: true },
+    'Value of the header `Authorization` for it, such as `Bearer ${secret:metrics}`.',
+  ),
+  series: text(
+    { optional: true },
+    'Further series to keep, by their names with `*` for any part, parted by commas: `orders_*, cache_hits_total`. CPU, memory, garbage collection, the queue and threads of the thread pool and connections are known by themselves.',
+  ),
+  azureMonitor: text(
+    { references: true, optional: true },
+    'Resource of Azure SignalR Service or Azure Web PubSub whose metrics are read from Azure Monitor: its resource id, `/subscriptions/…/SignalR/NAME`.',
+  ),
+  region: text({ optional: true }, 'Region of that resource, such as `westeurope`.'),
+  eventPipe: count(
+    { optional: true, range: [1, 4_194_304] },
+    'Not read: give the server an endpoint for `prometheus` instead.',
+  ),
+});
+export const mostObserved = 10;
+
 export const upstreamKeys = listOf({
   port: count(
     { range: [0, 65_535], default: 0 },
@@ -109,6 +141,91 @@ export const upstreamKeys = listOf({
   publicUrl: text(
     { references: true },
     'URL under which the service reaches the handler; required unless the service runs on this machine.',
+  ),
+});
+
+export const tokenAlgorithms = [
+  ...['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'],
+] as const;
+
+/** Every key under `identities`, where they are not a list: those of a file, of a rule, of a command, of a token endpoint. */
+export const identityKeys = listOf({
+  file: text(
+    {},
+    'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, one identity a row, its columns named in the first line.',
+  ),
+  rule: text(
+    {},
+    'User name of each identity, such as `user-{index}`: a JSON web token is made for each, signed with `key`. `{data.COLUMN}` is a value of the row of `data` with the same number.',
+  ),
+  key: text(
+    { references: true },
+    'Of a rule: what signs its tokens, as a reference such as `${secret:signing-key}`: a text for HS256, HS384 and HS512, else a private key in PEM form.',
+  ),
+  keyId: text({}, 'Of a rule: the `kid` in the head of its tokens.'),
+  algorithm: choice(
+    { choices: tokenAlgorithms, default: 'HS256' },
+    'Of a rule: how its tokens are signed.',
+  ),
+  audience: text({}, 'Of a rule: the claim `aud` of its tokens.'),
+  issuer: text({}, 'Of a rule: the claim `iss` of its tokens.'),
+  userClaim: text({ default: 'sub' }, 'Of a rule: the claim that has the user name.'),
+  claims: values(
+    {},
+    'Of a rule: further claims. Texts may hold the placeholders of `rule`; `{identity.NAME}` is the claim of that name.',
+  ),
+  lifetime: duration(
+    { range: [10_000, 31_536_000_000], default: 3_600_000, unitMistake: below(1000, 's') },
+    'Of a rule: how long its tokens are good for. They are renewed before they expire.',
+  ),
+  command: list(
+    {},
+    'Program and its arguments, as a list with the placeholders of `rule`, called once for each identity before connections open. It prints an access token, or a JSON object with one as `token`, `accessToken` or `access_token` and further values. No shell is involved; it runs in the folder of the scenario file.',
+  ),
+  env: texts(
+    { references: true },
+    'Of a command: environment variables beside those of this process. Secrets belong here: arguments are seen by other programs.',
+  ),
+  url: text(
+    { references: true },
+    'Token endpoint, called once for each identity before connections open. It answers as a `command` prints.',
+  ),
+  method: choice({ choices: ['POST', 'GET', 'PUT'], default: 'POST' }, 'Of a token endpoint.'),
+  headers: texts(
+    { references: true },
+    'Of a token endpoint: HTTP headers, with the placeholders of `rule`.',
+  ),
+  body: text(
+    { references: true },
+    'Of a token endpoint: what is sent, with the placeholders of `rule`. It is JSON where it begins with a brace, else a form, unless `headers` name a Content-Type.',
+  ),
+  count: count(
+    { range: [1, 1_000_000], defaultText: 'as many as connections' },
+    'How many identities a rule, a command or a token endpoint makes; more connections use them again in turn.',
+  ),
+  rate: rate(
+    { range: [0.1, 1000], default: 20 },
+    'Calls of a command or token endpoint that begin in a second.',
+  ),
+  inFlight: count(
+    { range: [1, 100], default: 4 },
+    'Calls of a command or token endpoint that go on at the same time.',
+  ),
+  timeout: duration(
+    { range: [100, 120_000], default: 10_000, unitMistake: below(100, 's') },
+    'Time for one call of a command or token endpoint.',
+  ),
+});
+
+/** Every key under `data`. */
+export const dataKeys = listOf({
+  file: text(
+    { required: true },
+    'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, its columns named in the first line.',
+  ),
+  take: choice(
+    { choices: ['connection', 'shared'], default: 'connection' },
+    'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next. After the last row comes the first.',
   ),
 });
 
@@ -187,15 +304,23 @@ export const configSpecs = {
   ),
   headers: texts(
     { references: true },
-    'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
+    'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0, `{group}` its group, `{identity.COLUMN}` and `{data.COLUMN}` values of its rows, `{time}` and `{ticks}` the time; `{{` stands for a brace.',
   ),
   query: texts(
     { references: true },
-    'Query parameters added to the hub URL. `{senderIndex}` is the number of the connection, from 0; `{{` stands for a brace.',
+    'Query parameters added to the hub URL, with the placeholders of `headers`.',
   ),
   accessToken: text(
-    { references: true },
-    'Bearer token for the hub; better a reference than the token itself.',
+    { references: true, defaultText: '`{identity.token}` where there are `identities`' },
+    'Bearer token for the hub; better a reference than the token itself. It may hold the placeholders of `headers`.',
+  ),
+  identities: section(
+    { keys: identityKeys, rows: true, defaultText: 'all connections are the same user' },
+    'Who the connections are: a list of maps, a `file`, a `rule` that makes tokens, or a `command` or `url` that is asked for them. Connection i is identity i; after the last comes the first. The value `token` of an identity is its access token, and `{identity.NAME}` each of its values.',
+  ),
+  data: section(
+    { keys: dataKeys },
+    'Values for arguments, headers, query, identities: `{data.COLUMN}` is one of the row.',
   ),
   caFile: text(
     {},
@@ -360,6 +485,10 @@ export const configSpecs = {
     { keys: stageKeys },
     'One step in which the number of senders changes: each stage ramps to a number and holds it. It begins with `baseSending` where that is written, else with none. In place of `step`, `sendingSteps` and `singleStepDuration`; the estimate takes the highest number.',
   ),
+  observe: entries(
+    { keys: observeKeys },
+    'What is seen of the server beside the load: metrics of its own, drawn under the latency, kept in the result, and named where they reach a bound.',
+  ),
   timeToAll: flag(
     { optional: true },
     'Measures how long each message to everyone or to a group takes until the last of its receivers has it, as a series of its own. An objective such as `timeToAll.p99` does so too.',
@@ -425,7 +554,10 @@ export const keysReadApart = [
   'connectionString',
   'service',
   'upstream',
+  'identities',
+  'data',
   'stages',
+  'observe',
   'connectionFailPercentage',
   'latencyPercentage',
 ] as const;

@@ -10,7 +10,9 @@ import {
   type KeySpec,
   type PlainSpec,
 } from './configKeys';
+import { mostSteps } from '../../usecases/sessionSteps';
 import { shownNumber } from '../text/words';
+import { stepKeys, stepKinds, type StepKind } from './stepKeys';
 import { allParameters, maximumEntries, maximumRules, pipelineKeys, topKeys } from './scenarioKeys';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,6 +28,7 @@ export function scenarioSchema(): object {
         [...allParameters].map(([name, { spec }]) => [definitionOf(name), keySchema(spec)]),
       ),
       [byUseCase]: { allOf: useCases.map(parametersOf) },
+      [oneStep]: stepSchema(),
       ...ruleSchemas(),
     },
   };
@@ -57,6 +60,7 @@ function withPipelines(section: Json): Json {
 }
 
 const byUseCase = 'parametersByUseCase';
+const oneStep = 'sessionStep';
 const definitionOf = (parameter: string): string => `parameter-${parameter}`;
 const refTo = (definition: string): Json => ({ $ref: `#/definitions/${definition}` });
 
@@ -129,6 +133,12 @@ function valueSchema(spec: KeySpec): Json {
       });
     case 'list':
       return orNothing({ type: 'array' });
+    case 'steps':
+      return { type: 'array', minItems: 1, maxItems: mostSteps, items: refTo(oneStep) };
+    case 'value':
+      return { anyOf: ['string', 'number', 'boolean', 'null'].map((type) => ({ type })) };
+    case 'values':
+      return orNothing({ type: 'object' });
     case 'senders':
       return {
         anyOf: [...numberSchemas({ ...spec, type: 'count' }), text(unitPatterns.get('share')!)],
@@ -154,6 +164,16 @@ function valueSchema(spec: KeySpec): Json {
   }
 }
 
+/** One of the kinds, by the key that says which. */
+const stepSchema = (): Json => {
+  const isKind = (kind: StepKind): Json => ({ properties: { [kind]: {} }, required: [kind] });
+  return {
+    type: 'object',
+    anyOf: stepKinds.map(isKind),
+    allOf: stepKinds.map((kind) => ({ if: isKind(kind), then: sectionSchema(stepKeys[kind]) })),
+  };
+};
+
 /** A map with one of the limits of its unit. */
 const ruleOf = ({ type }: KeySpec): string => `objective-${type}`;
 
@@ -171,7 +191,7 @@ function ruleSchemas(): Record<string, Json> {
 }
 
 /** A map of keys, with all the names it knows; a list of maps where that may stand in its place. */
-function sectionOrList({ keys = [], named, namedAs = [], items }: KeySpec): Json {
+function sectionOrList({ keys = [], named, namedAs = [], items, rows }: KeySpec): Json {
   const { additionalProperties, ...section } = sectionSchema(keys);
   const listedNames = keys.map(({ name }) => name.replaceAll('.', '\\.')).join('|');
   const patternProperties = Object.fromEntries(
@@ -184,6 +204,10 @@ function sectionOrList({ keys = [], named, namedAs = [], items }: KeySpec): Json
   );
   const more = namedAs.length === 0 ? {} : { patternProperties };
   const map = { ...section, ...more, additionalProperties };
+  if (rows === true) {
+    const row = { type: 'object', minProperties: 1 };
+    return { anyOf: [map, { type: 'array', minItems: 1, items: row }] };
+  }
   if (items === undefined) return map;
   const list = { type: 'array', minItems: 1, maxItems: maximumRules, items: sectionSchema(items) };
   return { anyOf: [map, list] };

@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
+import type { YAMLMap } from 'yaml';
 import {
   byShare,
   isPercentile,
@@ -14,9 +14,8 @@ import {
   type Service,
 } from '../../base/serviceTraits';
 import { defaultRules, sloOf, type Slo } from '../../base/slo';
-import { connectionText } from '../../base/text';
+import { connectionNames } from '../../base/personalText';
 import { formatShare } from '../../base/units';
-import { placeholderNames } from '../../usecases/ownArguments';
 import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
 import {
   configKeys,
@@ -24,7 +23,6 @@ import {
   keysReadApart,
   searchKeys,
   upstreamKeys,
-  headerNamePattern,
   type ConfigFields,
 } from '../keys/configKeys';
 import { topKeys } from '../keys/scenarioKeys';
@@ -39,23 +37,20 @@ import { usualRange } from '../searched';
 import { searchKinds } from '../../search/searchSummary';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Reading, Place } from '../text/scenarioReading';
-import { didYouMean, quotable } from '../text/words';
 import { readEntries, startOf, type ReadEntry } from './readEntries';
 import {
-  checkReferences,
   choiceIn,
-  isNothing,
-  nameOf,
   numberIn,
-  partOf,
   readSection,
   sectionOf,
-  sourceOf,
   type Section,
   type Written,
 } from './readSection';
+import { readObserve } from './readObserve';
 import { withStages } from './readStages';
 import { readRules, type WrittenRules } from './readRules';
+import { readData, readIdentities } from './readIdentities';
+import { checkPersonal, readTexts } from './readTexts';
 import { readTarget } from './readTarget';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
@@ -113,6 +108,17 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
   const fields = configFields(reading, config);
   const { connections, baseSending, singleStepDurationMs } = fields;
   const upstream = readUpstream(reading, config);
+  const identities = readIdentities(reading, config);
+  const data = readData(reading, config);
+  if (fields.accessToken !== undefined)
+    checkPersonal(
+      reading,
+      'accessToken',
+      fields.accessToken,
+      config.at('accessToken')!,
+      connectionNames,
+    );
+  const observe = readObserve(reading, config);
   return {
     kind,
     service: serviceOf(config, target, entries),
@@ -126,6 +132,9 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
       : kind === 'perf' && top.written.has('kind'),
     baseSending: Math.min(connections, baseSending),
     ...(upstream !== undefined && { upstream }),
+    ...(identities !== undefined && { identities }),
+    ...(data !== undefined && { data }),
+    ...(observe !== undefined && observe.length > 0 && { observe }),
     entries: entries.map((read) => withGroupCount(read, connections)),
     slo,
   };
@@ -139,7 +148,9 @@ function configFields(reading: Reading, config: Section): PlainFields {
   for (const spec of configKeys) {
     if ((keysReadApart as readonly string[]).includes(spec.name)) continue;
     const value =
-      spec.type === 'texts' ? readTexts(reading, config, spec.name) : config.values.get(spec.name);
+      spec.type === 'texts'
+        ? readTexts(reading, config, spec.name, connectionNames)
+        : config.values.get(spec.name);
     if (value !== undefined) fields[fieldOf(spec)] = value;
   }
   return fields as PlainFields;
@@ -247,63 +258,3 @@ function readPercentage(reading: Reading, slo: Section, config: Section): Percen
 
 const formatPercentile = (share: number): string =>
   share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);
-
-const maximumTexts = 100;
-
-/** `headers` and `query`; numbers and flags count as they are written. */
-function readTexts(reading: Reading, config: Section, name: string): Record<string, string> {
-  const { error, follow } = reading;
-  const map = follow(config.written.get(name)?.value);
-  if (!isMap(map)) {
-    if (!isNothing(map))
-      error('wrong-type', config.at(name), `${name} must be a map of names and texts.`);
-    return {};
-  }
-  const texts = new Map<string, string>();
-  for (const item of map.items) {
-    const key = item.key as Node;
-    const value = item.value as Node | null | undefined;
-    if (reading.full()) break;
-    if (texts.size >= maximumTexts) {
-      error('above-bounds', key, `${name} has more than ${maximumTexts} entries.`);
-      break;
-    }
-    const entry = isScalar(key) ? nameOf(key) : '';
-    const node = follow(value);
-    if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
-      error('bad-name', key, `This is no name that ${name} can have.`);
-    } else if (texts.has(entry)) {
-      error('duplicate-key', key, `"${quotable(entry)}" is written twice in ${name}.`);
-    } else if (!isScalar(node) || node.value === null) {
-      const place = reading.placeOf(value ?? key);
-      const at = place.length === 0 ? key : place;
-      error('wrong-type', at, `"${quotable(entry)}" in ${name} must be a text.`);
-    } else {
-      const text = sourceOf(node);
-      const place = reading.placeOf(value!);
-      checkReferences(reading, name, text, place, true);
-      checkPlaceholders(reading, name, text, place);
-      // A line break would begin a header of its own.
-      if (name === 'headers' && /[\r\n]/.test(text)) {
-        const message = `"${quotable(entry)}" in headers has a line break in its value.`;
-        error('wrong-type', place, message);
-      } else texts.set(entry, text);
-    }
-  }
-  return Object.fromEntries(texts);
-}
-
-/** Reports placeholders that only messages have, and what looks like one. */
-function checkPlaceholders(reading: Reading, key: string, text: string, place: Place): void {
-  for (const { name, ...part } of connectionText(text).wrong) {
-    const { offset, length } = part;
-    const at = partOf(reading, place, text, part);
-    const known =
-      placeholderNames.includes(name) || didYouMean(name, ['senderIndex']) !== undefined;
-    const put = known ? '{senderIndex}' : `{${text.slice(offset, offset + length)}`;
-    const message = `{${quotable(name)}} is no placeholder of ${key}, which are sent when a connection opens: they have {senderIndex}, the number of the connection. Write {{ for a brace.`;
-    // Only where the place is that of the placeholder itself.
-    const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
-    reading.error('placeholder', at, message, fix);
-  }
-}

@@ -10,6 +10,7 @@ import {
   placeholderWords,
   type BadPlaceholder,
 } from '../../usecases/ownArguments';
+import { isRowName } from '../../base/personalText';
 import type { Parameters } from '../../usecases/parameters';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
@@ -38,11 +39,25 @@ export function withArguments(reading: Reading, section: Section, plain: Paramet
   };
 }
 
-function readJson(reading: Reading, section: Section, key: ListKey): string | undefined {
+/** Values that a session keeps. */
+export interface KeptNames {
+  /** All of the session. */
+  readonly all: ReadonlySet<string>;
+  /** Those that a step before this one keeps. */
+  readonly before: ReadonlySet<string>;
+}
+
+/** The list under the key as JSON text, placeholders and size checked; undefined when it is not written. */
+export function readJson(
+  reading: Reading,
+  section: Section,
+  key: ListKey,
+  kept?: KeptNames,
+): string | undefined {
   const written = section.written.get(key);
   if (written === undefined) return undefined;
-  const json = JSON.stringify(readList(reading, key, written));
-  const read = ownArguments(json);
+  const json = JSON.stringify(readList(reading, key, written, kept));
+  const read = ownArguments(json, (name) => kept?.all.has(name) === true);
   if (argumentBytes(read) > mostArgumentBytes) {
     const message = `${lists[key].sentenceStart} are larger than 16 MB together.`;
     reading.error('arguments', written.place, message);
@@ -70,7 +85,12 @@ const lists = {
   },
 } as const;
 
-function readList(reading: Reading, key: ListKey, { value, place }: Written): unknown[] {
+function readList(
+  reading: Reading,
+  key: ListKey,
+  { value, place }: Written,
+  kept?: KeptNames,
+): unknown[] {
   let node = reading.follow(value);
   if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined) {
     // A list of --set comes as the text it is.
@@ -78,7 +98,7 @@ function readList(reading: Reading, key: ListKey, { value, place }: Written): un
   }
   // A method may have no arguments, but what goes up is something.
   if (isSeq(node) && (key === 'arguments' || node.items.length > 0)) {
-    const values = new Values(reading, key, place);
+    const values = new Values(reading, key, place, kept);
     return node.items.map((item) => values.read(item as Node | null));
   }
   const { item, without } = lists[key];
@@ -99,6 +119,7 @@ class Values {
     private readonly reading: Reading,
     private readonly key: ListKey,
     private readonly holder: Place,
+    private readonly kept?: KeptNames,
   ) {}
 
   read(item: Node | null): unknown {
@@ -143,9 +164,12 @@ class Values {
     const { error } = this.reading;
     const place = this.placeOf(node);
     if (typeof value === 'string') {
-      const { bad, parts } = partsOf(value);
+      const { kept } = this;
+      const { bad, parts } = partsOf(value, kept && ((name) => kept.all.has(name)));
       for (const each of bad) this.reportPlaceholder(value, place, each);
       for (const part of parts) {
+        if (typeof part === 'object' && part.name === 'kept')
+          this.checkKept(value, place, part.key);
         if (typeof part === 'string' || part.name !== 'file' || isBelow(part.file)) continue;
         const message =
           'Files must lie beside the scenario file or below it: their content is sent to the target.';
@@ -165,6 +189,15 @@ class Values {
     return value ?? null;
   }
 
+  private checkKept(text: string, place: Place, name: string): void {
+    if (this.kept?.before.has(name) === true) return;
+    const written = `{${name}}`;
+    const part = { offset: text.indexOf(written), length: written.length };
+    const at = partOf(this.reading, place, text, part);
+    const message = `${written} is used before it is kept: the step that keeps it must come before this one.`;
+    this.reading.error('kept-later', at, message);
+  }
+
   private reportPlaceholder(text: string, place: Place, bad: BadPlaceholder): void {
     const { length, name, problem } = bad;
     const { error } = this.reading;
@@ -173,9 +206,14 @@ class Values {
       error('placeholder', at, wrongValue[problem](name));
       return;
     }
-    const near = didYouMean(name, placeholderNames);
-    const meant = near && `{${near}}`;
-    const known = placeholderWords.map(({ written }) => written).join(', ');
+    const keptNames = [...(this.kept?.all ?? [])];
+    const near = didYouMean(name, [...keptNames, ...placeholderNames]);
+    const written = text.slice(bad.offset, bad.offset + length);
+    const meant = near && (isRowName(near) ? written.replace(name, near) : `{${near}}`);
+    const known = [
+      ...keptNames.map((kept) => `{${kept}}`),
+      ...placeholderWords.map(({ written: each }) => each),
+    ].join(', ');
     const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
     // Only where the place is that of the placeholder itself.
     error('placeholder', at, message, at.length === length ? meant : undefined);
@@ -192,6 +230,9 @@ const wrongValue: Readonly<
   size: () => '{text:…} needs a size from 1 byte to 16 MB, such as {text:2KB}.',
   file: () => '{file:…} needs the name of a file beside the scenario file.',
   value: (name) => `{${name}} takes nothing behind a colon.`,
+  column: (name) => `{${name}} needs the name of a column, such as {${name}.room}.`,
+  rowValue: (name) =>
+    `Behind a colon {${name}.…} takes number alone, such as {${name}.room:number}.`,
 };
 
 /** `{sender}` and `{text:2KB}` without quotes are maps with one key and no value. */

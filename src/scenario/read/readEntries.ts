@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { parseShare, sharePattern } from '../../base/units';
-import type { Parameters } from '../../usecases/parameters';
+import type { Parameters, ParameterSpec } from '../../usecases/parameters';
 import { parsePayloadSizes } from '../../usecases/payloadSizes';
 import { findUseCase, useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
@@ -15,6 +15,7 @@ import type { ScenarioEntry, SenderShare } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, listed, question, quotable } from '../text/words';
 import { isBelow, withArguments } from './readArguments';
+import { withSteps } from './readSteps';
 import {
   isNothing,
   readSection,
@@ -92,8 +93,13 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
   const senders = written && readSenders(reading, written);
   const plain = Object.fromEntries(parameters.values);
   checkPayload(reading, parameters, plain);
-  const hasArguments = useCase.parameters.some(({ type }) => type === 'list');
-  const values = hasArguments ? withArguments(reading, parameters, plain) : plain;
+  const has = (type: ParameterSpec['type']): boolean =>
+    useCase.parameters.some((spec) => spec.type === type);
+  const values = has('list')
+    ? withArguments(reading, parameters, plain)
+    : has('steps')
+      ? withSteps(reading, parameters, plain)
+      : plain;
   return {
     ...{ useCase, named, section, parameters },
     entry: { name: useCase.name, parameters: values, ...(senders && { senders }) },

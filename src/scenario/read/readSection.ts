@@ -242,6 +242,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
     case 'text':
       return readText(field, node);
     case 'list':
+    case 'steps':
       throw new Error(`${spec.name} is no scalar`);
     default:
       return readNumber(field, spec.type, node.value);

@@ -15,6 +15,7 @@ import {
 } from '../../wire/service/serviceStream';
 import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
 import { payloadStart, type HubMessage, type ServerProtocol } from '../hubProtocol/serverProtocol';
+import { ChatRooms } from '../hub/chatRooms';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
@@ -52,6 +53,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   readonly isHeld = false;
   readonly contracts = 'both';
   readonly deliveries = deliveredAtOnce;
+  readonly chat = new ChatRooms();
   tickMs = performance.now();
   private readonly protocols: readonly ServerProtocol[];
   private readonly clients = new Map<HubConnection, ServiceClient>();

@@ -16,6 +16,7 @@ import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
+import { ChatRooms } from './chatRooms';
 import {
   invoke,
   type Audience,
@@ -26,6 +27,7 @@ import {
 import { HubConnection, type ConnectionHost } from './hubConnection';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
+import { HubTokens } from './hubTokens';
 
 interface BenchHubCounts extends Readonly<DeliveryCounts> {
   readonly refused: number;
@@ -37,6 +39,8 @@ export interface BenchHub {
   readonly url: string;
   readonly connectionCount: number;
   readonly counts: BenchHubCounts;
+  /** Who was let in by a token, where one is wanted. */
+  readonly users: ReadonlySet<string>;
   dispose(): Promise<void>;
 }
 
@@ -62,6 +66,8 @@ class RunningHub
   private readonly clients: SignalrClients;
   private readonly done = { invocations: 0, refused: 0, throttled: 0 };
   readonly deliveries: HubDeliveries;
+  readonly chat = new ChatRooms();
+  private readonly tokens: HubTokens | undefined;
 
   constructor(private readonly options: BenchHubOptions) {
     const { maxMessageBytes = longestBytes } = options;
@@ -79,6 +85,11 @@ class RunningHub
     this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
     this.clients = new SignalrClients(this, options.tokenLifetimeMs ?? 15_000);
     this.deliveries = new HubDeliveries(options, this);
+    this.tokens = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
+  }
+
+  get users(): ReadonlySet<string> {
+    return this.tokens?.users ?? new Set();
   }
 
   get connectionCount(): number {
@@ -174,7 +185,11 @@ class RunningHub
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
     const { path, query } = splitUrl(request);
-    if (path === this.path) {
+    const isOurs = path === this.path || path === `${this.path}/negotiate`;
+    const unknown = isOurs ? this.tokens?.refusal(request) : undefined;
+    if (unknown !== undefined) {
+      refuse(response, unknown);
+    } else if (path === this.path) {
       this.clients.answer(request, response, query.get('id'));
     } else if (path === `${this.path}/negotiate`) {
       this.clients.negotiate(request, response, query, () => this.gate(request));
@@ -186,7 +201,8 @@ class RunningHub
   protected upgrade(upgrade: Upgrade): void {
     const { path, query } = splitUrl(upgrade.request);
     const token = query.get('id');
-    if (path !== this.path) refuseUpgrade(upgrade.socket, notFound);
+    const refusal = path === this.path ? this.tokens?.refusal(upgrade.request) : notFound;
+    if (refusal !== undefined) refuseUpgrade(upgrade.socket, refusal);
     else
       this.clients.upgrade(upgrade, token, token === null ? this.gate(upgrade.request) : undefined);
   }

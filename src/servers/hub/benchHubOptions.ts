@@ -42,6 +42,8 @@ export interface BenchHubKnobs {
   readonly capacity?: HubCapacity;
   /** `--dialect`: only the methods and callbacks of that contract; absent: of both, greeting as `recordLatency`. */
   readonly dialect?: 'recordLatency' | 'measure';
+  /** `--token-key`: who comes without a JSON web token that this key has signed is refused with 401. */
+  readonly tokenKey?: string;
 }
 
 export interface BenchHubOptions extends BenchHubKnobs {
@@ -69,12 +71,13 @@ export interface BenchHubFlags {
   readonly throttle?: string | undefined;
   readonly capacity?: string | undefined;
   readonly dialect?: string | undefined;
+  readonly tokenKey?: string | undefined;
 }
 
 /** @throws ExpectedError `bad-option` for the first flag that cannot be read */
 export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
-  const { delay, stall, dropEvery, dupEvery, closeAfter, refuse, throttle, capacity, dialect } =
-    flags;
+  const { delay, stall, dropEvery, dupEvery, closeAfter } = flags;
+  const { refuse, throttle, capacity, dialect, tokenKey } = flags;
   const every = 'expected a whole number from 1';
   return {
     ...(delay !== undefined && {
@@ -88,6 +91,7 @@ export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
     ...(throttle !== undefined && { throttle: throttleOf(throttle) }),
     ...(capacity !== undefined && { capacity: capacityOf(capacity) }),
     ...(dialect !== undefined && { dialect: dialectOf(dialect) }),
+    ...(tokenKey !== undefined && { tokenKey: keyOf(tokenKey) }),
   };
 }
 
@@ -111,6 +115,12 @@ function countOf(flag: string, text: string, wanted: string): number {
   const count = /^[0-9]{1,9}$/.test(text.trim()) ? Number(text) : 0;
   if (count < 1) throw badFlag(flag, text, wanted);
   return count;
+}
+
+/** Never repeated: it may be the one that a real hub has. */
+function keyOf(text: string): string {
+  if (text !== '') return text;
+  throw new ExpectedError('bad-option', '--token-key: expected the key that signs access tokens.');
 }
 
 /** `2s` stalls once for 2 s, 3 s after the first message to deliver arrives; `2s@5s` 5 s after. */

@@ -12,6 +12,7 @@ import {
 } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import { hubMethods } from '../../usecases/registry';
+import type { ChatRooms } from './chatRooms';
 import type { DeliverAction, HubMethod } from '../../usecases/useCase';
 import type { StreamDirection } from '../../usecases/streams';
 
@@ -26,6 +27,8 @@ export type Change = 'join' | 'leave';
 export interface BenchContext {
   readonly deliveries: Deliveries;
   readonly contracts: Contracts;
+  /** Of a chat beside the contracts: something to try sessions with. */
+  readonly chat: ChatRooms;
   /** Hands a message to everybody in the audience. @returns false when it cannot be said in a protocol of theirs */
   send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean;
   /** Calls a client from the hub; a delivery is what the knobs act on. */
@@ -39,7 +42,7 @@ export interface BenchContext {
  * items and the completion follow later.
  */
 type Outcome =
-  | { readonly result: string }
+  | { readonly result: unknown }
   | { readonly error: string }
   | 'done'
   | 'streams'
@@ -119,8 +122,9 @@ function audienceOf({ to }: DeliverAction, receiver: string, { id }: HubConnecti
   }
 }
 
+/** @param callback of the caller when it is done; absent: none */
 const membership =
-  (callback: string, change: Change): Run =>
+  (callback: string | undefined, change: Change): Run =>
   (context, caller, message) => {
     const { protocol } = caller;
     const name = message.argument(0);
@@ -129,7 +133,8 @@ const membership =
     if (group === undefined) return 'unbound';
     if (group.length > maxGroupNameLength) return 'failed';
     const answer = (isChanged: boolean): Outcome => {
-      if (isChanged) context.call(caller, protocol.callbackFrame(callback), false);
+      if (isChanged && callback !== undefined)
+        context.call(caller, protocol.callbackFrame(callback), false);
       return isChanged ? 'done' : 'failed';
     };
     const changed = context.changeGroup(caller, group, change);
@@ -209,9 +214,43 @@ function methodsOf({ name, measureName, action }: HubMethod): BenchMethod[] {
   }
 }
 
+/** Hands the message, under a number of its own, to all in the room, its author as well. */
+const post: Run = (context, caller, message) => {
+  const { protocol } = caller;
+  const room = protocol.text(message.argument(0));
+  const draft = message.argument(1);
+  if (room === undefined || !protocol.isDictionary(draft)) return 'unbound';
+  if (room.length > maxGroupNameLength || protocol.isNull(draft)) return 'failed';
+  const { author = null, text } = protocol.value(draft) as { author?: unknown; text?: unknown };
+  if (typeof text !== 'string') return 'unbound';
+  const posted = protocol.encodeArguments([context.chat.post(room, author, text)]);
+  const frames = invocationFrames(protocol, 'MessagePosted', posted);
+  return context.send(caller, frames, { kind: 'group', name: room }) ? 'done' : 'failed';
+};
+
+const history: Run = (context, caller, message) => {
+  const { protocol } = caller;
+  const room = protocol.text(message.argument(0));
+  const count = protocol.integer(message.argument(1));
+  if (room === undefined || count === undefined) return 'unbound';
+  return { result: context.chat.history(room, count) };
+};
+
+const acknowledge: Run = (_context, caller, message) =>
+  caller.protocol.text(message.argument(0)) === undefined ? 'unbound' : 'done';
+
+/** A chat of rooms, in all contracts. */
+const chatMethods: readonly BenchMethod[] = [
+  { name: 'JoinRoom', contract: 'both', argumentCount: 1, run: membership(undefined, 'join') },
+  { name: 'SendMessage', contract: 'both', argumentCount: 2, delivers: true, run: post },
+  { name: 'GetHistory', contract: 'both', argumentCount: 2, run: history },
+  { name: 'Acknowledge', contract: 'both', argumentCount: 1, run: acknowledge },
+  { name: 'LeaveRoom', contract: 'both', argumentCount: 1, run: membership(undefined, 'leave') },
+];
+
 /** Methods by name in lower case, those of all contracts. */
 const byName = new Map<string, BenchMethod[]>();
-for (const method of hubMethods().flatMap(methodsOf)) {
+for (const method of [...hubMethods().flatMap(methodsOf), ...chatMethods]) {
   const name = method.name.toLowerCase();
   byName.set(name, [...(byName.get(name) ?? []), method]);
 }

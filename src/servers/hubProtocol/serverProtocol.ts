@@ -157,7 +157,7 @@ export abstract class ServerProtocol {
   }
 
   /** Completion with a result; null is what the .NET server sends for void. */
-  resultFrame(invocationId: string, result: string | number | null): Buffer {
+  resultFrame(invocationId: string, result: unknown): Buffer {
     return this.written({ type: hubMessageType.completion, invocationId, result });
   }
 

@@ -6,7 +6,9 @@ import { formatCount, formatShare } from '../../base/units';
 import { countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
+import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
 import {
+  callTable,
   entryTable,
   errorRows,
   generatorRows,
@@ -14,6 +16,7 @@ import {
   type TextTable,
 } from '../../measure/show/panelTables';
 import { entryRows, rowOfProgress, rowOfStep, trafficRows } from '../../measure/show/stepColumns';
+import { findingSentence, observedTable } from '../../measure/show/observedWords';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
@@ -82,6 +85,8 @@ export function htmlReport(
     ]),
     repeatsCard(result),
     entriesCard(shown),
+    callsCard(shown),
+    observedCard(result),
     agentsCard(result),
     trafficCard(shown),
     errorsCard(result.errors, result),
@@ -102,6 +107,7 @@ export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapsho
     '</div>',
     rows.length === 0 ? '' : card(title, [textTable(stepTable(rows, panelStrings), title)]),
     entriesCard(run.steps.slice(-mostSteps)),
+    callsCard(run.steps.slice(-mostSteps)),
     errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] }),
   ]);
 }
@@ -281,6 +287,43 @@ function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
   if (rows.length === 0) return '';
   const title = panelStrings.entriesTable;
   return card(title, [textTable(entryTable(rows, panelStrings, mostSteps), title)]);
+}
+
+/** Calls of sessions: how long each took as bars, the numbers, and what became of the sessions. */
+function callsCard(steps: readonly (StepSummary | StepProgress)[]): string {
+  const rows = steps.flatMap(callRows).slice(-mostSteps);
+  const last = stepOfCalls(steps);
+  if (rows.length === 0 || last === undefined) return '';
+  const { callsTable: title, callsChart, callsLegend } = panelStrings;
+  const { bars, leastUs, mostUs } = callBars(callRows(last));
+  const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
+  const drawn = bars.map(
+    ({ name, p50, p99, max }) =>
+      `<span>${markupText(name)}</span><i><b style="left:${percent(p50)};width:${percent(p99 - p50)}"></b><u style="left:${percent(max)}"></u></i>`,
+  );
+  return card(title, [
+    ...(bars.length === 0
+      ? []
+      : [
+          `<h3>${markupText(fill(callsChart, formatCount(last.index)))}</h3>`,
+          `<div class="bars" aria-hidden="true">${drawn.join('')}</div>`,
+          note(fill(callsLegend, latencyWords(leastUs), latencyWords(mostUs))),
+        ]),
+    textTable(callTable(rows, panelStrings, mostSteps), title),
+    list(sessionSentences(steps, panelStrings).slice(-mostSteps)),
+  ]);
+}
+
+/** What was seen of the server beside the load, and what was not. */
+function observedCard({ observed }: Result): string {
+  if (observed === undefined) return '';
+  const { observedTable: title } = panelStrings;
+  const rows = observedTable(observed, panelStrings, mostSteps);
+  return card(title, [
+    ...(rows.rows.length === 0 ? [] : [textTable(rows, title)]),
+    list(observed.findings.slice(0, mostReasons).map(findingSentence)),
+    list(observed.problems.slice(0, mostReasons)),
+  ]);
 }
 
 /** Where the load came from, when that was several processes or machines. */

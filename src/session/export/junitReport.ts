@@ -145,6 +145,9 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
     properties: Object.fromEntries([
       ['senders', String(senders)],
       ...counts.map((name) => [name, String(step[name])] as const),
+      ...(['started', 'completed', 'brokenOff'] as const).flatMap((name) =>
+        step.sessions === undefined ? [] : [[`sessions.${name}`, String(step.sessions[name])]],
+      ),
     ]) as Record<string, string>,
     out: `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`,
   };

@@ -35,8 +35,8 @@ function sampleLine(family: string, kind: RunMetric['kind'], point: MetricPoint)
   const { labels, value, part } = point;
   const suffix = part ?? ({ counter: 'total', info: 'info' } as Record<string, string>)[kind];
   const named = Object.entries(labels).map(([label, text]) => {
-    // The label of a set of states has the name of its family.
-    const own = kind === 'state' ? family : label;
+    // The label of a set of states, in which they differ, has the name of its family.
+    const own = kind === 'state' && family.endsWith(`_${label}`) ? family : label;
     return `${own}="${escaped(text)}"`;
   });
   const set = named.length === 0 ? '' : `{${named.join(',')}}`;

@@ -5,6 +5,7 @@ import type { Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import { percentWords, timeLabel, valueWords } from '../../measure/show/chartWords';
 import { chartTable, seriesLabel, spectrumTable } from '../../measure/show/panelTables';
+import { observedCharts } from '../../measure/show/observedWords';
 import { curveOf } from '../../measure/show/latencyCurve';
 import {
   axisShares,
@@ -55,7 +56,9 @@ export const inOrder = (snapshots: readonly Snapshot[]): Snapshot[] => {
 /** Over the time of the run; a chart without any point is left out. */
 export function chartsOverTime(all: readonly Snapshot[], slo: Slo | undefined): ReportChart[] {
   const snapshots = inOrder(all);
-  return timeCharts.flatMap((spec) => overTime(spec, snapshots, slo) ?? []);
+  const [latency, ...others] = timeCharts;
+  const specs = [latency!, ...observedCharts(snapshots, panelStrings), ...others];
+  return specs.flatMap((spec) => overTime(spec, snapshots, slo) ?? []);
 }
 
 function overTime(

@@ -41,6 +41,12 @@ caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(5
 th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--edge);font-weight:400}
 thead th{color:var(--quiet)}th.text,td.text{text-align:left}td.text{white-space:normal;min-width:120px;overflow-wrap:anywhere}
 tbody th:first-child,thead th:first-child{text-align:left;padding-left:0}
+h3{margin:0 0 6px;font-size:13px;font-weight:600}
+.bars{display:grid;grid-template-columns:minmax(80px,max-content) 1fr;gap:5px 12px;align-items:center;max-width:760px;font-size:12px}
+.bars span{overflow:hidden;text-overflow:ellipsis;max-width:220px;white-space:nowrap}
+.bars i{position:relative;height:12px;background:var(--band);print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.bars b{position:absolute;top:1px;bottom:1px;min-width:2px;background:var(--line-p50);print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.bars u{position:absolute;top:0;bottom:0;border-left:2px solid var(--line-max)}
 :focus-visible{outline:2px solid var(--line-p50);outline-offset:2px}
 footer{margin-top:14px;font-size:12px}
 @media print{@page{margin:12mm}body{font-size:11px}main{padding:0;max-width:none}.card,.tile{break-inside:avoid;background:none}.scroll{overflow:visible;max-height:none}.chart svg{min-width:0}details:not([open]){display:none}.grid{grid-template-columns:1fr 1fr}

@@ -1,8 +1,11 @@
 /** A run as metrics: the same for the stored result in OpenMetrics, the endpoint of a run that goes on, and OTLP. */
+import { agentColumns, type AgentColumn } from '../../measure/show/agentColumns';
 import { latencyAt, shownLatency, type LatencySummary } from '../../measure/latencySummary';
+import type { ObservedSeries, ObservedValues } from '../../measure/observed';
+import { callRows } from '../../measure/show/callTable';
 import { rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
-import type { Verdict } from '../../measure/summary';
+import { liveAgentStatuses, type AgentProgress, type Verdict } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import { plainLine, scenarioName } from './plainText';
 
@@ -29,7 +32,15 @@ export interface RunNumbers {
   readonly info: Readonly<Record<string, string>>;
   readonly connections: Readonly<Record<string, number>>;
   readonly steps: readonly StepRow[];
+  /** What was last seen of the server. */
+  readonly observed?: ObservedValues;
+  /** Its means and maxima by step. */
+  readonly observedSteps?: readonly ObservedSeries[];
+  /** Of sessions. */
+  readonly calls?: readonly StepRow[];
   readonly errors: Readonly<Record<string, number>>;
+  /** As they stand, where there are some. */
+  readonly agents?: readonly AgentProgress[];
   /** Of the last second, where something was measured in it. */
   readonly lastSecond?: LatencySummary | undefined;
   readonly phase?: string;
@@ -40,12 +51,16 @@ export interface RunNumbers {
 
 export function numbersOfResult(result: Result): RunNumbers {
   const { connections, steps, errors, verdict, recommendation, startedAt, endedAt } = result;
+  const { agents } = result;
   const { requested, connected, failed, dropped, reconnected } = connections;
   return {
     info: infoOf(result),
     connections: { requested, connected, failed, dropped, reconnected },
     steps: steps.map(rowOfStep),
+    calls: steps.flatMap(callRows),
     errors,
+    ...(agents && { agents }),
+    observedSteps: result.observed?.series ?? [],
     verdict: verdict.status,
     units: recommendation?.unit,
     seconds: Math.max(0, (Date.parse(endedAt) - Date.parse(startedAt)) / 1000),
@@ -78,10 +93,12 @@ const mostLiveSteps = 100;
 export class LiveNumbers {
   private readonly steps = new Map<number, StepProgress>();
   private latest: Snapshot | undefined;
+  private agents: readonly AgentProgress[] = [];
   info: Readonly<Record<string, string>> = {};
 
   update(snapshot: Snapshot): void {
     this.latest = snapshot;
+    this.agents = snapshot.agents ?? this.agents;
     const { step } = snapshot;
     if (!step) return;
     this.steps.set(step.index, step);
@@ -90,7 +107,7 @@ export class LiveNumbers {
   }
 
   get numbers(): RunNumbers {
-    const { latest, info } = this;
+    const { latest, info, agents } = this;
     const { requested = 0, connected = 0, failed = 0, dropped = 0 } = latest?.connections ?? {};
     return {
       info,
@@ -99,7 +116,10 @@ export class LiveNumbers {
         reconnected: latest?.connections.reconnected ?? 0,
       },
       steps: [...this.steps.values()].map(rowOfProgress),
+      calls: [...this.steps.values()].flatMap(callRows),
       errors: latest?.errors ?? {},
+      agents,
+      observed: latest?.observed ?? {},
       lastSecond: latest?.interval?.latencyUs,
       phase: latest?.phase ?? 'connecting',
       seconds: (latest?.atMs ?? 0) / 1000,
@@ -137,6 +157,15 @@ const counts: readonly Count[] = [
   ['deliveries.extra', 'extra', 'Deliveries to connections that were not meant to get them.'],
   ['step.errors', 'errors', 'Errors of the measured time of a step.'],
 ];
+/** Of a call. */
+const callCounts: readonly Count[] = [
+  ['call.sent', 'sent', 'Calls of sessions that have left, by call.'],
+  ['call.expected', 'expected', 'Answers and callbacks that calls of sessions ask for.'],
+  ['call.received', 'received', 'Those of them that have arrived, each once.'],
+  ['call.lost', 'lost', 'Those of them that had not arrived at the end.'],
+  ['call.errors', 'errors', 'Errors of calls of sessions.'],
+  ['call.broken_off', 'brokenOff', 'Sessions that ended at a call before their time.'],
+];
 const bytes: readonly Count[] = [
   ['payload.in', 'payloadBytesIn', 'Payload from clients to the service.'],
   ['payload.out', 'payloadBytesOut', 'Payload from the service to clients.'],
@@ -153,7 +182,8 @@ export const knownMetrics = (): RunMetric[] =>
   allMetrics({ info: {}, connections: {}, steps: [], errors: {} });
 
 function allMetrics(run: RunNumbers): RunMetric[] {
-  const { info, connections, steps, errors, lastSecond } = run;
+  const { info, connections, steps, calls = [], errors, lastSecond, agents = [] } = run;
+  const { observed = {}, observedSteps = [] } = run;
   const states = Object.entries(connections).map(([state, count]): Point => [{ state }, count]);
   const classes = Object.entries(errors)
     .slice(0, mostClasses)
@@ -180,15 +210,38 @@ function allMetrics(run: RunNumbers): RunMetric[] {
     gauge('sent.rate', 'Messages sent a second.', each(steps, 'sentPerSecond')),
     gauge('received.rate', 'Deliveries a second.', each(steps, 'receivedPerSecond')),
     latencyOf(steps),
+    ...callCounts.map(([name, key, help]) => counter(name, help, each(calls, key))),
+    gauge('call.latency', callHelp, calls.flatMap(callLatency), 'seconds'),
+    counter('sessions', 'Sessions by what became of them.', steps.flatMap(sessionPoints)),
+    gauge('session.duration', durationHelp, steps.flatMap(durationPoints), 'seconds'),
     gauge('time_to_all', timeToAllHelp, steps.flatMap(toAllPoints), 'seconds'),
     counter('messages.not_to_all', notToAllHelp, each(steps, 'timeToAllMissed')),
     gauge('latency.judged', judgedHelp, steps.flatMap(judgedPoints), 'seconds'),
     gauge('latency.last', 'Latency of what arrived in the last second.', last, 'seconds'),
+    gauge('observed', observedHelp, Object.entries(observed).map(observedPoint)),
+    ...(['mean', 'max'] as const).map((of) =>
+      gauge(
+        `observed.${of}`,
+        `${observedHelp} The ${of} of a step.`,
+        observedSteps.flatMap(stepsSeen(of)),
+      ),
+    ),
     gauge('generator.cpu', 'Share of a core that the busiest worker uses.', cpuShares, 'ratio'),
     gauge('generator.valid', '0 where the generator was the bottleneck.', valid),
+    agentStates(agents),
+    ...agentColumns.map((column) => ofAgents(column, agents)),
   ];
 }
 
+const observedHelp = 'Of the server beside the load: bytes, shares, counts or rates by its series.';
+const observedPoint = ([series, value]: readonly [string, number]): Point => [{ series }, value];
+const stepsSeen =
+  (of: 'mean' | 'max') =>
+  ({ name, steps }: ObservedSeries): Point[] =>
+    steps.map((step) => [{ step: String(step.index), series: name }, step[of]]);
+
+const callHelp = 'Latency of a call of sessions, from the time it was due.';
+const durationHelp = 'How long sessions took that were completed.';
 const notToAllHelp = 'Messages that a receiver did not get.';
 const timeToAllHelp = 'Time until the last receiver of a message had it.';
 const judgedHelp = 'Latency over what was expected; infinite where the rank was lost.';
@@ -200,7 +253,24 @@ type Point = readonly [labels: Labels, value: number | null | undefined];
 const texts = (labels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).map(([name, text]) => [name, plainLine(text, 200)]));
 
-const stepLabel = ({ index }: StepRow): Labels => ({ step: String(index) });
+/** Of a step, or of a call of its sessions. */
+const stepLabel = ({ index, call, name }: StepRow): Labels => ({
+  step: String(index),
+  ...(call !== undefined && { call, ...(name !== undefined && { use_case: name }) }),
+});
+
+const callLatency = (row: StepRow): Point[] =>
+  row.latencyUs ? quantilePoints(row.latencyUs, stepLabel(row)) : [];
+
+const durationPoints = (row: StepRow): Point[] =>
+  row.sessions ? quantilePoints(row.sessions.durationUs, stepLabel(row)) : [];
+
+const sessionPoints = (row: StepRow): Point[] =>
+  row.sessions === undefined
+    ? []
+    : ([['started'], ['completed'], ['brokenOff', 'broken_off']] as const).map(
+        ([key, state = key]) => [{ ...stepLabel(row), state }, row.sessions?.[key]],
+      );
 
 const each = (steps: readonly StepRow[], key: keyof StepRow): Point[] =>
   steps.map((row) => [stepLabel(row), row[key] as number | null | undefined]);
@@ -232,6 +302,40 @@ function stateOf(
     now === undefined ? [] : states.map((s) => [{ [label]: s }, Number(s === now)]);
   return { name, kind: 'state', help, points: pointsOf(points) };
 }
+
+/** Of more, those come first whose places are first. */
+const mostAgents = 200;
+
+const agentLabels = ({ index, node, lastStep }: AgentProgress): Labels => ({
+  ...{ agent: String(index), node },
+  ...(lastStep && { step: String(lastStep.index) }),
+});
+
+function ofAgents(
+  { id, metric: name, kind, value, unit, help }: AgentColumn,
+  agents: readonly AgentProgress[],
+): RunMetric {
+  const points = agents.slice(0, mostAgents).map((agent): Point => {
+    const found = value(agent);
+    const isUs = found !== undefined && id.endsWith('Us');
+    return [agentLabels(agent), isUs ? seconds(found) : found];
+  });
+  return (kind === 'counter' ? counter : gauge)(`agent.${name}`, help, points, unit);
+}
+
+function agentStates(agents: readonly AgentProgress[]): RunMetric {
+  const points = agents
+    .slice(0, mostAgents)
+    .flatMap(({ index, node, status }) =>
+      liveAgentStatuses.map((state): Point => [
+        { agent: String(index), node, state },
+        Number(state === status),
+      ]),
+    );
+  return { name: 'agent.state', kind: 'state', help: agentStateHelp, points: pointsOf(points) };
+}
+
+const agentStateHelp = 'How an agent stands; silent is one that may come back.';
 
 const quantilePoints = (summary: LatencySummary, labels: Labels): Point[] =>
   quantiles.map(([key, quantile]) => {

@@ -1,39 +1,82 @@
-import { columnsOf, entryRows, rowOfStep } from '../../measure/show/stepColumns';
+import { agentColumns } from '../../measure/show/agentColumns';
+import { callRows } from '../../measure/show/callTable';
+import { columnsOf, entryRows, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
+import type { AgentSummary } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import { marksOf } from '../runWords';
 
 /**
  * The steps of a result as CSV (RFC 4180) with a line of names; every value is a number or a fixed word, in the
  * unit of the result file. A mix has one more column, `useCase`: after the row of each step, where it is empty,
- * follow rows of its use cases, in which it holds their names and what belongs to the whole step is empty. A run
- * that was not driven in the usual way says so in a last column, `how`.
+ * follow rows of its use cases, in which it holds their names and what belongs to the whole step is empty. Sessions have
+ * one more, `call`: behind them follow rows of their calls. A run on agents has more, which begin with `agent`: behind all of
+ * these follow rows of the agents that were part of the step last, in which only those and the number of the step are filled.
+ * What was seen of the server has two columns for each series. A run that was not driven in the usual way says so in a last column, `how`.
  */
-export function stepsCsv({ steps, scenario, target }: CsvResult): string {
+export function stepsCsv({ steps, agents = [], scenario, target, observed }: CsvResult): string {
   // The comma parts cells.
   const how = marksOf(scenario, target).replaceAll(',', ';');
   const mixed = steps.some(({ entries }) => entries !== undefined);
+  const called = steps.some(({ calls }) => calls !== undefined);
   const columns = columnsOf('csv');
-  const last = (useCase: string, words: string): Cells => [
-    ...(mixed ? [useCase] : []),
+  const series = observed?.series ?? [];
+  const seenHeads = series.flatMap(({ name }) =>
+    ['mean', 'max'].map((of) => `observed.${word(name, /[^A-Za-z0-9 _:.@/-]/g)}.${of}`),
+  );
+  /** Of the server while a step was measured; nothing in rows of its parts. */
+  const seenIn = ({ index, name, call }: StepRow): Cells =>
+    series.flatMap(({ steps: of }) => {
+      const found = (name ?? call) ? undefined : of.find((each) => each.index === index);
+      return [found?.mean ?? '', found?.max ?? ''];
+    });
+  const last = (names: readonly [useCase: string, call: string], agent: Cells, words: string) => [
+    ...(mixed ? [names[0]] : []),
+    ...(called ? [names[1]] : []),
+    ...(agents.length > 0 ? agent : []),
     ...(how === '' ? [] : [words]),
   ];
-  const rows = steps.flatMap((step) => [rowOfStep(step), ...entryRows(step)]);
-  const lines: Cells[] = [
-    [...columns.map(({ id }) => id), ...last('useCase', 'how')],
-    ...rows.map((row) => [
-      ...columns.map(({ stepOnly, value }) => (stepOnly && row.name ? '' : (value(row) ?? ''))),
-      ...last(word(row.name ?? ''), how),
+  const noAgent = agentHeads.map(() => '');
+  const ofSteps = steps.flatMap((step): Cells[] => [
+    ...[rowOfStep(step), ...entryRows(step), ...callRows(step)].map((row) => [
+      ...columns.map(({ stepOnly, value }) =>
+        stepOnly && row.name && row.call === undefined ? '' : (value(row) ?? ''),
+      ),
+      ...seenIn(row),
+      ...last([word(row.name ?? ''), word(row.call ?? '')], noAgent, how),
     ]),
+    ...agents
+      .filter(({ lastStep }) => (lastStep?.index ?? steps.at(-1)!.index) === step.index)
+      .map((agent) => [
+        ...columns.map(({ id }) => (id === 'index' ? step.index : '')),
+        ...seenHeads.map(() => ''),
+        ...last(['', ''], agentCells(agent), how),
+      ]),
+  ]);
+  const heads = [
+    ...columns.map(({ id }) => id),
+    ...seenHeads,
+    ...last(['useCase', 'call'], agentHeads, 'how'),
   ];
+  const lines: Cells[] = [heads, ...ofSteps];
   return lines.map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 
 type Cells = readonly (string | number)[];
-type CsvResult = Pick<Result, 'steps' | 'scenario' | 'target'>;
+type CsvResult = Pick<Result, 'steps' | 'agents' | 'scenario' | 'target' | 'observed'>;
+
+const agentHeads = [
+  ...['agent', 'agent.node', 'agent.status'],
+  ...agentColumns.map(({ id }) => `agent.${id}`),
+];
+
+const agentCells = (agent: AgentSummary): Cells => [
+  ...[agent.index, machine(agent.node), agent.status],
+  ...agentColumns.map(({ value }) => value(agent) ?? ''),
+];
+
+/** Names of machines come from elsewhere, too: never a formula, and no comma. */
+const machine = (name: string): string => name.replace(/^\W+|[^\w.:-]/g, '').slice(0, 60);
 
 /** A name of a file that may come from anywhere: letters, digits and blanks, never a formula. */
-const word = (name: string): string =>
-  name
-    .replace(/[^A-Za-z0-9 ]/g, '')
-    .trim()
-    .slice(0, 60);
+const word = (name: string, others = /[^A-Za-z0-9 ]/g): string =>
+  name.replace(others, '').trim().slice(0, 60);

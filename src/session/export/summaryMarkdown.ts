@@ -4,6 +4,8 @@ import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { visibleLine } from '../../base/text';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
+import { findingSentence, observedTable } from '../../measure/show/observedWords';
+import { callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepProgress } from '../../measure/snapshot';
 import { countsLost, tailReason } from '../../measure/latencySummary';
 import {
@@ -69,8 +71,10 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     ...(result.search ? searchTable(result.search) : []),
     ...tableOf(shown.map(rowOfStep)),
     ...entryTable(shown),
+    ...callTable(shown),
     ...footOf(shown),
     ...repeatTable(result),
+    ...observedOf(result),
     ...agentsOf(result),
     ...trafficTable(shown),
     ...(shown.length < steps.length
@@ -129,6 +133,18 @@ function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
   return rows.length === 0 ? [] : ['', ...tableWith(heads, cells)];
 }
 
+/** Calls of sessions, and what became of these. */
+function callTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
+  const rows = steps.flatMap(callRows).slice(-mostEntries);
+  if (rows.length === 0) return [];
+  const columns = columnsOf('markdown', 'calls', rows);
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, row).slice(0, 60)));
+  return [
+    ...['', ...tableWith(columns.map(smallHead), cells), ''],
+    ...sessionSentences(steps, panelStrings).map((text) => `- ${plain(text)}`),
+  ];
+}
+
 /** How far the repeats of each step lie apart. */
 function repeatTable({ repeats = [] }: Result): string[] {
   if (repeats.length === 0) return [];
@@ -142,6 +158,28 @@ function repeatTable({ repeats = [] }: Result): string[] {
     '',
     ...tableWith(heads, cells),
     ...(outliers.length > 0 ? ['', ...outliers.map((each) => `- ${outlierWords(each)}`)] : []),
+  ];
+}
+
+/** What was seen of the server beside the load, and what was not. */
+function observedOf({ observed }: Result): string[] {
+  if (observed === undefined) return [];
+  const { heads, rows } = observedTable(observed, panelStrings, mostEntries);
+  const said = [...observed.findings.map(findingSentence), ...observed.problems].slice(
+    0,
+    mostReasons,
+  );
+  return [
+    ...(rows.length === 0
+      ? []
+      : [
+          '',
+          ...tableWith(
+            heads.map((head, at) => (at === 1 ? 'server' : head.toLowerCase())),
+            rows.map((cells) => cells.map((text) => plain(text).slice(0, 120))),
+          ),
+        ]),
+    ...(said.length === 0 ? [] : ['', ...said.map((text) => `- ${plain(text)}`)]),
   ];
 }
 
@@ -189,6 +227,7 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
     '**■ interrupted; the run did not come to its end, so it is not judged and gives no Units.**',
     ...(rows.length === 0 ? [] : ['', ...tableOf(rows)]),
     ...entryTable(run.steps.slice(-mostSteps)),
+    ...callTable(run.steps.slice(-mostSteps)),
   ];
   return `${lines.join('\n')}\n`;
 }

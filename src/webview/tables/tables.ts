@@ -2,6 +2,7 @@ import { connectPhases } from '../../base/endpoint';
 import { countOf } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
+import { observedTable } from '../../measure/show/observedWords';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrDash, rateWords } from '../../measure/show/chartWords';
 import { entryTable, errorRows, generatorRows, stepTable } from '../../measure/show/panelTables';
@@ -9,8 +10,8 @@ import { comparedLatency, percentileName } from '../../measure/compare/compariso
 import { repeatRows } from '../../measure/compare/repeatWords';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
-import type { StepProgress } from '../../measure/snapshot';
 import type {
+  AgentProgress,
   ConnectTimes,
   LifeSummary,
   Quantiles,
@@ -19,14 +20,9 @@ import type {
 } from '../../measure/summary';
 import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
 import { element } from '../element';
-import { decisiveStep, latestStep, problemOf, type ShownRun } from '../panelState';
+import { decisiveStep, lastSeen, latestStep, problemOf, type ShownRun } from '../panelState';
+import { createCallsCard } from './callsCard';
 import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
-
-function lastSeen({ snapshots }: ShownRun): StepProgress[] {
-  const steps = new Map<number, StepProgress>();
-  for (const { step } of snapshots) if (step) steps.set(step.index, step);
-  return [...steps.values()];
-}
 
 function stepRows(state: ShownRun): StepRow[] {
   const { result, snapshots } = state;
@@ -113,13 +109,27 @@ export function generatorTable(state: ShownRun): TableView {
 const mostAgents = 200;
 
 /** Where the load came from, when that was several processes or machines. */
-function agentsTable({ result, strings }: ShownRun): TableView {
-  const agents = result?.agents ?? [];
+const agentsOf = ({ result, agents }: ShownRun): readonly AgentProgress[] =>
+  result ? (result.agents ?? []) : agents;
+
+export function agentsTable(state: ShownRun): TableView {
+  const { strings } = state;
+  const agents = agentsOf(state);
   const more = agents.length - mostAgents;
   return {
     ...agentTable(agents, strings, mostAgents),
     ...noted(more > 0 && fill(strings.agentsHidden, formatCount(more))),
   };
+}
+
+const mostServerRows = 200;
+const mostServerNotes = 20;
+
+/** What was seen of the server beside the load, by step. */
+function serverTable({ result, strings }: ShownRun): TableView {
+  const observed = result?.observed ?? { series: [], findings: [], problems: [] };
+  const { rows, ...table } = observedTable(observed, strings, mostServerRows);
+  return { ...table, rows: rows.map((cells) => cells.map((text) => text.slice(0, 120))) };
 }
 
 /** The spread of p50 and p99 of each step, where the steps were run more than once. */
@@ -148,7 +158,16 @@ const outlierSentences = ({ result, strings }: ShownRun): string[] =>
       ),
     );
 
-type CardName = 'steps' | 'repeats' | 'entries' | 'agents' | 'connections' | 'errors' | 'generator';
+type CardName =
+  | 'steps'
+  | 'repeats'
+  | 'entries'
+  | 'calls'
+  | 'server'
+  | 'agents'
+  | 'connections'
+  | 'errors'
+  | 'generator';
 
 export function tableCards(state: ShownRun): Record<CardName, StateCard> {
   const reasons = ({ result }: ShownRun): string[] =>
@@ -157,8 +176,12 @@ export function tableCards(state: ShownRun): Record<CardName, StateCard> {
     steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: reasons }),
     repeats: tableCard(state, 'repeatsTable', 'repeats', repeatsTable, { below: outlierSentences }),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
+    calls: createCallsCard(state),
+    server: tableCard(state, 'observedTable', 'server', serverTable, {
+      below: ({ result }) => result?.observed?.problems.slice(0, mostServerNotes) ?? [],
+    }),
     agents: tableCard(state, 'agentsTable', 'agents', agentsTable, {
-      below: ({ result, strings }) => agentSentences(result?.agents ?? [], strings),
+      below: (shown) => agentSentences(agentsOf(shown), shown.strings),
     }),
     connections: tableCard(state, 'connectionsTable', 'connecting', connectionsTable, {
       below: connectionSentences,

@@ -7,6 +7,7 @@ import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import { type SocketAgents, type ConnectStopwatch, bodyOf } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
+import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
 import {
   StatusFailure,
   ConnectFailure,
@@ -26,6 +27,8 @@ export interface ConnectContext extends ConnectionContext {
   readonly targetOf?: (index: number) => number;
   readonly open?: OpenConnection;
   readonly tokens?: ClientTokens;
+  /** Absent: made of the endpoint for each connection. */
+  readonly personal?: PersonalEndpoints;
 }
 
 export type OpenConnection = (url: string, opening: Opening) => Promise<HubConnection>;
@@ -51,11 +54,12 @@ export async function connectHub(
 async function opened(context: ConnectContext, attempt: Attempt): Promise<HubConnection> {
   const { index, signal, stopwatch } = attempt;
   const { agents, listener, options, tokens } = context;
-  const numbered = numberedEndpoint(context.endpoint, index);
+  const personal = context.personal ?? new PersonalEndpoints(context.endpoint);
+  const own = await personal.of(index);
   const endpoint =
     tokens === undefined
-      ? numbered
-      : { ...numbered, accessToken: await tokens.forClient(index, signal) };
+      ? own.endpoint
+      : { ...own.endpoint, accessToken: await tokens.forClient(index, signal) };
   // An application would ask for the token when its client negotiates.
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
@@ -68,27 +72,20 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
         headers: endpoint.headers,
         accessToken: endpoint.accessToken,
       }
-    : await negotiate(endpoint, url, agents, signal);
+    : await negotiate(
+        endpoint,
+        url,
+        agents,
+        signal,
+        tokens === undefined && endpoint.accessToken !== undefined
+          ? { renewAtMs: own.renewAtMs, again: () => personal.of(index) }
+          : undefined,
+      );
   if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
   const OverWebSocket =
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
   const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
   return Transport.open(where, opening);
-}
-
-/** The endpoint as connection `index` asks for it: with its number in the headers and the query that have one. */
-export function numberedEndpoint(endpoint: Endpoint, index: number): Endpoint {
-  const { numbered, ...rest } = endpoint;
-  if (numbered === undefined) return endpoint;
-  const filled = (texts: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
-    Object.fromEntries(
-      Object.entries(texts).map(([name, pieces]) => [name, pieces.join(String(index))]),
-    );
-  return {
-    ...rest,
-    headers: { ...endpoint.headers, ...filled(numbered.headers) },
-    query: { ...endpoint.query, ...filled(numbered.query) },
-  };
 }
 
 const renewalMs = 10_000;
@@ -104,12 +101,19 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
   return result;
 }
 
+/** How the connection's own token is renewed. */
+interface OwnRenewal {
+  readonly renewAtMs: number | undefined;
+  readonly again: () => Promise<OwnEndpoint>;
+}
+
 /** Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own. @throws ConnectFailure */
 export async function negotiate(
   endpoint: Endpoint,
   hubUrl: string,
   agents: SocketAgents,
   signal: AbortSignal,
+  own?: OwnRenewal,
 ): Promise<Negotiated> {
   let url = withQuery(hubUrl, endpoint.query);
   const cookies = new Cookies();
@@ -117,6 +121,13 @@ export async function negotiate(
     headers: endpoint.headers,
     accessToken: endpoint.accessToken,
     cookies,
+    ...(own?.renewAtMs !== undefined && {
+      renewAtMs: own.renewAtMs,
+      renew: async () => {
+        const { endpoint: now, renewAtMs } = await own.again();
+        return { accessToken: now.accessToken, renewAtMs };
+      },
+    }),
   };
   for (let redirects = 0; redirects <= maximumRedirects; redirects++) {
     const answer = await post(negotiateUrl(url), credentials, agents, signal);
@@ -133,7 +144,12 @@ export async function negotiate(
       credentials = {
         ...credentials,
         accessToken: said.accessToken,
-        renew: () => renewedToken(endpoint, hubUrl, agents),
+        renewAtMs: undefined,
+        // With a token of its own that is good now, where it has one.
+        renew: async () => {
+          const asking = own === undefined ? endpoint : (await own.again()).endpoint;
+          return { accessToken: await renewedToken(asking, hubUrl, agents) };
+        },
       };
     const { connectionId } = said;
     if (said.isFinal)

@@ -11,7 +11,8 @@ import type { Span } from '../message/hubCodec';
 import { hubMessageType } from '../message/hubMessage';
 import { SocketAgents } from '../socket/socket';
 import { ConnectFailure, LeavesLoopback, shownText } from '../connectFailure';
-import { connectHub, numberedEndpoint, negotiate } from './connectHub';
+import { connectHub, negotiate } from './connectHub';
+import { PersonalEndpoints } from './personalEndpoints';
 import { asProbe } from './probeMark';
 
 interface ProbedMethod {
@@ -207,7 +208,10 @@ export async function redirectHosts(
   withinMs = 10_000,
 ): Promise<readonly string[]> {
   if (endpoint.skipNegotiation) return [];
-  const confined = { ...asProbe(numberedEndpoint(endpoint, 0)), staysOnLoopback: true };
+  const first = await new PersonalEndpoints(endpoint).of(0).catch(() => undefined);
+  // Who cannot be asked for is left to the run.
+  if (first === undefined) return [];
+  const confined = { ...asProbe(first.endpoint), staysOnLoopback: true };
   const agents = new SocketAgents(confined, 1);
   const signal = AbortSignal.timeout(withinMs);
   const hostOf = async (url: string): Promise<string | undefined> => {

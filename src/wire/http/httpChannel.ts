@@ -158,9 +158,9 @@ export class HttpRequests {
     if (renew === undefined) return Promise.resolve(false);
     this.renewal ??= renew()
       .then(
-        (accessToken) => {
+        ({ accessToken, renewAtMs }) => {
           if (accessToken === undefined) return false;
-          const admission = { ...this.admission, accessToken };
+          const admission = { ...this.admission, accessToken, renewAtMs };
           // Whether it can be sent at all.
           admissionHeaders(admission);
           this.admission = admission;
@@ -200,6 +200,9 @@ export class HttpRequests {
 
   private headers(): readonly string[] {
     const { where } = this;
+    const { renewAtMs = Infinity } = where;
+    // This request still goes with the old one, which is good for a while.
+    if (Date.now() >= renewAtMs) void this.renewToken(where.accessToken);
     const version = where.cookies?.version ?? 0;
     if (version !== this.cookieVersion) {
       this.cookieVersion = version;

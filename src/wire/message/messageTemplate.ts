@@ -11,18 +11,13 @@ import {
 import { stampLength, writeStamp, type Stamp } from './stamp';
 import {
   isHubProtocol,
+  ticksOf,
   type HoleKind,
   type MessageArgument,
   type NumberHole,
   type WireProtocol,
 } from '../../base/message';
 import { hubMessageType, type HubMessage } from './hubMessage';
-
-/** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
-const unixEpochTicks = 621_355_968_000_000_000n;
-
-/** Ticks of .NET's clock for a Unix time: more than a number holds exactly. */
-export const ticksOf = (unixMs: number): bigint => BigInt(unixMs) * 10_000n + unixEpochTicks;
 
 export interface MessageSource {
   /** Connection id as the codec's `textBytes` gives it; absent where no message names it. */

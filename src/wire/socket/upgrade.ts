@@ -11,12 +11,19 @@ export interface Negotiated {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly accessToken?: string | undefined;
-  /** Fetches a new token where an answer to negotiate gave this one, which may expire. */
-  readonly renew?: () => Promise<string | undefined>;
+  /** Fetches a new token where this one may expire. */
+  readonly renew?: () => Promise<RenewedToken>;
+  /** When that is to be done before it was refused, milliseconds since 1970. */
+  readonly renewAtMs?: number | undefined;
   /** What servers have set on the way here; absent when nobody was asked. */
   readonly cookies?: Cookies;
   /** What the hub knows the connection by; absent when nobody was asked. */
   readonly connectionId?: string;
+}
+
+export interface RenewedToken {
+  readonly accessToken?: string | undefined;
+  readonly renewAtMs?: number | undefined;
 }
 
 interface UpgradeRequest {

@@ -16,6 +16,7 @@ using MeasureHub = BenchServer.Measure.BenchHub;
 //   --auth bearer|cookie               --token TEXT               --affinity true
 // With --auth cookie, POST /signin answers with the cookie. With --affinity, negotiate sets a cookie, and
 // requests of the connection that do not bring it back are answered 400, as behind a load balancer.
+// GET /metrics has the process in the text format of Prometheus, under the names of .NET's own meters.
 // POST /drop aborts every connection, POST /kill ends the process at once.
 // Prints {"url":"…"} once it listens, and ends when standard input closes: no orphan survives the tests.
 
@@ -84,6 +85,7 @@ void Options(HttpConnectionDispatcherOptions options)
 var bench = app.MapHub<BenchHub>("/signalrbench", Options);
 var measure = app.MapHub<MeasureHub>("/measure", Options);
 app.MapHub<OwnHub>("/own", Options);
+app.MapHub<ChatHub>("/chat", Options);
 app.MapHub<SeedHub>("/seed", Options);
 app.MapHub<SeedChatHub>("/seedchat", Options);
 if (auth != "")
@@ -97,6 +99,7 @@ app.MapPost("/signin", (HttpContext context) => context.SignInAsync(
     new ClaimsPrincipal(new ClaimsIdentity([new(ClaimTypes.Name, "tester")], "signin"))));
 app.MapPost("/drop", () => live.AbortAll().ToString());
 app.MapPost("/kill", () => Process.GetCurrentProcess().Kill());
+app.MapGet("/metrics", ServerMetrics.Text);
 await app.StartAsync();
 
 Console.WriteLine(JsonSerializer.Serialize(new { url = $"{app.Urls.First()}/signalrbench" }));

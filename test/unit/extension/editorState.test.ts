@@ -44,6 +44,24 @@ describe('EditorState', () => {
     assert.equal(state.originOf('1'), 'file:///c');
   });
 
+  it('remembers in which cluster a run was, though its folder is renamed', async () => {
+    const everywhere = memento();
+    const state = new EditorState(memento(), everywhere);
+    const cluster = { context: 'aks', namespace: 'load', secret: 'own' };
+    await state.setClusterRun({ folder: '/r/one', run: 'a1', cluster });
+    await state.setClusterRun({ folder: '/r/two', run: 'b2', cluster });
+    await state.moveOrigin('/r/one', '/r/renamed');
+    const other = new EditorState(memento(), everywhere);
+    assert.equal(other.clusterRunOf('/r/one'), undefined);
+    assert.deepEqual(other.clusterRunOf('/r/renamed'), {
+      ...{ folder: '/r/renamed', run: 'a1', cluster },
+    });
+    for (let number = 0; number < 500; number++)
+      await state.setClusterRun({ folder: String(number), run: 'c3', cluster });
+    assert.equal(state.clusterRunOf('/r/two'), undefined);
+    assert.equal(state.clusterRunOf('0')?.run, 'c3');
+  });
+
   it('knows no place of a scenario that was never saved, nor one that was kept before', async () => {
     const everywhere = memento();
     const state = new EditorState(memento(), everywhere);

@@ -8,7 +8,7 @@ import {
   type AgentWorkers,
 } from '../../../src/machines/agent/agent';
 import { answerClock } from '../../../src/machines/clock/referenceClock';
-import { AgentHosts } from '../../../src/machines/coordinate/agentHosts';
+import { AgentHosts, type AgentHostsContext } from '../../../src/machines/coordinate/agentHosts';
 import { gatherAgents } from '../../../src/machines/coordinate/gatherAgents';
 import { encode, subjectsOf, type Member, type RunOrder } from '../../../src/machines/messages';
 import { planHash } from '../../../src/machines/planHash';
@@ -101,6 +101,7 @@ class Scene {
       planOf: () => Promise.resolve(plan),
       openTarget: () =>
         Promise.resolve({
+          endpoint: {},
           secrets: ['key of the agent'],
           dispose: () => Promise.resolve(),
         } as unknown as OpenTarget),
@@ -119,7 +120,10 @@ class Scene {
     return gatherAgents(this.link, { run: 'r1', subjects, agents: 2, withinMs: 20_000 });
   }
 
-  async start(change: Partial<RunOrder> = {}): Promise<AgentHosts> {
+  async start(
+    change: Partial<RunOrder> = {},
+    more: Partial<AgentHostsContext> = {},
+  ): Promise<AgentHosts> {
     const gathering = this.gather();
     for (let count = 0; count < 2; count++) this.addAgent();
     const members = await gathering;
@@ -135,6 +139,7 @@ class Scene {
     const context = {
       ...{ bus: this.link, run: 'r1', subjects, members, order: given, nowMs, every },
       renewed: renewed.event,
+      ...more,
     };
     const hosts = await AgentHosts.start(context);
     hosts.lead({
@@ -202,6 +207,10 @@ describe('agents and their coordinator', () => {
       [3, 'connected'],
     ]);
     assert.equal(hosts.takingPart(), 8);
+    assert.deepEqual(
+      hosts.agents().map(({ status }) => status),
+      ['running', 'running'],
+    );
     hosts.order({ type: 'close' });
     await until('the close', () => hosts.alive.size === 0);
     assert.deepEqual(await scene.over(hosts), ['done', 'done']);
@@ -258,6 +267,39 @@ describe('agents and their coordinator', () => {
     await scene.over(hosts);
   });
 
+  it('use as much CPU in a time as they had used at its end, less that at its begin', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    let usedUs = 0;
+    const cpuUsage = process.cpuUsage.bind(process);
+    process.cpuUsage = () => ({ user: usedUs, system: 0 });
+    try {
+      const at = async (atUs: number, nowUs: number): Promise<void> => {
+        usedUs = nowUs;
+        const before = scene.facts.length;
+        for (const { listener, agent } of scene.workers) {
+          const worker = 2 * agent;
+          const sample = workerSampleOf({ worker, atUs });
+          listener.fact(worker, { type: 'sampled', due: false, sample });
+        }
+        await until('the samples', () => scene.facts.length === before + 2);
+      };
+      await at(1_000_000, 100);
+      // The last report is of a second ago, and the next one of the begin itself.
+      const early = hosts.measureCpu(1_900_000);
+      await at(1_900_001, 1000);
+      await at(2_500_000, 3000);
+      assert.equal(early(), 2 * 2000);
+      // The report of the begin was here first.
+      const late = hosts.measureCpu(2_400_000);
+      await at(3_000_000, 3500);
+      assert.deepEqual([early(), late()], [2 * 2500, 2 * 500]);
+    } finally {
+      process.cpuUsage = cpuUsage;
+    }
+    await scene.over(hosts);
+  });
+
   it('wait for one that is silent, and take it back with all that it has said', async () => {
     const scene = new Scene();
     const hosts = await scene.start();
@@ -268,10 +310,12 @@ describe('agents and their coordinator', () => {
     const settled = hosts.settled().then(() => (isSettled = true));
     await scene.pass(3000);
     assert.deepEqual([isSettled, scene.facts.length, scene.lost.length], [false, 4, 0]);
+    assert.equal(hosts.agents()[0]!.status, 'silent');
     scene.agents[0]!.link.isConnected = true;
     await until('its facts', () => scene.facts.length === 6);
     await scene.pass(1000);
     await settled;
+    assert.equal(hosts.agents()[0]!.status, 'running');
     await scene.over(hosts);
     assert.deepEqual(scene.lost, []);
   });
@@ -352,6 +396,33 @@ describe('agents and their coordinator', () => {
     await scene.pass(2000);
     assert.deepEqual(scene.lost, []);
     await scene.over(hosts);
+  });
+
+  it('hear nothing more of one that was cut off, and that another leads by now', async () => {
+    const scene = new Scene();
+    let ousted = 0;
+    const successor = `${subjects.leaders}.2`;
+    const hosts = await scene.start({}, { successor, ousted: () => (ousted += 1) });
+    const orders = (): string[] =>
+      scene.bus.log.flatMap(({ subject, value }) =>
+        subject.startsWith(`${subjects.lead}.`) ? [value] : [],
+      );
+    hosts.order({ type: 'flush', flush: 1 });
+    await until('the order', () => orders().some((each) => each.includes('"flush"')));
+    scene.link.isConnected = false;
+    await scene.pass(1000);
+    hosts.order({ type: 'halt' });
+    const before = orders();
+    const other = scene.bus.link();
+    assert.ok(await other.claim(successor, 'r1'));
+    assert.equal(ousted, 0);
+    scene.link.isConnected = true;
+    await scene.pass(500);
+    await until('it has stepped down', () => ousted === 1);
+    hosts.order({ type: 'close' });
+    await hosts.end();
+    assert.deepEqual(orders(), before);
+    assert.deepEqual([ousted, hosts.alive.size, scene.lost.length], [1, 0, 0]);
   });
 
   it('are read again where nothing comes any more, and not where it comes late', async () => {

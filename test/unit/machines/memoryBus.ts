@@ -121,6 +121,11 @@ export class MemoryLink implements Bus {
     return Promise.resolve(true);
   }
 
+  isTaken(_log: string, wanted: string): Promise<boolean> {
+    if (!this.isConnected) return Promise.reject(new BusError('The bus is away.'));
+    return Promise.resolve(this.bus.log.some(({ subject }) => subject === wanted));
+  }
+
   read(_log: string, wanted: string): Promise<string | undefined> {
     const found = this.bus.log.filter(({ subject }) => subject === wanted).at(-1);
     return Promise.resolve(this.isConnected ? found?.value : undefined);

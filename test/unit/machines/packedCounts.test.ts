@@ -92,6 +92,31 @@ describe('a fact on the bus', () => {
     assert.deepEqual(readFact(encode(sampled({}))), sampled({}));
   });
 
+  it('has the latency inside one agent once where that is all there is', () => {
+    const [all, part] = [histogramOf([5, 70, 9000]).counts(), histogramOf([5, 70]).counts()];
+    const stepsWith = (latencySameAgent: unknown): unknown =>
+      sampled({ steps: [{ ...sample.steps[0], latency: all, latencySameAgent }] });
+    const same = encode(stepsWith({ ...all, pairs: all.pairs.slice() }));
+    assert.ok(same.includes('"latencySameAgent":"latency"'));
+    assert.deepEqual(readFact(same), stepsWith(all));
+    for (const other of [part, { ...all, pairs: part.pairs }, { ...all, sumUs: 1 }]) {
+      const text = encode(stepsWith(other));
+      assert.ok(!text.includes('"latencySameAgent":"latency"'));
+      assert.deepEqual(readFact(text), stepsWith(other));
+    }
+    const stranger = same.replace('"latencySameAgent":"latency"', '"latencySameAgent":"slip"');
+    assert.equal(readFact(stranger), undefined);
+  });
+
+  it('has what has moved before a sample', () => {
+    const moved = { upToUs: 7e6, changes: [1, 6_500_000, 0] };
+    const withMoved = (before: unknown): unknown =>
+      fact({ worker: 3, fact: { type: 'sampled', due: true, sample }, moved: before });
+    assert.deepEqual(readFact(encode(withMoved(moved))), withMoved(moved));
+    for (const before of [null, 'x', {}, { ...moved, changes: [0.5] }, { ...moved, upToUs: -1 }])
+      assert.equal(readFact(encode(withMoved(before))), undefined, JSON.stringify(before));
+  });
+
   it('is none where something in it cannot be added up', () => {
     for (const steps of [
       [{ ...sample.steps[0], received: null }],

@@ -59,6 +59,10 @@ describe('a run on agents', () => {
       ['cpu'],
     );
     assert.equal(step.generator.cpuShare, 0.97);
+    assert.match(
+      step.verdict.reasons[0]!.message,
+      /^most of all agent 2 \(.+\): a worker of the generator used 97 % of a core; /,
+    );
   });
 
   it('is invalid where one stalls, so that what it has to send leaves late', async () => {
@@ -74,6 +78,9 @@ describe('a run on agents', () => {
     const [{ verdict } = { verdict: undefined }] = steps;
     assert.equal(verdict?.status, 'invalid');
     assert.ok(verdict.reasons.some(({ code }) => code === 'slip'));
+    const named = verdict.reasons.filter(({ message }) => message.includes('agent'));
+    assert.equal(named.length, 1);
+    assert.match(named[0]!.message, /^most of all agent 3 \([^)]+\): /);
   });
 
   describe('that searches', () => {

@@ -81,7 +81,10 @@ export class RunOnAgents {
           buildRunPlan(scenario, { workers: workersEach * agents, agents, seed, runId }),
         ),
       openTarget: () =>
-        Promise.resolve({ secrets: [], dispose: () => Promise.resolve() } as unknown as OpenTarget),
+        Promise.resolve({
+          ...{ endpoint: {}, secrets: [] },
+          dispose: () => Promise.resolve(),
+        } as unknown as OpenTarget),
       machineLimits: () => Promise.resolve({ cores: 2, fileDescriptors: null, localPorts: null }),
       startWorkers: ({ plan, agent }, listener) => {
         const alive = new Set(workersOfAgent(plan, agent));

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
-import { HeldSnapshots, mostSnapshots, thinSnapshots } from '../../../src/measure/snapshot';
-import { sampleSnapshot } from '../results/sampleResult';
+import {
+  HeldSnapshots,
+  latestAgents,
+  mostSnapshots,
+  thinSnapshots,
+  type Snapshot,
+} from '../../../src/measure/snapshot';
+import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
 import { measured } from '../webview/shownRun';
 
 describe('thinning of snapshots', () => {
@@ -50,6 +56,23 @@ describe('the snapshots that are held of a run', () => {
     assert.equal(held.all.length, 12_000 - lostBetween(held));
     const steps = new Set(held.all.map(({ step }) => step!.index));
     assert.equal(steps.size, 4000);
+  });
+
+  it('say of the newest alone how agents stood', () => {
+    const held = new HeldSnapshots();
+    const at = (tick: number, agents?: Snapshot['agents']): void =>
+      held.add({ ...measured(tick, 1), ...(agents && { agents }) });
+    at(0, sampleAgents);
+    at(1);
+    assert.equal(latestAgents(held.all), sampleAgents);
+    at(2, sampleAgents.slice(1));
+    at(3);
+    assert.deepEqual(
+      held.all.map(({ agents }) => agents?.length),
+      [undefined, undefined, 2, undefined],
+    );
+    assert.equal(latestAgents(held.all).length, 2);
+    assert.deepEqual(latestAgents([]), []);
   });
 });
 

@@ -86,7 +86,7 @@ describe('a step column', () => {
     head: 'Made up',
     unit: 'count',
     views: ['terminal', 'log', 'markdown', 'csv', 'panel'],
-    value: ({ index, senders }) => index * 1_000_000 + senders,
+    value: ({ index, senders = 0 }) => index * 1_000_000 + senders,
     terminal: { width: 11 },
   };
   const result = sampleResult();

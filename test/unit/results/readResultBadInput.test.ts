@@ -9,7 +9,13 @@ import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { readResult } from '../../../src/results/readResult';
 import { english } from '../../../src/base/text';
-import { sampleResult, sampleSnapshot } from './sampleResult';
+import {
+  sampleResult,
+  sampleScenario,
+  sampleSnapshot,
+  sessionProgress,
+  sessionStep,
+} from './sampleResult';
 
 const actions = {
   runAgain: () => undefined,
@@ -99,6 +105,33 @@ describe('a hostile result', () => {
       },
       /checks\[0\]\.by: must be one of inside, nothing/,
     ],
+    ...(
+      [
+        [
+          'with less than no calls of a session',
+          ['"sent":20020', '"sent":-1'],
+          /steps\[0\]\.calls\[1\]\.sent: must be a number of at least 0/,
+        ],
+        [
+          'whose sessions broke off at a word',
+          ['{"GetHistory":2}', '{"GetHistory":"often"}'],
+          /steps\[0\]\.sessions\.brokenOffAt\.GetHistory: must be a number of at least 0/,
+        ],
+        [
+          'whose call has no name',
+          ['"name":"JoinRoom",', ''],
+          /steps\[0\]\.calls\[0\]\.name: must be a string/,
+        ],
+      ] as const
+    ).map(([name, [from, to], why]): [string, () => Promise<void>, RegExp] => [
+      name,
+      () => {
+        const text = JSON.stringify(sampleResult({ steps: [sessionStep(1)] }));
+        assert.ok(text.includes(from), from);
+        return writeFile(file(), text.replace(from, to));
+      },
+      why,
+    ]),
     [
       'with a parameter of the wrong type',
       () =>
@@ -130,6 +163,27 @@ describe('a hostile result', () => {
     await symlink('/dev/zero', file());
     await assert.rejects(readResult(directory), { code: 'result-damaged', message: /no file/ });
     assert.equal((await resultEntry(directory, new Date()))?.status, 'damaged');
+  });
+
+  it('of sessions is read with its calls, and so are its samples', async () => {
+    const parameters = { sessionInterval: 30_000, steps: '[{"kind":"wait","ms":1000}]' };
+    const scenario = { ...sampleScenario, entries: [{ name: 'session', parameters }] };
+    const result = sampleResult({ steps: [sessionStep(1)] }, scenario);
+    const { step, ...sample } = sampleSnapshot(3, 1);
+    const samples = [
+      { ...sample, step: { ...step, ...sessionProgress(1) } },
+      { ...sample, step: { ...step, ...sessionProgress(1), calls: [{ name: 'JoinRoom' }] } },
+    ];
+    await writeFile(file(), JSON.stringify(result));
+    await writeFile(file('samples.jsonl'), samples.map((each) => JSON.stringify(each)).join('\n'));
+    const read = await readResult(directory);
+    assert.ok(read.kind === 'result');
+    assert.deepEqual(read.result.steps, result.steps);
+    const { snapshots } = await storedSource(directory, actions);
+    assert.deepEqual(
+      snapshots.map((snapshot) => snapshot.step?.calls?.length),
+      [4],
+    );
   });
 
   it('with the largest numbers there are is shown without harm', async () => {

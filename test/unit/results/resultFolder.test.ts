@@ -5,7 +5,7 @@ import path from 'node:path';
 import { mostSnapshots } from '../../../src/measure/snapshot';
 import { readResult, readSnapshots } from '../../../src/results/readResult';
 import { folderName, ResultFolder } from '../../../src/results/resultFolder';
-import { sampleResult, sampleSnapshot } from './sampleResult';
+import { sampleAgents, sampleResult, sampleSnapshot } from './sampleResult';
 
 describe('ResultFolder and readResult', () => {
   let directory: string;
@@ -83,11 +83,13 @@ describe('ResultFolder and readResult', () => {
 
   it('writes one line a tick as it happens, and is read as interrupted without a result', async () => {
     const folder = await create();
-    for (const tick of [1, 2, 2, 3]) folder.appendSample(sampleSnapshot(tick, tick === 3 ? 2 : 1));
+    for (const tick of [1, 2, 2, 3])
+      folder.appendSample({ ...sampleSnapshot(tick, tick === 3 ? 2 : 1), agents: sampleAgents });
     await folder.dispose();
     const samples = path.join(folder.path, 'samples.jsonl');
     const text = await readFile(samples, 'utf8');
     assert.equal(text.trimEnd().split('\n').length, 3);
+    assert.ok(!text.includes('agents'), 'how they stand goes by');
     // A crash may cut the last line; somebody may have damaged another.
     await writeFile(samples, `${text}{"tick":4,\nnot json\n{"tick":5}\n`);
     const read = await readResult(folder.path);

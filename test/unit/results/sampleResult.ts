@@ -4,14 +4,21 @@ import type {
   MeasuredLoad,
   Recommendation,
 } from '../../../src/capacity/judge/recommend';
-import type { EntryProgress, Snapshot } from '../../../src/measure/snapshot';
+import type {
+  CallProgress,
+  EntryProgress,
+  Snapshot,
+  StepProgress,
+} from '../../../src/measure/snapshot';
 import type {
   AgentSummary,
+  CallSummary,
   EntrySummary,
   RunSummary,
   StepSummary,
 } from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/judge/verdict';
+import { observedOf } from '../../../src/measure/observed';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import { defaultSlo } from '../../../src/base/slo';
@@ -149,6 +156,81 @@ export function mixedStep(index: number): StepSummary {
 export function mixedProgress(index: number): EntryProgress[] {
   return mixedStep(index).entries!.map(({ lost, ...entry }) => ({ ...entry, outstanding: lost }));
 }
+
+const call = (
+  name: string,
+  [sent, expected, lost = 0]: readonly [number, number, number?],
+  latencyUs: LatencySummary,
+  more: Partial<CallSummary> = {},
+): CallSummary => ({
+  ...{ name, sent, expected, received: expected - lost, lost, latencyUs, errors: {}, ...more },
+});
+
+/** A step of sessions of four calls, two of which were broken off and three of which its end has cut short. */
+export function sessionStep(index: number): StepSummary {
+  const calls = [
+    call('JoinRoom', [2005, 2005], latency(2005, 1200, 14_000, 31_000)),
+    call('SendMessage', [20_020, 200_200], latency(200_200, 1900, 22_000, 71_000), { times: 10 }),
+    call('GetHistory', [2002, 2002, 2], latency(2000, 3400, 120_000, 410_000), {
+      errors: { invocation: 2 },
+    }),
+    call('LeaveRoom', [2000, 0], latency(0, 0, 0, 0)),
+  ];
+  const sum = (key: 'sent' | 'expected' | 'received' | 'lost'): number =>
+    calls.reduce((total, each) => total + each[key], 0);
+  const [sent, expected, received, lost] = [
+    sum('sent'),
+    sum('expected'),
+    sum('received'),
+    sum('lost'),
+  ];
+  return {
+    ...sampleStep(index),
+    ...{ offered: sent, sent, expected, received, lost, errors: { invocation: 2 } },
+    ...{ sentPerSecond: sent / 50, receivedPerSecond: received / 50, calls },
+    sessions: {
+      ...{ started: 2005, completed: 2000, brokenOff: 2, brokenOffAt: { GetHistory: 2 } },
+      durationUs: latency(2000, 29_400_000, 29_900_000, 30_100_000),
+    },
+  };
+}
+
+/** The same while the step goes on; what is lost afterwards is on its way. */
+export function sessionProgress(index: number): Pick<StepProgress, 'calls' | 'sessions'> {
+  const { calls = [], sessions } = sessionStep(index);
+  const going = calls.map(({ lost, ...rest }): CallProgress => ({ ...rest, outstanding: lost }));
+  return { calls: going, ...(sessions && { sessions }) };
+}
+
+/** What a server had in a second of the sample run: its queue grows from second 12 of a step on. */
+export function observedAt(elapsedS: number): Readonly<Record<string, number>> {
+  const late = Math.max(0, elapsedS - 11);
+  return {
+    ...{ cpu: Math.min(0.88, 0.4 + late / 50), gcPause: 0.02 + late / 1000 },
+    ...{ memory: 180e6 + elapsedS * 1e6, heap: 60e6 + elapsedS * 5e5 },
+    ...{ queue: 25 * late, threads: 8 + Math.floor(late / 4), connections: 1900 },
+  };
+}
+
+/** Samples of one step in which the server is observed, a second each. */
+export const observedSnapshots = (step: number, seconds = 40): Snapshot[] =>
+  Array.from({ length: seconds }, (_, at) => {
+    const snapshot = sampleSnapshot(20 + at, step);
+    const elapsedS = at + 1;
+    return {
+      ...snapshot,
+      step: { ...snapshot.step!, elapsedS },
+      observed: observedAt(elapsedS),
+    };
+  });
+
+/** The sample run with what was seen of its server. */
+export const observedResult = (): Result => ({
+  ...sampleResult({ steps: [sampleStep(1)] }),
+  observed: observedOf(observedSnapshots(1), [
+    'http://localhost:5001/metrics could not be read (no answer within 3 s). The run goes on without what it says.',
+  ])!,
+});
 
 export function sampleSummary(change: Partial<RunSummary> = {}): RunSummary {
   return {

@@ -136,3 +136,35 @@ describe('redactedKeys', () => {
     assert.deepEqual(redactedKeys(copy), []);
   });
 });
+
+describe('the copy of a scenario with identities', () => {
+  const config = (identities: string, more = ''): string =>
+    `config:\n  identities: ${identities}\n${more}scenario: { name: echo }\n`;
+
+  it('keeps references and placeholders as they are', () => {
+    for (const text of [
+      config("{ rule: 'u{index}', key: '${secret:k}', claims: { room: 'r{index}' } }"),
+      config('{ url: \'https://a.test/t\', body: \'{"token":"${secret:a}","user":"u{index}"}\' }'),
+      config("{ command: [node, token.mjs, 'u{index}'], env: { KEY: '${secret:k}' } }"),
+      config('{ file: u.csv }', "  accessToken: '{identity.jwt}'\n"),
+      config('{ file: u.csv }', "  headers: { Authorization: 'Bearer {identity.jwt}' }\n"),
+      config('{ file: u.csv }', "  headers: { Cookie: 'a={identity.a}; b={data.b}' }\n"),
+      config("[{ user: ann, password: '${secret:ann}' }]"),
+    ])
+      assert.equal(scenarioCopy(text), text);
+  });
+
+  it('has no literal secret', () => {
+    for (const text of [
+      config("{ rule: 'u{index}', key: S3cretValue }"),
+      config("{ url: 'https://a.test/t?k=S3cretValue' }"),
+      config("{ url: 'https://a.test/t', headers: { X-Any: S3cretValue } }"),
+      config("{ url: 'https://a.test/t', body: 'user=a&password=S3cretValue&b=c' }"),
+      config('{ url: \'https://a.test/t\', body: \'{"client_secret": "S3cretValue"}\' }'),
+      config('{ command: [node, --password=S3cretValue], env: { A: S3cretValue } }'),
+      config('[{ user: ann, password: S3cretValue }]'),
+      config('{ file: u.csv }', "  headers: { X-Key: 'S3cretValue{identity.a}' }\n"),
+    ])
+      assert.ok(!scenarioCopy(text).includes('S3cret'), scenarioCopy(text));
+  });
+});

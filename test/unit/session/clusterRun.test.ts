@@ -15,7 +15,17 @@ scenario: { name: echo }
 describe('what goes to a cluster of a scenario', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-bundle-'));
   before(() => {
-    for (const name of ['cli', 'commands', 'worker', 'bus', 'sdk', 'entra'])
+    for (const name of [
+      'cli',
+      'commands',
+      'worker',
+      'bus',
+      'sdk',
+      'entra',
+      'rows',
+      'sessions',
+      'jsonPath',
+    ])
       writeFileSync(path.join(folder, `${name}.js`), '');
   });
   after(() => rmSync(folder, { recursive: true }));

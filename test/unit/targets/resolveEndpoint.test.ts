@@ -65,9 +65,10 @@ describe('resolving an endpoint', () => {
       query: { room: '{senderIndex}' },
     });
     assert.deepEqual(endpoint.headers, { 'X-Same': '{{senderIndex}{{' });
-    assert.deepEqual(endpoint.numbered, {
-      headers: { 'X-User': ['hub.test:81-', ''] },
-      query: { room: ['', ''] },
+    const number = { name: 'senderIndex' };
+    assert.deepEqual(endpoint.personal, {
+      headers: { 'X-User': ['hub.test:81-', number] },
+      query: { room: [number] },
     });
   });
 

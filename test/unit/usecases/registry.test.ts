@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { entryNames, findUseCase, useCases } from '../../../src/usecases/registry';
+import { findUseCase, useCases } from '../../../src/usecases/registry';
 import type { Parameters } from '../../../src/usecases/parameters';
 import { deliveriesOf, type UseCase } from '../../../src/usecases/useCase';
 
@@ -20,7 +20,7 @@ const load = { connections: 100, senders: 40 };
 describe('the use cases', () => {
   it('have those of the Azure SignalR benchmark first, then ours', () => {
     assert.deepEqual(
-      useCases.slice(0, 14).map(({ name }) => name),
+      useCases.slice(0, 15).map(({ name }) => name),
       [
         'echo',
         'broadcast',
@@ -29,6 +29,7 @@ describe('the use cases', () => {
         'streamingEcho',
         'frequentJoinLeaveGroup',
         'invoke',
+        'session',
         'connectOnly',
         'restBroadcast',
         'restSendToUser',
@@ -80,7 +81,8 @@ describe('the use cases', () => {
       it('has traffic of its senders, of one second and 2 KB by default', () => {
         for (const service of useCase.services) {
           const traffic = useCase.traffic(defaultsOf(useCase), load, service);
-          if (useCase.name === 'connectOnly') {
+          // Each call of a session is a traffic of its own.
+          if (['connectOnly', 'session'].includes(useCase.name)) {
             assert.equal(traffic, undefined);
             continue;
           }
@@ -139,12 +141,5 @@ describe('the use cases', () => {
         expected,
       );
     }
-  });
-});
-
-describe('entryNames', () => {
-  it('numbers only what comes again', () => {
-    assert.deepEqual(entryNames(['echo', 'broadcast', 'echo']), ['echo 1', 'broadcast', 'echo 2']);
-    assert.deepEqual(entryNames(['echo']), ['echo']);
   });
 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
-import { mostSnapshots } from '../../../src/measure/snapshot';
+import { latestAgents, mostSnapshots } from '../../../src/measure/snapshot';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { initialState, reduce, type PanelState } from '../../../src/webview/panelState';
-import { sampleResult } from '../results/sampleResult';
+import { sampleAgents, sampleResult } from '../results/sampleResult';
+import { agentsTable } from '../../../src/webview/tables/tables';
 import { hydrate, measured, shownRun } from './shownRun';
 
 const shown = (state: PanelState) => (state.kind === 'run' ? state : undefined);
@@ -21,6 +22,25 @@ describe('state of the panel', () => {
     const result = toPanelResult(sampleResult());
     state = reduce(state, { type: 'finished', result, spectra: [] });
     assert.equal(shown(state)?.result?.verdict.status, 'pass');
+  });
+
+  it('shows agents as they stood when it was last said, and then those of the result', () => {
+    const agents = sampleAgents.map((agent) => ({ ...agent, status: 'running' as const }));
+    let state = reduce(initialState, hydrate({ snapshots: [{ ...measured(1, 1), agents }] }));
+    const states = (): unknown[] => agentsTable(shown(state)!).rows.map((row) => row.at(-1));
+    assert.deepEqual(states(), ['running', 'running', 'running']);
+    state = reduce(state, { type: 'snapshot', snapshot: measured(2, 1) });
+    assert.deepEqual(states(), ['running', 'running', 'running']);
+    const later = [agents[0]!, { ...agents[1]!, status: 'silent' as const }];
+    state = reduce(state, { type: 'snapshot', snapshot: { ...measured(3, 1), agents: later } });
+    assert.deepEqual(states(), ['running', 'silent after 200 s']);
+    assert.equal(latestAgents(shown(state)!.snapshots.slice(1)).length, 0, 'kept once');
+    const result = toPanelResult({ ...sampleResult(), agents: sampleAgents });
+    state = reduce(state, { type: 'finished', result, spectra: [] });
+    assert.deepEqual(states(), ['done', 'done', 'lost after 96 s']);
+    const alone = toPanelResult(sampleResult());
+    state = reduce(state, { type: 'finished', result: alone, spectra: [] });
+    assert.deepEqual(states(), []);
   });
 
   it('leaves out a snapshot that is older than what it was filled with', () => {

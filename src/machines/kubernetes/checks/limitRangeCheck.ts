@@ -1,4 +1,5 @@
 import type { LimitRange, LimitRangeItem } from 'kubernetes-types/core/v1';
+import type { ClusterWords } from '../clusterWords';
 import { amountWords, quantityOf } from '../quantity';
 import { needsOf, type PodNeeds } from '../runNeeds';
 import type { ClusterCheck, Finding } from './check';
@@ -13,7 +14,7 @@ export const limitRangeCheck: ClusterCheck = {
       (range.spec?.limits ?? [])
         // Each of our pods has one container: what holds for one holds for the other.
         .filter(({ type }) => type === 'Container' || type === 'Pod')
-        .flatMap((item) => pods.flatMap((pod) => broken(range, item, pod))),
+        .flatMap((item) => pods.flatMap((pod) => broken(range, item, pod, view.words))),
     );
     const slow = pods.filter(({ part }) => part === 'agents').flatMap(slowed);
     if (bad.length + slow.length > 0) return [...bad, ...slow];
@@ -23,12 +24,17 @@ export const limitRangeCheck: ClusterCheck = {
 };
 
 /** Source: Kubernetes documentation, "Limit Ranges", heading "Constraints on resource limits and requests". */
-function broken({ metadata }: LimitRange, item: LimitRangeItem, pod: PodNeeds): Finding[] {
+function broken(
+  { metadata }: LimitRange,
+  item: LimitRangeItem,
+  pod: PodNeeds,
+  by: ClusterWords,
+): Finding[] {
   const { min = {}, max = {}, maxLimitRequestRatio = {} } = item;
   const bad = (resource: string, what: string): Finding => ({
     status: 'bad',
     text: `LimitRange ${metadata?.name} refuses the ${podWords[pod.part] ?? pod.part} for its ${resource}: ${what}.`,
-    advice: 'Ask for a wider range, or name another namespace with --namespace.',
+    advice: `Ask for a wider range, or name another namespace${by.namespace}.`,
   });
   return [
     ...Object.entries(max).flatMap(([resource, text]) => {

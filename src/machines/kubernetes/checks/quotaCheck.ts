@@ -1,4 +1,5 @@
 import type { ResourceQuota } from 'kubernetes-types/core/v1';
+import type { ClusterWords } from '../clusterWords';
 import type { ClusterRun } from '../manifest';
 import { amountWords } from '../quantity';
 import { amountsOf, needsOf, type Amounts, type RunNeeds } from '../runNeeds';
@@ -15,7 +16,7 @@ export const quotaCheck: ClusterCheck = {
     const needs = needsOf(given, ranges);
     const found = quotas
       .filter(isForOurPods)
-      .flatMap((quota) => [...unnamed(quota, needs), ...tooSmall(quota, given, needs)]);
+      .flatMap((quota) => [...unnamed(quota, needs), ...tooSmall(quota, given, needs, view.words)]);
     if (found.length > 0) return found;
     const names = quotas.map(({ metadata }) => metadata?.name ?? '').join(', ');
     return [{ status: 'good', text: `${names}: room for ${partsWords(given)}` }];
@@ -43,6 +44,7 @@ function tooSmall(
   { metadata, status }: ResourceQuota,
   given: ClusterRun,
   needs: RunNeeds,
+  by: ClusterWords,
 ): Finding[] {
   const hard = amountsOf(status?.hard ?? {});
   const used = amountsOf(status?.used ?? {});
@@ -66,8 +68,8 @@ function tooSmall(
       text: `Quota ${metadata?.name} has too little left for ${partsWords(given)}: ${parts.join(', ')}.`,
       advice:
         most > 0
-          ? `Use at most ${most} ${most === 1 ? 'agent' : 'agents'} (--agents ${most}), or ask for a larger quota.`
-          : 'Ask for a larger quota, or name another namespace with --namespace.',
+          ? `Use at most ${most} ${most === 1 ? 'agent' : 'agents'}${by.agents(most)}, or ask for a larger quota.`
+          : `Ask for a larger quota, or name another namespace${by.namespace}.`,
     },
   ];
 }

@@ -41,7 +41,7 @@ export const rightsCheck: ClusterCheck = {
         {
           status: 'bad',
           text: `You may not ${missing.map(words).join(', ')} in namespace ${namespace}.`,
-          advice: 'Ask for these rights, or name another namespace with --namespace.',
+          advice: `Ask for these rights, or name another namespace${view.words.namespace}.`,
         },
         ...notes,
       ];

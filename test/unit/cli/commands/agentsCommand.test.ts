@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
+import { flagWords } from '../../../../src/cli/commands/clusterFlags';
 import type { KubectlOptions } from '../../../../src/machines/kubernetes/kubectl';
 import { sampleObjects } from '../../machines/kubernetes/sampleObjects';
 import { ScriptedKubectl, type Answer } from '../../machines/kubernetes/scriptedKubectl';
@@ -38,7 +39,8 @@ describe('agents', () => {
       answer,
     );
     assert.equal(code, 0);
-    assert.deepEqual(options, [{ namespace: 'load', context: 'aks-load', program: undefined }]);
+    const place = { namespace: 'load', context: 'aks-load', program: undefined };
+    assert.deepEqual(options, [{ ...place, words: flagWords }]);
     assert.equal(
       out,
       [

@@ -49,6 +49,27 @@ describe('completionsAt: arguments of own methods', () => {
     assert.deepEqual(labels(`${file}'to {sender} and |'\n`), []);
   });
 
+  it('offers what is filled when a connection opens, and when an identity is made', () => {
+    const opens = ['{senderIndex}', '{group}', '{identity.COLUMN}', '{data.COLUMN}'];
+    for (const text of [
+      "config:\n  headers:\n    X-User: 'u-{|}'\n",
+      "config:\n  query: { room: '{|}' }\n",
+      "config:\n  accessToken: '{|}'\n",
+    ])
+      assert.deepEqual(labels(text).slice(0, 4), opens, text);
+    for (const text of [
+      "config:\n  identities:\n    rule: 'u-{|}'\n",
+      "config:\n  identities:\n    command:\n      - '{|}'\n",
+      "config:\n  identities: { url: 'http://a.test/{|}' }\n",
+    ])
+      assert.deepEqual(labels(text), ['{index}', '{data.COLUMN}'], text);
+    assert.equal(
+      taken("config:\n  headers:\n    X-User: 'u-{id|}'\n", '{identity.COLUMN}'),
+      "config:\n  headers:\n    X-User: 'u-{identity.COLUMN}'\n",
+    );
+    assert.ok(labels('config:\n  headers:\n    X-User: |\n').includes('{senderIndex}'));
+  });
+
   it('are the same in items of streams, but for those of receivers', () => {
     const items = file.replace('arguments', 'streamingItems');
     assert.equal(taken(`${items}|\n`, '{sequence}'), `${items}'{sequence}'\n`);

@@ -13,6 +13,7 @@ const aheadUs = 12_345_000_000;
 class SlowLink extends MemoryLink {
   thereMs = 0.2;
   backMs = 0.2;
+  asked = 0;
 
   constructor(
     bus: MemoryBus,
@@ -22,6 +23,7 @@ class SlowLink extends MemoryLink {
   }
 
   override async ask(subject: string, value: string): Promise<string | undefined> {
+    this.asked += 1;
     this.time.pass(this.thereMs);
     const answer = await super.ask(subject, value);
     this.time.pass(this.backMs);
@@ -34,6 +36,8 @@ describe(`ReferenceClock (SEED=${seed})`, () => {
   let link: SlowLink;
   let clock: ReferenceClock;
   let jumpUs: number;
+  /** Of the agent's clock, as a part of the time. */
+  let drift: number;
   /** Run time of the agent's threads, and how far it is from that of the reference. */
   let runUs: () => number;
 
@@ -43,7 +47,8 @@ describe(`ReferenceClock (SEED=${seed})`, () => {
     jumpUs = 0;
     answerClock(bus.link(), 'clock', () => time.nowUs());
     link = new SlowLink(bus, time);
-    const machine = { nowUs: () => time.nowUs() + aheadUs + jumpUs };
+    drift = 0;
+    const machine = { nowUs: () => time.nowUs() * (1 + drift) + aheadUs + jumpUs };
     clock = new ReferenceClock(link, 'clock', machine.nowUs, false);
     const memory = clockMemory();
     const rudder = new ClockRudder(machine, memory);
@@ -96,6 +101,32 @@ describe(`ReferenceClock (SEED=${seed})`, () => {
     await begin();
     const most = await followed(5000);
     assert.ok(most < 1000, `${most} us`);
+  });
+
+  it('asks twice a second or so where that is known well, however clocks drift', async () => {
+    drift = 400e-6;
+    await begin();
+    link.asked = 0;
+    const most = await followed(20_000);
+    assert.ok(most < 700, `${most} us`);
+    assert.ok(link.asked >= 20 && link.asked <= 60, `${link.asked} questions`);
+    assert.equal(clock.jumps, 0);
+  });
+
+  it('asks more often where most answers take long, and knows the time as well', async () => {
+    const random = seededRandom(seed);
+    drift = -400e-6;
+    await begin();
+    link.asked = 0;
+    let most = 0;
+    for (let count = 0; count < 400; count++) {
+      link.thereMs = random.next() < 0.1 ? 0.2 : 3;
+      link.backMs = random.next() < 0.1 ? 0.2 : 3;
+      most = Math.max(most, await followed(50));
+    }
+    assert.ok(most < 3000, `${most} us`);
+    assert.ok(link.asked > 100, `${link.asked} questions`);
+    assert.equal(clock.jumps, 0);
   });
 
   it('is less sure the longer it hears nothing, and says so for seconds after', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { gatherAgents } from '../../../../src/machines/coordinate/gatherAgents';
+import { gatherAgents, type Gathering } from '../../../../src/machines/coordinate/gatherAgents';
 import { encode, readMember, subjectsOf } from '../../../../src/machines/messages';
 import { MemoryBus } from '../memoryBus';
 
@@ -10,12 +10,15 @@ const memberOf = (epoch: string, host = epoch): string =>
 
 describe('places of a run', () => {
   /** Who is there, by what is on the bus; all are alive. */
-  async function gathered(claims: readonly (readonly [place: string, epoch: string])[]) {
+  async function gathered(
+    claims: readonly (readonly [place: string, epoch: string])[],
+    more: Partial<Gathering> = {},
+  ) {
     const bus = new MemoryBus();
     const link = bus.link();
     const counts: number[] = [];
     const gathering = gatherAgents(bus.link(), {
-      ...{ run: 'r1', subjects, agents: 2, withinMs: 200 },
+      ...{ run: 'r1', subjects, agents: 2, withinMs: 200, ...more },
       joined: (members) => counts.push(members.length),
     });
     gathering.catch(() => undefined);
@@ -42,6 +45,13 @@ describe('places of a run', () => {
         },
       );
     });
+
+  it('are for agents that somebody starts, or for pods that come by themselves', async () => {
+    const advice = 'Start one on each machine: signalr-bench agent --bus … --run r1';
+    const sentence = '0 of 2 agents came within 0.05 s; nothing was started.';
+    await assert.rejects(gathered([], { withinMs: 50 }), { message: `${sentence} ${advice}` });
+    await assert.rejects(gathered([], { withinMs: 50, isInCluster: true }), { message: sentence });
+  });
 
   it('belong to whoever has claimed them first, and come in their order', async () => {
     const { members, counts } = await gathered([

@@ -101,6 +101,19 @@ describe('runs of a namespace', () => {
     assert.equal(found.forwardings, 0);
   });
 
+  it('are found without the right to read Secrets by whoever knows their key', async () => {
+    const found = kubectl();
+    const { address, forwarding } = await busOf(found, 'r1', 'known');
+    assert.equal(address.password, 'known');
+    assert.ok(
+      found.asked.every((words) => !words.includes('secret')),
+      found.asked.join('\n'),
+    );
+    forwarding.close();
+    await assert.rejects(busOf(found, 'r9', 'known'), { code: 'run-missing' });
+    assert.equal(found.forwardings, 0);
+  });
+
   it('have ids that no selector takes for something else', async () => {
     for (const run of ['a,b', 'A', '', '--all']) {
       await assert.rejects(removeNamed(kubectl(), run), { code: 'run-id' });

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Kubectl } from '../../../../src/machines/kubernetes/kubectl';
 import { until } from '../../../fakes/until';
+import { flagWords } from '../../../../src/cli/commands/clusterFlags';
 import { kubectlTrouble } from '../../../../src/machines/kubernetes/kubectlTrouble';
 
 /** Node stands for kubectl: its words are a script. */
-const here = new Kubectl({ program: process.execPath });
+const here = new Kubectl({ words: flagWords, program: process.execPath });
 const script = (text: string): string[] => ['-e', text];
 
 describe('kubectl', () => {
@@ -39,7 +40,7 @@ describe('kubectl', () => {
   });
 
   it('may be missing', async () => {
-    const kubectl = new Kubectl({ program: '/no/such/kubectl' });
+    const kubectl = new Kubectl({ words: flagWords, program: '/no/such/kubectl' });
     await assert.rejects(kubectl.run(['version']), /install kubectl and log in/);
     await assert.rejects(kubectl.forward('a', 1), /install kubectl/);
   });
@@ -61,7 +62,7 @@ describe('a forwarded port', () => {
       `#!/bin/sh\n${words}; [ -e ${folder}/again ] || ${gone}\n:>${folder}/again; exec sleep 60\n`,
     );
     chmodSync(program, 0o755);
-    const forwarding = await new Kubectl({ program }).forward('bus', 4222);
+    const forwarding = await new Kubectl({ words: flagWords, program }).forward('bus', 4222);
     const lines = (): string[] => readFileSync(asked, 'utf8').trim().split('\n');
     await until('the second one', () => lines().length === 2);
     assert.deepEqual(lines(), [
@@ -152,7 +153,7 @@ describe('what kubectl says', () => {
   ];
   for (const [text, code, words] of said)
     it(`has a sentence: ${text.slice(0, 60)}`, () => {
-      const error = kubectlTrouble(['get', 'pods'], text);
+      const error = kubectlTrouble(['get', 'pods'], text, flagWords);
       assert.equal(error.code, code);
       assert.match(error.message, words);
     });

@@ -14,6 +14,7 @@ import {
   resumedCodes,
   type KubeObject,
 } from '../../../../src/machines/kubernetes/manifest';
+import { overVariable } from '../../../../src/machines/overVariable';
 import { sampleClusterRun } from './sampleClusterRun';
 
 const templateOf = (object: KubeObject): PodTemplateSpec | undefined =>
@@ -40,17 +41,24 @@ describe('what a run leaves in a cluster', () => {
     const [content] = owned.filter(({ kind }) => kind === 'ConfigMap') as ConfigMap[];
     const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-start-'));
     writeFileSync(path.join(folder, 'start.cjs'), content!.data!['start.cjs']!);
-    const program = 'process.exit(Number(process.argv[3]))';
+    const over = `if (process.argv[4] === 'over') process.env.${overVariable} = 'yes';`;
+    const program = `${over} process.exit(Number(process.argv[3]));`;
     writeFileSync(path.join(folder, 'cli.js.gz'), gzipSync(program));
     const codeOf = (...words: readonly string[]): number | null =>
       spawnSync(process.execPath, [path.join(folder, 'start.cjs'), ...words], {
         env: { SIGNALR_BENCH_WORK: folder },
       }).status;
-    const { defect, sigterm, sloMissed, agentLost } = exitCode;
-    assert.deepEqual(resumedCodes, [defect, sigterm]);
+    const { noTarget, defect, sigterm, sloMissed, agentLost } = exitCode;
+    assert.deepEqual(resumedCodes, [noTarget, defect, sigterm]);
+    const codes = [0, sloMissed, agentLost, noTarget, defect, sigterm];
     assert.deepEqual(
-      [0, sloMissed, agentLost, defect, sigterm].map((code) => codeOf('run', `${code}`)),
-      [0, 0, 0, defect, sigterm],
+      codes.map((code) => codeOf('run', `${code}`)),
+      [0, 0, 0, noTarget, defect, sigterm],
+    );
+    // Its end was on the bus: another one would find nothing to do.
+    assert.deepEqual(
+      [noTarget, defect].map((code) => codeOf('run', `${code}`, 'over')),
+      [0, 0],
     );
     assert.equal(codeOf('agent', '2'), 2);
     rmSync(folder, { recursive: true });

@@ -1,3 +1,4 @@
+import { flagWords } from '../../../../src/cli/commands/clusterFlags';
 import type { ClusterAccess, Forwarding } from '../../../../src/machines/kubernetes/kubectl';
 import type { KubeObject } from '../../../../src/machines/kubernetes/manifest';
 
@@ -6,6 +7,7 @@ export type Answer = (words: string, input: string) => string | undefined | Prom
 
 /** Stands for kubectl: answers by a script, and remembers what it was asked. */
 export class ScriptedKubectl implements ClusterAccess {
+  readonly words = flagWords;
   readonly asked: string[] = [];
   readonly made: KubeObject[] = [];
   forwardings = 0;

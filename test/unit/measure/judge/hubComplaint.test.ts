@@ -24,6 +24,23 @@ describe('what a hub complains about', () => {
     assert.equal(complaintWords({ method: 'M', kind: 'missing' }), 'the hub has no method M');
   });
 
+  it('comes with advice for methods that the scenario names, and for what it waits for', () => {
+    const other = "Failed to invoke 'Echo' due to an error on the server.";
+    assert.match(adviceOn('invocation', [other], true), /Correct `arguments` in the scenario/);
+    assert.match(adviceOn('invocation', [missing('Echo')], true), /Correct the name/);
+    // What is missing comes first.
+    assert.match(adviceOn('invocation', [other, missing('Nope')]), /Correct the name/);
+    for (const text of [
+      'Ready: the hub did not call it within 2 s',
+      'A: no answer within 2 s',
+      'Count: the stream was not completed within 2 s',
+    ]) {
+      assert.match(adviceOn('timeout', [text]), /raise `within`/);
+      assert.doesNotMatch(adviceOn('timeout', [text]), /connectTimeout/);
+    }
+    assert.match(adviceOn('timeout', ['negotiate: no answer in 10 s']), /connectTimeout/);
+  });
+
   it('comes with advice that fits the method', () => {
     const advice = (text: string): string => adviceOn('invocation', [text]);
     assert.match(advice(missing('JoinGroup')), /doctor --target URL/);

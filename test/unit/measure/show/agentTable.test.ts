@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { agentSentences, agentTable, shownAgents } from '../../../../src/measure/show/agentTable';
-import type { AgentSummary } from '../../../../src/measure/summary';
+import type { AgentProgress, AgentSummary } from '../../../../src/measure/summary';
 import { panelStrings } from '../../../../src/protocol/panelStrings';
 import { sampleAgents } from '../../results/sampleResult';
 
@@ -49,6 +49,26 @@ describe('the agents of a run', () => {
     assert.deepEqual(others, ['The figures are those of step 3.']);
     assert.deepEqual(agentSentences([agent(1, 5000)], panelStrings), others);
     assert.deepEqual(agentSentences([], panelStrings), []);
+  });
+
+  it('say while the run goes on who is silent, and who is on the way out', () => {
+    const state = (status: AgentProgress['status'], index: number): AgentProgress => ({
+      ...agent(index, 1000),
+      ...{ status, lastTick: 12 },
+    });
+    const statuses = ['running', 'silent', 'leaving', 'done', 'left', 'lost'] as const;
+    const agents = statuses.map((status, at) => state(status, at + 1));
+    assert.deepEqual(
+      agentTable(agents, panelStrings, 10).rows.map((row) => row.at(-1)),
+      ['running', 'silent after 12 s', 'leaving', 'done', 'left after 12 s', 'lost after 12 s'],
+    );
+    assert.deepEqual(agentSentences(agents, panelStrings).slice(0, 3), [
+      ...['Lost: agent 6 (n6).', 'Left: agent 5 (n5).', 'Silent: agent 2 (n2).'],
+    ]);
+    assert.deepEqual(
+      shownAgents(agents, 4).map(({ index }) => index),
+      [2, 3, 5, 6],
+    );
   });
 
   it('are cut to those that matter where there are very many', () => {

@@ -36,12 +36,18 @@ describe('Connections', () => {
     events = [];
     receive = () => undefined;
     const sockets = { clock: time, open: hub.open };
-    connections = new Connections(start, sockets, recorder, undefined, {
-      received: () => receive(),
-      message: () => receive(),
-      lost: ({ index }) => events.push(`lost ${index}`),
-      failed: (index) => events.push(`failed ${index}`),
-    });
+    connections = new Connections(
+      start,
+      sockets,
+      recorder,
+      {},
+      {
+        received: () => receive(),
+        message: () => receive(),
+        lost: ({ index }) => events.push(`lost ${index}`),
+        failed: (index) => events.push(`failed ${index}`),
+      },
+    );
   }
   const open = (to = 5): Promise<void> => time.until(connections.openAll(0, 0, to), 60_000);
   const counts = (): Record<string, number> => {

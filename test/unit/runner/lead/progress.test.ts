@@ -2,14 +2,52 @@ import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../../src/base/slo';
 import { RateWindows, TickMerger } from '../../../../src/measure/total/tickMerger';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
-import { connectionProgress, intervalOf, stepProgress } from '../../../../src/runner/lead/progress';
+import {
+  agentsAt,
+  connectionProgress,
+  intervalOf,
+  stepProgress,
+} from '../../../../src/runner/lead/progress';
 import { shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
+import type { AgentProgress } from '../../../../src/measure/summary';
 import { noConnections } from '../../../../src/measure/sample';
 
 const plan = { ...shortStep, measureMs: 4000 };
 const measureUs = 10_000_000;
 const before = { requested: 0, failed: 0, dropped: 0 };
+
+describe('agents while a run goes on', () => {
+  const running = (count: number): AgentProgress[] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...{ index: at + 1, node: `n${at}`, status: 'running', lastTick: 1 },
+      ...{ clockErrorUs: 0, share: 1 / count },
+    }));
+  const saidOf = (count: number): number[] => {
+    const totals = new RunTotals(10);
+    const workers = { agents: () => running(count) };
+    return [...Array(12).keys()].filter((tick) => agentsAt(tick, totals, workers).agents);
+  };
+
+  it('are said each second, and of very many less often', () => {
+    assert.equal(saidOf(1).length, 12);
+    assert.equal(saidOf(50).length, 12);
+    assert.deepEqual(saidOf(200), [0, 4, 8]);
+  });
+
+  it('come with what they have measured, and are none where the load comes from here', () => {
+    const totals = new RunTotals(10, undefined, [], (worker) => worker);
+    const sample = workerSampleOf({ worker: 1, steps: [stepSampleOf({ sent: 7 })] });
+    totals.beginStep({ index: 1, senders: 10 });
+    totals.add({ ...sample, clock: { errorUs: 3, jumps: 0 } });
+    const { agents = [] } = agentsAt(1, totals, { agents: () => running(2) });
+    assert.deepEqual(
+      agents.map(({ lastStep }) => lastStep?.sent),
+      [undefined, 7],
+    );
+    assert.deepEqual(agentsAt(1, totals, {}), {});
+  });
+});
 
 describe('progress of a step', () => {
   const totalsOf = (...samples: readonly Parameters<typeof stepSampleOf>[0][]) => {

@@ -460,6 +460,20 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       assert.ok(first.sent > 60 && first.sent < 100, `${first.sent}`);
     });
 
+    it('names both of two that are gone', async () => {
+      start({ ...broadcast, steps: two }, { latencyMs: 10 });
+      setTimeout(() => bench.kill(1, 300), 1100);
+      setTimeout(() => bench.kill(0, 300), 1200);
+      const found = await ended();
+      const words = (agent: number): string =>
+        `agent ${agent} of 3 (host) was lost: it was silent for too long`;
+      assert.equal(found.endingMessage, `A part of the load was missing: ${words(2)}; ${words(1)}`);
+      // Each is said once.
+      const { reasons } = judgeRun(found, slo);
+      for (const agent of [1, 2])
+        assert.equal(reasons.filter(({ message }) => message.includes(words(agent))).length, 1);
+    });
+
     const nothingSaid = [
       ['ready', /^it did not report within 60 s that it was ready$/],
       ['connected', /^it did not report within \d+ s that it had opened its connections$/],

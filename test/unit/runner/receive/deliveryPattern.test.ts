@@ -113,9 +113,9 @@ describe('the forms of a plan', () => {
     });
     const echo = { useCase: 'echo', parameters: { messageSize: 60, sendingInterval: 100 } };
     const entries = [echo, own('completion'), own('callback', 'Measure'), own('completion'), echo];
-    const dictionary = deliveryPatternsOf(planOf({ entries }), jsonCodec);
+    const dictionary = deliveryPatternsOf(planOf({ entries }), jsonCodec).flat();
     assert.equal(new Set(dictionary).size, 3);
-    const measure = deliveryPatternsOf(planOf({ entries, dialect: 'measure' }), jsonCodec);
+    const measure = deliveryPatternsOf(planOf({ entries, dialect: 'measure' }), jsonCodec).flat();
     assert.equal(measure[0], measure[2]);
     assert.equal(new Set(measure).size, 2);
   });

@@ -67,16 +67,17 @@ describe('a hub that does not know the connection', () => {
   }
 
   it('gets the number of the connection, where headers and query have it, over every way', async () => {
-    const numbered = {
-      headers: { 'X-User': ['user-', '-', ''] },
-      query: { room: ['', ''] },
+    const number = { name: 'senderIndex' } as const;
+    const personal = {
+      headers: { 'X-User': ['user-', number, '-', number] },
+      query: { room: [number] },
     };
     for (const driver of [undefined, 'sdk'] as const)
       for (const transport of [undefined, 'ServerSentEvents', 'LongPolling'] as const)
         for (const skipNegotiation of transport === undefined ? [false, true] : [false]) {
           named = [];
           const way = { ...(driver && { driver }), ...(transport && { transport }) };
-          await failure({ ...way, skipNegotiation, numbered }, 12);
+          await failure({ ...way, skipNegotiation, personal }, 12);
           const requests = named.length;
           assert.ok(requests >= (skipNegotiation ? 1 : 2), JSON.stringify(way));
           assert.deepEqual(named, Array<string>(requests).fill('user-12-12 12'));

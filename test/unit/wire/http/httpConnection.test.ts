@@ -23,6 +23,7 @@ describe('HttpConnection', () => {
   let connections: HttpConnection[];
   let renewals: number;
   let renew: () => Promise<string | undefined>;
+  let renewAtMs: number | undefined;
   let time: VirtualTime;
 
   beforeEach(async () => {
@@ -32,6 +33,7 @@ describe('HttpConnection', () => {
     connections = [];
     renewals = 0;
     renew = () => Promise.resolve(undefined);
+    renewAtMs = undefined;
     await hub.listen();
   });
   afterEach(() => {
@@ -50,7 +52,8 @@ describe('HttpConnection', () => {
       headers: { 'X-Own': 'y' },
       cookies: new Cookies(),
       accessToken: 'token 0',
-      renew: () => renew(),
+      renew: async () => ({ accessToken: await renew() }),
+      renewAtMs,
     };
     const endpoint = endpointOf(hub.url.href, { transport, ca: certificate });
     const opening = HttpConnection.open(where, {
@@ -194,6 +197,21 @@ describe('HttpConnection', () => {
     const { errorClass, text } = await listener.lostOnce;
     assert.equal(errorClass, 'closed');
     assert.match(text, /in the middle of an answer/);
+  });
+
+  it('goes on with a new token before the old one has expired', async () => {
+    renewAtMs = 0;
+    renew = () => Promise.resolve(`token ${(renewals += 1)}`);
+    const { connection, poll } = await polling();
+    // Asked for with the first request, and used from the next one on.
+    assert.equal(renewals, 1);
+    connection.send(message('a'));
+    const first = await hub.next('POST');
+    assert.equal(first.headers.authorization, 'Bearer token 1');
+    answer(first);
+    answer(poll, 200, '{"type":6}\x1e');
+    assert.equal((await hub.next('GET')).headers.authorization, 'Bearer token 1');
+    assert.equal(renewals, 1, 'the new one has no end');
   });
 
   it('sends and polls once more with a new token when the old one has expired', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MessageArgument } from '../../../../src/base/message';
+import { ticksOf, type MessageArgument } from '../../../../src/base/message';
 import {
   measureShape,
   recordLatencyShape,
@@ -9,11 +9,7 @@ import {
 } from '../../../../src/wire/message/messageLayout';
 import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import type { StreamInvocation } from '../../../../src/wire/message/hubMessage';
-import {
-  holeLengths,
-  MessageTemplate,
-  ticksOf,
-} from '../../../../src/wire/message/messageTemplate';
+import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { stampLength, writeStamp, type Stamp } from '../../../../src/wire/message/stamp';
 
 const stamp: Stamp = {

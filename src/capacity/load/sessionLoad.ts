@@ -1,0 +1,189 @@
+/** What sessions ask of a service: each call by its receivers, and by how often a session makes it in the mean. */
+import { largestGroup, numberOf } from '../../usecases/parameters';
+import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
+import {
+  audienceOfStep,
+  bytesOfStep,
+  callsOf,
+  deliveriesOfStep,
+  isCounted,
+  joinsByCalls,
+  sessionStepsOf,
+  sumOverSession,
+  usesGroup,
+  type CallAudience,
+  type CountedStep,
+  type SessionStep,
+} from '../../usecases/sessionSteps';
+import type { OwnCall, Load, Traffic, TrafficKind } from '../../usecases/useCase';
+import type { Parameters } from '../../usecases/parameters';
+import { floorBytes } from './serviceLoad';
+
+/** Calls of a session that the tables count alike: one traffic, with the size of each of them. */
+export interface SessionTraffic {
+  readonly traffic: Traffic;
+  /** Names of the calls, as results have them. */
+  readonly calls: readonly string[];
+  /** Of each of the sizes. */
+  readonly ownCalls: readonly OwnCall[];
+}
+
+const kinds: Readonly<Record<CallAudience, TrafficKind>> = {
+  self: 'echo',
+  client: 'send_to_connection',
+  group: 'send_to_group',
+  everyone: 'broadcast',
+  // The published tables have no traffic that only goes in, nor any that only goes out.
+  nobody: 'echo',
+};
+
+/** True of a session with one; for the notes of an estimate. */
+export const sessionAssumptions = (parameters: Parameters): string[] => {
+  const steps = sessionStepsOf(parameters);
+  const has = (of: (step: SessionStep) => boolean): boolean => isAnywhere(steps, of);
+  return [
+    ...(steps.length > 0
+      ? [
+          'Each call of a session counts by its receivers, as often as a session makes it; one without callbacks counts as an echo.',
+        ]
+      : []),
+    ...(joinsByCalls(steps) && usesGroup(steps)
+      ? [
+          'All senders count as members of their groups all the time, also while a session is out of them.',
+        ]
+      : []),
+    ...(has(({ kind }) => kind === 'choose') ? ['Of a choose each way counts by its weight.'] : []),
+    ...(has(({ kind }) => kind === 'if') ? ['Of an if the dearer branch counts.'] : []),
+    ...(has(({ kind }) => kind === 'on')
+      ? ['Each event that a session waits for counts as an echo.']
+      : []),
+    ...(has(({ kind }) => kind === 'stream')
+      ? ['The guides have no table for streams: each item counts as an echo.']
+      : []),
+  ];
+};
+
+const isAnywhere = (steps: readonly SessionStep[], of: (step: SessionStep) => boolean): boolean =>
+  steps.some((step) => {
+    if (of(step)) return true;
+    if (step.kind === 'repeat') return isAnywhere(step.steps, of);
+    if (step.kind === 'choose') return step.ways.some((way) => isAnywhere(way.steps, of));
+    if (step.kind === 'if') return isAnywhere(step.steps, of) || isAnywhere(step.else, of);
+    return false;
+  });
+
+/** In the order in which their first calls stand in the session; nothing where it makes none. */
+export function sessionTraffic(
+  parameters: Parameters,
+  { connections, senders }: Load,
+): SessionTraffic[] {
+  const steps = sessionStepsOf(parameters);
+  const members = membersOf(parameters, joinsByCalls(steps) ? senders : connections);
+  const load = { connections, members };
+  const named = callsOf(steps);
+  const times = timesOf(steps, 1, (step) => costOf(step, load));
+  const byKind = new Map<TrafficKind, Counted[]>();
+  for (const [at, { name, step }] of named.entries()) {
+    const kind = kinds[audienceOfStep(step)];
+    const counted = { name, step, times: (times[at] ?? 0) * echoesOf(step) };
+    byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
+  }
+  const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
+  return [...byKind].flatMap(([kind, all]): SessionTraffic[] => {
+    const made = all.filter((each) => each.times > 0);
+    const each = made.reduce((sum, { times: often }) => sum + often, 0);
+    if (each === 0) return [];
+    const sizes = made.map(({ step, times: weight }): PayloadSize => ({
+      bytes: payloadOf(step),
+      weight,
+    }));
+    return [
+      {
+        traffic: {
+          ...{ kind, senders, intervalS: intervalS / each },
+          messageBytes: Math.max(1, Math.round(meanOf(sizes, (bytes) => bytes))),
+          ...(sizes.length > 1 && { messageSizes: sizes }),
+          ...(kind === 'send_to_group' && { groupMembers: members }),
+        },
+        calls: made.map(({ name }) => name),
+        ownCalls: made.map(({ step }) => ownCallOf(step)),
+      },
+    ];
+  });
+}
+
+interface Counted {
+  readonly name: string;
+  readonly step: CountedStep;
+  readonly times: number;
+}
+
+/** Connections that receive. */
+interface Receivers {
+  readonly connections: number;
+  readonly members: number;
+}
+
+/** Of the largest group; 1 where there are none. */
+function membersOf(parameters: Parameters, connections: number): number {
+  const { groupCount } = parameters;
+  if (typeof groupCount !== 'number') return 1;
+  const among = Math.max(1, connections);
+  return Math.max(1, largestGroup({ groupsPerConnection: 1, ...parameters }, among));
+}
+
+/** What a step sends in and gets out, in bytes as the tables count them: which of two branches is dearer. */
+const costOf = (step: CountedStep, load: Receivers): number =>
+  (1 + deliveriesOfStep(step, load)) * Math.max(floorBytes, payloadOf(step));
+
+/** How often a session comes by each of its counted steps in the mean, in the order of {@link callsOf}. */
+function timesOf(
+  steps: readonly SessionStep[],
+  factor: number,
+  cost: (step: CountedStep) => number,
+): number[] {
+  const sum = (below: readonly SessionStep[]): number =>
+    sumOverSession(below, (step) => (isCounted(step) ? cost(step) : 0));
+  return steps.flatMap((step): number[] => {
+    switch (step.kind) {
+      case 'wait':
+        return [];
+      case 'repeat':
+        return timesOf(step.steps, factor * step.times, cost);
+      case 'choose': {
+        const weights = step.ways.reduce((total, { weight }) => total + weight, 0);
+        return step.ways.flatMap((way) =>
+          timesOf(way.steps, (factor * way.weight) / weights, cost),
+        );
+      }
+      case 'if': {
+        const isFirst = sum(step.steps) >= sum(step.else);
+        return [
+          ...timesOf(step.steps, isFirst ? factor : 0, cost),
+          ...timesOf(step.else, isFirst ? 0 : factor, cost),
+        ];
+      }
+      default:
+        return [factor];
+    }
+  });
+}
+
+/** Items of a stream go down one by one. */
+const echoesOf = (step: CountedStep): number =>
+  step.kind === 'stream' ? Math.max(1, step.items) : 1;
+
+const payloadOf = (step: CountedStep): number =>
+  step.kind === 'stream' ? Math.max(bytesOfStep(step), step.itemBytes) : bytesOfStep(step);
+
+function ownCallOf(step: CountedStep): OwnCall {
+  if (step.kind === 'on')
+    return { method: step.event, arguments: '[]', reply: 'callback', callback: step.event };
+  const { method } = step;
+  const called = { method, arguments: '[]' };
+  if (step.kind === 'stream') return { ...called, reply: 'stream' };
+  return {
+    ...{ ...called, reply: step.reply },
+    ...(step.callback !== undefined && { callback: step.callback }),
+  };
+}

@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ExpectedError } from '../../base/expectedError';
+import { jsonDocument } from '../../base/text';
+import { foundLines } from '../../record/analyse/found';
+import { openImported } from '../../record/read/openFile';
+import { fileProblem } from '../../results/resultFolder';
+import { importRecording, type ImportedScenario } from '../../session/importRecording';
+import { secretVariable } from '../../targets/target';
+import { exitCode } from '../exitCode';
+import { widthOf, type ProcessIo } from '../io';
+import type { EstimateDeps } from './estimateCommand';
+import { importCounters } from './storedRuns';
+import { printable, wrapped } from '../views/line';
+
+export interface ImportFlags {
+  readonly json?: boolean;
+  readonly out?: string;
+  readonly force?: boolean;
+}
+
+/** Makes a scenario of a recording, or the summary of a counter file. @throws ExpectedError */
+export async function importCommand(
+  file: string,
+  flags: ImportFlags,
+  io: ProcessIo,
+  deps: EstimateDeps,
+): Promise<number> {
+  const read = await openImported(file);
+  if (read === undefined) return importCounters(file, flags, io);
+  const model = await deps.capacity();
+  const imported = await importRecording(read.recording, deps.parseScenario, model);
+  for (const note of read.notes()) io.stderr.write(`warning: ${printable(note)}\n`);
+  return reportImported(imported, flags, io);
+}
+
+/** The scenario to a file or standard output, what was recognised and the estimate to standard error. */
+export async function reportImported(
+  imported: ImportedScenario,
+  { out, json = false, force = false }: ImportFlags,
+  { stdout, stderr, cwd }: ProcessIo,
+): Promise<number> {
+  const { yaml, found, estimate, noEstimate } = imported;
+  if (out !== undefined) await writeScenario(path.resolve(cwd, out), out, yaml, force);
+  const width = Math.min(100, widthOf(stderr));
+  const size =
+    estimate === undefined
+      ? `No estimate: ${noEstimate ?? 'the scenario has problems'}`
+      : `Estimate: ${estimate.unit === null ? 'no size of the guide fits' : `Unit ${estimate.unit}`}, ${estimate.binding.text}`;
+  const lines = [
+    ...foundLines(found, width, secretVariable),
+    '',
+    ...wrapped(size, width, '  ').map(({ text }) => text),
+    ...(out === undefined ? [] : [`wrote ${out}`]),
+  ];
+  stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  if (json)
+    stdout.write(
+      jsonDocument({
+        found,
+        ...(estimate && { estimate }),
+        ...(out === undefined ? { yaml } : { out }),
+      }),
+    );
+  else if (out === undefined) stdout.write(yaml);
+  return exitCode.done;
+}
+
+async function writeScenario(
+  location: string,
+  name: string,
+  yaml: string,
+  force: boolean,
+): Promise<void> {
+  try {
+    await writeFile(location, yaml, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const taken = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    const message = taken
+      ? `There is a file ${name} already. Name another one, or replace it with --force.`
+      : `${name} cannot be written: ${fileProblem(cause)}.`;
+    throw new ExpectedError('import-file', message, { cause });
+  }
+}

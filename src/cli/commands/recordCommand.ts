@@ -1,0 +1,248 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { ExpectedError } from '../../base/expectedError';
+import { visibleJson } from '../../base/text';
+import { formatCount, formatDurationMs } from '../../base/units';
+import { hostsBeyond } from '../../wire/socket/isLoopback';
+import { shownUrl } from '../../wire/connectFailure';
+import type { WaySettings } from '../../wire/socket/socket';
+import type { RecordedCounts } from '../../record/proxy/recorder';
+import { recordingEnding } from '../../record/recording';
+import { openRecording } from '../../record/recordingFile';
+import {
+  readAuthority,
+  recordingTarget,
+  takeRecording,
+  type TakenRecording,
+} from '../../record/takeRecording';
+import { importRecording } from '../../session/importRecording';
+import { proxySettings } from '../../targets/resolveEndpoint';
+import { exitCode } from '../exitCode';
+import { printable } from '../views/line';
+import type { EstimateDeps } from './estimateCommand';
+import { reportImported } from './importCommand';
+import { canColour, canRedraw, type ProcessIo } from '../io';
+import {
+  createLiveRecordView,
+  createPlainRecordView,
+  type RecordTitle,
+  type RecordView,
+} from '../views/recordView';
+
+export interface RecordFlags {
+  readonly target: string;
+  readonly port: number;
+  readonly out?: string;
+  readonly for?: number;
+  readonly untilGone?: boolean;
+  readonly caFile?: string;
+  readonly insecureTls?: boolean;
+  readonly force?: boolean;
+  readonly json?: boolean;
+  readonly exitWithStdin?: boolean;
+}
+
+export interface RecordDeps extends EstimateDeps {
+  /** Settles when standard input has ended. */
+  readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
+}
+
+const tickMs = 1000;
+/** A page that is loaded anew is away for a moment. */
+const goneMs = 5000;
+
+/** Records clients of a hub until it is ended. @throws ExpectedError */
+export async function recordCommand(
+  flags: RecordFlags,
+  io: ProcessIo,
+  deps: RecordDeps,
+): Promise<number> {
+  const target = recordingTarget(flags.target);
+  const files = filesOf(flags, io);
+  if (flags.force !== true && existsSync(files.scenario))
+    throw new ExpectedError(
+      'import-file',
+      `There is a file ${path.relative(io.cwd, files.scenario)} already. Name another one, or replace it with --force.`,
+    );
+  const ended = endings(flags, io, deps.stdinEnded);
+  let view: RecordView | undefined;
+  try {
+    const recording = await takeRecording({
+      target: flags.target,
+      port: flags.port,
+      file: files.recording,
+      replaces: flags.force ?? false,
+      way: await wayOf(target, flags, io),
+      now: io.now,
+      onProblem: onceEach((text) => (view === undefined ? undefined : view.message(`⚠ ${text}`))),
+    });
+    io.stdout.write(`${JSON.stringify({ url: recording.url })}\n`);
+    const title = titleOf(flags, recording, files);
+    view = canRedraw(io)
+      ? createLiveRecordView(io.stderr, title, canColour(io))
+      : createPlainRecordView(io.stderr, title);
+    const watching = watch(recording, view, { flags, io, ended });
+    await ended.over;
+    watching.stop();
+    const hasClients = await recording.finish();
+    view.close();
+    return await conclude({ recording, hasClients, files, flags, io, deps });
+  } finally {
+    ended.dispose();
+  }
+}
+
+interface Files {
+  readonly scenario: string;
+  readonly recording: string;
+}
+
+/** Both files have one name. */
+function filesOf({ out }: RecordFlags, { cwd, now }: ProcessIo): Files {
+  const stamp = now().toISOString().slice(0, 19).replaceAll(':', '-');
+  const named = out ?? `recorded-${stamp}`;
+  const stem = named.replace(/(?:\.signalr)?\.ya?ml$|\.recording\.jsonl$/i, '');
+  const scenario = /\.ya?ml$/i.test(named) ? named : `${stem}.signalr.yaml`;
+  return {
+    scenario: path.resolve(cwd, scenario),
+    recording: path.resolve(cwd, `${stem}${recordingEnding}`),
+  };
+}
+
+async function wayOf(
+  target: URL,
+  { caFile, insecureTls = false }: RecordFlags,
+  { cwd, env }: ProcessIo,
+): Promise<WaySettings> {
+  const proxies = proxySettings([target.href], (name) => env[name]);
+  return {
+    insecureTls,
+    ...(caFile !== undefined && { ca: await readAuthority(path.resolve(cwd, caFile)) }),
+    ...(proxies !== undefined && { proxies }),
+  };
+}
+
+interface Endings {
+  readonly over: Promise<void>;
+  end(): void;
+  dispose(): void;
+}
+
+function endings(
+  { for: forMs, exitWithStdin = false }: RecordFlags,
+  io: ProcessIo,
+  stdinEnded: RecordDeps['stdinEnded'],
+): Endings {
+  let end: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => (end = resolve));
+  const subscription = io.onSignal((signal) => {
+    // Ctrl+C reaches every process of a terminal; one that an editor has started ends with its input.
+    if (signal === 'SIGTERM' || !exitWithStdin) end();
+  });
+  const timer = forMs === undefined ? undefined : setTimeout(end, forMs);
+  if (exitWithStdin) void stdinEnded(() => undefined).then(end);
+  return {
+    over,
+    end,
+    dispose: () => {
+      subscription.dispose();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function titleOf(flags: RecordFlags, { url }: TakenRecording, files: Files): RecordTitle {
+  const target = recordingTarget(flags.target).href;
+  const beyond = hostsBeyond([target]);
+  const ways = ['with Ctrl+C'];
+  if (flags.for !== undefined) ways.push(`after ${formatDurationMs(flags.for)}`);
+  if (flags.untilGone === true) ways.push('when the last client has left');
+  const file = path.basename(files.scenario);
+  return {
+    target: `${shownUrl(target)}${beyond.length > 0 ? `, on ${beyond.join(', ')}` : ''}`,
+    url,
+    ending: `ends ${ways.join(', or ')}; writes ${file}`,
+  };
+}
+
+/** The same sentence is said once. */
+function onceEach(say: (text: string) => void): (text: string) => void {
+  const said = new Set<string>();
+  return (text) => {
+    if (said.has(text) || said.size > 100) return;
+    said.add(text);
+    say(text);
+  };
+}
+
+/** Shows each second what has passed, and notices that the clients are gone. */
+function watch(
+  recording: TakenRecording,
+  view: RecordView,
+  { flags, io, ended }: { flags: RecordFlags; io: ProcessIo; ended: Endings },
+): { stop(): void } {
+  const startedMs = performance.now();
+  let before: RecordedCounts | undefined;
+  let beforeMs = startedMs;
+  let goneSinceMs: number | undefined;
+  let hasSaid = false;
+  const tick = (): void => {
+    const nowMs = performance.now();
+    const counts = recording.counts();
+    const { dropped } = recording;
+    const seconds = (nowMs - beforeMs) / 1000;
+    view.update({ counts, before, seconds, atS: (nowMs - startedMs) / 1000, dropped });
+    if (flags.exitWithStdin === true)
+      io.stdout.write(`${visibleJson(JSON.stringify({ recorded: { ...counts, dropped } }))}\n`);
+    before = counts;
+    beforeMs = nowMs;
+    if (counts.everSeen === 0 || counts.clients > 0) {
+      goneSinceMs = undefined;
+      hasSaid = false;
+      return;
+    }
+    goneSinceMs ??= nowMs;
+    if (nowMs - goneSinceMs < goneMs || hasSaid) return;
+    hasSaid = true;
+    if (flags.untilGone === true) ended.end();
+    // A page may come back, and a second browser may be opened: that is for people to know.
+    else view.message('All clients are gone; the recording goes on for those that come back.');
+  };
+  const timer = setInterval(tick, tickMs);
+  view.update({ counts: recording.counts(), before, seconds: 0, atS: 0, dropped: 0 });
+  return { stop: () => clearInterval(timer) };
+}
+
+interface Conclusion {
+  readonly recording: TakenRecording;
+  readonly hasClients: boolean;
+  readonly files: Files;
+  readonly flags: RecordFlags;
+  readonly io: ProcessIo;
+  readonly deps: RecordDeps;
+}
+
+/** Makes a scenario of what was recorded. @throws ExpectedError `nothing-recognised`; the recording is kept */
+async function conclude(conclusion: Conclusion): Promise<number> {
+  const { recording, hasClients, files, flags, io, deps } = conclusion;
+  const { stdout, stderr, cwd } = io;
+  if (!hasClients) {
+    stderr.write(`No client came to ${recording.url}: nothing was recorded.\n`);
+    return exitCode.badInput;
+  }
+  const shown = printable(path.relative(cwd, files.recording));
+  stderr.write(`wrote ${shown}: it has the arguments of all messages\n`);
+  const { dropped } = recording;
+  if (dropped > 0)
+    stderr.write(
+      `warning: ${formatCount(dropped)} events are not in it: the disk was slower than they came\n`,
+    );
+  const read = await openRecording(files.recording);
+  const imported = await importRecording(read, deps.parseScenario, await deps.capacity());
+  for (const note of read.notes()) stderr.write(`warning: ${printable(note)}\n`);
+  stderr.write('\n');
+  const out = path.relative(cwd, files.scenario);
+  const { json = false, force = false, exitWithStdin = false } = flags;
+  if (exitWithStdin) stdout.write(`${JSON.stringify({ wrote: files })}\n`);
+  return reportImported(imported, { out, json, force }, io);
+}

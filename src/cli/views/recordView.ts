@@ -1,0 +1,170 @@
+/** What the terminal shows of a recording while it goes on. */
+import { formatBytes, formatCount } from '../../base/units';
+import type { CountedName, RecordedCounts } from '../../record/proxy/recorder';
+import { clock, plural } from '../../session/runWords';
+import { widthOf, type Output } from '../io';
+import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
+
+/** What does not change while it is recorded. */
+export interface RecordTitle {
+  readonly target: string;
+  /** What clients use in its place. */
+  readonly url: string;
+  /** How the recording ends, and where it goes then. */
+  readonly ending: string;
+}
+
+/** Counts at two times: what has passed between them gives the rates. */
+export interface RecordProgress {
+  readonly counts: RecordedCounts;
+  readonly before: RecordedCounts | undefined;
+  /** Between them, and since the beginning. */
+  readonly seconds: number;
+  readonly atS: number;
+  readonly dropped: number;
+}
+
+export interface RecordView {
+  update(progress: RecordProgress): void;
+  message(text: string): void;
+  close(): void;
+}
+
+const rateText = (count: number, before: number, seconds: number): string =>
+  seconds > 0 ? `${formatCount((count - before) / seconds, 1)}/s` : '–';
+
+/** `2 clients, 3 were seen; out 120 messages, 25 KB, 3.1/s; in 412 messages, 96 KB, 12.0/s`. */
+export function recordedText({ counts, before, seconds, dropped }: RecordProgress): string {
+  const { clients, everSeen, messages, bytes, unknown } = counts;
+  const side = (direction: 'out' | 'in'): string =>
+    [
+      `${direction} ${formatCount(messages[direction])}`,
+      formatBytes(bytes[direction]),
+      rateText(messages[direction], before?.messages[direction] ?? 0, seconds),
+    ].join(', ');
+  const seen = everSeen > clients ? `, ${formatCount(everSeen)} were seen` : '';
+  return [
+    everSeen === 0
+      ? 'no client yet'
+      : `${formatCount(clients)} ${plural('client', clients)}${seen}`,
+    ...(everSeen === 0 ? [] : [side('out'), side('in')]),
+    ...(unknown > 0 ? [`${formatCount(unknown)} not understood`] : []),
+    ...(dropped > 0 ? [`${formatCount(dropped)} left out, the disk is too slow`] : []),
+  ].join('; ');
+}
+
+/** Around both tables: blank lines, heads, and how many names are left out. */
+const linesOfTables = 6;
+const mostNames = 12;
+
+export function recordLines(
+  title: RecordTitle,
+  progress: RecordProgress,
+  terminalRows = 24,
+  width = 80,
+): Line[] {
+  const { counts, before, seconds, atS } = progress;
+  const passed = recordedText(progress).split('; ');
+  const ending = wrapped(title.ending, width, '  ', 'dim');
+  // Three lines at the top, a blank one before the last, and the one in which the cursor stands.
+  const others = passed.length + ending.length + linesOfTables + 5;
+  const room = Math.max(2, Math.min(2 * mostNames, terminalRows - others));
+  const callRoom = Math.max(room - counts.callbacks.length, Math.ceil(room / 2));
+  const calls = counts.calls.slice(0, callRoom);
+  const callbacks = counts.callbacks.slice(0, room - calls.length);
+  const table = (
+    heading: string,
+    rows: readonly CountedName[],
+    all: readonly CountedName[],
+    old: readonly CountedName[] = [],
+  ): Line[] => {
+    if (rows.length === 0) return [];
+    const rest = all.length - rows.length;
+    return [
+      { text: '' },
+      { text: rowText(width, heading, ['seen', 'per s', 'size']), tone: 'dim' },
+      ...rows.map(({ name, count, bytes }) => {
+        const earlier = old.find((each) => each.name === name)?.count ?? 0;
+        const rate = rateText(count, earlier, seconds).replace('/s', '');
+        const mean = formatBytes(Math.round(bytes / count));
+        return { text: rowText(width, name, [formatCount(count), rate, mean]) };
+      }),
+      ...(rest > 0 ? [{ text: `… ${formatCount(rest)} more`, tone: 'dim' as const }] : []),
+    ];
+  };
+  return [
+    { text: `recording ${title.target}`, tone: 'bold' },
+    { text: `point clients at ${title.url}` },
+    { text: '' },
+    ...passed.map((text, at) => ({ text: at === 0 ? `${clock(atS)}  ${text}` : `      ${text}` })),
+    ...table('call', calls, counts.calls, before?.calls),
+    ...table('callback', callbacks, counts.callbacks, before?.callbacks),
+    { text: '' },
+    ...ending,
+  ];
+}
+
+const columnWidths = [10, 9, 10];
+
+function rowText(width: number, name: string, cells: readonly string[]): string {
+  const nameWidth = Math.max(12, Math.min(50, width - columnWidths.reduce((a, b) => a + b, 0)));
+  const clean = printable(name);
+  const shown = textWidth(clean) > nameWidth ? `${cut(clean, nameWidth - 1)}…` : clean;
+  const gap = ' '.repeat(nameWidth - textWidth(shown));
+  return `${shown}${gap}${cells.map((cell, at) => cell.padStart(columnWidths[at]!)).join('')}`;
+}
+
+/** One place of the terminal, drawn anew each time. */
+export function createLiveRecordView(
+  output: Output,
+  title: RecordTitle,
+  colour: boolean,
+): RecordView {
+  let drawn = 0;
+  let latest: RecordProgress | undefined;
+  const erase = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\r\x1b[J`);
+  const draw = (progress: RecordProgress): void => {
+    latest = progress;
+    const width = widthOf(output);
+    const lines = recordLines(title, progress, output.rows ?? 24, width);
+    const fitting = lines.map((line) => ({ ...line, text: cut(line.text, width) }));
+    output.write(erase() + paintAll(fitting, colour));
+    drawn = lines.length;
+  };
+  return {
+    update: draw,
+    message(text) {
+      output.write(`${erase()}${paint({ text }, colour)}\n`);
+      drawn = 0;
+      if (latest !== undefined) draw(latest);
+    },
+    close() {
+      output.write(erase());
+      drawn = 0;
+    },
+  };
+}
+
+/** Least time between two lines. */
+const everyS = 10;
+
+/** For pipes and logs: a line now and then, where something has changed. */
+export function createPlainRecordView(output: Output, title: RecordTitle): RecordView {
+  const say = (text: string): void => output.write(`${printable(text)}\n`);
+  let saidAtS = -Infinity;
+  let said = '';
+  say(`recording ${title.target}; point clients at ${title.url}`);
+  say(title.ending);
+  return {
+    update(progress) {
+      const { messages, clients } = progress.counts;
+      const now = `${messages.out} ${messages.in} ${clients}`;
+      if (now === said || progress.atS - saidAtS < everyS || progress.counts.everSeen === 0) return;
+      said = now;
+      saidAtS = progress.atS;
+      say(`[${clock(progress.atS)}] ${recordedText(progress)}`);
+    },
+    message: say,
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,183 @@
+/** What is asked of people before a run in a cluster, or of one there. */
+import { ExpectedError } from '../../base/expectedError';
+import type { ClusterWords } from '../../machines/kubernetes/clusterWords';
+import { runsIn, type SeenRun } from '../../machines/kubernetes/clusterRuns';
+import {
+  contextsOf,
+  isNamespace,
+  isSecret,
+  namespaceOf,
+  type Contexts,
+} from '../../machines/kubernetes/contexts';
+import { Kubectl } from '../../machines/kubernetes/kubectl';
+import type { Override } from '../../scenario/read/overrides';
+import { referencesIn } from '../../scenario/target/references';
+import { askPick, askText, type Place } from '../askInSteps';
+import type { ClusterPlace } from '../editorState';
+import { t } from '../log';
+import { setting, type Services } from '../services';
+import { back, inSteps } from '../stepsOfQuestions';
+import { answerProblem, validScenario } from './runTexts';
+
+/** Where it shall run, and on how many agents. */
+export interface ClusterChoice {
+  readonly cluster: ClusterPlace;
+  readonly overrides: readonly Override[];
+}
+
+const usualAgents = 3;
+const mostAgents = 1000;
+
+/** The next run is asked for anew: sentences need not say where to write a name. */
+export const editorWords: ClusterWords = {
+  ...{ namespace: '', context: '', agents: () => '', runs: '' },
+  images: ': see the settings signalrBenchmark.kubernetesImage and kubernetesBusImage',
+};
+
+const kubectlOf = (place: Partial<ClusterPlace> = {}): Kubectl =>
+  new Kubectl({ ...place, program: setting('kubectl') || undefined, words: editorWords });
+
+/** Asks for context, namespace, agents and, where the scenario has references, a Secret; undefined when turned away. @throws ExpectedError `kubectl-missing` and others of kubectl */
+export async function askCluster(
+  text: string,
+  { state }: Services,
+): Promise<ClusterChoice | undefined> {
+  const title = t('Run on Kubernetes');
+  const contexts = await knownContexts();
+  const [last] = state.list('clusterPlaces');
+  const inFile = validScenario(text)?.agents;
+  const names = [...new Set(referencesIn(text).map(({ name }) => name))];
+  const steps = names.length === 0 ? 3 : 4;
+  const answers = await inSteps<string>(steps, async (at, before, earlier) => {
+    const place = { step: at + 1, totalSteps: steps };
+    const [context = ''] = before;
+    const ofLast = last?.context === context ? last : undefined;
+    if (at === 0) return askContext(title, contexts, earlier ?? last?.context, place);
+    if (at === 1) {
+      const prompt = t('Everything of the run is made in it, and removed at its end.');
+      return askNamespace({ title, prompt, value: earlier ?? ofLast?.namespace }, context, place);
+    }
+    if (at === 2) {
+      const value = earlier ?? String(inFile ?? usualAgents);
+      return askText({ title: t('{0}: agents', title), value, ...agentsAsked(text) }, place);
+    }
+    return askText(
+      {
+        title: t('{0}: Secret with {1}', title, names.join(', ')),
+        prompt: t(
+          'A Secret of yours in the namespace, whose keys the pods get as environment variables. Empty: values from here, in a Secret of the run.',
+        ),
+        value: earlier ?? ofLast?.secret ?? '',
+        check: (typed) =>
+          typed === '' || isSecret(typed)
+            ? undefined
+            : t('Write lower-case letters, digits, hyphens and dots.'),
+      },
+      place,
+    );
+  });
+  if (answers === undefined) return undefined;
+  const [context = '', namespace = '', agents = '', secret = ''] = answers;
+  const cluster = { context, namespace, ...(secret !== '' && { secret }) };
+  await state.keep('clusterPlaces', [cluster]);
+  const isAsInFile = agents === String(inFile ?? 1);
+  return {
+    cluster,
+    overrides: isAsInFile ? [] : [{ path: 'config.agents', value: agents }],
+  };
+}
+
+/** Asks for context, namespace and a run that is there; undefined when turned away. @throws ExpectedError of kubectl */
+export async function askRun({
+  state,
+}: Services): Promise<{ readonly run: string; readonly cluster: ClusterPlace } | undefined> {
+  const title = t('Attach to Kubernetes Run');
+  const contexts = await knownContexts();
+  const [last] = state.list('clusterPlaces');
+  const answers = await inSteps<string>(3, async (at, before, earlier) => {
+    const place = { step: at + 1, totalSteps: 3 };
+    const [context = '', namespace = ''] = before;
+    const ofLast = last?.context === context ? last : undefined;
+    if (at === 0) return askContext(title, contexts, earlier ?? last?.context, place);
+    if (at === 1) {
+      const prompt = t('Runs in it are listed, whoever has started them.');
+      return askNamespace({ title, prompt, value: earlier ?? ofLast?.namespace }, context, place);
+    }
+    const runs = await runsIn(kubectlOf({ context, namespace }));
+    if (runs.length === 0)
+      throw new ExpectedError('run-missing', t('There is no run in namespace {0}.', namespace));
+    const answer = await askPick(t('{0}: run', title), runs.map(runItem).reverse(), place);
+    return answer === undefined || answer === back ? answer : answer.label;
+  });
+  if (answers === undefined) return undefined;
+  const [context = '', namespace = '', run = ''] = answers;
+  return { run, cluster: { context, namespace } };
+}
+
+function runItem({ run, since, pods }: SeenRun) {
+  const agents = pods.filter(({ name }) => name.startsWith('agent ')).length;
+  const trouble = pods.find((pod) => pod.trouble !== undefined)?.trouble;
+  return {
+    label: run,
+    description: [
+      agents === 1 ? t('1 agent') : t('{0} agents', agents),
+      ...(since === undefined ? [] : [new Date(since).toLocaleString()]),
+    ].join(' · '),
+    ...(trouble !== undefined && { detail: trouble }),
+  };
+}
+
+async function knownContexts(): Promise<Contexts> {
+  const contexts = await contextsOf(kubectlOf());
+  if (contexts.names.length > 0) return contexts;
+  throw new ExpectedError(
+    'kubectl-context',
+    t('kubectl knows no cluster yet: az aks get-credentials adds one on AKS.'),
+  );
+}
+
+async function askContext(
+  title: string,
+  { names, current }: Contexts,
+  chosen: string | undefined,
+  place: Place,
+): Promise<string | typeof back | undefined> {
+  const first = chosen !== undefined && names.includes(chosen) ? chosen : current;
+  const ordered = [...names].sort((a, b) => Number(b === first) - Number(a === first));
+  const items = ordered.map((label) => ({
+    label,
+    ...(label === current && { description: t('current context') }),
+  }));
+  const answer = await askPick(t('{0}: context', title), items, place);
+  return answer === undefined || answer === back ? answer : answer.label;
+}
+
+/** Without a value that of the context. */
+async function askNamespace(
+  {
+    title,
+    prompt,
+    value,
+  }: Readonly<Record<'title' | 'prompt', string>> & { value?: string | undefined },
+  context: string,
+  place: Place,
+): Promise<string | typeof back | undefined> {
+  return askText(
+    {
+      title: t('{0}: namespace', title),
+      prompt,
+      value: value ?? (await namespaceOf(kubectlOf({ context })).catch(() => '')),
+      check: (typed) =>
+        isNamespace(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
+    },
+    place,
+  );
+}
+
+const agentsAsked = (text: string) => ({
+  prompt: t('Processes that share the load, one per node as far as there are nodes.'),
+  check: (typed: string): string | undefined =>
+    /^\d{1,4}$/.test(typed) && Number(typed) >= 1 && Number(typed) <= mostAgents
+      ? answerProblem(text, [], { path: 'config.agents', value: typed }, t)
+      : t('Write a whole number from 1 to {0}.', mostAgents),
+});

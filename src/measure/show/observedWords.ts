@@ -1,0 +1,149 @@
+/** What was seen of the server beside the load, in words, tables and charts that every shell shares. */
+import { fill } from '../../base/objectives/limitWords';
+import { formatBytes, formatCount, formatShare } from '../../base/units';
+import {
+  mostObserved,
+  namedSeries,
+  type NamedSeries,
+  type Observed,
+  type ObservedFinding,
+  type ObservedKind,
+  type ObservedUnit,
+} from '../observed';
+import type { Snapshot } from '../snapshot';
+import type { TextTable } from './panelTables';
+import type { SeriesSpec, TimeChartSpec } from './timeSeries';
+
+export type KindText = `observed.${ObservedKind}`;
+type Texts<Name extends string> = Readonly<Record<Name, string>>;
+
+const kindText = (kind: ObservedKind): KindText => `observed.${kind}`;
+
+/** `CPU`, `thread-pool queue @ localhost:5000`, or a name of the server's own. */
+export function observedLabel(name: string, texts: Texts<KindText>): string {
+  const { kind, place } = namedSeries(name);
+  if (kind === undefined) return name;
+  return place === undefined ? texts[kindText(kind)] : `${texts[kindText(kind)]} @ ${place}`;
+}
+
+export function observedValue(unit: ObservedUnit, value: number): string {
+  if (unit === 'share') return formatShare(value);
+  if (unit === 'bytes') return formatBytes(value);
+  const decimals = Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0;
+  return `${formatCount(value, decimals)}${unit === 'perSecond' ? ' /s' : ''}`;
+}
+
+export function observedTable(
+  { series }: Observed,
+  texts: Texts<
+    KindText | 'observedStep' | 'observedSeries' | 'observedMean' | 'observedMax' | 'observedLast'
+  >,
+  most: number,
+): TextTable {
+  const rows = series.slice(0, mostObserved).flatMap(({ name, unit, steps }) =>
+    steps.map(({ index, mean, max, last }) => ({
+      index,
+      cells: [
+        ...[formatCount(index), observedLabel(name, texts)],
+        ...[mean, max, last].map((value) => observedValue(unit, value)),
+      ],
+    })),
+  );
+  // Steps stand together; a sort keeps the order of the series in each.
+  const sorted = [...rows].sort((a, b) => a.index - b.index).slice(-most);
+  return {
+    heads: [
+      ...[texts.observedStep, texts.observedSeries],
+      ...[texts.observedMean, texts.observedMax, texts.observedLast],
+    ],
+    rows: sorted.map(({ cells }) => cells),
+    textColumns: [1],
+  };
+}
+
+const findingTexts = {
+  queueGrew: "the server's thread-pool queue grew from second {0} on",
+  cpuFull: 'the server used {1} of its processors from second {0} on',
+  gcHeavy: 'the server spent {1} of its time in garbage collection from second {0} on',
+  loadFull: 'the load of the service was {1} from second {0} on',
+} as const satisfies Readonly<Record<ObservedFinding['code'], string>>;
+
+/** For translations. */
+export const findingTemplates: readonly string[] = Object.values(findingTexts);
+
+/** `the server's thread-pool queue grew from second 12 on`; English, as all of a verdict is. */
+export function findingWords({ code, fromS, value, name }: ObservedFinding): string {
+  const words = fill(
+    findingTexts[code],
+    formatCount(Math.max(0, Math.round(fromS))),
+    formatShare(value),
+  );
+  const { place } = namedSeries(name);
+  return place === undefined ? words : `${words} (${place})`;
+}
+
+/** `Step 2: the server's thread-pool queue grew from second 12 on.` */
+export const findingSentence = (finding: ObservedFinding): string =>
+  `Step ${formatCount(finding.step)}: ${findingWords(finding)}.`;
+
+/** Of one step, each kind of finding once; the earliest first. */
+export function findingsOfStep(observed: Observed | undefined, step: number): ObservedFinding[] {
+  return (observed?.findings ?? [])
+    .filter((finding) => finding.step === step)
+    .sort((a, b) => a.fromS - b.fromS)
+    .slice(0, 3);
+}
+
+/** Lines differ by dash as well as by colour; ids are names of colours. */
+const looks: readonly Pick<SeriesSpec, 'id' | 'dash' | 'widthPx'>[] = [
+  { id: 'p50', dash: [], widthPx: 2 },
+  { id: 'p99', dash: [6, 3], widthPx: 1.5 },
+  { id: 'p90', dash: [8, 3, 2, 3], widthPx: 1.5 },
+  { id: 'p999', dash: [1.5, 3], widthPx: 1.5 },
+  { id: 'max', dash: [], widthPx: 1.5 },
+  { id: 'connected', dash: [2, 2], widthPx: 2 },
+  { id: 'received', dash: [10, 4], widthPx: 1.5 },
+  { id: 'offered', dash: [], widthPx: 1.5 },
+];
+
+const bytesPerMegabyte = 1024 * 1024;
+
+/** One chart for what is a share, one for counts and one for memory, as far as there is any of it. */
+export function observedCharts(
+  snapshots: readonly Pick<Snapshot, 'observed'>[],
+  texts: Texts<KindText>,
+): TimeChartSpec[] {
+  const names = new Set<string>();
+  for (const { observed = {} } of snapshots)
+    for (const name of Object.keys(observed)) if (names.size < mostObserved) names.add(name);
+  const all = [...names].map(namedSeries);
+  const parts = [
+    ['observedShares', (unit: ObservedUnit) => unit === 'share', 100],
+    ['observedCounts', (unit: ObservedUnit) => unit === 'count' || unit === 'perSecond', 1],
+    ['observedBytes', (unit: ObservedUnit) => unit === 'bytes', 1 / bytesPerMegabyte],
+  ] as const;
+  return parts.flatMap(([id, isOf, factor]): TimeChartSpec[] => {
+    const shown = all.filter(({ unit }) => isOf(unit)).slice(0, looks.length);
+    if (shown.length === 0) return [];
+    const series = shown.map((each, at) => lineOf(each, at, factor, texts));
+    // Beside hundreds of connections a queue of ten is no line at all.
+    const right = id === 'observedCounts' ? series.slice(1).map((line) => line.id) : [];
+    return [{ id, title: `${id}Chart`, unit: 'count', right, series }];
+  });
+}
+
+function lineOf(
+  { name }: NamedSeries,
+  at: number,
+  factor: number,
+  texts: Texts<KindText>,
+): SeriesSpec {
+  return {
+    ...looks[at]!,
+    label: observedLabel(name, texts),
+    read: ({ observed }) => {
+      const value = observed && Object.hasOwn(observed, name) ? observed[name]! : undefined;
+      return value === undefined ? null : value * factor;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { isCounted, type IfStep, type SessionStep } from '../usecases/sessionSteps';
+
+/** One instruction of a session; places are those in the list of them. */
+export type Instruction =
+  | { readonly do: 'call'; readonly call: number }
+  | { readonly do: 'wait'; readonly us: number }
+  /** Rounds begin, in the counter of that number. */
+  | { readonly do: 'rounds'; readonly loop: number; readonly end: number }
+  | {
+      readonly do: 'round';
+      readonly loop: number;
+      readonly times: number;
+      readonly everyUs: number;
+      readonly begin: number;
+    }
+  /** The first of the bounds, rising up to 1, that is above what is drawn says where to go on. */
+  | { readonly do: 'choose'; readonly bounds: readonly number[]; readonly to: readonly number[] }
+  | ({ readonly do: 'test'; readonly otherwise: number } & Pick<IfStep, 'name' | 'equals'>)
+  | { readonly do: 'jump'; readonly to: number };
+
+export interface SessionProgram {
+  readonly instructions: readonly Instruction[];
+  readonly loops: number;
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The steps of a session one after the other; calls have the numbers of {@link import('../usecases/sessionSteps').callsOf}. */
+export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
+  const instructions: Instruction[] = [];
+  let [call, loops] = [0, 0];
+  const add = (instruction: Instruction): number => instructions.push(instruction) - 1;
+  const addAll = (below: readonly SessionStep[]): void => {
+    for (const step of below) addStep(step);
+  };
+  const addStep = (step: SessionStep): void => {
+    if (isCounted(step)) {
+      add({ do: 'call', call: call++ });
+      return;
+    }
+    switch (step.kind) {
+      case 'wait':
+        add({ do: 'wait', us: step.ms * 1000 });
+        return;
+      case 'repeat': {
+        const loop = loops++;
+        const rounds: Mutable<Instruction & { do: 'rounds' }> = { do: 'rounds', loop, end: 0 };
+        const begin = add(rounds) + 1;
+        addAll(step.steps);
+        const everyUs = step.everyMs * 1000;
+        rounds.end = add({ do: 'round', loop, times: step.times, everyUs, begin });
+        return;
+      }
+      case 'choose': {
+        const weights = step.ways.reduce((sum, { weight }) => sum + weight, 0);
+        let sum = 0;
+        const bounds = step.ways.map(({ weight }) => (sum += weight) / weights);
+        bounds[bounds.length - 1] = Infinity;
+        const to: number[] = [];
+        add({ do: 'choose', bounds, to });
+        const ends = step.ways.map((way) => {
+          to.push(instructions.length);
+          addAll(way.steps);
+          const end: Mutable<Instruction & { do: 'jump' }> = { do: 'jump', to: 0 };
+          add(end);
+          return end;
+        });
+        for (const end of ends) end.to = instructions.length;
+        return;
+      }
+      case 'if': {
+        const { name, equals } = step;
+        const test: Mutable<Instruction & { do: 'test' }> = {
+          ...{ do: 'test', name, otherwise: 0 },
+          ...(equals !== undefined && { equals }),
+        };
+        add(test);
+        addAll(step.steps);
+        const end: Mutable<Instruction & { do: 'jump' }> = { do: 'jump', to: 0 };
+        add(end);
+        test.otherwise = instructions.length;
+        addAll(step.else);
+        end.to = instructions.length;
+      }
+    }
+  };
+  addAll(steps);
+  return { instructions, loops };
+}

@@ -1,0 +1,22 @@
+/** Texts about what was seen of the server beside the load; `{0}` … stand for what is filled in. */
+export const observedTexts = {
+  observedTable: 'The server beside the load',
+  observedStep: 'Step',
+  observedSeries: 'Series',
+  observedMean: 'mean',
+  observedMax: 'max',
+  observedLast: 'at the end',
+  observedSharesChart: 'Server: shares, %',
+  observedCountsChart: 'Server: queue, threads, connections',
+  observedBytesChart: 'Server: memory, MB',
+  'observed.cpu': 'CPU',
+  'observed.cpuCores': 'CPU, cores',
+  'observed.gcPause': 'GC pause',
+  'observed.gcCollections': 'GC collections',
+  'observed.memory': 'memory',
+  'observed.heap': 'GC heap',
+  'observed.queue': 'thread-pool queue',
+  'observed.threads': 'pool threads',
+  'observed.connections': 'connections',
+  'observed.serverLoad': 'server load',
+} as const;

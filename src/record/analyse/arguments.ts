@@ -1,0 +1,261 @@
+import { textBytes } from '../../usecases/ownArguments';
+import type { Identities } from './identities';
+import type { CallStep } from './kinds';
+import { spreadOf, type Spread } from './spread';
+import type { TracedCall } from './trace';
+import { isSecret, lastName, pathKey, valueAt, type Path } from './values';
+
+/** What is known of the arguments beyond their values. */
+export interface ArgumentFacts {
+  readonly step: CallStep;
+  /** Names of values that came in earlier answers, by the key of the path. */
+  readonly kept: ReadonlyMap<string, string>;
+  readonly rooms: ReadonlySet<string>;
+  /** Key of the path of the text that comes back in a callback. */
+  readonly echoed?: string | undefined;
+  /** The least that a text that comes back must have. */
+  readonly leastEchoBytes: number;
+  /** Milliseconds since 1970 when the recording began. */
+  readonly startedMs: number;
+  readonly identities: Identities;
+}
+
+/** The arguments as a scenario has them, with what is to be said of them. */
+export interface ReadArguments {
+  readonly values: readonly unknown[];
+  readonly remarks: readonly string[];
+  /** What differs and was not recognised. */
+  readonly notRecognised: readonly string[];
+  readonly texts: readonly { readonly at: string; readonly bytes: Spread }[];
+}
+
+/** A longer text is no part of a file that people read; it becomes random text of its size. */
+const longestLiteral = 300;
+/** Lists and maps with more are cut. */
+const mostMembers = 50;
+/** So many different values are a choice among a few. */
+const fewValues = 8;
+const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const dayMs = 86_400_000;
+/** From the year 1, where .NET begins to count its ticks of 100 ns, to 1970. */
+const yearOneMs = 62_135_596_800_000;
+
+interface One {
+  readonly value: unknown;
+  readonly call: TracedCall;
+}
+
+export function readArguments(facts: ArgumentFacts): ReadArguments {
+  const reader = new Reader(facts);
+  const all = facts.step.calls.map((call): One => ({ value: call.arguments, call }));
+  const values = reader.read(all, []) as readonly unknown[];
+  const { remarks, notRecognised, texts } = reader;
+  return { values, remarks, notRecognised, texts };
+}
+
+class Reader {
+  readonly remarks: string[] = [];
+  readonly notRecognised: string[] = [];
+  readonly texts: { at: string; bytes: Spread }[] = [];
+
+  constructor(private readonly facts: ArgumentFacts) {}
+
+  read(all: readonly One[], path: Path): unknown {
+    const shapes = byShape(all);
+    const [ones] = shapes;
+    if (shapes.length > 1 && path.length > 0)
+      this.differs(path, `has ${shapes.length} forms; the most frequent is written`);
+    const { value } = ones![0]!;
+    if (Array.isArray(value)) {
+      if (value.length > mostMembers) this.differs(path, `is a list of ${value.length}; it is cut`);
+      return value
+        .slice(0, mostMembers)
+        .map((_, index) => this.read(membersAt(ones!, index), [...path, index]));
+    }
+    if (typeof value !== 'object' || value === null) return this.leaf(ones!, path);
+    const names = Object.keys(value);
+    if (names.length === 1 && names[0]!.startsWith('$'))
+      return this.special(ones!, names[0]!, path);
+    if (names.length > mostMembers) this.differs(path, `has ${names.length} members; they are cut`);
+    return Object.fromEntries(
+      names
+        .slice(0, mostMembers)
+        .map((name) => [name, this.read(membersAt(ones!, name), [...path, name])]),
+    );
+  }
+
+  private leaf(ones: readonly One[], path: Path): unknown {
+    const { kept, rooms, identities, echoed } = this.facts;
+    const key = pathKey(path);
+    const name = kept.get(key);
+    if (name !== undefined) return `{${name}}`;
+    const values = new Map<unknown, number>();
+    for (const { value } of ones) values.set(value, (values.get(value) ?? 0) + 1);
+    if ([...values.keys()].every((value) => typeof value === 'string' && rooms.has(value)))
+      return '{group}';
+    if ([...values.keys()].some((value) => isSecret(value, path))) {
+      const column = identities.secret(this.nameAt(path));
+      this.remarks.push(`${placeOf(path)}: a secret was seen, it is not written here`);
+      return `{identity.${column}}`;
+    }
+    if (key === echoed) return this.text(ones, path, this.facts.leastEchoBytes);
+    if (values.size === 1) return this.literal(ones[0]!.value, path);
+    return this.byClient(ones, path) ?? this.varying(ones, values, path);
+  }
+
+  /** Undefined when it differs within the calls of one client. */
+  private byClient(ones: readonly One[], path: Path): string | undefined {
+    const ofClients = new Map<number, unknown>();
+    for (const { value, call } of ones) {
+      const { id } = call.client;
+      if (ofClients.has(id) && ofClients.get(id) !== value) return undefined;
+      ofClients.set(id, value);
+    }
+    const values = [...ofClients.values()];
+    // In a row they would be read, not sent.
+    if (values.some((value) => typeof value === 'string' && /[{}]/.test(value))) return undefined;
+    if (values.some((value) => typeof value === 'string' && textBytes(value) > longestLiteral))
+      return undefined;
+    const distinct = new Set(values).size === values.length;
+    const start = distinct ? numberedStart(values) : undefined;
+    if (start !== undefined) return `${escaped(start)}{senderIndex}`;
+    return `{identity.${this.facts.identities.column(this.nameAt(path), ofClients)}}`;
+  }
+
+  private varying(ones: readonly One[], values: ReadonlyMap<unknown, number>, path: Path): unknown {
+    const [usual] = [...values].sort(([, a], [, b]) => b - a)[0]!;
+    if (typeof usual === 'number') return this.number(ones, usual, path);
+    if (typeof usual !== 'string') {
+      this.differs(path, 'differs; its most frequent value is written');
+      return usual;
+    }
+    const texts = [...values.keys()].filter((value) => typeof value === 'string');
+    if (texts.every((text) => guid.test(text) || !Number.isNaN(dateOf(text)))) {
+      this.differs(
+        path,
+        'is another id or time each time; the one that is written is from the recording',
+      );
+      return this.literal(usual, path);
+    }
+    const isChoice =
+      values.size <= fewValues &&
+      values.size * 5 <= ones.length &&
+      texts.every((text) => !/\s/.test(text));
+    if (!isChoice) return this.text(ones, path, 1);
+    this.differs(path, `is one of ${values.size} values; the most frequent is written`);
+    return this.literal(usual, path);
+  }
+
+  private number(ones: readonly One[], usual: number, path: Path): unknown {
+    const { startedMs } = this.facts;
+    const latest = new Map<number, number>();
+    const rises = ones.every(({ value, call }) => {
+      const before = latest.get(call.client.id);
+      latest.set(call.client.id, value as number);
+      return before === undefined || value === before + 1;
+    });
+    if (rises) return '{sequence}';
+    const isNear = (nowOf: (ms: number) => number, span: number): boolean =>
+      ones.every(
+        ({ value, call }) =>
+          typeof value === 'number' &&
+          Math.abs(value - nowOf(startedMs + call.atUs / 1000)) < dayMs * span,
+      );
+    if (isNear((ms) => ms, 1)) return '{time}';
+    if (isNear((ms) => (ms + yearOneMs) * 10_000, 10_000)) return '{ticks}';
+    this.differs(path, 'is a number that differs; the most frequent is written');
+    return usual;
+  }
+
+  private text(ones: readonly One[], path: Path, leastBytes: number): string {
+    const bytes = spreadOf(
+      ones.map(({ value }) => textBytes(typeof value === 'string' ? value : JSON.stringify(value))),
+    );
+    const size = Math.max(1, Math.round(bytes.mean));
+    this.texts.push({ at: placeOf(path), bytes });
+    if (size >= leastBytes) return `{text:${size}B}`;
+    this.remarks.push(
+      `${placeOf(path)}: ${size} B were seen; a text by which callbacks are recognised has at least ${leastBytes} B`,
+    );
+    return `{text:${leastBytes}B}`;
+  }
+
+  private literal(value: unknown, path: Path): unknown {
+    if (typeof value !== 'string') return value;
+    if (textBytes(value) > longestLiteral || value.includes('${'))
+      return this.text([{ value, call: this.facts.step.calls[0]! }], path, 1);
+    return escaped(value);
+  }
+
+  /** What JSON has no form for: bytes, and numbers beyond those that are exact. */
+  private special(ones: readonly One[], name: string, path: Path): unknown {
+    const texts = ones.map(({ value, call }): One => {
+      const held = valueAt(value, [name]);
+      return { value: Array.isArray(held) ? held.at(-1) : held, call };
+    });
+    this.differs(
+      path,
+      `is no value that a scenario can have (${name.slice(1)}); a text stands in its place`,
+    );
+    if (name === '$integer') return this.leaf(texts, path);
+    return this.text(texts, path, 1);
+  }
+
+  private nameAt(path: Path): string {
+    return plain(lastName(path) ?? `${this.facts.step.method}${Number(path[0]) + 1}`);
+  }
+
+  private differs(path: Path, what: string): void {
+    this.notRecognised.push(`${this.facts.step.method}, ${placeOf(path)}: ${what}`);
+    this.remarks.push(`${placeOf(path)} ${what}`);
+  }
+}
+
+/** Of one form each, the most frequent first: values of one type, lists of one length, maps with the same members. */
+function byShape(all: readonly One[]): One[][] {
+  const shapes = new Map<string, One[]>();
+  for (const one of all) {
+    const shape = shapeOf(one.value);
+    const same = shapes.get(shape);
+    if (same === undefined) shapes.set(shape, [one]);
+    else same.push(one);
+  }
+  return [...shapes.values()].sort((a, b) => b.length - a.length);
+}
+
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `list of ${value.length}`;
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return `map of ${JSON.stringify(Object.keys(value))}`;
+}
+
+const membersAt = (ones: readonly One[], step: string | number): One[] =>
+  ones.map(({ value, call }) => ({ value: valueAt(value, [step]), call }));
+
+/** `argument 2, text`: the first argument is number 1. */
+export function placeOf(path: Path): string {
+  const [index, ...others] = path;
+  const inner = others.map((step) => (typeof step === 'number' ? `item ${step + 1}` : plain(step)));
+  return [`argument ${Number(index) + 1}`, ...inner].join(', ');
+}
+
+/** Names come from outside: what may stand in a comment. */
+const plain = (name: string): string => name.replace(/[^\w .-]/g, '?').slice(0, 60);
+
+const dateOf = (text: string): number =>
+  /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+
+/** `user-` of `user-0`, `user-1`: texts that end with numbers behind the same beginning, or numbers alone. */
+function numberedStart(values: readonly unknown[]): string | undefined {
+  let start: string | undefined;
+  for (const value of values) {
+    if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+    const found = /^(.{0,100}?)(\d{1,9})$/s.exec(String(value));
+    if (found === null || (start !== undefined && start !== found[1])) return undefined;
+    start = found[1]!;
+  }
+  return start;
+}
+
+/** As arguments have it, where braces stand for placeholders. */
+const escaped = (text: string): string => text.replaceAll('{', '{{');

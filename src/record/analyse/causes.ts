@@ -1,0 +1,319 @@
+import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
+import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
+
+/**
+ * Which call made the server send a callback is in no message. A text that both have says it, where it is
+ * rare; else that the callback keeps coming soon after calls of one method.
+ */
+const windowUs = 10_000_000;
+const soonUs = 1_000_000;
+/** A text that so many calls have, or so large a part of them, names something: a room, a user. */
+const rareCalls = 3;
+const rareShare = 0.02;
+/** A callback is looked for behind the latest calls of so many methods. */
+const mostMethods = 16;
+/** So many calls of a method say which text comes back. */
+const mostExamples = 2000;
+/** Longer texts count as equal by their length and their ends. */
+const wholeText = 256;
+
+/** What one method makes the server call, and on whom. */
+export interface Consequence {
+  readonly method: string;
+  readonly target: string;
+  /** Calls of the method that it followed, of {@link calls}. */
+  readonly followed: number;
+  readonly calls: number;
+  readonly audience: Heard;
+  /** Argument of the method whose text comes back in the callback, if there is one. */
+  readonly echoed?: Path;
+  /** Where the callbacks were due to be looked for: found by a text, not by time alone. */
+  readonly certain: boolean;
+  /** Callbacks in all. */
+  readonly count: number;
+}
+
+/** `others`: all but the caller, of a group or of everyone. */
+export type Heard = 'self' | 'client' | 'others' | 'everyone' | 'some';
+
+/** Finds the cause of callbacks, writes it into them, and sums up by method and target. */
+export function findCauses(trace: Trace): readonly Consequence[] {
+  byTexts(trace);
+  byTime(trace);
+  return consequencesOf(trace);
+}
+
+const keyOf = (text: string): string =>
+  text.length <= wholeText
+    ? text
+    : `${text.length}:${text.slice(0, wholeText / 2)}${text.slice(-wholeText / 2)}`;
+
+function textsOf(values: readonly unknown[]): string[] {
+  const texts: string[] = [];
+  visitTexts(values, (text) => {
+    if (text !== '') texts.push(keyOf(text));
+  });
+  return texts;
+}
+
+/** Calls and callbacks in the order of their times. */
+function* inOrder({ calls, callbacks }: Trace): Generator<TracedCall | TracedCallback> {
+  let next = 0;
+  for (const callback of callbacks) {
+    while (next < calls.length && calls[next]!.atUs <= callback.atUs) yield calls[next++]!;
+    yield callback;
+  }
+}
+
+const isCall = (one: TracedCall | TracedCallback): one is TracedCall => 'method' in one;
+
+const isSame = (texts: readonly string[], others: readonly string[]): boolean =>
+  texts.length === others.length && texts.every((text, at) => text === others[at]);
+
+function byTexts(trace: Trace): void {
+  const uses = new Map<string, number>();
+  for (const call of trace.calls)
+    for (const text of new Set(textsOf(call.arguments))) uses.set(text, (uses.get(text) ?? 0) + 1);
+  const rare = Math.max(rareCalls, trace.calls.length * rareShare);
+  const latest = new Map<string, TracedCall>();
+  let before: { readonly texts: readonly string[]; readonly callback: TracedCallback } | undefined;
+  for (const one of inOrder(trace)) {
+    const texts = textsOf(one.arguments);
+    if (!isCall(one) && before !== undefined && isSame(texts, before.texts)) {
+      // The same goes to one client after the other.
+      if (before.callback.cause !== undefined) one.cause = before.callback.cause;
+      continue;
+    }
+    before = isCall(one) ? undefined : { texts, callback: one };
+    if (isCall(one)) {
+      for (const text of texts) if (uses.get(text)! <= rare) latest.set(text, one);
+      continue;
+    }
+    let rarest = Infinity;
+    for (const text of texts) {
+      const call = latest.get(text);
+      if (call === undefined || one.atUs - call.atUs > windowUs) continue;
+      // Of two that are as rare the longer says more.
+      const weight = uses.get(text)! - Math.min(text.length, wholeText) / (wholeText + 1);
+      if (weight >= rarest) continue;
+      rarest = weight;
+      one.cause = call;
+    }
+  }
+}
+
+/** What by its texts has no cause: the method whose calls it follows soonest, if it does so nearly always. */
+function byTime(trace: Trace): void {
+  const found = new Map<string, { all: number; linked: number }>();
+  for (const { target, cause } of trace.callbacks) {
+    const seen = found.get(target) ?? { all: 0, linked: 0 };
+    seen.all += 1;
+    if (cause !== undefined) seen.linked += 1;
+    found.set(target, seen);
+  }
+  const open = new Set(
+    [...found].filter(([, { all, linked }]) => linked < all / 2).map(([target]) => target),
+  );
+  if (open.size === 0) return;
+  const lags = lagsOf(trace, open);
+  const methodOf = new Map<string, string>();
+  for (const target of open) {
+    const method = methodBefore(lags.get(target), found.get(target)!.all);
+    if (method !== undefined) methodOf.set(target, method);
+  }
+  const latest = new Map<string, TracedCall>();
+  for (const one of inOrder(trace)) {
+    if (isCall(one)) {
+      latest.set(one.method, one);
+    } else if (open.has(one.target)) {
+      const method = methodOf.get(one.target);
+      const call = method === undefined ? undefined : latest.get(method);
+      const isSoon = call !== undefined && one.atUs - call.atUs <= soonUs;
+      if (isSoon) one.cause = call;
+      else delete one.cause;
+    }
+  }
+}
+
+interface Lag {
+  /** Callbacks that came soon after a call of the method, and the sum of the times between. */
+  callbacks: number;
+  sumUs: number;
+  readonly calls: Set<TracedCall>;
+  readonly methodCalls: number;
+}
+
+function lagsOf(trace: Trace, targets: ReadonlySet<string>): Map<string, Map<string, Lag>> {
+  const counts = new Map<string, number>();
+  for (const { method } of trace.calls) counts.set(method, (counts.get(method) ?? 0) + 1);
+  const lags = new Map<string, Map<string, Lag>>();
+  // The latest call of each method, the newest first.
+  let latest: TracedCall[] = [];
+  for (const one of inOrder(trace)) {
+    if (isCall(one)) {
+      latest = [one, ...latest.filter(({ method }) => method !== one.method)];
+      latest.length = Math.min(latest.length, mostMethods);
+      continue;
+    }
+    if (!targets.has(one.target)) continue;
+    const ofTarget = lags.get(one.target) ?? new Map<string, Lag>();
+    lags.set(one.target, ofTarget);
+    for (const call of latest) {
+      const { method } = call;
+      const lagUs = one.atUs - call.atUs;
+      if (lagUs > soonUs) continue;
+      const methodCalls = counts.get(method)!;
+      const lag = ofTarget.get(method) ?? { callbacks: 0, sumUs: 0, calls: new Set(), methodCalls };
+      ofTarget.set(method, lag);
+      lag.callbacks += 1;
+      lag.sumUs += lagUs;
+      lag.calls.add(call);
+    }
+  }
+  return lags;
+}
+
+/** Nearly all callbacks come after it, and nearly all of its calls are followed by one. */
+function methodBefore(
+  lags: ReadonlyMap<string, Lag> | undefined,
+  callbacks: number,
+): string | undefined {
+  let best: string | undefined;
+  let bestUs = Infinity;
+  for (const [method, lag] of lags ?? []) {
+    if (lag.callbacks < callbacks * 0.8 || lag.calls.size < lag.methodCalls * 0.8) continue;
+    const meanUs = lag.sumUs / lag.callbacks;
+    if (meanUs >= bestUs) continue;
+    bestUs = meanUs;
+    best = method;
+  }
+  return best;
+}
+
+interface Heads {
+  readonly method: string;
+  readonly target: string;
+  readonly heard: Map<TracedCall, Set<TracedClient>>;
+  /** How often a text of an argument came back, by its path. */
+  readonly echoes: Map<string, { readonly path: Path; times: number }>;
+  callbacks: number;
+}
+
+function consequencesOf(trace: Trace): Consequence[] {
+  const all = new Map<string, Map<string, Heads>>();
+  for (const callback of trace.callbacks) {
+    const { cause, target } = callback;
+    if (cause === undefined) continue;
+    const { method } = cause;
+    let targets = all.get(method);
+    if (targets === undefined) all.set(method, (targets = new Map<string, Heads>()));
+    let heads = targets.get(target);
+    if (heads === undefined) {
+      heads = { method, target, callbacks: 0, heard: new Map(), echoes: new Map() };
+      targets.set(target, heads);
+    }
+    heads.callbacks += 1;
+    const clients = heads.heard.get(cause);
+    if (clients !== undefined) {
+      clients.add(callback.client);
+      continue;
+    }
+    heads.heard.set(cause, new Set([callback.client]));
+    if (heads.heard.size <= mostExamples) countEchoes(heads, cause, callback);
+  }
+  const calls = new Map<string, number>();
+  for (const { method } of trace.calls) calls.set(method, (calls.get(method) ?? 0) + 1);
+  const presence = new Presence(trace.clients);
+  const found = [...all.values()].flatMap((targets) => [...targets.values()]);
+  return found.map((heads) => {
+    const { method, target, heard, callbacks } = heads;
+    const echoed = echoedIn(heads);
+    return {
+      ...{ method, target, followed: heard.size, calls: calls.get(method)! },
+      ...{ audience: audienceOf(heard, presence), count: callbacks },
+      certain: echoed !== undefined,
+      ...(echoed !== undefined && { echoed }),
+    };
+  });
+}
+
+function countEchoes({ echoes }: Heads, call: TracedCall, callback: TracedCallback): void {
+  const came = new Set(textsOf(callback.arguments));
+  visitLeaves(call.arguments, (leaf, path) => {
+    if (typeof leaf !== 'string' || !came.has(keyOf(leaf))) return;
+    const key = pathKey(path);
+    const seen = echoes.get(key) ?? { path: [...path], times: 0 };
+    seen.times += 1;
+    echoes.set(key, seen);
+  });
+}
+
+/** The one with most different texts is what people write; the name of a room comes back as well. */
+function echoedIn({ echoes, heard }: Heads): Path | undefined {
+  let best: Path | undefined;
+  let most = 0;
+  const calls = [...heard.keys()].slice(0, mostExamples);
+  for (const { path, times } of echoes.values()) {
+    if (times < calls.length * 0.9) continue;
+    const texts = new Set<unknown>();
+    let length = 0;
+    for (const call of calls) {
+      const text = valueAt(call.arguments, path);
+      texts.add(text);
+      length += typeof text === 'string' ? text.length : 0;
+    }
+    const weight = texts.size + length / calls.length / 1_000_000;
+    if (weight <= most) continue;
+    most = weight;
+    best = path;
+  }
+  return best;
+}
+
+/** How many clients were there at a time. */
+class Presence {
+  private readonly comings: readonly number[];
+  private readonly goings: readonly number[];
+
+  constructor(clients: readonly TracedClient[]) {
+    const rising = (a: number, b: number): number => a - b;
+    this.comings = clients.map(({ open }) => open.t).sort(rising);
+    this.goings = clients.map(({ closedUs }) => closedUs ?? Infinity).sort(rising);
+  }
+
+  at(us: number): number {
+    return upTo(this.comings, us) - upTo(this.goings, us);
+  }
+}
+
+/** How many of rising numbers are not above `limit`. */
+function upTo(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function audienceOf(
+  heard: ReadonlyMap<TracedCall, ReadonlySet<TracedClient>>,
+  presence: Presence,
+): Heard {
+  const seen: Record<Heard, number> = { self: 0, client: 0, others: 0, everyone: 0, some: 0 };
+  for (const [call, clients] of heard) {
+    const there = presence.at(call.atUs);
+    const withCaller = clients.has(call.client);
+    if (withCaller && clients.size === 1) seen.self += 1;
+    else if (withCaller) seen[clients.size >= there ? 'everyone' : 'some'] += 1;
+    else seen[clients.size === 1 && there !== 2 ? 'client' : 'others'] += 1;
+  }
+  const most = Object.entries(seen).sort(([, a], [, b]) => b - a)[0]!;
+  const named = most[0] as Heard;
+  // Alone in the room now and then: who heard it when others were there says whom it goes to.
+  if (named === 'self' && seen.everyone + seen.some > heard.size * 0.05)
+    return seen.some > seen.everyone ? 'some' : 'everyone';
+  if (named === 'everyone' && seen.some > heard.size * 0.05) return 'some';
+  return named;
+}

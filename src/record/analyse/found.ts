@@ -1,0 +1,122 @@
+import { visibleLine } from '../../base/text';
+import { formatCount, formatDurationMs } from '../../base/units';
+
+/** What was recognised in a recording and what was not: printed, and as JSON. */
+export interface Found {
+  readonly target: string;
+  readonly startedAt: string;
+  readonly kind: 'signalr' | 'webpubsub';
+  readonly transports: readonly string[];
+  readonly protocols: readonly string[];
+  readonly clients: number;
+  /** At the same time, at most. */
+  readonly clientsAtOnce: number;
+  readonly seconds: number;
+  readonly messages: number;
+  readonly kinds: readonly FoundKind[];
+  readonly calls: readonly FoundCall[];
+  readonly callbacks: readonly FoundCallback[];
+  readonly notRecognised: readonly { readonly what: string; readonly count: number }[];
+  /** Names of references that stand where secrets were. */
+  readonly secrets: readonly string[];
+}
+
+export interface FoundKind {
+  readonly clients: number;
+  readonly sessions: number;
+  /** That ended before their last step. */
+  readonly unfinished: number;
+  readonly calls: readonly string[];
+}
+
+export interface FoundCall {
+  readonly method: string;
+  readonly count: number;
+  /** What it became. */
+  readonly as: string;
+}
+
+export interface FoundCallback {
+  readonly target: string;
+  readonly count: number;
+  readonly as: string;
+  readonly recognised: boolean;
+}
+
+/**
+ * A table of it for a terminal, in lines of at most `width` columns, without line breaks.
+ * @param secretName what people set for the reference of this name
+ */
+export function foundLines(
+  found: Found,
+  width: number,
+  secretName: (name: string) => string = (name) => name,
+): string[] {
+  const { calls, callbacks, notRecognised, secrets } = found;
+  const names = [...calls.map(({ method }) => method), ...callbacks.map(({ target }) => target)];
+  const nameWidth = Math.min(28, Math.max(14, ...names.map((name) => visibleLine(name).length)));
+  const row = (name: string, count: string, words: string): string[] => {
+    const start = `${cut(name, nameWidth).padEnd(nameWidth)}${count.padStart(9)}  `;
+    const [first = '', ...more] = wrapped(words, Math.max(20, width - start.length));
+    return [`${start}${first}`, ...more.map((line) => `${' '.repeat(start.length)}${line}`)].map(
+      (line) => line.trimEnd(),
+    );
+  };
+  const open = callbacks.filter(({ recognised }) => !recognised);
+  return [
+    ...wrapped(summaryOf(found), width),
+    '',
+    ...row('call', 'seen', 'became'),
+    ...calls.flatMap(({ method, count, as }) => row(method, formatCount(count), as)),
+    ...callbacks
+      .filter(({ recognised }) => recognised)
+      .flatMap(({ target, count, as }) => row(target, formatCount(count), `callback, ${as}`)),
+    ...(open.length + notRecognised.length === 0 ? [] : ['', ...row('not recognised', 'seen', '')]),
+    ...open.flatMap(({ target, count, as }) => row(target, formatCount(count), `callback, ${as}`)),
+    ...notRecognised.flatMap(({ what, count }) => row('', formatCount(count), what)),
+    ...(secrets.length === 0
+      ? []
+      : [
+          '',
+          ...wrapped(
+            `Secrets that were seen and not written: set ${secrets.map(secretName).join(', ')}.`,
+            width,
+          ),
+        ]),
+  ];
+}
+
+/** `2 clients of 1 kind, 64 s, 412 messages from http://…`. */
+function summaryOf({
+  clients,
+  kinds,
+  seconds,
+  messages,
+  target,
+  transports,
+  protocols,
+}: Found): string {
+  const seen = [...transports, ...protocols].join(', ');
+  const sorts = kinds.length === 1 ? '1 kind' : `${kinds.length} kinds`;
+  return `${counted(clients, 'client')} of ${sorts}, ${formatDurationMs(seconds * 1000)}, ${counted(messages, 'message')} from ${target} (${seen})`;
+}
+
+const counted = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+
+const cut = (text: string, width: number): string => {
+  const line = visibleLine(text);
+  return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
+};
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of visibleLine(text).split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}

@@ -1,0 +1,300 @@
+import { fold, isLoop, Symbols, type Folded } from './fold';
+import type { CallForm, Trace, TracedCall, TracedClient } from './trace';
+
+/** Clients that do the same calls in the same order are of one kind. */
+export interface Kind {
+  readonly clients: readonly TracedClient[];
+  readonly steps: readonly Step[];
+  /** Sessions that were begun, and between the beginnings of two of one client. */
+  readonly sessions: number;
+  readonly periodsUs: readonly number[];
+  /** Sessions that ended before their last step: the client left, or the recording was over. */
+  readonly unfinished: number;
+}
+
+export type Step = CallStep | RepeatStep | ChooseStep;
+
+/** From what came before a step to its first call, each time that both were done. */
+export interface Gaps {
+  /** From the call before, and from its answer where it had one. */
+  readonly fromCallUs: number[];
+  readonly fromAnswerUs: number[];
+  /** From the beginning of the last round, where a loop came before. */
+  readonly fromRoundUs: number[];
+}
+
+/** One call of the session, with all calls of the recording that it stands for. */
+export interface CallStep {
+  readonly gaps: Gaps;
+  readonly kind: 'call';
+  readonly method: string;
+  readonly form: CallForm;
+  readonly calls: TracedCall[];
+}
+
+export interface RepeatStep {
+  readonly gaps: Gaps;
+  readonly kind: 'repeat';
+  readonly steps: readonly Step[];
+  /** Rounds of each time that it was gone through. */
+  readonly rounds: number[];
+  /** Between the beginnings of two rounds. */
+  readonly periodsUs: number[];
+}
+
+/** Steps in no order that was found, each as often as it was seen. */
+export interface ChooseStep {
+  readonly gaps: Gaps;
+  readonly kind: 'choose';
+  readonly options: readonly CallStep[];
+}
+
+/** Longer sessions are no pattern that somebody could read: their middle becomes steps in no order. */
+const longestSession = 24;
+const deepestLoops = 3;
+
+/** Sessions of one client, folded; the last one may be unfinished. */
+interface Behaviour {
+  readonly client: TracedClient;
+  readonly sessions: readonly (readonly Folded<TracedCall>[])[];
+}
+
+export function kindsOf({ clients, endUs }: Trace): Kind[] {
+  const symbols = new Symbols();
+  const symbolOf = ({ key }: TracedCall): number => symbols.of(key);
+  const active = clients.filter(({ calls }) => calls.length > 0);
+  // Twice: what turned out to be a loop of one client is one of all.
+  for (const { calls } of active) fold(calls, symbolOf, symbols);
+  const strict = active.map((client) => behaviourOf(client, fold(client.calls, symbolOf, symbols)));
+  const loose = new Map(
+    active.map((client) => [client, looselyFolded(client, symbolOf, symbols)] as const),
+  );
+  const groups = grouped(strict, loose, endUs);
+  return groups.map((behaviours) => kindOf(behaviours));
+}
+
+/** What is one loop from beginning to end is a session that is begun again and again. */
+function behaviourOf(client: TracedClient, sequence: readonly Folded<TracedCall>[]): Behaviour {
+  const [only] = sequence;
+  if (sequence.length === 1 && isLoop(only!)) return { client, sessions: only.rounds };
+  return { client, sessions: [sequence] };
+}
+
+const signatureOf = ({ sessions }: Behaviour): string => nameOf(sessions[0]!);
+
+const nameOf = (sequence: readonly Folded<TracedCall>[]): string =>
+  sequence.map(({ symbol }) => symbol).join(' ');
+
+/** Behaviours of one kind; the kinds with most clients first. */
+function grouped(
+  strict: readonly Behaviour[],
+  loose: ReadonlyMap<TracedClient, Behaviour>,
+  endUs: number,
+): Behaviour[][] {
+  const signatures = new Map<string, Set<string>>();
+  for (const behaviour of strict) {
+    const name = signatureOf(loose.get(behaviour.client)!);
+    const found = signatures.get(name) ?? new Set();
+    signatures.set(name, found.add(signatureOf(behaviour)));
+  }
+  const groups = new Map<string, Behaviour[]>();
+  for (const behaviour of strict) {
+    const other = loose.get(behaviour.client)!;
+    // Others did the same calls in another order: what they have in common is a choice among them.
+    const isOneOfMany = hasChoice(other) && signatures.get(signatureOf(other))!.size > 1;
+    const isLong = !isReadable(behaviour.sessions[0]!);
+    const chosen = isOneOfMany || isLong ? other : behaviour;
+    const name = signatureOf(chosen);
+    const group = groups.get(name) ?? [];
+    groups.set(name, group);
+    group.push(chosen);
+  }
+  return withBegun([...groups.values()], endUs).sort((a, b) => b.length - a.length);
+}
+
+/** Whether a scenario can have it: neither too long nor too deep, in the loops as well. */
+function isReadable(sequence: readonly Folded<TracedCall>[], depth = 1): boolean {
+  return (
+    sequence.length <= longestSession &&
+    depth <= deepestLoops &&
+    sequence.every((one) => !isLoop(one) || isReadable(one.rounds[0]!, depth + 1))
+  );
+}
+
+/** Symbols of choices are texts of another form, see {@link looselyFolded}. */
+export function callsIn(steps: readonly Step[]): CallStep[] {
+  return steps.flatMap((step) => {
+    if (step.kind === 'call') return [step];
+    return callsIn(step.kind === 'repeat' ? step.steps : step.options);
+  });
+}
+
+/** Those that are one of several ways. */
+export function choicesIn(steps: readonly Step[]): CallStep[] {
+  return steps.flatMap((step) => {
+    if (step.kind === 'choose') return step.options;
+    return step.kind === 'repeat' ? choicesIn(step.steps) : [];
+  });
+}
+
+const hasChoice = ({ sessions }: Behaviour): boolean =>
+  sessions[0]!.some((one) => isLoop(one) && isChoice(one));
+
+const choices = new WeakSet();
+const isChoice = (one: object): boolean => choices.has(one);
+
+/**
+ * Calls to methods that were called once before all others and after them are steps; what lies between has
+ * no order, as people do it: a loop with a choice in it.
+ */
+function looselyFolded(
+  client: TracedClient,
+  symbolOf: (call: TracedCall) => number,
+  symbols: Symbols,
+): Behaviour {
+  const { calls } = client;
+  const times = new Map<number, number>();
+  for (const call of calls) times.set(symbolOf(call), (times.get(symbolOf(call)) ?? 0) + 1);
+  const isOnce = (call: TracedCall): boolean => times.get(symbolOf(call)) === 1;
+  const from = calls.findIndex((call) => !isOnce(call));
+  const item = (call: TracedCall): Folded<TracedCall> => ({ symbol: symbolOf(call), item: call });
+  if (from < 0) return { client, sessions: [calls.map(item)] };
+  const to = calls.map(isOnce).lastIndexOf(false) + 1;
+  const middle = calls.slice(from, to);
+  const kinds = [...new Set(middle.map(symbolOf))].sort((a, b) => a - b);
+  const rounds = middle.map((call) => [item(call)]);
+  const loop = { symbol: symbols.of(`{${kinds.join(' ')}}`), rounds };
+  if (kinds.length > 1) choices.add(loop);
+  return {
+    client,
+    sessions: [[...calls.slice(0, from).map(item), loop, ...calls.slice(to).map(item)]],
+  };
+}
+
+/** Clients that began as others did and left before they could go on are of their kind. */
+function withBegun(groups: readonly Behaviour[][], endUs: number): Behaviour[][] {
+  const whole = [...groups].sort((a, b) => b[0]!.sessions[0]!.length - a[0]!.sessions[0]!.length);
+  const beginnings = new Map<string, Behaviour[]>();
+  const kept: Behaviour[][] = [];
+  for (const group of whole) {
+    const [first] = group;
+    const { sessions } = first!;
+    const longer = sessions.length === 1 ? beginnings.get(nameOf(sessions[0]!)) : undefined;
+    const begun: Behaviour[] = [];
+    const own: Behaviour[] = [];
+    for (const behaviour of group)
+      (longer !== undefined && leftSoon(behaviour, longer, endUs) ? begun : own).push(behaviour);
+    longer?.push(...begun);
+    if (own.length === 0) continue;
+    kept.push(own);
+    const [sequence] = sessions;
+    for (let length = 1; length < sequence!.length; length++) {
+      const name = nameOf(sequence!.slice(0, length));
+      if (!beginnings.has(name)) beginnings.set(name, own);
+    }
+  }
+  return kept;
+}
+
+/** It was gone before the others would have gone on, or the recording was over. */
+function leftSoon(
+  { client, sessions }: Behaviour,
+  longer: readonly Behaviour[],
+  endUs: number,
+): boolean {
+  const steps = sessions[0]!.length;
+  const last = client.calls.at(-1)!;
+  const stayedUs = (client.closedUs ?? endUs) - last.atUs;
+  let longestUs = 0;
+  for (const other of longer) {
+    const [sequence] = other.sessions;
+    const next = sequence![steps];
+    if (next === undefined) continue;
+    const before = lastCall(sequence![steps - 1]!);
+    longestUs = Math.max(longestUs, firstCall(next).atUs - before.atUs);
+  }
+  return stayedUs <= longestUs;
+}
+
+export function firstCall(one: Folded<TracedCall>): TracedCall {
+  return isLoop(one) ? firstCall(one.rounds[0]![0]!) : one.item;
+}
+
+function lastCall(one: Folded<TracedCall>): TracedCall {
+  return isLoop(one) ? lastCall(one.rounds.at(-1)!.at(-1)!) : one.item;
+}
+
+function kindOf(behaviours: readonly Behaviour[]): Kind {
+  const all = behaviours.flatMap(({ sessions }) => sessions);
+  const longest = all.reduce((a, b) => (b.length > a.length ? b : a));
+  const steps = stepsOf(longest);
+  const periodsUs: number[] = [];
+  let unfinished = 0;
+  for (const { sessions } of behaviours) {
+    for (const [index, session] of sessions.entries()) {
+      fill(steps, session);
+      if (session.length < longest.length) unfinished += 1;
+      const next = sessions[index + 1];
+      if (next !== undefined)
+        periodsUs.push(firstCall(next[0]!).atUs - firstCall(session[0]!).atUs);
+    }
+  }
+  const clients = behaviours.map(({ client }) => client);
+  return { clients, steps, sessions: all.length, periodsUs, unfinished };
+}
+
+const noGaps = (): Gaps => ({ fromCallUs: [], fromAnswerUs: [], fromRoundUs: [] });
+
+function stepsOf(sequence: readonly Folded<TracedCall>[]): Step[] {
+  return sequence.map((one): Step => {
+    if (!isLoop(one)) return callStep(one.item);
+    const steps = isChoice(one) ? [choiceOf(one.rounds)] : stepsOf(one.rounds[0]!);
+    return { kind: 'repeat', gaps: noGaps(), steps, rounds: [], periodsUs: [] };
+  });
+}
+
+const callStep = ({ method, form }: TracedCall): CallStep => ({
+  ...{ kind: 'call', gaps: noGaps(), method, form, calls: [] },
+});
+
+function choiceOf(rounds: readonly (readonly Folded<TracedCall>[])[]): ChooseStep {
+  const options = new Map<number, CallStep>();
+  for (const [one] of rounds)
+    if (!options.has(one!.symbol)) options.set(one!.symbol, callStep(firstCall(one!)));
+  return { kind: 'choose', gaps: noGaps(), options: [...options.values()] };
+}
+
+/** Puts calls into the steps that they are of. */
+function fill(steps: readonly Step[], sequence: readonly Folded<TracedCall>[]): void {
+  for (const [index, one] of sequence.entries()) {
+    const step = steps[index]!;
+    if (index > 0) noteGap(step.gaps, sequence[index - 1]!, firstCall(one));
+    if (step.kind === 'call' && !isLoop(one)) step.calls.push(one.item);
+    else if (step.kind === 'choose') {
+      const { method, form } = firstCall(one);
+      const option = step.options.find((each) => each.method === method && each.form === form);
+      option!.calls.push(firstCall(one));
+    } else if (step.kind === 'repeat' && isLoop(one)) {
+      const isCut = one.rounds.at(-1)!.length < one.rounds[0]!.length;
+      step.rounds.push(one.rounds.length - (isCut ? 1 : 0));
+      let lastUs: number | undefined;
+      for (const round of one.rounds) {
+        const { atUs } = firstCall(round[0]!);
+        if (lastUs !== undefined) step.periodsUs.push(atUs - lastUs);
+        lastUs = atUs;
+        fill(step.steps, round);
+      }
+    }
+  }
+}
+
+function noteGap(
+  { fromCallUs, fromAnswerUs, fromRoundUs }: Gaps,
+  before: Folded<TracedCall>,
+  { atUs }: TracedCall,
+): void {
+  const last = lastCall(before);
+  fromCallUs.push(atUs - last.atUs);
+  fromAnswerUs.push(Math.max(0, atUs - (last.endUs ?? last.atUs)));
+  if (isLoop(before)) fromRoundUs.push(atUs - firstCall(before.rounds.at(-1)![0]!).atUs);
+}

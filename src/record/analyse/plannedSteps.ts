@@ -1,0 +1,256 @@
+import { formatBytes, formatCount, formatDurationMs } from '../../base/units';
+import type { Consequence, Heard } from './causes';
+import type { CallStep, ChooseStep, Gaps, RepeatStep, Step } from './kinds';
+import type { ReadArguments } from './arguments';
+import { spreadOf, type Spread } from './spread';
+
+/** A step as a scenario has it, in the order of its keys, with what is said above it. */
+export interface WrittenStep {
+  readonly comments: readonly string[];
+  readonly keys: Readonly<Record<string, unknown>>;
+  /** Key under which further steps stand, and they; `choose` has a list of them. */
+  readonly steps?: readonly WrittenStep[];
+  readonly ways?: readonly { readonly weight: number; readonly steps: readonly WrittenStep[] }[];
+}
+
+/** How a call is answered. */
+export interface Answering {
+  readonly reply: 'completion' | 'callback' | 'none';
+  readonly callback?: string;
+  readonly receivers?: 'self' | 'group' | 'everyone';
+  /** Callbacks to the caller alone that bring no text back: waited for. */
+  readonly events: readonly string[];
+}
+
+export interface StepFacts {
+  readonly answering: (step: CallStep) => Answering;
+  readonly arguments: (step: CallStep) => ReadArguments;
+  /** Kept values of the answer, each with its JSONPath. */
+  readonly keep: (step: CallStep) => Readonly<Record<string, string>>;
+  /** What it does with its caller and the group. */
+  readonly groupChange: (
+    step: CallStep,
+    values: readonly unknown[],
+  ) => 'join' | 'leave' | 'none' | undefined;
+}
+
+/** Shorter pauses are what networks and programs need anyway. */
+const leastPauseMs = 5;
+/** As many rounds as a scenario may have, and a part of the calls that its sessions may have. */
+const mostTimes = 10_000;
+const mostCallsOfLoop = 20_000;
+
+/** Steps of a session, and how long they take by their pauses alone. */
+export function writeSteps(
+  steps: readonly Step[],
+  facts: StepFacts,
+): { readonly written: readonly WrittenStep[]; readonly pausesMs: number } {
+  const written: WrittenStep[] = [];
+  let pausesMs = 0;
+  for (const [index, step] of steps.entries()) {
+    const before = steps[index - 1];
+    const pause = before === undefined ? undefined : pauseBefore(step, before, facts);
+    if (pause !== undefined) {
+      pausesMs += pause.ms;
+      written.push({ comments: pause.comments, keys: { wait: durationText(pause.ms) } });
+    }
+    const own = writeStep(step, facts);
+    written.push(...own.written);
+    pausesMs += own.pausesMs;
+  }
+  return { written, pausesMs };
+}
+
+type Written = ReturnType<typeof writeSteps>;
+
+function writeStep(step: Step, facts: StepFacts): Written {
+  switch (step.kind) {
+    case 'call':
+      return { written: writeCall(step, facts), pausesMs: 0 };
+    case 'repeat':
+      return writeRepeat(step, facts);
+    case 'choose':
+      return { written: [writeChoose(step, facts)], pausesMs: 0 };
+  }
+}
+
+function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
+  const { values, remarks, texts } = facts.arguments(step);
+  const { reply, callback, receivers, events } = facts.answering(step);
+  const keep = facts.keep(step);
+  const change = facts.groupChange(step, values);
+  const comments = [
+    ...remarks,
+    ...texts.map(({ at, bytes }) => `${at}: ${sizeWords(bytes)}`),
+    ...errorWords(step),
+  ];
+  const given = values.length === 0 ? {} : { arguments: values };
+  if (step.form === 'stream') {
+    const items = Math.max(1, Math.round(mean(step.calls.map((call) => call.items))));
+    return [{ comments, keys: { stream: step.method, ...given, items } }];
+  }
+  const keys = {
+    ...{ call: step.method, ...given, reply },
+    ...(callback !== undefined && { callback, receivers }),
+    ...(change !== undefined && { group: change }),
+    ...(Object.keys(keep).length > 0 && { keep }),
+  };
+  return [
+    { comments, keys },
+    ...events.map((event): WrittenStep => ({ comments: [], keys: { on: event } })),
+  ];
+}
+
+function writeRepeat(step: RepeatStep, facts: StepFacts): Written {
+  const inner = writeSteps(step.steps, facts);
+  const times = timesOf(step);
+  if (times === 1) return inner;
+  const rounds = spreadOf(step.rounds);
+  const everyMs = everyOf(step) === 0 ? 0 : Math.max(everyOf(step), inner.pausesMs);
+  const comments = [
+    ...(rounds.least === rounds.most
+      ? []
+      : [`${formatCount(rounds.least)} to ${formatCount(rounds.most)} rounds were seen`]),
+    ...(everyMs === 0 ? [] : [pauseWords(spreadOf(step.periodsUs))]),
+  ];
+  const every = everyMs === 0 ? {} : { every: durationText(everyMs) };
+  const written = [{ comments, keys: { repeat: times, ...every }, steps: inner.written }];
+  return { written, pausesMs: times * Math.max(everyMs, inner.pausesMs) };
+}
+
+function writeChoose({ options }: ChooseStep, facts: StepFacts): WrittenStep {
+  const ways = options.map((option) => ({
+    weight: option.calls.length,
+    steps: writeCall(option, facts),
+  }));
+  return { comments: ['no order was found: each as often as it was seen'], keys: {}, ways };
+}
+
+export function timesOf(step: RepeatStep): number {
+  const most = Math.min(mostTimes, Math.floor(mostCallsOfLoop / callsOfRound(step)));
+  return Math.min(Math.max(1, most), Math.max(1, Math.round(mean(step.rounds))));
+}
+
+/** Whether rounds were left out that a scenario cannot have. */
+export const isCutShort = (step: RepeatStep): boolean =>
+  timesOf(step) < Math.round(mean(step.rounds)) ||
+  step.steps.some((inner) => inner.kind === 'repeat' && isCutShort(inner));
+
+const callsOfRound = ({ steps }: RepeatStep): number =>
+  steps.reduce(
+    (sum, step) => sum + (step.kind === 'repeat' ? timesOf(step) * callsOfRound(step) : 1),
+    0,
+  );
+
+function everyOf({ periodsUs }: RepeatStep): number {
+  if (periodsUs.length === 0) return 0;
+  const ms = mean(periodsUs) / 1000;
+  return ms < leastPauseMs ? 0 : rounded(ms);
+}
+
+function pauseBefore(
+  { gaps }: Step,
+  before: Step,
+  facts: StepFacts,
+): { readonly ms: number; readonly comments: readonly string[] } | undefined {
+  const numbers = pausesUs(gaps, before, facts);
+  if (numbers.length === 0) return undefined;
+  const spread = spreadOf(numbers);
+  const ms = rounded(spread.mean / 1000);
+  return ms < leastPauseMs ? undefined : { ms, comments: [pauseWords(spread)] };
+}
+
+/** From where the session goes on: after the time of a round, an answer, or at once. */
+function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[] {
+  if (before.kind === 'repeat' && timesOf(before) > 1) {
+    const everyUs = everyOf(before) * 1000;
+    if (everyUs > 0) return gaps.fromRoundUs.map((us) => Math.max(0, us - everyUs));
+  }
+  const last = lastCallStep(before);
+  const waits = last.form === 'stream' || facts.answering(last).reply === 'completion';
+  return waits ? gaps.fromAnswerUs : gaps.fromCallUs;
+}
+
+function lastCallStep(step: Step): CallStep {
+  if (step.kind === 'call') return step;
+  return step.kind === 'repeat' ? lastCallStep(step.steps.at(-1)!) : step.options.at(-1)!;
+}
+
+const mean = (numbers: readonly number[]): number =>
+  numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+
+/** To a thousandth of its size, a tenth of a millisecond at least. */
+function rounded(ms: number): number {
+  const digits = Math.max(1, Math.ceil(Math.log10(Math.max(ms, 1))));
+  return Number(ms.toPrecision(Math.max(3, Math.min(digits, 6))));
+}
+
+/** `2.1s`, `250ms`. */
+export const durationText = (ms: number): string =>
+  ms < 1000 ? `${Number(ms.toFixed(1))}ms` : `${Number((ms / 1000).toFixed(3))}s`;
+
+export function pauseWords({ median, p10, p90 }: Spread): string {
+  const words = (us: number): string => formatDurationMs(Number((us / 1000).toPrecision(3)));
+  if (words(p10) === words(p90)) return `${words(median)} each time`;
+  return `median ${words(median)}, 10 to 90 %: ${words(p10)} to ${words(p90)}`;
+}
+
+export function sizeWords({ least, most, median }: Spread): string {
+  return least === most
+    ? formatBytes(least)
+    : `${formatBytes(least)} to ${formatBytes(most)}, median ${formatBytes(median)}`;
+}
+
+function errorWords({ calls }: CallStep): string[] {
+  const failed = calls.filter(({ error }) => error !== undefined).length;
+  return failed === 0
+    ? []
+    : [`${formatCount(failed)} of ${formatCount(calls.length)} calls were answered with an error`];
+}
+
+/** For people: whom a callback went to. */
+export const heardWords: Readonly<Record<Heard, string>> = {
+  self: 'to the caller',
+  client: 'to one other client',
+  others: 'to others than the caller',
+  everyone: 'to everyone',
+  some: 'to some of the clients',
+};
+
+/**
+ * How calls to a method are answered, by what was found of its callbacks.
+ * @param needsAnswer the session cannot go on without: something of it is kept, or it joins a group
+ */
+export function answeringOf(
+  step: CallStep,
+  consequences: readonly Consequence[],
+  {
+    toRoom,
+    needsAnswer,
+    isFree,
+  }: {
+    readonly toRoom: boolean;
+    readonly needsAnswer: boolean;
+    readonly isFree: (consequence: Consequence) => boolean;
+  },
+): Answering {
+  const mine = consequences.filter(({ method }) => method === step.method);
+  const nearlyAlways = mine.filter(({ followed, calls }) => followed >= calls * 0.9);
+  const countable = nearlyAlways.find(
+    (each) => each.certain && isFree(each) && receiversOf(each.audience, toRoom) !== undefined,
+  );
+  const events = nearlyAlways
+    .filter((each) => each !== countable && each.audience === 'self' && !toRoom)
+    .map(({ target }) => target);
+  if (countable !== undefined && step.form !== 'stream' && !needsAnswer) {
+    const receivers = receiversOf(countable.audience, toRoom)!;
+    return { reply: 'callback', callback: countable.target, receivers, events };
+  }
+  return { reply: step.form === 'send' && !needsAnswer ? 'none' : 'completion', events };
+}
+
+function receiversOf(heard: Heard, toRoom: boolean): Answering['receivers'] {
+  if (heard === 'others' || heard === 'client') return undefined;
+  if (toRoom) return 'group';
+  return heard === 'some' ? undefined : heard;
+}

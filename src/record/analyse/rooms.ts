@@ -1,0 +1,153 @@
+import type { Consequence } from './causes';
+import type { Trace, TracedCall, TracedClient } from './trace';
+import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
+
+/**
+ * Rooms, as groups of a hub: whoever gets a callback has called a method before with a text that the cause of
+ * the callback has too. That method joins, and the text is the name of the room.
+ */
+export interface Rooms {
+  readonly names: ReadonlySet<string>;
+  /** Methods that join: those that all who hear had called first. */
+  readonly joinMethods: ReadonlySet<string>;
+  readonly leaveMethods: ReadonlySet<string>;
+  /** Methods whose callbacks go to a room. */
+  readonly methods: ReadonlySet<string>;
+  /** Some client was in several, which a scenario cannot say. */
+  readonly inSeveral: boolean;
+}
+
+/** So many calls of one method say enough. */
+const mostCalls = 2000;
+const nearlyAll = 0.95;
+const joins = /join|enter|subscribe|connect|open|watch|follow/i;
+const leaves = /leave|exit|unsubscribe|disconnect|quit|close|unwatch|unfollow/i;
+
+interface FirstUse {
+  readonly method: string;
+  readonly atUs: number;
+}
+
+export function findRooms(trace: Trace, consequences: readonly Consequence[]): Rooms {
+  const uses = firstUses(trace);
+  const names = new Set<string>();
+  const joinMethods = new Set<string>();
+  const methods = new Set<string>();
+  for (const consequence of consequences) {
+    const { audience } = consequence;
+    if (audience === 'client') continue;
+    const found = joinOf(trace, consequence, uses);
+    // Who is alone hears itself everywhere: only the name of the method says that it is a room.
+    if (found === undefined || (audience === 'self' && !joins.test(found.joinMethod))) continue;
+    joinMethods.add(found.joinMethod);
+    methods.add(consequence.method);
+    for (const { arguments: values, method } of trace.calls)
+      if (method === consequence.method) {
+        const name = valueAt(values, found.path);
+        if (typeof name === 'string') names.add(name);
+      }
+  }
+  const usedBy = roomsOfClients(trace, names);
+  const inSeveral = [...usedBy.values()].some((rooms) => rooms.size > 1);
+  const leaveMethods = leavesIn(trace, names, joinMethods);
+  return { names, joinMethods, leaveMethods, methods, inSeveral };
+}
+
+function roomsOfClients(
+  { calls }: Trace,
+  names: ReadonlySet<string>,
+): ReadonlyMap<TracedClient, ReadonlySet<string>> {
+  const rooms = new Map<TracedClient, Set<string>>();
+  for (const { client, arguments: values } of calls)
+    visitTexts(values, (text) => {
+      if (names.has(text)) rooms.set(client, (rooms.get(client) ?? new Set()).add(text));
+    });
+  return rooms;
+}
+
+/** Methods with the name of a room whose own names say that they leave it. */
+function leavesIn(
+  { calls }: Trace,
+  names: ReadonlySet<string>,
+  joinMethods: ReadonlySet<string>,
+): Set<string> {
+  const found = new Set<string>();
+  for (const { method, arguments: values } of calls) {
+    if (found.has(method) || joinMethods.has(method) || !leaves.test(method)) continue;
+    visitTexts(values, (text) => {
+      if (names.has(text)) found.add(method);
+    });
+  }
+  return found;
+}
+
+type Uses = ReadonlyMap<TracedClient, ReadonlyMap<string, readonly FirstUse[]>>;
+
+/** Of each text, by client: the methods it was used in, each with the first time. */
+function firstUses({ calls }: Trace): Uses {
+  const all = new Map<TracedClient, Map<string, FirstUse[]>>();
+  for (const { client, method, arguments: values, atUs } of calls) {
+    const ofClient = all.get(client) ?? new Map<string, FirstUse[]>();
+    all.set(client, ofClient);
+    visitTexts(values, (text) => {
+      if (text === '' || text.length > 256) return;
+      const uses = ofClient.get(text) ?? [];
+      ofClient.set(text, uses);
+      if (uses.length < 16 && uses.every((use) => use.method !== method))
+        uses.push({ method, atUs });
+    });
+  }
+  return all;
+}
+
+function joinOf(
+  trace: Trace,
+  { method, target }: Consequence,
+  uses: Uses,
+): { readonly path: Path; readonly joinMethod: string } | undefined {
+  const heard = new Map<TracedCall, TracedClient[]>();
+  for (const { cause, client, target: called } of trace.callbacks) {
+    if (cause === undefined || called !== target || cause.method !== method) continue;
+    const clients = heard.get(cause);
+    if (clients !== undefined) clients.push(client);
+    else if (heard.size < mostCalls) heard.set(cause, [client]);
+  }
+  const votes = new Map<
+    string,
+    { path: Path; joinMethod: string; calls: number; firstUs: number }
+  >();
+  for (const [call, clients] of heard) {
+    visitLeaves(call.arguments, (leaf, path) => {
+      if (typeof leaf !== 'string') return;
+      for (const [joinMethod, firstUs] of joinedBy(leaf, clients, call, uses)) {
+        const key = pathKey([...path, joinMethod]);
+        const vote = votes.get(key) ?? { path: [...path], joinMethod, calls: 0, firstUs };
+        vote.calls += 1;
+        votes.set(key, vote);
+      }
+    });
+  }
+  const [best] = [...votes.values()]
+    .filter(({ calls }) => calls >= heard.size * nearlyAll)
+    .sort((a, b) => a.firstUs - b.firstUs);
+  return best;
+}
+
+/** Other methods that all of these clients had called with the text before the call, and when first. */
+function joinedBy(
+  text: string,
+  clients: readonly TracedClient[],
+  call: TracedCall,
+  uses: Uses,
+): [string, number][] {
+  const [first, ...others] = clients;
+  const of = (client: TracedClient): readonly FirstUse[] =>
+    (uses.get(client)?.get(text) ?? []).filter(
+      ({ method, atUs }) => method !== call.method && atUs <= call.atUs,
+    );
+  return of(first!)
+    .filter(({ method }) =>
+      others.every((client) => of(client).some((use) => use.method === method)),
+    )
+    .map(({ method, atUs }) => [method, atUs]);
+}

@@ -1,0 +1,572 @@
+import { stampBytes } from '../../base/message';
+import { formatCount, formatDurationMs } from '../../base/units';
+import { readArguments, type ReadArguments } from './arguments';
+import { findCauses, type Consequence } from './causes';
+import type { Found, FoundCall, FoundCallback } from './found';
+import { Identities } from './identities';
+import { findKept, type KeptArguments } from './kept';
+import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
+import {
+  answeringOf,
+  durationText,
+  heardWords,
+  isCutShort,
+  writeSteps,
+  type Answering,
+  type StepFacts,
+  type WrittenStep,
+} from './plannedSteps';
+import { ownHeaders } from '../ownHeaders';
+import type { Recording, RecordingHeader } from '../recording';
+import { mostAtOnce } from './presence';
+import { pubSubScenario } from './pubSub';
+import { findRooms, type Rooms } from './rooms';
+import { traceOf, type Trace, type TracedCall } from './trace';
+import { jsonPathOf, lastName, pathKey, valueAt, visitTexts } from './values';
+import { Keys, StepList, yamlText, type WrittenKey } from './yamlText';
+
+/** What a recording becomes. Without `yaml` nothing in it was recognised. */
+export interface FromRecording {
+  readonly yaml?: string;
+  readonly found: Found;
+}
+
+/** More kinds are not written: nobody reads them. */
+const mostKinds = 20;
+/** So many rows stand in the file; further clients take them again in turn. */
+const mostRows = 200;
+/** The longest that a scenario may have, and the longest step. */
+const mostWarmupMs = 3_600_000;
+const mostStepMs = 604_800_000;
+/** Rates stay as they were when a session takes as long as it did; a little room is for answers. */
+const roomMs = 50;
+
+/**
+ * Finds what the clients of a recording did, and writes it as a scenario that does the same. Reads the events
+ * once; time and memory grow with their number, of which a bounded part is read.
+ */
+export async function scenarioFromRecording(recording: Recording): Promise<FromRecording> {
+  if (recording.header.kind === 'webpubsub') return pubSubScenario(recording);
+  const trace = await traceOf(recording);
+  return new Analysis(recording.header, trace).result();
+}
+
+class Analysis {
+  private readonly consequences: readonly Consequence[];
+  private readonly rooms: Rooms;
+  private readonly kinds: readonly Kind[];
+  private readonly kept: KeptArguments;
+  private readonly identities = new Identities();
+  private readonly names = new Map<CallStep, Map<string, string>>();
+  private readonly read = new Map<CallStep, ReadArguments>();
+  private readonly answers = new Map<CallStep, Answering>();
+  private readonly leftOut: Map<string, number>;
+  /** Methods whose callbacks go to rooms that a scenario cannot have. */
+  private readonly notCounted = new Set<string>();
+
+  constructor(
+    private readonly header: RecordingHeader,
+    private readonly trace: Trace,
+  ) {
+    this.leftOut = new Map(trace.leftOut);
+    this.consequences = findCauses(trace);
+    this.kinds = this.readableKinds(kindsOf(trace));
+    this.rooms = this.usableRooms(findRooms(trace, this.consequences));
+    const stepOf = new Map<TracedCall, CallStep>();
+    const places = new Map<CallStep, number>();
+    for (const { steps } of this.kinds)
+      for (const step of callsIn(steps)) {
+        places.set(step, places.size);
+        for (const call of step.calls) stepOf.set(call, step);
+      }
+    const chosen = new Set(this.kinds.flatMap(({ steps }) => choicesIn(steps)));
+    this.kept = findKept(
+      trace.clients,
+      stepOf,
+      // What is one of several ways may not have been done.
+      (from, step) => places.get(from)! < places.get(step)! && !chosen.has(from),
+    );
+    this.nameKept();
+  }
+
+  result(): FromRecording {
+    const written = this.kinds.map((kind) => this.session(kind));
+    const found = this.found(written);
+    if (written.length === 0) return { found };
+    return { yaml: yamlText(this.head(found), this.file(written)), found };
+  }
+
+  /** Rooms that a scenario can have; the others keep their names, and who hears what in them is not counted. */
+  private usableRooms(rooms: Rooms): Rooms {
+    const isShared = this.usesOf(rooms).some((kinds) => kinds > 1);
+    if (!rooms.inSeveral && !isShared) return rooms;
+    this.leave(
+      rooms.inSeveral
+        ? 'client in several rooms: no callback is counted for a room'
+        : 'clients of several kinds in one room: it keeps its name, and no callback is counted for it',
+    );
+    for (const method of rooms.methods) this.notCounted.add(method);
+    const none = new Set<string>();
+    return { ...rooms, names: none, joinMethods: none, leaveMethods: none, methods: none };
+  }
+
+  /** By how many kinds of clients each room is used: groups of a run are of one entry of a mix. */
+  private usesOf({ names }: Rooms): number[] {
+    const kindsIn = new Map<string, Set<Kind>>();
+    for (const kind of this.kinds)
+      for (const { calls } of kind.clients)
+        for (const { arguments: values } of calls)
+          visitTexts(values, (text) => {
+            if (names.has(text)) kindsIn.set(text, (kindsIn.get(text) ?? new Set()).add(kind));
+          });
+    return [...kindsIn.values()].map(({ size }) => size);
+  }
+
+  private readableKinds(kinds: readonly Kind[]): readonly Kind[] {
+    for (const { clients } of kinds.slice(mostKinds))
+      this.leave(`clients of further kinds, beyond ${mostKinds}`, clients.length);
+    return kinds.slice(0, mostKinds);
+  }
+
+  private leave(what: string, times = 1): void {
+    this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
+  }
+
+  /** One room alone keeps its name: the hub may know no other. */
+  private get roomNames(): ReadonlySet<string> {
+    return this.rooms.names;
+  }
+
+  private nameKept(): void {
+    const taken = new Set(reservedNames);
+    for (const paths of this.kept.values()) {
+      for (const { from, path } of paths.values()) {
+        const named = this.names.get(from) ?? new Map<string, string>();
+        this.names.set(from, named);
+        const place = jsonPathOf(path);
+        if (named.has(place)) continue;
+        const name = freeName(lastName(path) ?? from.method, taken);
+        taken.add(name);
+        named.set(place, name);
+      }
+    }
+  }
+
+  private argumentsOf(step: CallStep): ReadArguments {
+    const known = this.read.get(step);
+    if (known !== undefined) return known;
+    const kept = new Map<string, string>();
+    for (const [key, { from, path }] of this.kept.get(step) ?? [])
+      kept.set(key, this.names.get(from)!.get(jsonPathOf(path))!);
+    const { callback } = this.answeringOf(step);
+    const echoed = this.consequences.find(
+      ({ method, target }) => method === step.method && target === callback,
+    )?.echoed;
+    const read = readArguments({
+      ...{ step, kept, rooms: this.roomNames, identities: this.identities },
+      echoed: echoed && pathKey(echoed),
+      leastEchoBytes: stampBytes,
+      startedMs: Date.parse(this.header.startedAt),
+    });
+    this.read.set(step, read);
+    for (const what of read.notRecognised) this.leave(what, step.calls.length);
+    return read;
+  }
+
+  private answeringOf(step: CallStep): Answering {
+    const known = this.answers.get(step);
+    if (known !== undefined) return known;
+    const isCounted = !this.notCounted.has(step.method);
+    const toRoom = this.rooms.methods.has(step.method) || !isCounted;
+    const needsAnswer = this.names.has(step) || this.changeOf(step) !== undefined;
+    const isFree = (each: Consequence): boolean => isCounted && this.isFree(each);
+    const answering = answeringOf(step, this.consequences, { toRoom, needsAnswer, isFree });
+    this.answers.set(step, answering);
+    return answering;
+  }
+
+  private changeOf({ method, form }: CallStep): 'join' | 'leave' | undefined {
+    if (form === 'stream') return undefined;
+    if (this.rooms.joinMethods.has(method)) return 'join';
+    return this.rooms.leaveMethods.has(method) ? 'leave' : undefined;
+  }
+
+  /** Whether the text that comes back is one that people write, and random text may stand in its place. */
+  private isFree({ method, echoed }: Consequence): boolean {
+    if (echoed === undefined) return false;
+    const texts = new Set<string>();
+    for (const call of this.trace.calls) {
+      if (call.method !== method) continue;
+      const text = valueAt(call.arguments, echoed);
+      if (typeof text !== 'string') continue;
+      if (this.roomNames.has(text)) return false;
+      texts.add(text);
+      if (texts.size > 1 || /\s/.test(text) || text.length >= 12) return true;
+    }
+    return false;
+  }
+
+  private session(kind: Kind): Session {
+    const facts: StepFacts = {
+      answering: (step) => this.answeringOf(step),
+      arguments: (step) => this.argumentsOf(step),
+      keep: (step) =>
+        Object.fromEntries([...(this.names.get(step) ?? [])].map(([path, name]) => [name, path])),
+      groupChange: (step, values) => {
+        const written = JSON.stringify(values);
+        if (!written.includes('{group}')) return undefined;
+        // By its name it would be taken for one that does.
+        return this.changeOf(step) ?? (/^(?:join|leave)/i.test(step.method) ? 'none' : undefined);
+      },
+    };
+    const { written, pausesMs } = writeSteps(kind.steps, facts);
+    const lastsMs =
+      kind.periodsUs.length > 0 ? meanOf(kind.periodsUs) / 1000 : this.presenceMs(kind);
+    // Where rounds were left out, it is shorter than it was.
+    const isCut = kind.steps.some((step) => step.kind === 'repeat' && isCutShort(step));
+    const longMs = isCut ? pausesMs + roomMs : Math.max(lastsMs, pausesMs + roomMs);
+    // As it is written.
+    const intervalMs = Number(longMs.toFixed(longMs < 1000 ? 1 : 0));
+    return { kind, steps: written, intervalMs };
+  }
+
+  /** How long a client of the kind was there, by sessions that it did. */
+  private presenceMs({ clients, sessions }: Kind): number {
+    const us = clients.reduce(
+      (sum, { open, closedUs }) => sum + (closedUs ?? this.trace.endUs) - open.t,
+      0,
+    );
+    return us / sessions / 1000;
+  }
+
+  private file(sessions: readonly Session[]): Keys {
+    const isMix = sessions.length > 1;
+    const parts = sessions.map((session) => this.scenario(session, isMix));
+    return new Keys({
+      config: { value: this.config(sessions) },
+      ...(isMix ? { scenarios: { value: parts } } : { scenario: { value: parts[0] } }),
+    });
+  }
+
+  private config(sessions: readonly Session[]): Keys {
+    const { clients } = this.trace;
+    const active = sessions.reduce((sum, { kind }) => sum + kind.clients.length, 0);
+    const listening = clients.length - active;
+    const longestMs = Math.max(...sessions.map(({ intervalMs }) => intervalMs));
+    const warmupMs = Math.min(mostWarmupMs, Math.ceil(longestMs / 1000) * 1000);
+    const [transport] = mostFrequent(clients.map(({ open }) => open.transport));
+    const [protocol] = mostFrequent(clients.map(({ open }) => open.protocol));
+    const keys: Record<string, WrittenKey> = {
+      target: { value: this.target() },
+      connections: {
+        value: clients.length,
+        beside: `the clients that were seen${this.atOnce() < clients.length ? `, ${this.atOnce()} at a time` : ''}; raise it`,
+      },
+    };
+    if (listening > 0)
+      keys['baseSending'] = { value: active, beside: `${listening} only listened` };
+    keys['warmup'] = {
+      value: durationText(warmupMs),
+      beside: 'sessions begin one after the other; then their rates are those recorded',
+    };
+    keys['singleStepDuration'] = {
+      value: durationText(stepMs(longestMs)),
+      beside: 'whole sessions',
+    };
+    if (transport !== undefined && transport !== 'WebSockets')
+      keys['transport'] = { value: transport };
+    if (protocol === 'messagepack') keys['protocol'] = { value: protocol };
+    this.addSecrets(keys);
+    const rows = this.identities.rows(clients.map(({ id }) => id)).slice(0, mostRows);
+    if (rows.length > 0)
+      keys['identities'] = {
+        above: [
+          'What differed by client; after the last comes the first again.',
+          ...(sessions.length > 1
+            ? [
+                'Rows go to connections of every kind; values that a kind did not have are of others.',
+              ]
+            : []),
+        ],
+        value: rows.map(
+          (row) =>
+            new Keys(
+              Object.fromEntries(Object.entries(row).map(([name, value]) => [name, { value }])),
+            ),
+        ),
+      };
+    return new Keys(keys);
+  }
+
+  /** Of several hubs that of most clients. */
+  private target(): string {
+    const { target } = this.header;
+    const [path] = mostFrequent(this.trace.clients.map(({ open }) => open.path));
+    try {
+      const url = new URL(target);
+      url.search = '';
+      // A redirected client's path is one of the service, not of the hub that it asked first.
+      if (path !== undefined && !path.startsWith('/client')) url.pathname = path;
+      return url.href;
+    } catch {
+      return 'http://localhost/';
+    }
+  }
+
+  private get secretName(): string {
+    const parts = this.target().split(/[/?]/);
+    const names = parts.filter((part) => /^[A-Za-z][\w-]{0,40}$/.test(part));
+    return (names.at(-1) ?? 'hub').replaceAll('_', '-').toLowerCase();
+  }
+
+  private addSecrets(keys: Record<string, WrittenKey>): void {
+    const { clients } = this.trace;
+    const tokens = clients.filter(
+      ({ open }) => open.token === true || open.query.includes('access_token'),
+    ).length;
+    const cookies = clients.some(({ open }) => open.cookies === true);
+    if (tokens > 0)
+      keys['accessToken'] = {
+        value: `\${secret:${this.secretName}}`,
+        beside: `a token was seen, it is not written here`,
+      };
+    const query = this.ownQuery();
+    const own = this.ownHeaders();
+    if (cookies || own.length > 0)
+      keys['headers'] = {
+        above: [
+          ...(cookies ? ['Cookies were seen; where the hub needs them, set the secret.'] : []),
+          ...(own.length > 0
+            ? ["The application's own headers; their values are not written here."]
+            : []),
+        ],
+        value: new Keys({
+          ...(cookies && { Cookie: { value: `\${secret:${this.secretName}-cookie}` } }),
+          ...Object.fromEntries(
+            own.map((name) => [
+              name,
+              { value: `\${secret:${this.secretName}-${secretNameFor(name)}}` },
+            ]),
+          ),
+        }),
+      };
+    if (query.length > 0)
+      keys['query'] = {
+        above: ['Parameters that were seen; their values are not written here.'],
+        value: new Keys(
+          Object.fromEntries(
+            query.map((name) => [name, { value: `\${secret:${secretNameFor(name)}}` }]),
+          ),
+        ),
+      };
+  }
+
+  /** Query parameters that are not of the protocol. */
+  private ownQuery(): string[] {
+    const names = new Set(this.trace.clients.flatMap(({ open }) => open.query));
+    return [...names].filter((name) => !protocolQuery.test(name)).slice(0, 20);
+  }
+
+  private ownHeaders(): string[] {
+    const names = new Set(this.trace.clients.flatMap(({ open }) => open.headers ?? []));
+    return ownHeaders([...names]);
+  }
+
+  private atOnce(): number {
+    return mostAtOnce(this.trace.clients);
+  }
+
+  private scenario({ kind, steps, intervalMs }: Session, isMix: boolean): Keys {
+    const groups = this.roomNames.size;
+    const usesRooms = callsIn(kind.steps).some((step) => this.usesRoom(step));
+    const parameters = new Keys({
+      sessionInterval: { above: this.sessionWords(kind), value: durationText(intervalMs) },
+      ...(groups > 0 &&
+        usesRooms && {
+          groupCount: { value: groups, beside: `rooms that were seen; {group} is the name of one` },
+        }),
+      steps: { value: new StepList(steps) },
+    });
+    return new Keys({
+      name: { value: 'session' },
+      ...(isMix && {
+        senders: {
+          value: kind.clients.length,
+          beside: 'clients that did this; a share such as 50% grows with connections',
+        },
+      }),
+      parameters: { value: parameters },
+    });
+  }
+
+  private usesRoom(step: CallStep): boolean {
+    const { receivers } = this.answeringOf(step);
+    return (
+      receivers === 'group' || JSON.stringify(this.argumentsOf(step).values).includes('{group}')
+    );
+  }
+
+  private sessionWords({ clients, sessions, unfinished }: Kind): string[] {
+    const seen = `${counted(clients.length, 'client')}, ${counted(sessions, 'session')}`;
+    const rest = unfinished === 0 ? '' : `, ${formatCount(unfinished)} of them not to the end`;
+    return [`${seen}${rest}.`];
+  }
+
+  private head(found: Found): string[] {
+    const day = this.header.startedAt.slice(0, 10);
+    const spoken = [...found.transports, ...found.protocols].join(', ');
+    const calls = found.calls.map(({ method, as }) => `${method} (${as})`);
+    const heard = found.callbacks.filter(({ recognised }) => recognised);
+    const lost = [
+      ...found.callbacks
+        .filter(({ recognised }) => !recognised)
+        .map(({ target, count, as }) => `${formatCount(count)} ${target} (${as})`),
+      ...found.notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`),
+    ];
+    return [
+      `Recorded ${day} from ${this.target()}: ${counted(found.clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(found.messages, 'message')} (${spoken}).`,
+      ...wrap(
+        `Recognised: ${[...calls, ...heard.map(({ target, as }) => `callback ${target} (${as})`)].join(', ')}.`,
+      ),
+      ...(lost.length === 0 ? [] : wrap(`Not recognised: ${lost.join('; ')}.`)),
+    ];
+  }
+
+  private found(sessions: readonly Session[]): Found {
+    const { clients, messages, endUs } = this.trace;
+    const { startedAt, kind } = this.header;
+    const keys: Record<string, WrittenKey> = {};
+    this.addSecrets(keys);
+    return {
+      ...{ target: this.target(), startedAt, kind, clients: clients.length, messages },
+      transports: [...new Set(clients.map(({ open }) => open.transport))],
+      protocols: [...new Set(clients.map(({ open }) => open.protocol))],
+      clientsAtOnce: this.atOnce(),
+      seconds: endUs / 1_000_000,
+      kinds: sessions.map(({ kind: each }) => ({
+        clients: each.clients.length,
+        ...{ sessions: each.sessions, unfinished: each.unfinished },
+        calls: [...new Set(callsIn(each.steps).map(({ method }) => method))],
+      })),
+      calls: this.foundCalls(),
+      callbacks: this.foundCallbacks(),
+      notRecognised: [...this.leftOut].map(([what, count]) => ({ what, count })),
+      secrets: [...secretsIn(keys), ...this.identities.secrets],
+    };
+  }
+
+  private foundCalls(): FoundCall[] {
+    const found = new Map<string, { count: number; as: Set<string> }>();
+    for (const { steps } of this.kinds)
+      for (const step of callsIn(steps)) {
+        const each = found.get(step.method) ?? { count: 0, as: new Set() };
+        found.set(step.method, each);
+        each.count += step.calls.length;
+        each.as.add(this.callWords(step));
+      }
+    return [...found].map(([method, { count, as }]) => ({ method, count, as: [...as].join('; ') }));
+  }
+
+  private callWords(step: CallStep): string {
+    const { reply, callback } = this.answeringOf(step);
+    if (step.form === 'stream') return 'stream';
+    const change = this.changeOf(step);
+    if (change !== undefined) return change === 'join' ? 'joins a room' : 'leaves a room';
+    if (reply === 'callback') return `answered by ${callback!}`;
+    return reply === 'completion' ? 'answered' : 'sent, no answer';
+  }
+
+  private foundCallbacks(): FoundCallback[] {
+    const all = new Map<string, number>();
+    for (const { target } of this.trace.callbacks) all.set(target, (all.get(target) ?? 0) + 1);
+    const counted = new Set<string>();
+    for (const { callback, events } of this.answers.values()) {
+      if (callback !== undefined) counted.add(callback);
+      for (const event of events) counted.add(event);
+    }
+    return [...all].map(([target, count]) => {
+      const [cause] = this.consequences
+        .filter((each) => each.target === target)
+        .sort((a, b) => b.count - a.count);
+      const recognised = counted.has(target);
+      if (cause === undefined) return { target, count, recognised, as: 'no call caused it' };
+      const heard =
+        (this.rooms.methods.has(cause.method) || this.notCounted.has(cause.method)) &&
+        cause.audience !== 'others'
+          ? 'to the room'
+          : heardWords[cause.audience];
+      const as = `${heard}, after ${cause.method}${recognised ? '' : '; not counted'}`;
+      return { target, count, recognised, as };
+    });
+  }
+}
+
+/** Whole sessions, so that none of their calls is counted more often than the others. */
+const stepMs = (sessionMs: number): number =>
+  Math.min(mostStepMs, sessionMs * Math.max(2, Math.ceil(60_000 / sessionMs)));
+
+interface Session {
+  readonly kind: Kind;
+  readonly steps: readonly WrittenStep[];
+  readonly intervalMs: number;
+}
+
+/** Placeholders that are there already. */
+const reservedNames = [
+  ...['sender', 'senderIndex', 'receiver', 'group', 'sequence', 'time', 'ticks', 'text', 'file'],
+  ...['identity', 'data', 'index', 'row'],
+];
+const protocolQuery =
+  /^(?:id|access_token|negotiateVersion|connectionToken|transport|hub|useStatefulReconnect|asrs[._].*|_|clientId)$/i;
+
+/** Letters alone, as placeholders have. */
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  const plain = wanted.replace(/[^A-Za-z]/g, '').slice(0, 30) || 'value';
+  const start = plain[0]!.toLowerCase() + plain.slice(1);
+  let name = taken.has(start) ? `${start}Kept` : start;
+  for (let letter = 1; taken.has(name); letter++)
+    name = `${start}${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[letter % 26]}${'x'.repeat(letter / 26)}`;
+  return name;
+}
+
+const secretNameFor = (name: string): string => {
+  const plain = name
+    .replace(/[^\w-]/g, '')
+    .replaceAll('_', '-')
+    .toLowerCase();
+  return /^[a-z]/.test(plain) ? plain.slice(0, 60) : `query-${plain.slice(0, 60)}`;
+};
+
+const secretsIn = (keys: Readonly<Record<string, WrittenKey>>): string[] =>
+  Object.values(keys).flatMap(({ value }) => {
+    if (value instanceof Keys) return secretsIn(value.keys);
+    const name = typeof value === 'string' ? /^\$\{secret:([^}]+)\}$/.exec(value)?.[1] : undefined;
+    return name === undefined ? [] : [name];
+  });
+
+const meanOf = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+
+const counted = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+
+/** The most frequent first. */
+function mostFrequent<T>(values: readonly T[]): T[] {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
+}
+
+/** Lines of a comment. */
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + word.length > 110) {
+      lines.push(line);
+      line = ' ';
+    }
+    line += line === '' || line === ' ' ? word.padStart(word.length + line.length) : ` ${word}`;
+  }
+  return line.trim() === '' ? lines : [...lines, line];
+}

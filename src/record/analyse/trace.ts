@@ -1,0 +1,235 @@
+import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
+import { isHubMessage, type Recording, type RecordedEvent, type OpenEvent } from '../recording';
+
+/** What clients did, call by call, as it is needed to find a pattern in it. Times are microseconds since the recording began. */
+export interface Trace {
+  readonly clients: readonly TracedClient[];
+  /** Of all clients, in the order in which they left. */
+  readonly calls: readonly TracedCall[];
+  /** Of all clients, in the order in which they came. */
+  readonly callbacks: readonly TracedCallback[];
+  /** Messages of the hub protocol, without pings. */
+  readonly messages: number;
+  /** Of the last event. */
+  readonly endUs: number;
+  /** What was not read, and how often. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+export interface TracedClient {
+  readonly id: number;
+  readonly open: OpenEvent;
+  /** Absent when it was there at the end. */
+  closedUs?: number;
+  readonly calls: TracedCall[];
+}
+
+/** How a call wants its answer: one, items of a stream, or none. */
+export type CallForm = 'call' | 'stream' | 'send';
+
+export interface TracedCall {
+  readonly client: TracedClient;
+  /** Among the calls of its client, from 0. */
+  readonly index: number;
+  readonly form: CallForm;
+  readonly method: string;
+  /** The same text for the same form and method. */
+  readonly key: string;
+  readonly arguments: readonly unknown[];
+  readonly bytes: number;
+  readonly atUs: number;
+  /** Of its answer, the end of its stream too. */
+  endUs?: number;
+  result?: unknown;
+  error?: string;
+  /** That came back, and that went up with it. */
+  items: number;
+  lastItemUs?: number;
+  uploaded: number;
+}
+
+export interface TracedCallback {
+  readonly client: TracedClient;
+  readonly target: string;
+  readonly arguments: readonly unknown[];
+  readonly bytes: number;
+  readonly atUs: number;
+  /** The call that made the server send it, as far as that could be found. */
+  cause?: TracedCall;
+}
+
+/** What is analysed at most: beyond it a recording says nothing new, and memory ends. */
+const mostMessages = 1_000_000;
+const mostBytes = 256 * 1024 * 1024;
+
+/** Reads the events of a recording, as many as are analysed. */
+export async function traceOf({ events }: Recording): Promise<Trace> {
+  const builder = new TraceBuilder();
+  for await (const event of events) if (!builder.add(event)) break;
+  return builder.trace();
+}
+
+class TraceBuilder {
+  private readonly clients = new Map<number, TracedClient>();
+  private readonly calls: TracedCall[] = [];
+  private readonly callbacks: TracedCallback[] = [];
+  private readonly leftOut = new Map<string, number>();
+  /** Those without an answer yet, by client and id. */
+  private readonly open = new Map<TracedClient, Map<string, TracedCall>>();
+  private readonly uploads = new Map<TracedClient, Map<string, TracedCall>>();
+  private readonly keys = {
+    call: new Map<string, string>(),
+    stream: new Map<string, string>(),
+    send: new Map<string, string>(),
+  };
+  private messages = 0;
+  private bytes = 0;
+  private endUs = 0;
+
+  /** @returns whether more is wanted */
+  add(event: RecordedEvent): boolean {
+    this.endUs = Math.max(this.endUs, event.t);
+    if (event.ev === 'open') {
+      this.clients.set(event.client, { id: event.client, open: event, calls: [] });
+      return true;
+    }
+    if (event.ev === 'gap') {
+      this.leave('event that was not recorded in time', event.events);
+      return true;
+    }
+    const client = this.clients.get(event.client);
+    if (client === undefined) return true;
+    if (event.ev === 'close') {
+      client.closedUs ??= event.t;
+      this.open.delete(client);
+      this.uploads.delete(client);
+      return true;
+    }
+    if ('raw' in event) {
+      const from = event.ev === 'out' ? 'from clients' : 'from the server';
+      this.leave(`message ${from}, not understood: ${event.why}`);
+      return true;
+    }
+    if (this.messages >= mostMessages || this.bytes > mostBytes) {
+      this.leave('everything behind the first part, which is analysed');
+      return false;
+    }
+    if (!isHubMessage(event.m)) {
+      this.leave(`message of Web PubSub of type ${event.m.type}`);
+      return true;
+    }
+    if (event.ev === 'out') this.sent(client, event.m, event);
+    else this.came(client, event.m, event);
+    return true;
+  }
+
+  trace(): Trace {
+    const { calls, callbacks, messages, endUs, leftOut } = this;
+    return { clients: [...this.clients.values()], calls, callbacks, messages, endUs, leftOut };
+  }
+
+  private sent(
+    client: TracedClient,
+    message: HubMessage,
+    { t, bytes }: { readonly t: number; readonly bytes: number },
+  ): void {
+    const { invocation, streamInvocation, streamItem, completion, cancelInvocation } =
+      hubMessageType;
+    switch (message.type) {
+      case invocation:
+      case streamInvocation: {
+        this.count(bytes);
+        const { target: method, invocationId, streamIds = [] } = message;
+        const answered = invocationId === undefined ? 'send' : 'call';
+        const form = message.type === streamInvocation ? 'stream' : answered;
+        const call: TracedCall = {
+          ...{ client, index: client.calls.length, form, method, key: this.keyOf(form, method) },
+          ...{ arguments: message.arguments, bytes, atUs: t, items: 0, uploaded: 0 },
+        };
+        client.calls.push(call);
+        this.calls.push(call);
+        if (invocationId !== undefined) idsOf(this.open, client).set(invocationId, call);
+        for (const id of streamIds) idsOf(this.uploads, client).set(id, call);
+        return;
+      }
+      case streamItem: {
+        this.count(bytes);
+        const call = this.uploads.get(client)?.get(message.invocationId);
+        if (call !== undefined) call.uploaded += 1;
+        return;
+      }
+      case completion:
+        this.count(bytes);
+        // The end of what goes up, or what a client answers to a question of the server.
+        if (this.uploads.get(client)?.delete(message.invocationId) !== true)
+          this.leave('answer of a client to a call of the server');
+        return;
+      case cancelInvocation:
+        this.count(bytes);
+        this.leave('stream that a client gave up');
+        return;
+      default:
+    }
+  }
+
+  private came(
+    client: TracedClient,
+    message: HubMessage,
+    { t, bytes }: { readonly t: number; readonly bytes: number },
+  ): void {
+    const { invocation, streamItem, completion } = hubMessageType;
+    switch (message.type) {
+      case invocation:
+        this.count(bytes);
+        this.callbacks.push({
+          ...{ client, target: message.target, arguments: message.arguments, bytes, atUs: t },
+        });
+        return;
+      case streamItem: {
+        this.count(bytes);
+        const call = this.open.get(client)?.get(message.invocationId);
+        if (call === undefined) return;
+        call.items += 1;
+        call.lastItemUs = t;
+        return;
+      }
+      case completion: {
+        this.count(bytes);
+        const ids = this.open.get(client);
+        const call = ids?.get(message.invocationId);
+        if (call === undefined) return;
+        ids!.delete(message.invocationId);
+        call.endUs = t;
+        if (message.error === undefined) call.result = message.result;
+        else call.error = message.error;
+        return;
+      }
+      default:
+    }
+  }
+
+  private keyOf(form: CallForm, method: string): string {
+    const keys = this.keys[form];
+    let key = keys.get(method);
+    if (key === undefined) keys.set(method, (key = `${form} ${method}`));
+    return key;
+  }
+
+  private count(bytes: number): void {
+    this.messages += 1;
+    this.bytes += bytes;
+  }
+
+  private leave(what: string, times = 1): void {
+    this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
+  }
+}
+
+function idsOf(
+  all: Map<TracedClient, Map<string, TracedCall>>,
+  client: TracedClient,
+): Map<string, TracedCall> {
+  let ids = all.get(client);
+  if (ids === undefined) all.set(client, (ids = new Map<string, TracedCall>()));
+  return ids;
+}

@@ -1,0 +1,139 @@
+import { isSecretName } from '../../base/secretName';
+
+/** Where a value stands in the arguments of a call or in an answer: members by name, items by number. */
+export type Path = readonly (string | number)[];
+
+/** A deeper or larger value is not looked into: nobody writes it into a scenario by hand. */
+const deepest = 12;
+const mostLeaves = 200;
+
+/**
+ * Visits texts, numbers, flags and nulls; of each list and map as many as a scenario may have. The path is the
+ * visitor's for the time of the visit: who keeps it copies it.
+ */
+export function visitLeaves(
+  value: unknown,
+  visit: (leaf: string | number | boolean | null, path: Path) => void,
+): void {
+  let left = mostLeaves;
+  const path: (string | number)[] = [];
+  const walkAt = (step: string | number, node: unknown): void => {
+    path.push(step);
+    walk(node);
+    path.pop();
+  };
+  const walk = (node: unknown): void => {
+    if (left <= 0 || path.length > deepest) return;
+    if (typeof node !== 'object' || node === null) {
+      left -= 1;
+      if (isLeaf(node)) visit(node, path);
+    } else if (Array.isArray(node)) {
+      for (let at = 0; at < node.length && left > 0; at++) walkAt(at, node[at]);
+    } else {
+      for (const name in node) walkAt(name, (node as Readonly<Record<string, unknown>>)[name]);
+    }
+  };
+  walk(value);
+}
+
+/** The same for texts and numbers, where nobody asks for the place. */
+export function visitValues(value: unknown, visit: (leaf: string | number) => void): void {
+  let left = mostLeaves;
+  const walk = (node: unknown, depth: number): void => {
+    if (left <= 0 || depth > deepest) return;
+    if (typeof node === 'string' || typeof node === 'number') visit(node);
+    if (typeof node !== 'object' || node === null) left -= 1;
+    else if (Array.isArray(node)) for (const item of node) walk(item, depth + 1);
+    else
+      for (const name in node) walk((node as Readonly<Record<string, unknown>>)[name], depth + 1);
+  };
+  walk(value, 0);
+}
+
+export const visitTexts = (value: unknown, visit: (text: string) => void): void =>
+  visitValues(value, (leaf) => {
+    if (typeof leaf === 'string') visit(leaf);
+  });
+
+const isLeaf = (value: unknown): value is string | number | boolean | null =>
+  value === null ||
+  typeof value === 'string' ||
+  typeof value === 'number' ||
+  typeof value === 'boolean';
+
+/** Undefined where there is nothing. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let node = value;
+  for (const step of path) {
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, step)) return undefined;
+    node = (node as Readonly<Record<string | number, unknown>>)[step];
+  }
+  return node;
+}
+
+/** The innermost name; undefined where there are only lists. */
+export function lastName(path: Path): string | undefined {
+  const names = path.filter((step) => typeof step === 'string');
+  return names.at(-1);
+}
+
+/** One text for one path. */
+export const pathKey = (path: Path): string => JSON.stringify(path);
+
+/** As RFC 9535 ("JSONPath: Query Expressions for JSON") writes it. */
+export function jsonPathOf(path: Path): string {
+  const step = (part: string | number): string => {
+    if (typeof part === 'number') return `[${part}]`;
+    if (/^[A-Za-z_]\w{0,200}$/.test(part)) return `.${part}`;
+    return `['${part.replace(/[\\']/g, '\\$&')}']`;
+  };
+  return `$${path.map(step).join('')}`;
+}
+
+const jwt = /^eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?$/;
+const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const longHex = /^[\da-f]{32,}$/i;
+const longBase64 = /^[\w+/-]{24,}={0,2}$/;
+
+/**
+ * Whether a text looks like something that lets somebody in: a token, or a long key in hex or base64. Ids as
+ * GUIDs do not.
+ */
+export function looksSecret(text: string): boolean {
+  const bare = text.replace(/^(?:Bearer|Basic)\s+/i, '');
+  if (bare !== text && bare.length >= 8) return true;
+  if (jwt.test(bare)) return true;
+  if (guid.test(bare)) return false;
+  if (longHex.test(bare)) return true;
+  // Words have no digits, names one case: a key has all three.
+  return longBase64.test(bare) && /\d/.test(bare) && /[a-z]/.test(bare) && /[A-Z]/.test(bare);
+}
+
+/** The last word of a name, however it is written: `userPin`, `user_pin`, `PIN`. */
+const isOfPayments = (name: string): boolean =>
+  /(?:credit|debit|card)[-_ ]?(?:card|no|num|number)$/i.test(name) ||
+  /^(?:pin|passcode|cvv2?|cvc2?|iban|ssn|otp)$/i.test(
+    name.split(/[-_ ]|(?<=[a-z])(?=[A-Z])/).at(-1)!,
+  );
+
+/** 13 to 19 digits with a check digit, as payment cards have (ISO/IEC 7812-1, Annex B: Luhn formula). */
+function isCardNumber(text: string): boolean {
+  if (!/^[2-6](?:[ -]?\d){12,18}$/.test(text)) return false;
+  const sum = text
+    .replace(/\D/g, '')
+    .split('')
+    .reverse()
+    .reduce((total, digit, at) => {
+      const twice = Number(digit) * (at % 2 === 0 ? 1 : 2);
+      return total + (twice > 9 ? twice - 9 : twice);
+    }, 0);
+  return sum % 10 === 0;
+}
+
+/** By the name of the member that holds it, or by its look. */
+export function isSecret(leaf: unknown, path: Path): boolean {
+  const name = lastName(path);
+  if (name !== undefined && (isSecretName(name) || isOfPayments(name)))
+    return leaf !== null && leaf !== '' && typeof leaf !== 'boolean';
+  return typeof leaf === 'string' && (looksSecret(leaf) || isCardNumber(leaf));
+}

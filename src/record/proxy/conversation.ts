@@ -1,0 +1,238 @@
+import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/hubCodec';
+import {
+  HubMessageError,
+  hubMessageType,
+  readHandshakeAnswer,
+  recordSeparator,
+  textIn,
+} from '../../wire/message/hubMessage';
+import { objectIn } from '../../wire/message/jsonScan';
+import { bodyLengthAt, prefixBytes } from '../../wire/message/messagePack';
+import { shownText } from '../../wire/connectFailure';
+import { ByteRest } from '../../wire/socket/frameReader';
+import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
+import {
+  readProtobufClientMessage,
+  readProtobufServerMessage,
+} from '../../wire/webpubsub/protobufMessages';
+import type { Direction, RecordedKind, RecordedMessage, RecordedPubSub } from '../recording';
+import { maximumMessageBytes } from './frameTap';
+import { recordedHubMessage, recordedPayload, recordedProtobuf } from './recordedValue';
+
+/** What is understood of one client's traffic. */
+export interface ConversationListener {
+  /** What the client speaks; comes once, before everything else. */
+  opened(protocol: string): void;
+  message(direction: Direction, message: RecordedMessage, bytes: number): void;
+  raw(direction: Direction, bytes: number, why: string): void;
+  /** The server said why it ends the connection. */
+  ending(reason: string): void;
+}
+
+/** What one client and its server say to each other, from the pieces in which the transport carries it. */
+export interface Conversation {
+  readonly kind: RecordedKind;
+  said(direction: Direction, payload: Buffer, isText: boolean): void;
+  tooLong(direction: Direction, bytes: number): void;
+  /** The client is gone. */
+  over(): void;
+}
+
+export const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
+const noHub = 'no message of the SignalR hub protocol';
+const noPubSub = 'no message of its subprotocol';
+/** A handshake is a few dozen bytes; what goes on without one is none. */
+const maximumHandshakeBytes = 4096;
+
+/** The hub protocol of SignalR, which a handshake chooses. Source: its specification, "Overview". */
+export class HubConversation implements Conversation {
+  readonly kind = 'signalr';
+  private codec: HubCodec | undefined;
+  private isOpen = false;
+  private readonly out = new ByteRest();
+  private readonly in = new ByteRest();
+  /** Bytes that the server sent before its client had chosen a protocol; there are none. */
+  private isAnswered = false;
+
+  constructor(private readonly listener: ConversationListener) {}
+
+  said(direction: Direction, payload: Buffer): void {
+    if (this.isOpen && this.codec === undefined) {
+      this.listener.raw(direction, payload.length, noHub);
+      return;
+    }
+    const rest = this[direction];
+    rest.append(payload);
+    const bytes = rest.take();
+    const used = this.read(direction, bytes);
+    const left = bytes.length - used;
+    if (left > maximumMessageBytes) this.listener.raw(direction, left, tooLongToKeep);
+    else if (left > 0) rest.append(bytes, used);
+  }
+
+  tooLong(direction: Direction, bytes: number): void {
+    this.open('unknown');
+    this[direction].take();
+    this.listener.raw(direction, bytes, tooLongToKeep);
+  }
+
+  over(): void {
+    this.open('unknown');
+    for (const direction of ['out', 'in'] as const) {
+      const left = this[direction].take().length;
+      if (left > 0) this.listener.raw(direction, left, 'cut off');
+    }
+  }
+
+  private open(protocol: string): void {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    this.listener.opened(protocol);
+  }
+
+  /** @returns offset behind the last whole message */
+  private read(direction: Direction, bytes: Buffer): number {
+    let at = direction === 'out' ? this.readHandshake(bytes) : this.readAnswer(bytes);
+    const { codec } = this;
+    if (codec === undefined) return at;
+    while (at < bytes.length) {
+      const span = spanOf(codec, bytes, at);
+      if (span === 'incomplete') break;
+      if (span === 'invalid') {
+        this.listener.raw(direction, bytes.length - at, noHub);
+        return bytes.length;
+      }
+      this.message(direction, codec, bytes, { at, ...span });
+      at = span.next;
+    }
+    return at;
+  }
+
+  private message(
+    direction: Direction,
+    codec: HubCodec,
+    bytes: Buffer,
+    { at, start, end, next }: { at: number; start: number; end: number; next: number },
+  ): void {
+    try {
+      const read = codec.read(bytes, start, end);
+      if (read === undefined) {
+        this.listener.raw(direction, next - at, 'a type of message that is not known here');
+        return;
+      }
+      const message = codec === messagePackCodec ? recordedHubMessage(read) : read;
+      this.listener.message(direction, message, next - at);
+      if (direction === 'in' && message.type === hubMessageType.close)
+        this.listener.ending(shownText(message.error ?? ''));
+    } catch (error) {
+      if (!(error instanceof HubMessageError)) throw error;
+      this.listener.raw(direction, next - at, error.message);
+    }
+  }
+
+  private readHandshake(bytes: Buffer): number {
+    if (this.isOpen) return 0;
+    const end = bytes.indexOf(recordSeparator);
+    if (end < 0 && bytes.length <= maximumHandshakeBytes) return 0;
+    const fields = end < 0 ? undefined : objectIn(bytes.toString('utf8', 0, end));
+    const protocol = fields?.['type'] === undefined ? fields?.['protocol'] : undefined;
+    if (protocol === 'json') this.codec = jsonCodec;
+    else if (protocol === 'messagepack') this.codec = messagePackCodec;
+    this.open(
+      typeof protocol === 'string' && /^[\w.-]{1,64}$/.test(protocol) ? protocol : 'unknown',
+    );
+    if (this.codec !== undefined) return end + 1;
+    this.listener.raw('out', bytes.length, noHub);
+    return bytes.length;
+  }
+
+  private readAnswer(bytes: Buffer): number {
+    if (this.isAnswered) return 0;
+    const end = bytes.indexOf(recordSeparator);
+    if (end < 0) return 0;
+    this.isAnswered = true;
+    try {
+      const refusal = readHandshakeAnswer(textIn(bytes, 0, end));
+      if (refusal !== undefined) this.listener.ending(shownText(refusal));
+    } catch (error) {
+      if (!(error instanceof HubMessageError)) throw error;
+      this.listener.raw('in', end + 1, error.message);
+    }
+    return end + 1;
+  }
+}
+
+/** Where a message stands behind each other's, and where the next begins. */
+function spanOf(
+  codec: HubCodec,
+  bytes: Buffer,
+  at: number,
+): { start: number; end: number; next: number } | 'incomplete' | 'invalid' {
+  if (codec === jsonCodec) {
+    const end = bytes.indexOf(recordSeparator, at);
+    return end < 0 ? 'incomplete' : { start: at, end, next: end + 1 };
+  }
+  const prefix = prefixBytes(bytes, at, bytes.length);
+  if (typeof prefix === 'string') return prefix;
+  const start = at + prefix;
+  const end = start + bodyLengthAt(bytes, at, prefix);
+  return end > bytes.length ? 'incomplete' : { start, end, next: end };
+}
+
+/** A client of Azure Web PubSub: each message of its web socket is one of its subprotocol. */
+export class PubSubConversation implements Conversation {
+  readonly kind = 'webpubsub';
+  private readonly subprotocol: Subprotocol | undefined;
+
+  /** @param name of the subprotocol that was agreed, if any */
+  constructor(
+    private readonly listener: ConversationListener,
+    private readonly name: string | undefined,
+  ) {
+    this.subprotocol = name === undefined ? undefined : subprotocolNamed(name);
+    listener.opened(name ?? 'none');
+  }
+
+  said(direction: Direction, payload: Buffer, isText: boolean): void {
+    const message = this.read(direction, payload, isText);
+    if (message === undefined) {
+      this.listener.raw(direction, payload.length, noPubSub);
+      return;
+    }
+    this.listener.message(direction, message, payload.length);
+    const { type, event, message: words } = message;
+    if (type === 'system' && event === 'disconnected')
+      this.listener.ending(typeof words === 'string' ? shownText(words) : '');
+  }
+
+  tooLong(direction: Direction, bytes: number): void {
+    this.listener.raw(direction, bytes, tooLongToKeep);
+  }
+
+  over(): void {
+    // Each message was whole.
+  }
+
+  private read(direction: Direction, payload: Buffer, isText: boolean): RecordedPubSub | undefined {
+    const { subprotocol, name } = this;
+    if (subprotocol?.format === 'json') return isText ? jsonMessage(payload) : undefined;
+    if (subprotocol?.format === 'protobuf') {
+      const read = direction === 'out' ? readProtobufClientMessage : readProtobufServerMessage;
+      const message = isText ? undefined : read(payload);
+      return message && recordedProtobuf(message);
+    }
+    // A subprotocol of the application, or of another kind of client, such as MQTT.
+    if (name !== undefined) return undefined;
+    const data = recordedPayload({ dataType: isText ? 'text' : 'binary', bytes: payload });
+    return direction === 'out'
+      ? { type: 'event', event: 'message', ...data }
+      : { type: 'message', from: 'server', ...data };
+  }
+}
+
+/** As it is, without the token that takes a lost connection up again. */
+function jsonMessage(payload: Buffer): RecordedPubSub | undefined {
+  const { reconnectionToken, ...fields } = objectIn(payload.toString('utf8')) ?? {};
+  void reconnectionToken;
+  return typeof fields['type'] === 'string' ? (fields as unknown as RecordedPubSub) : undefined;
+}

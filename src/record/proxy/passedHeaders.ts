@@ -1,0 +1,157 @@
+/** Headers on their way through the proxy: as they are, except for what would lead past it. */
+import type { IncomingMessage } from 'node:http';
+import { isLoopbackHost } from '../../wire/socket/isLoopback';
+import type { Place } from './places';
+
+/** Names and values in turn. */
+export type HeaderList = readonly string[];
+
+/** Of one connection, not of the message (RFC 9110, 7.6.1). */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+]);
+
+function* pairs(list: HeaderList): Generator<readonly [name: string, value: string]> {
+  for (let at = 0; at + 1 < list.length; at += 2) yield [list[at]!, list[at + 1]!];
+}
+
+interface RequestWay {
+  readonly url: URL;
+  /** Origin of the hub that is recorded. */
+  readonly target: string;
+  /** Whether the answer is read: it must not be compressed then. */
+  readonly isRead: boolean;
+}
+
+/** What the server gets: its own name for the host, and for pages of the proxy its own origin. */
+export function requestHeaders(
+  request: IncomingMessage,
+  { url, target, isRead }: RequestWay,
+): string[] {
+  const own = ownOrigin(request);
+  const passed: string[] = ['Host', url.host];
+  for (const [name, value] of pairs(request.rawHeaders)) {
+    const lower = name.toLowerCase();
+    if (hopByHop.has(lower) || lower === 'host') continue;
+    if (lower === 'accept-encoding' && isRead) passed.push(name, 'identity');
+    else if (lower === 'origin' && value === own) passed.push(name, target);
+    else if (lower === 'referer' && value.startsWith(`${own}/`))
+      passed.push(name, target + value.slice(own.length));
+    else passed.push(name, value);
+  }
+  return passed;
+}
+
+/** The same for an upgrade, without extensions: compressed frames could not be read aside. */
+export function upgradeHeaders(
+  request: IncomingMessage,
+  way: Omit<RequestWay, 'isRead'>,
+  isRead: boolean,
+): string[] {
+  const passed: string[] = [];
+  for (const [name, value] of pairs(requestHeaders(request, { ...way, isRead: false })))
+    if (!isRead || name.toLowerCase() !== 'sec-websocket-extensions') passed.push(name, value);
+  passed.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
+  return passed;
+}
+
+interface AnswerWay {
+  readonly place: Place;
+  readonly target: string;
+  readonly addressOf: (url: string) => string | undefined;
+}
+
+/** What the client gets: cookies that it keeps for the proxy, and leave for pages that use it. */
+export function answerHeaders(
+  request: IncomingMessage,
+  answer: IncomingMessage,
+  { place, target, addressOf }: AnswerWay,
+): string[] {
+  const passed: string[] = [];
+  const allowed = allowedOrigin(request, target);
+  for (const [name, value] of pairs(answer.rawHeaders)) {
+    const lower = name.toLowerCase();
+    if (hopByHop.has(lower)) continue;
+    if (lower === 'set-cookie') passed.push(name, loopbackCookie(value, place.prefix));
+    else if (lower === 'location') passed.push(name, addressOf(value) ?? value);
+    else if (allowed === undefined || !corsHeaders.has(lower)) passed.push(name, value);
+  }
+  if (allowed !== undefined) passed.push(...leave(allowed), 'Vary', 'Origin');
+  return passed;
+}
+
+/** Those that {@link leave} writes anew. */
+const corsHeaders = new Set(['access-control-allow-origin', 'access-control-allow-credentials']);
+
+const leave = (origin: string): string[] => [
+  ...['Access-Control-Allow-Origin', origin],
+  ...['Access-Control-Allow-Credentials', 'true'],
+];
+
+/**
+ * The answer to a page that asks whether it may send a request (Fetch, "CORS-preflight request"); undefined
+ * where this is for the hub to say.
+ */
+export function preflightAnswer(request: IncomingMessage, target: string): string[] | undefined {
+  const { headers, method } = request;
+  const wanted = headers['access-control-request-method'];
+  const origin = allowedOrigin(request, target);
+  if (method !== 'OPTIONS' || wanted === undefined || origin === undefined) return undefined;
+  const names = headers['access-control-request-headers'];
+  return [
+    ...leave(origin),
+    ...['Access-Control-Allow-Methods', wanted],
+    ...(names === undefined ? [] : ['Access-Control-Allow-Headers', names]),
+    ...['Access-Control-Allow-Private-Network', 'true'],
+    ...['Vary', 'Origin', 'Content-Length', '0'],
+  ];
+}
+
+/**
+ * The origin of a page that is let in here: one of this machine, or of the hub itself, whose page is at home
+ * there and a stranger here. For all others the hub decides, as without the proxy.
+ */
+function allowedOrigin(request: IncomingMessage, target: string): string | undefined {
+  const { origin } = request.headers;
+  if (origin === undefined || origin === ownOrigin(request) || !URL.canParse(origin))
+    return undefined;
+  return origin === target || isLoopbackHost(new URL(origin).hostname) ? origin : undefined;
+}
+
+const ownOrigin = ({ headers }: IncomingMessage): string => `http://${headers.host ?? ''}`;
+
+/**
+ * A cookie that a browser keeps for a server on loopback without TLS: its domain is that of the proxy, and
+ * `SameSite=None` is for secure ones alone (RFC 6265bis, 4.1.2.5 and 4.1.2.7).
+ */
+export function loopbackCookie(cookie: string, prefix: string): string {
+  const [pair = '', ...attributes] = cookie.split(';');
+  // Such names are refused without the attribute; browsers trust loopback enough to keep them with it.
+  const isBound = /^\s*__(?:Secure|Host)-/i.test(pair);
+  const kept = attributes.flatMap((attribute) => {
+    const [name = '', value = ''] = attribute.split('=');
+    switch (name.trim().toLowerCase()) {
+      case 'domain':
+        return [];
+      case 'secure':
+      case 'partitioned':
+        return isBound ? [attribute] : [];
+      case 'samesite':
+        return !isBound && /^\s*none\s*$/i.test(value) ? [' SameSite=Lax'] : [attribute];
+      case 'path':
+        return prefix !== '' && value.trim().startsWith('/') && !isBound
+          ? [` Path=${prefix}${value.trim()}`]
+          : [attribute];
+      default:
+        return [attribute];
+    }
+  });
+  return [pair, ...kept].join(';');
+}

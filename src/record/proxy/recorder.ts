@@ -1,0 +1,196 @@
+import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { hubMessageType } from '../../wire/message/hubMessage';
+import {
+  isHubMessage,
+  type Direction,
+  type OpenEvent,
+  type RecordedEvent,
+  type RecordedKind,
+  type RecordedMessage,
+  type RecordedTransport,
+} from '../recording';
+import { mostOwnHeaders, ownHeaders } from '../ownHeaders';
+import type { ConversationListener } from './conversation';
+
+/** What has passed so far, for people who watch. */
+export interface RecordedCounts {
+  /** Clients that are there, and those that were. */
+  readonly clients: number;
+  readonly everSeen: number;
+  readonly messages: { readonly out: number; readonly in: number };
+  readonly bytes: { readonly out: number; readonly in: number };
+  /** Messages that were not understood. */
+  readonly unknown: number;
+  /** By name, the most frequent first: what clients called, and what the server called. */
+  readonly calls: readonly CountedName[];
+  readonly callbacks: readonly CountedName[];
+}
+
+export interface CountedName {
+  readonly name: string;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Names that are counted one by one; the others together. */
+const maximumNames = 200;
+const others = '(others)';
+
+class NameCounts {
+  private readonly counts = new Map<string, { count: number; bytes: number }>();
+
+  add(name: string, bytes: number): void {
+    const isNew = !this.counts.has(name);
+    const key = isNew && this.counts.size >= maximumNames ? others : name;
+    let entry = this.counts.get(key);
+    if (entry === undefined) this.counts.set(key, (entry = { count: 0, bytes: 0 }));
+    entry.count += 1;
+    entry.bytes += bytes;
+  }
+
+  list(): CountedName[] {
+    return [...this.counts]
+      .map(([name, { count, bytes }]) => ({ name, count, bytes }))
+      .sort((a, b) => b.count - a.count);
+  }
+}
+
+type Opening = Pick<OpenEvent, 'transport' | 'path' | 'query' | 'headers' | 'token' | 'cookies'>;
+
+/** One client as it is recorded: what is understood of it goes into the recording with its time. */
+export interface RecordedClient extends ConversationListener {
+  /** The client is gone. @param code of the web socket, 1005 for none */
+  closed(code?: number, reason?: string): void;
+}
+
+/** Numbers clients, gives each event its time, and counts. */
+export class Recorder {
+  private readonly startMs = performance.now();
+  private clients = 0;
+  private everSeen = 0;
+  private unknown = 0;
+  private readonly messages = { out: 0, in: 0 };
+  private readonly bytes = { out: 0, in: 0 };
+  private readonly negotiatedWith = new Set<string>();
+  private readonly calls = new NameCounts();
+  private readonly callbacks = new NameCounts();
+
+  /** @param onEvent gets each event as it happens; `kind` is what its client speaks */
+  constructor(private readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void) {}
+
+  /** Browsers send headers of the application with negotiate alone: whoever comes next has them. */
+  negotiated(headerNames: readonly string[]): void {
+    for (const name of ownHeaders(headerNames))
+      if (this.negotiatedWith.size < mostOwnHeaders) this.negotiatedWith.add(name);
+  }
+
+  client(came: Opening, kind: RecordedKind): RecordedClient {
+    const headers = [...new Set([...(came.headers ?? []), ...this.negotiatedWith])];
+    const opening = headers.length === 0 ? came : { ...came, headers };
+    const client = (this.everSeen += 1);
+    this.clients += 1;
+    let isOpen = true;
+    let endingReason: string | undefined;
+    const report = (event: RecordedEvent): void => this.onEvent(event, kind);
+    return {
+      opened: (protocol) =>
+        report({ t: this.now(), client, ev: 'open', protocol, ...opening } satisfies OpenEvent),
+      message: (direction, message, bytes) => {
+        this.count(direction, message, bytes);
+        report({ t: this.now(), client, ev: direction, m: message, bytes });
+      },
+      raw: (direction, bytes, why) => {
+        this.countBytes(direction, bytes);
+        this.unknown += 1;
+        report({ t: this.now(), client, ev: direction, raw: bytes, why });
+      },
+      ending: (reason) => (endingReason = reason),
+      closed: (code, reason = endingReason) => {
+        if (!isOpen) return;
+        isOpen = false;
+        this.clients -= 1;
+        const said = endingReason || reason;
+        report({
+          t: this.now(),
+          client,
+          ev: 'close',
+          ...(code !== undefined && { code }),
+          ...(said && { reason: said }),
+        });
+      },
+    };
+  }
+
+  counts(): RecordedCounts {
+    return {
+      clients: this.clients,
+      everSeen: this.everSeen,
+      messages: { ...this.messages },
+      bytes: { ...this.bytes },
+      unknown: this.unknown,
+      calls: this.calls.list(),
+      callbacks: this.callbacks.list(),
+    };
+  }
+
+  private now(): number {
+    return Math.round((performance.now() - this.startMs) * 1000);
+  }
+
+  private countBytes(direction: Direction, bytes: number): void {
+    this.messages[direction] += 1;
+    this.bytes[direction] += bytes;
+  }
+
+  private count(direction: Direction, message: RecordedMessage, bytes: number): void {
+    this.countBytes(direction, bytes);
+    const name = nameOf(message);
+    if (name !== undefined) (direction === 'out' ? this.calls : this.callbacks).add(name, bytes);
+  }
+}
+
+/** What people call the message by; undefined for answers and for what keeps a connection going. */
+function nameOf(message: RecordedMessage): string | undefined {
+  if (isHubMessage(message)) {
+    const { type } = message;
+    return type === hubMessageType.invocation || type === hubMessageType.streamInvocation
+      ? message.target
+      : undefined;
+  }
+  const { type, event, group, from } = message;
+  switch (type) {
+    case 'event':
+    case 'invoke':
+      return `${type} ${event ?? ''}`;
+    case 'sendToGroup':
+    case 'joinGroup':
+    case 'leaveGroup':
+      return type;
+    case 'message':
+      return group === undefined ? `message from ${from ?? 'the server'}` : 'message of a group';
+    default:
+      return undefined;
+  }
+}
+
+const accessToken = 'access_token';
+
+/** What is kept of the request that a client came with: of its own headers and of the query the names alone. */
+export function openingOf(
+  { headers }: IncomingMessage,
+  url: URL,
+  transport: RecordedTransport,
+): Opening {
+  const query = [...new Set(url.searchParams.keys())].slice(0, 50);
+  const own = ownHeaders(Object.keys(headers));
+  const hasToken = headers.authorization !== undefined || query.includes(accessToken);
+  return {
+    transport,
+    path: url.pathname,
+    query,
+    ...(own.length > 0 && { headers: own }),
+    ...(hasToken && { token: true }),
+    ...(headers.cookie !== undefined && { cookies: true }),
+  };
+}

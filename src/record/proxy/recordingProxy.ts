@@ -1,0 +1,390 @@
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ExpectedError } from '../../base/expectedError';
+import { failureOfSocket } from '../../wire/connectFailure';
+import { isLoopbackHost } from '../../wire/socket/isLoopback';
+import { openSocket, SocketAgents, type WaySettings } from '../../wire/socket/socket';
+import type { RecordedEvent, RecordedKind } from '../recording';
+import { HttpClients } from './httpClients';
+import { maximumAnswerBytes, readNamedAddresses } from './namedAddresses';
+import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from './passedHeaders';
+import { Places, type Wanted } from './places';
+import { Recorder, type RecordedCounts } from './recorder';
+import { passOn, recordSocket, type SocketPair } from './socketPair';
+
+export interface RecordingProxyOptions {
+  /** `http:` or `https:` URL of the hub, or of what tells clients where theirs is. */
+  readonly target: URL;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly way: WaySettings;
+  readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void;
+  /** A client got no answer, with the reason for people. */
+  readonly onProblem: (text: string) => void;
+}
+
+const connectTimeoutMs = 10_000;
+const portRefusals: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'is already in use. Stop what listens there, or choose another port (0 takes any free one).',
+  EACCES: 'may not be listened on by this account. Choose a port from 1024, or 0 for any free one.',
+};
+
+/**
+ * Stands on loopback in place of a hub: passes on every request, answer and byte of a socket as it is, and
+ * reads aside what clients and hub say to each other. What is read never holds up what is passed on.
+ */
+export class RecordingProxy {
+  /** The second for programs to which `localhost` is ::1. */
+  private readonly servers: readonly Server[];
+  private readonly places: Places;
+  private readonly recorder: Recorder;
+  private readonly agents: SocketAgents;
+  private readonly clients: HttpClients;
+  private readonly pairs = new Set<SocketPair>();
+  private port = 0;
+  private isOver = false;
+
+  private constructor(private readonly options: RecordingProxyOptions) {
+    this.places = new Places(options.target);
+    this.recorder = new Recorder(options.onEvent);
+    this.agents = new SocketAgents(options.way, Infinity);
+    this.clients = new HttpClients(this.recorder);
+    this.servers = [0, 1].map(() => {
+      const server = createServer({ keepAliveTimeout: 130_000, requestTimeout: 0 });
+      server.on('request', (request, response) => this.answer(request, response));
+      server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
+      return server;
+    });
+  }
+
+  /**
+   * @throws ExpectedError `target-unreachable` when nobody answers at the target, `port-taken`,
+   * `port-refused`
+   */
+  static async start(options: RecordingProxyOptions): Promise<RecordingProxy> {
+    await reach(options);
+    const proxy = new RecordingProxy(options);
+    const [first, second] = proxy.servers;
+    proxy.port = await listen(first!, options.port);
+    await listenToo(second!, proxy.port);
+    return proxy;
+  }
+
+  /**
+   * What clients use in place of the target. Browsers send cookies of this machine to all its ports, but
+   * know `localhost` and `127.0.0.1` apart: the name is that of the target, where that is on this machine.
+   */
+  get url(): string {
+    const { hostname, pathname, search } = this.options.target;
+    const host = isLoopbackHost(hostname) && isIP(hostname) !== 6 ? hostname : 'localhost';
+    const isV6 = hostname.startsWith('[');
+    return `http://${isV6 ? 'localhost' : host}:${this.port}${pathname}${search}`;
+  }
+
+  counts(): RecordedCounts {
+    return this.recorder.counts();
+  }
+
+  /** Ends all connections; what they have said until now is recorded. */
+  async dispose(): Promise<void> {
+    this.isOver = true;
+    const closed = this.servers.map(
+      (server) => new Promise<void>((resolve) => server.close(() => resolve())),
+    );
+    for (const pair of this.pairs) pair.end();
+    this.clients.dispose();
+    for (const server of this.servers) server.closeAllConnections();
+    this.agents.destroy();
+    await Promise.all(closed);
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const { target } = this.options;
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    const refusal = refusalOf(request);
+    const wanted = refusal === undefined ? this.places.find(request.url ?? '') : undefined;
+    if (wanted === undefined) {
+      refuse(response, refusal === undefined ? 404 : 403, refusal ?? 'There is nothing here.');
+      return;
+    }
+    const preflight = preflightAnswer(request, target.origin);
+    if (preflight !== undefined) {
+      response.writeHead(204, preflight);
+      response.end();
+      return;
+    }
+    this.ask(wanted, request, response);
+  }
+
+  private ask(wanted: Wanted, request: IncomingMessage, response: ServerResponse): void {
+    const { target } = this.options;
+    const { url, isHub } = wanted;
+    const isRead = isHub || isNegotiate(url);
+    if (isNegotiate(url)) this.recorder.negotiated(Object.keys(request.headers));
+    const headers = requestHeaders(request, { url, target: target.origin, isRead });
+    const upstream = this.agents.request(url, {
+      ...(request.method !== undefined && { method: request.method }),
+      headers,
+    });
+    upstream.setNoDelay(true);
+    const tap = isHub ? this.clients.tapOf(request, url) : undefined;
+    upstream.on('error', (error) => this.failed(response, error));
+    upstream.on('response', (answer) => {
+      const passed = answerHeaders(request, answer, {
+        place: wanted.place,
+        target: target.origin,
+        addressOf: (text) => this.places.addressOf(text, request.headers.host ?? '', false),
+      });
+      const { statusCode = 502, statusMessage } = answer;
+      answer.on('error', () => response.destroy());
+      if (isRead && tap === undefined && isShortText(answer)) {
+        this.answerRead(request, { answer, passed, response });
+        return;
+      }
+      response.writeHead(statusCode, statusMessage, passed);
+      response.flushHeaders();
+      tap?.answered(answer);
+      pass(answer, response, (chunk) => tap?.received(chunk));
+      answer.on('end', () => tap?.ended());
+    });
+    response.on('close', () => {
+      if (response.writableFinished) return;
+      upstream.destroy();
+      tap?.abandoned();
+    });
+    pass(request, upstream, (chunk) => tap?.sent(chunk));
+    request.on('end', () => tap?.allSent());
+  }
+
+  /** An answer that may say where a client goes on. */
+  private answerRead(
+    request: IncomingMessage,
+    {
+      answer,
+      passed,
+      response,
+    }: { answer: IncomingMessage; passed: string[]; response: ServerResponse },
+  ): void {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const { statusCode = 502, statusMessage } = answer;
+    const begin = (headers: string[]): void => {
+      response.writeHead(statusCode, statusMessage, headers);
+      for (const chunk of chunks) response.write(chunk);
+    };
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length <= maximumAnswerBytes) return;
+      answer.off('data', take);
+      answer.off('end', end);
+      begin(passed);
+      pass(answer, response, () => undefined);
+    };
+    const end = (): void => {
+      const own = request.headers.host ?? '';
+      const body = Buffer.concat(chunks);
+      const read = readNamedAddresses(body, (text) => this.places.addressOf(text, own, true));
+      if (read.connectionId !== undefined) this.clients.expect(read.connectionId);
+      if (read.body === undefined) {
+        begin(passed);
+      } else {
+        const lengthAt = passed.findIndex(
+          (name, at) => at % 2 === 0 && name.toLowerCase() === 'content-length',
+        );
+        if (lengthAt >= 0) passed[lengthAt + 1] = String(read.body.length);
+        response.writeHead(statusCode, statusMessage, passed);
+        response.write(read.body);
+      }
+      response.end();
+    };
+    answer.on('data', take);
+    answer.on('end', end);
+  }
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const { target } = this.options;
+    const refusal = refusalOf(request);
+    const wanted = refusal === undefined ? this.places.find(request.url ?? '') : undefined;
+    if (wanted === undefined) {
+      refuseUpgrade(socket, refusal === undefined ? 404 : 403, refusal ?? 'There is nothing here.');
+      return;
+    }
+    const { url, isHub } = wanted;
+    const upstream = this.agents.request(url, {
+      method: 'GET',
+      headers: upgradeHeaders(request, { url, target: target.origin }, isHub),
+    });
+    const way = {
+      place: wanted.place,
+      target: target.origin,
+      addressOf: (text: string) => this.places.addressOf(text, request.headers.host ?? '', false),
+    };
+    upstream.on('error', (error) => {
+      refuseUpgrade(socket, 502, this.problemOf(error));
+    });
+    upstream.on('response', (answer) => {
+      // No web socket: what the server says instead.
+      socket.write(headText(answer, answerHeaders(request, answer, way), ['Connection', 'close']));
+      answer.on('data', (chunk: Buffer) => socket.write(chunk));
+      answer.on('end', () => socket.end());
+      answer.on('error', () => socket.destroy());
+    });
+    upstream.on('upgrade', (answer, server: Duplex, serverHead: Buffer) => {
+      const upgraded = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
+      socket.write(headText(answer, answerHeaders(request, answer, way), upgraded));
+      const pair: SocketPair = passOn({ client: socket, server, clientHead: head, serverHead });
+      this.pairs.add(pair);
+      pair.onEnd(() => this.pairs.delete(pair));
+      if (isHub) recordSocket(pair, request, answer, { url, recorder: this.recorder });
+      pair.start();
+    });
+    socket.on('close', () => upstream.destroy());
+    upstream.end();
+  }
+
+  private failed(response: ServerResponse, error: Error): void {
+    if (response.destroyed) return;
+    if (response.headersSent) response.destroy();
+    else refuse(response, 502, this.problemOf(error));
+  }
+
+  private problemOf(error: Error): string {
+    const text = whyOf(this.options.target, error);
+    // What ends with the recording is none.
+    if (!this.isOver) this.options.onProblem(text);
+    return text;
+  }
+}
+
+const isNegotiate = (url: URL): boolean => /\/negotiate\/?$/i.test(url.pathname);
+
+/** JSON, or a text that may be a URL, which nothing has compressed. */
+function isShortText({ headers, statusCode }: IncomingMessage): boolean {
+  return (
+    statusCode === 200 &&
+    /^(?:application\/json|text\/plain)\b/i.test(headers['content-type'] ?? '') &&
+    headers['content-encoding'] === undefined &&
+    Number(headers['content-length'] ?? 0) <= maximumAnswerBytes
+  );
+}
+
+/** Passes bytes on as fast as they are taken, then shows them. */
+function pass(
+  from: IncomingMessage,
+  to: NodeJS.WritableStream,
+  shown: (chunk: Buffer) => void,
+): void {
+  to.on('drain', () => from.resume());
+  from.on('data', (chunk: Buffer) => {
+    if (!to.write(chunk)) from.pause();
+    shown(chunk);
+  });
+  from.on('end', () => to.end());
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' });
+  response.end(text);
+}
+
+function refuseUpgrade(socket: Duplex, status: number, text: string): void {
+  if (socket.destroyed) return;
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Connection: close',
+    'Content-Type: text/plain',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+}
+
+function headText(
+  { statusCode = 502, statusMessage = '' }: IncomingMessage,
+  headers: readonly string[],
+  more: readonly string[],
+): string {
+  const all = [...headers, ...more];
+  const lines = all.flatMap((name, at) =>
+    at % 2 === 0 && name.toLowerCase() !== 'transfer-encoding' ? [`${name}: ${all[at + 1]}`] : [],
+  );
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/**
+ * A page of any origin can have a name of its own lead to this machine (DNS rebinding), which shows in the
+ * host. Addresses are no names: emulators of phones have ones of their own for the machine they run on.
+ */
+function refusalOf({ headers: { host } }: IncomingMessage): string | undefined {
+  const hostname =
+    host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
+      ? new URL(`http://${host}`).hostname
+      : '';
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || isLoopbackHost(hostname)) return undefined;
+  return 'This proxy is for programs on this machine: the Host of a request has to be localhost or an address.';
+}
+
+function whyOf(target: URL, error: Error): string {
+  const { message, errorClass } = failureOfSocket(error);
+  const todo =
+    errorClass === 'tls'
+      ? ' Name its certificate authority with --ca-file, or accept any certificate with --insecure-tls (for test systems only).'
+      : '';
+  return `Nobody can be reached at ${target.origin}: ${message}.${todo}`;
+}
+
+/** Opens a connection to the target and closes it: a wrong name, port or certificate shows before anything else. */
+async function reach({ target, way }: RecordingProxyOptions): Promise<void> {
+  const socket = openSocket(target, way);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`no answer in ${connectTimeoutMs / 1000} s`)),
+        connectTimeoutMs,
+      );
+      const settle = (done: () => void) => (): void => {
+        clearTimeout(timer);
+        done();
+      };
+      socket.once(target.protocol === 'https:' ? 'secureConnect' : 'connect', settle(resolve));
+      socket.on('error', (error) => settle(() => reject(error))());
+    });
+  } catch (cause) {
+    throw new ExpectedError('target-unreachable', whyOf(target, cause as Error), { cause });
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: '127.0.0.1', port }, resolve);
+  });
+  await listening.catch((cause: unknown) => {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const why = portRefusals[code];
+    if (why === undefined) throw cause;
+    const name = code === 'EADDRINUSE' ? 'port-taken' : 'port-refused';
+    throw new ExpectedError(name, `Port ${port} on 127.0.0.1 ${why}`, { cause });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Where this machine has no such address, or somebody else listens there, the first has to do. */
+async function listenToo(server: Server, port: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.once('error', () => resolve());
+    server.listen({ host: '::1', port, ipv6Only: true }, resolve);
+  });
+}

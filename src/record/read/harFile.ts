@@ -1,0 +1,267 @@
+import { createReadStream } from 'node:fs';
+import { JSONParser } from '@streamparser/json';
+import { ExpectedError } from '../../base/expectedError';
+import { formatBytes, formatCount } from '../../base/units';
+import { objectIn } from '../../wire/message/jsonScan';
+import { ownHeaders } from '../ownHeaders';
+import type { ImportedFile } from './importedFile';
+import { isPubSubUrl, isServiceUrl, ReadClients } from './readClients';
+
+/** What is read of an entry: it ends with its other members, the URL among them. */
+interface Entry {
+  frames: Frame[];
+  url?: string;
+  startedMs?: number;
+  lastsMs?: number;
+  token: boolean;
+  cookies: boolean;
+  /** Of the request. */
+  headers: string[];
+  subprotocol?: string;
+}
+
+/** As Chrome and Edge write it; the time is seconds since 1970. */
+interface Frame {
+  readonly type: string;
+  readonly time: number;
+  readonly opcode: number;
+  readonly data: string;
+}
+
+const paths = [
+  '_webSocketMessages.*',
+  'request.url',
+  'request.headers.*',
+  'response.headers.*',
+  'startedDateTime',
+  'time',
+];
+
+/**
+ * Reads the web sockets of a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
+ * @throws ExpectedError `import-file` when it is none or has no frames
+ */
+export async function readHarFile(file: string): Promise<ImportedFile> {
+  const reader = new HarReader();
+  const notes: string[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 })) {
+      bytes += (chunk as Buffer).length;
+      reader.write(chunk as Buffer);
+      if (reader.isFull) {
+        notes.push(
+          `Only the first ${formatBytes(bytes)} were read: that many messages are analysed at most.`,
+        );
+        break;
+      }
+    }
+    if (!reader.isFull && !reader.isWhole)
+      notes.push(
+        `The file ends in the middle, after ${formatBytes(bytes)}; what stands before was read.`,
+      );
+  } catch (cause) {
+    if (cause instanceof ExpectedError) throw cause;
+    // Damage behind frames that were read does not take them away.
+    if (!reader.hasFrames) throw notHar(file, 'it is no JSON text', cause);
+    notes.push(
+      `The file is damaged after about ${formatBytes(bytes)}; what stands before was read.`,
+    );
+  }
+  reader.finish();
+  if (!reader.isHar && !reader.hasFrames) throw notHar(file, 'it has no list of requests');
+  if (reader.clients.isEmpty) throw withoutFrames(file, reader);
+  return { recording: reader.clients.recording(), notes: () => [...notes, ...reader.notes()] };
+}
+
+const notHar = (file: string, why: string, cause?: unknown): ExpectedError =>
+  new ExpectedError('import-file', `${file} is no HAR file: ${why}.`, { cause });
+
+function withoutFrames(file: string, { entries, otherSockets }: HarReader): ExpectedError {
+  const seen =
+    otherSockets > 0
+      ? `${counted(otherSockets, 'web socket')}, but none of SignalR or Web PubSub`
+      : `${counted(entries, 'request')}, but no frames of web sockets`;
+  return new ExpectedError(
+    'import-file',
+    `${file} has ${seen}. Save it with the developer tools of Chrome or Edge (Network, "Save all as HAR with content"), opened before the page connects; Firefox and Safari leave frames out.`,
+  );
+}
+
+const counted = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+
+class HarReader {
+  readonly clients = new ReadClients();
+  entries = 0;
+  otherSockets = 0;
+  otherClocks = 0;
+  wrongTimes = 0;
+  isHar = false;
+  isWhole = false;
+  private entry: Entry = newEntry();
+  /** Of the latest negotiation, where the URL of a cut entry is missing. */
+  private negotiated: string | undefined;
+  /** Browsers send headers of the application with negotiate alone. */
+  private negotiatedWith: readonly string[] = [];
+  private readonly parser = new JSONParser({
+    paths: ['$.log.version', '$.log.entries.*', ...paths.map((path) => `$.log.entries.*.${path}`)],
+    keepStack: false,
+    stringBufferSize: 64 * 1024,
+    numberBufferSize: 64,
+  });
+
+  constructor() {
+    this.parser.onValue = ({ value, key, stack, partial }) => {
+      if (partial !== true)
+        this.value(
+          value,
+          String(key),
+          stack.map((one) => String(one.key)),
+        );
+    };
+    this.parser.onEnd = () => {
+      this.isWhole = true;
+    };
+  }
+
+  get isFull(): boolean {
+    return this.clients.isFull || this.entry.frames.length >= mostFrames;
+  }
+
+  get hasFrames(): boolean {
+    return !this.clients.isEmpty || this.entry.frames.length > 0;
+  }
+
+  write(chunk: Buffer): void {
+    if (!this.isWhole) this.parser.write(chunk);
+  }
+
+  /** Of an entry that is not whole. */
+  finish(): void {
+    if (this.entry.frames.length > 0) this.endOfEntry();
+  }
+
+  notes(): string[] {
+    const { otherSockets, otherClocks, wrongTimes } = this;
+    const sockets = counted(otherSockets, 'web socket');
+    return [
+      ...(otherSockets === 0 ? [] : [`${sockets} of neither SignalR nor Web PubSub: left out.`]),
+      ...(otherClocks === 0
+        ? []
+        : [
+            `The times of ${counted(otherClocks, 'web socket')} and of what was said on it are more than a day apart: the times of what was said are taken.`,
+          ]),
+      ...(wrongTimes === 0
+        ? []
+        : [
+            `${counted(wrongTimes, 'message')} came more than a day before or after the one before: taken for sent at the same time.`,
+          ]),
+    ];
+  }
+
+  private value(value: unknown, key: string, stack: readonly string[]): void {
+    this.isHar = true;
+    // Root, log, entries, number of the entry, and what is below it.
+    const [member, inner] = [stack[4], stack[5]];
+    const { entry } = this;
+    if (member === undefined) {
+      if (stack.length === 3) this.endOfEntry();
+      else if (key === 'startedDateTime') entry.startedMs = Date.parse(String(value));
+      else if (key === 'time' && typeof value === 'number') entry.lastsMs = value;
+    } else if (member === '_webSocketMessages') {
+      if (isFrame(value)) entry.frames.push(value);
+    } else if (member === 'request' && key === 'url' && inner === undefined) {
+      entry.url = String(value);
+    } else if (inner === 'headers') noteHeader(entry, value, member === 'request');
+  }
+
+  private endOfEntry(): void {
+    const { entry } = this;
+    this.entry = newEntry();
+    this.entries += 1;
+    const { url } = entry;
+    if (url !== undefined && /\/negotiate(?:\?|$)/.test(url) && !/\/client\/negotiate/.test(url)) {
+      this.negotiated = url.replace(/\/negotiate(?=\?|$)/, '');
+      this.negotiatedWith = entry.headers;
+    }
+    if (entry.frames.length > 0) this.addClient(entry);
+  }
+
+  private addClient({ frames, startedMs, lastsMs, token, cookies, ...entry }: Entry): void {
+    const headers = ownHeaders([...entry.headers, ...this.negotiatedWith]);
+    const url = entry.url ?? this.negotiated ?? '';
+    const isPubSub = isPubSubUrl(url);
+    const first = frames.find(({ type }) => type === 'send');
+    if (!isPubSub && !isHandshake(first)) {
+      this.otherSockets += 1;
+      return;
+    }
+    const firstMs = frames[0]!.time * 1000;
+    const isOneClock = startedMs !== undefined && Math.abs(firstMs - startedMs) < longestSilenceMs;
+    if (!isOneClock && startedMs !== undefined) this.otherClocks += 1;
+    const client = this.clients.open(isOneClock ? startedMs : firstMs, {
+      ...{ url, transport: 'WebSockets', kind: isPubSub ? 'webpubsub' : 'signalr', token, cookies },
+      headers,
+      ...(isServiceUrl(url) && { hubUrl: this.negotiated }),
+      ...(entry.subprotocol !== undefined && { subprotocol: entry.subprotocol }),
+    });
+    let lastMs = firstMs;
+    for (const { type, time, opcode, data } of frames) {
+      if (Math.abs(time * 1000 - lastMs) < longestSilenceMs) lastMs = time * 1000;
+      else this.wrongTimes += 1;
+      const isText = opcode === opcodes.text;
+      if (!isText && opcode !== opcodes.binary) continue;
+      const payload = Buffer.from(data, isText ? 'utf8' : 'base64');
+      client.said(lastMs, type === 'send' ? 'out' : 'in', payload, isText);
+    }
+    const overMs = (startedMs ?? Number.NaN) + (lastsMs ?? Number.NaN);
+    if (isOneClock && overMs >= lastMs && overMs - lastMs < longestSilenceMs) client.over(overMs);
+  }
+}
+
+/** Of one socket. */
+const mostFrames = 1_000_000;
+/** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
+const longestSilenceMs = 86_400_000;
+const opcodes = { text: 1, binary: 2 };
+
+const newEntry = (): Entry => ({ frames: [], token: false, cookies: false, headers: [] });
+
+function isFrame(value: unknown): value is Frame {
+  if (typeof value !== 'object' || value === null) return false;
+  const { type, time, opcode, data } = value as Partial<Record<keyof Frame, unknown>>;
+  const hasKind = (type === 'send' || type === 'receive') && typeof opcode === 'number';
+  return hasKind && Number.isFinite(time) && typeof data === 'string';
+}
+
+/** The first that a client of SignalR sends. */
+function isHandshake(frame: Frame | undefined): boolean {
+  if (frame === undefined) return false;
+  const text =
+    frame.opcode === opcodes.binary
+      ? Buffer.from(frame.data, 'base64').toString('utf8')
+      : frame.data;
+  const end = text.indexOf('\u001e');
+  const fields = end < 0 || end > 4096 ? undefined : objectIn(text.slice(0, end));
+  return typeof fields?.['protocol'] === 'string' && fields['type'] === undefined;
+}
+
+/** Values of headers are not kept. */
+function noteHeader(entry: Entry, header: unknown, isOfRequest: boolean): void {
+  const { name, value } = header as { readonly name?: unknown; readonly value?: unknown };
+  if (typeof name !== 'string') return;
+  switch (name.toLowerCase()) {
+    case 'authorization':
+      entry.token = true;
+      return;
+    case 'cookie':
+      entry.cookies = true;
+      return;
+    case 'sec-websocket-protocol':
+      if (typeof value === 'string' && /^[\w.-]{1,64}$/.test(value)) entry.subprotocol = value;
+      return;
+    default:
+      if (isOfRequest) entry.headers.push(name);
+  }
+}

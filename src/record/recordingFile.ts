@@ -1,0 +1,217 @@
+import { createReadStream } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { ExpectedError } from '../base/expectedError';
+import { formatCount } from '../base/units';
+import { ByteRest } from '../wire/socket/frameReader';
+import {
+  eventIn,
+  headerIn,
+  notARecording,
+  type RecordedEvent,
+  type Recording,
+  type RecordingHeader,
+} from './recording';
+
+/** What waits for the disk at most; an event beyond it is left out and counted. */
+const maximumWaitingBytes = 16 * 1024 * 1024;
+/** Longest line that is read: a message of 1 MB with each of its bytes escaped, and what stands around it. */
+const maximumLineBytes = 8 * 1024 * 1024;
+
+/** Where the bytes of a recording go. */
+export interface Sink {
+  /** Settles when the bytes are written. */
+  write(text: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/**
+ * Streams events to disk behind the traffic: nobody waits for it, and what cannot be written in time is left
+ * out, with its number in the file.
+ */
+export class RecordingWriter {
+  /** Events that are in the file or on their way there. */
+  written = 0;
+  /** Events that were left out. */
+  dropped = 0;
+  private unnamedGap = 0;
+  private waiting: string[] = [];
+  private waitingBytes = 0;
+  private busy: Promise<void> | undefined;
+  private failure: unknown;
+
+  /** @param maximumBytes what waits for the disk at most, in UTF-16 code units */
+  constructor(
+    private readonly sink: Sink,
+    header: RecordingHeader,
+    private readonly maximumBytes = maximumWaitingBytes,
+  ) {
+    this.queue(`${JSON.stringify(header)}\n`);
+  }
+
+  /** @returns whether there was room for the event */
+  add(event: RecordedEvent): boolean {
+    if (this.failure !== undefined || this.waitingBytes > this.maximumBytes) {
+      this.dropped += 1;
+      this.unnamedGap += 1;
+      return false;
+    }
+    if (this.unnamedGap > 0) {
+      const { t, client } = event;
+      this.queue(`${JSON.stringify({ t, client, ev: 'gap', events: this.unnamedGap })}\n`);
+      this.unnamedGap = 0;
+    }
+    this.written += 1;
+    this.queue(`${JSON.stringify(event)}\n`);
+    return true;
+  }
+
+  /** Ends the file. @throws ExpectedError `recording-not-written` when the disk refused some of it */
+  async close(): Promise<void> {
+    while (this.busy !== undefined) await this.busy;
+    await this.sink.close().catch((error: unknown) => (this.failure ??= error));
+    if (this.failure === undefined) return;
+    throw new ExpectedError(
+      'recording-not-written',
+      `The recording could not be written to its end: ${(this.failure as Error).message}.`,
+      { cause: this.failure },
+    );
+  }
+
+  private queue(line: string): void {
+    this.waiting.push(line);
+    this.waitingBytes += line.length;
+    this.busy ??= this.drain();
+  }
+
+  private async drain(): Promise<void> {
+    // What comes in the same turn goes with it.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.waiting.length > 0) {
+      const lines = this.waiting.join('');
+      this.waiting = [];
+      try {
+        if (this.failure === undefined) await this.sink.write(lines);
+      } catch (error) {
+        this.failure = error;
+      }
+      this.waitingBytes -= lines.length;
+    }
+    this.busy = undefined;
+  }
+}
+
+/**
+ * A file that only its owner may read: the arguments of messages are in it.
+ * @throws ExpectedError `recording-exists`, `recording-not-written`
+ */
+export async function createRecordingFile(file: string): Promise<Sink> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, 'wx', 0o600);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new ExpectedError(
+        'recording-exists',
+        `There is a file ${file} already. Name another one, or replace it with --force.`,
+        { cause },
+      );
+    throw new ExpectedError(
+      'recording-not-written',
+      `${file} cannot be written: ${(cause as Error).message}.`,
+      { cause },
+    );
+  }
+  return { write: (text) => handle.writeFile(text), close: () => handle.close() };
+}
+
+export interface OpenRecording extends Recording {
+  readonly events: AsyncIterable<RecordedEvent>;
+  /** What was left out because it is damaged, as sentences; known once all events were read. */
+  readonly notes: () => readonly string[];
+}
+
+/**
+ * Reads a recording event by event, once. Its first line is read at once.
+ * What is damaged is left out, and said.
+ * @throws ExpectedError `recording-invalid`
+ */
+export async function openRecording(file: string): Promise<OpenRecording> {
+  return readRecording(createReadStream(file, { highWaterMark: 256 * 1024 }), file);
+}
+
+/** @param name what the recording is called in sentences */
+export async function readRecording(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+): Promise<OpenRecording> {
+  const notes: string[] = [];
+  const lines = linesOf(chunks, name);
+  let first: IteratorResult<Line>;
+  try {
+    first = await lines.next();
+  } catch (cause) {
+    if (cause instanceof ExpectedError) throw cause;
+    throw notARecording(`${name} cannot be read: ${(cause as Error).message}.`, cause);
+  }
+  if (first.done === true) throw notARecording(`${name} is empty.`);
+  const header = headerIn(first.value.text);
+  async function* events(): AsyncGenerator<RecordedEvent> {
+    let last = 0;
+    let number = 1;
+    const damaged: number[] = [];
+    try {
+      for await (const { text, isWhole } of lines) {
+        number += 1;
+        if (text === '') continue;
+        const event = eventIn(text);
+        if (event !== undefined && event.t >= last) {
+          last = event.t;
+          yield event;
+        } else if (isWhole) damaged.push(number);
+        else notes.push(`The last line of ${name} is not whole; it was left out.`);
+      }
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error;
+      notes.push(`${error.message} What stands before line ${number + 1} was read.`);
+    }
+    if (damaged.length === 1)
+      notes.push(`Line ${damaged[0]!} of ${name} is no event of a recording; it was left out.`);
+    else if (damaged.length > 1)
+      notes.push(
+        `${formatCount(damaged.length)} lines of ${name} are no events of a recording; they were left out. The first is line ${damaged[0]!}.`,
+      );
+  }
+  return {
+    header,
+    events: events(),
+    notes: () => notes,
+  };
+}
+
+interface Line {
+  readonly text: string;
+  /** It ends with a line break. */
+  readonly isWhole: boolean;
+}
+
+async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<Line> {
+  const rest = new ByteRest();
+  const textOf = (bytes: Buffer): string => {
+    if (isUtf8(bytes)) return bytes.toString('utf8').trimEnd();
+    throw notARecording(`${name} is no UTF-8 text.`);
+  };
+  for await (const chunk of chunks) {
+    let at = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, at)) {
+      rest.append(chunk, at, end);
+      at = end + 1;
+      yield { text: textOf(rest.take()), isWhole: true };
+    }
+    rest.append(chunk, at);
+    if (rest.length > maximumLineBytes)
+      throw notARecording(`${name} has a line of more than ${maximumLineBytes / 1024 / 1024} MB.`);
+  }
+  // The end of a text may be cut inside of a character.
+  if (rest.length > 0) yield { text: rest.take().toString('utf8'), isWhole: false };
+}

@@ -1,0 +1,124 @@
+import { readFile, unlink } from 'node:fs/promises';
+import { ExpectedError } from '../base/expectedError';
+import { shownUrl } from '../wire/connectFailure';
+import type { WaySettings } from '../wire/socket/socket';
+import { RecordingProxy } from './proxy/recordingProxy';
+import type { RecordedCounts } from './proxy/recorder';
+import { recordingSchema, type RecordedKind } from './recording';
+import { createRecordingFile, RecordingWriter, type Sink } from './recordingFile';
+
+export interface RecordingOptions {
+  /** As it was written. */
+  readonly target: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Path of the recording; nobody else may have it. */
+  readonly file: string;
+  readonly replaces: boolean;
+  readonly way: WaySettings;
+  readonly now: () => Date;
+  readonly onProblem: (text: string) => void;
+}
+
+/** A recording that goes on. */
+export interface TakenRecording {
+  /** What clients use in place of the target. */
+  readonly url: string;
+  counts(): RecordedCounts;
+  /** Events that could not be written as fast as they came. */
+  readonly dropped: number;
+  /** Ends the proxy and the file. @returns whether a client was there; without one there is no file */
+  finish(): Promise<boolean>;
+}
+
+const httpProtocols: Readonly<Record<string, string>> = {
+  'http:': 'http:',
+  'https:': 'https:',
+  'ws:': 'http:',
+  'wss:': 'https:',
+};
+
+/** @throws ExpectedError `target-url` */
+export function recordingTarget(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const protocol = httpProtocols[url?.protocol ?? ''];
+  if (url === undefined || protocol === undefined || url.hostname === '')
+    throw new ExpectedError(
+      'target-url',
+      'The target of a recording is the URL that clients begin with: that of a hub, such as http://localhost:5050/chat, or of the negotiate endpoint of an application.',
+    );
+  const target = new URL(url.href.replace(/^[a-z]+:/, protocol));
+  target.username = target.password = target.hash = '';
+  return target;
+}
+
+/** @throws ExpectedError `ca-file` */
+export async function readAuthority(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new ExpectedError('ca-file', `${file} cannot be read: ${(cause as Error).message}.`, {
+      cause,
+    });
+  });
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new ExpectedError(
+    'ca-file',
+    `${file} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`,
+  );
+}
+
+/**
+ * Records what clients and the target say to each other, until it is finished. What was recorded until then
+ * is in the file whatever happens.
+ * @throws ExpectedError as {@link RecordingProxy.start} and {@link createRecordingFile}
+ */
+export async function takeRecording(options: RecordingOptions): Promise<TakenRecording> {
+  const { target: text, port, file, replaces, way, onProblem } = options;
+  const target = recordingTarget(text);
+  if (replaces) await unlink(file).catch(() => undefined);
+  const sink = await createRecordingFile(file);
+  const startedAt = options.now().toISOString();
+  let writer: RecordingWriter | undefined;
+  let proxy: RecordingProxy;
+  try {
+    proxy = await RecordingProxy.start({
+      ...{ target, port, way, onProblem },
+      onEvent: (event, kind) => {
+        writer ??= writerOf(sink, target, startedAt, kind);
+        writer.add(event);
+      },
+    });
+  } catch (error) {
+    await discard(sink, file);
+    throw error;
+  }
+  return {
+    url: proxy.url,
+    counts: () => proxy.counts(),
+    get dropped() {
+      return writer?.dropped ?? 0;
+    },
+    finish: async () => {
+      await proxy.dispose();
+      if (writer === undefined) await discard(sink, file);
+      else await writer.close();
+      return writer !== undefined;
+    },
+  };
+}
+
+/** The names of parameters say how the hub is called; what stands behind them may be a key. */
+function shownTarget(target: URL): string {
+  const names = [...new Set(target.searchParams.keys())];
+  const query = names.map((name) => `${encodeURIComponent(name)}=`).join('&');
+  return `${shownUrl(target.href)}${query === '' ? '' : `?${query}`}`;
+}
+
+function writerOf(sink: Sink, target: URL, startedAt: string, kind: RecordedKind): RecordingWriter {
+  const schema = recordingSchema;
+  return new RecordingWriter(sink, { schema, target: shownTarget(target), startedAt, kind });
+}
+
+async function discard(sink: Sink, file: string): Promise<void> {
+  await sink.close();
+  await unlink(file).catch(() => undefined);
+}

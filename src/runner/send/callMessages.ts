@@ -1,0 +1,122 @@
+import type { Plan, PlanEntry } from '../../plan/plan';
+import {
+  argumentBytes,
+  placeholdersIn,
+  rowPlaceholders,
+  withRows,
+  type OwnArgument,
+} from '../../usecases/ownArguments';
+import { argumentsOfStep, type CountedStep } from '../../usecases/sessionSteps';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { MessageShape } from '../../wire/message/messageLayout';
+import {
+  holeLengths,
+  MessageTemplate,
+  type MessageSource,
+} from '../../wire/message/messageTemplate';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import type { Stamp } from '../../wire/message/stamp';
+import type { SenderDependencies } from './entrySender';
+import { withKept, type KeptValues } from './keptValues';
+import { digitsOf, ownMessage } from './messageShape';
+
+interface CallForm {
+  readonly method: string;
+  readonly items: readonly OwnArgument[];
+  readonly bytes: number;
+  /** Some of them are kept values, so that each message is encoded anew. */
+  readonly takesKept: boolean;
+  /** Some are values of rows, for which the same holds. */
+  readonly takesRows: boolean;
+  /** Some of a row of data, so that one is taken. */
+  readonly takesData: boolean;
+  readonly opensStream: boolean;
+  readonly isAnswered: boolean;
+}
+
+/** The messages of the calls of an entry's sessions: encoded once where nothing that was kept goes into them. */
+export class CallMessages {
+  private readonly forms: readonly CallForm[];
+  private readonly templates = new Map<number, MessageTemplate>();
+  /** Of the message that was sent last. */
+  wireBytes = 0;
+  payloadBytes = 0;
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly entry: PlanEntry,
+    steps: readonly CountedStep[],
+    private readonly framed: boolean,
+    private readonly rows: SenderDependencies['rows'],
+  ) {
+    this.forms = steps.map((step) => {
+      const items = argumentsOfStep(step);
+      return {
+        method: step.kind === 'on' ? '' : step.method,
+        ...{ items, bytes: argumentBytes(items) },
+        takesKept: placeholdersIn(items).some(({ name }) => name === 'kept'),
+        takesRows: rowPlaceholders(items).length > 0,
+        takesData: rowPlaceholders(items).some(({ name }) => name === 'data'),
+        opensStream: step.kind === 'stream',
+        isAnswered: step.kind === 'call' && step.reply === 'completion',
+      };
+    });
+  }
+
+  /**
+   * Sends the call of that number.
+   *
+   * @param asks whether an answer is wanted although none is counted
+   * @returns the name of a value that is needed and was not kept; undefined when it was sent
+   */
+  send(
+    call: number,
+    connection: HubConnection,
+    stamp: Stamp,
+    receiver: Buffer | undefined,
+    source: MessageSource,
+    { asks, kept, unixMs }: { asks: boolean; kept: KeptValues | undefined; unixMs: number },
+  ): string | undefined {
+    const form = this.forms[call]!;
+    let template: MessageTemplate;
+    if (form.takesKept || form.takesRows) {
+      const filled = form.takesRows
+        ? withRows(form.items, this.rows!.of(source.index, form.takesData))
+        : form.items;
+      const items = form.takesKept ? withKept(filled, kept ?? nothing) : filled;
+      if (typeof items === 'string') return items;
+      template = this.encoded(form, items, receiver, source, asks);
+      this.payloadBytes = argumentBytes(items);
+    } else {
+      // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
+      const sender = (source.id?.length ?? 0) * 10 + digitsOf(source.index);
+      const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
+      const key = lengths * this.forms.length + call;
+      let known = this.templates.get(key);
+      if (known === undefined)
+        this.templates.set(key, (known = this.encoded(form, form.items, receiver, source, asks)));
+      template = known;
+      this.payloadBytes = form.bytes;
+    }
+    this.wireBytes = template.sendTo(connection, stamp, receiver, unixMs, source);
+    return undefined;
+  }
+
+  private encoded(
+    { method, opensStream, isAnswered }: CallForm,
+    items: readonly OwnArgument[],
+    receiver: Buffer | undefined,
+    source: MessageSource,
+    asks: boolean,
+  ): MessageTemplate {
+    const shape: MessageShape = {
+      method,
+      arguments: ownMessage(items, this.entry, this.plan.seed),
+      ...(opensStream ? { opens: { down: true, up: false } } : { answered: isAnswered || asks }),
+    };
+    const lengths = holeLengths(receiver, source);
+    return MessageTemplate.of(shape, lengths, codecOf(this.plan.protocol), this.framed);
+  }
+}
+
+const nothing: KeptValues = new Map();

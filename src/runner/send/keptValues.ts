@@ -1,0 +1,104 @@
+/** What sessions keep of answers, and how it gets into later calls. */
+import { jsonpath } from 'json-p3';
+import type { OwnArgument } from '../../usecases/ownArguments';
+import type { Keep } from '../../usecases/sessionSteps';
+
+/** As JSON text, in characters: a value goes into later calls, and is held for each session. */
+export const longestKept = 65_536;
+
+/** Undefined when the path finds nothing, or too much. */
+type Find = (answer: unknown) => unknown;
+
+/** A way to each value that is kept of one answer. */
+export const keepers = (keep: Keep): readonly (readonly [name: string, find: Find])[] =>
+  Object.entries(keep).map(([name, path]) => {
+    const query = jsonpath.compile(path);
+    return [name, (answer) => bounded(firstOf(query, answer))];
+  });
+
+function firstOf(query: ReturnType<typeof jsonpath.compile>, answer: unknown): unknown {
+  if (answer === undefined) return undefined;
+  return query.match(answer as Parameters<typeof query.match>[0])?.value;
+}
+
+function bounded(value: unknown): unknown {
+  if (
+    value === undefined ||
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    value === null
+  )
+    return value;
+  // Numbers of 64 bits in MessagePack.
+  if (typeof value === 'bigint') return String(value);
+  return asText(value).length <= longestKept ? value : undefined;
+}
+
+const withBigInts = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value;
+
+export type KeptValues = ReadonlyMap<string, unknown>;
+
+/** Its placeholders of kept values filled; alone a value keeps its type. Undefined names are returned instead. */
+export function withKept(
+  items: readonly OwnArgument[],
+  kept: KeptValues,
+): readonly OwnArgument[] | string {
+  let missing: string | undefined;
+  const valueOf = (key: string): unknown => {
+    const value = kept.get(key);
+    if (value === undefined) missing ??= key;
+    return value;
+  };
+  const filled = (item: OwnArgument): OwnArgument => {
+    switch (item.kind) {
+      case 'value':
+        return item;
+      case 'list':
+        return { kind: 'list', items: item.items.map(filled) };
+      case 'map':
+        return {
+          kind: 'map',
+          members: item.members.map(([key, member]) => [key, filled(member)] as const),
+        };
+      case 'text': {
+        const [first, more] = item.parts;
+        if (more === undefined && typeof first === 'object' && first.name === 'kept')
+          return literal(valueOf(first.key));
+        const parts = item.parts.map((part) =>
+          typeof part === 'object' && part.name === 'kept' ? asText(valueOf(part.key)) : part,
+        );
+        return { kind: 'text', parts };
+      }
+    }
+  };
+  const all = items.map(filled);
+  return missing ?? all;
+}
+
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value, withBigInts);
+
+/** A value as it is: braces in it are no placeholders. */
+function literal(value: unknown): OwnArgument {
+  if (typeof value === 'string') return { kind: 'text', parts: [value] };
+  if (Array.isArray(value)) return { kind: 'list', items: value.map(literal) };
+  if (value instanceof Uint8Array)
+    return { kind: 'text', parts: [Buffer.from(value).toString('base64')] };
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([key, member]) => [key, literal(member)] as const);
+    return { kind: 'map', members };
+  }
+  if (typeof value === 'bigint') return { kind: 'text', parts: [String(value)] };
+  return { kind: 'value', value: (value ?? null) as number | boolean | null };
+}
+
+/** Whether a kept value is the one that is asked for; without one, whether it is there and not empty, false, 0 or null. */
+export function isAsAsked(
+  value: unknown,
+  equals: string | number | boolean | null | undefined,
+): boolean {
+  if (equals !== undefined) return value === equals;
+  if (Array.isArray(value)) return value.length > 0;
+  return Boolean(value);
+}

@@ -1,0 +1,225 @@
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { CallRecorder, EntryRecorder } from '../recorder';
+import type { Draw } from '../../plan/intervals';
+import type { Instruction } from '../../plan/sessionProgram';
+import { isAsAsked } from './keptValues';
+
+/** Draws of one session, more than it makes. */
+const drawsEach = 2 ** 12;
+
+/** What a session was begun in. Times are run time in microseconds. */
+export interface SessionStepWindow {
+  readonly index: number;
+  readonly recorder: EntryRecorder;
+  readonly calls: readonly CallRecorder[];
+  /** Where calls count whose receivers may be connections of other agents. */
+  readonly places: readonly number[];
+  readonly startUs: number;
+  readonly measureUs: number;
+  readonly endUs: number;
+}
+
+/** The sessions of one sender, one after the other. */
+export class Session {
+  /**
+   * `idle`: none is going on; `due`: its next call is known, and when; `ready`: it can go on at once; `waiting`: for an
+   * answer, the end of a stream, or what the hub calls.
+   */
+  state: 'idle' | 'due' | 'ready' | 'waiting' = 'idle';
+  connection: HubConnection | undefined;
+  window!: SessionStepWindow;
+  /** Sessions begun so far. */
+  number = 0;
+  /** When it was due itself. */
+  begunUs = 0;
+  /** It had to wait for the one before. */
+  wasDelayed = false;
+  /** Ways chosen so far. */
+  drawn = 0;
+  /** Next instruction. */
+  at = 0;
+  /** When that is due, by the schedule of the session. */
+  dueUs = 0;
+  /** When it is looked at again, if that is not the same. */
+  wakeUs = 0;
+  /** From when on nothing but its due time keeps it. */
+  freeUs = 0;
+  /** Call that is waited for, its number among those of its kind, when it was due, sent, and is given up. */
+  call = -1;
+  sequence = -1;
+  callDueUs = 0;
+  sentUs = 0;
+  limitUs = 0;
+  /** Of a stream. */
+  items = 0;
+  streamId = -1;
+  /** It is, as far as others count, a member of its group. */
+  isInside = false;
+  /** Its connection is in the group, whatever others count. */
+  hasJoined = false;
+  /** A second after it was counted out; it neither leaves nor is counted in before. */
+  leavesUs = 0;
+  /** Events that have come since the last call, by bits. */
+  events = 0;
+  /** Arguments of the latest of each event that something is kept of. */
+  eventArguments: (readonly unknown[] | undefined)[] | undefined;
+  kept: Map<string, unknown> | undefined;
+  readonly rounds: Int32Array;
+  readonly roundsUs: Float64Array;
+  /** Due times of sessions that this one keeps from beginning. */
+  readonly delayed: number[] = [];
+  /** Place in the heap; −1 outside. */
+  heapAt = -1;
+  /** In the queue of those that wait as long as this one. */
+  previous: Session | undefined;
+  next: Session | undefined;
+  queue: WaitingQueue | undefined;
+
+  constructor(
+    readonly sender: number,
+    loops: number,
+  ) {
+    this.rounds = new Int32Array(loops);
+    this.roundsUs = new Float64Array(loops);
+  }
+}
+
+/** Sessions that wait the same time for what they wait for: those that were added first are given up first. */
+export class WaitingQueue {
+  first: Session | undefined;
+  private last: Session | undefined;
+
+  constructor(readonly withinUs: number) {}
+
+  get nextUs(): number {
+    return this.first?.limitUs ?? Infinity;
+  }
+
+  push(session: Session): void {
+    session.queue = this;
+    session.previous = this.last;
+    session.next = undefined;
+    if (this.last === undefined) this.first = session;
+    else this.last.next = session;
+    this.last = session;
+  }
+
+  remove(session: Session): void {
+    const { previous, next } = session;
+    if (previous === undefined) this.first = next;
+    else previous.next = next;
+    if (next === undefined) this.last = previous;
+    else next.previous = previous;
+    session.previous = session.next = session.queue = undefined;
+  }
+}
+
+/** Sessions by when they are looked at again; one timer for all of them. */
+export class SessionHeap {
+  private readonly heap: Session[] = [];
+
+  get first(): Session | undefined {
+    return this.heap[0];
+  }
+
+  get nextUs(): number {
+    return this.heap[0]?.wakeUs ?? Infinity;
+  }
+
+  get all(): readonly Session[] {
+    return this.heap;
+  }
+
+  push(session: Session): void {
+    session.heapAt = this.heap.length;
+    this.heap.push(session);
+    this.rise(session);
+  }
+
+  remove(session: Session): void {
+    const at = session.heapAt;
+    const last = this.heap.pop()!;
+    session.heapAt = -1;
+    if (last === session) return;
+    this.heap[at] = last;
+    last.heapAt = at;
+    this.rise(last);
+    this.sink(last);
+  }
+
+  private rise(session: Session): void {
+    const { heap } = this;
+    let at = session.heapAt;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const other = heap[above]!;
+      if (other.wakeUs <= session.wakeUs) break;
+      heap[at] = other;
+      other.heapAt = at;
+      at = above;
+    }
+    heap[at] = session;
+    session.heapAt = at;
+  }
+
+  private sink(session: Session): void {
+    const { heap } = this;
+    let at = session.heapAt;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below >= heap.length) break;
+      if (below + 1 < heap.length && heap[below + 1]!.wakeUs < heap[below]!.wakeUs) below += 1;
+      const other = heap[below]!;
+      if (other.wakeUs >= session.wakeUs) break;
+      heap[at] = other;
+      other.heapAt = at;
+      at = below;
+    }
+    heap[at] = session;
+    session.heapAt = at;
+  }
+}
+
+/** Does an instruction that is no call. */
+export function follow(session: Session, instruction: Instruction, draw: Draw): void {
+  switch (instruction.do) {
+    case 'call':
+      return;
+    case 'wait':
+      session.dueUs += instruction.us;
+      break;
+    case 'rounds':
+      session.rounds[instruction.loop] = 0;
+      session.roundsUs[instruction.loop] = session.dueUs;
+      break;
+    case 'round': {
+      const { loop, times, everyUs, begin } = instruction;
+      const done = (session.rounds[loop]! += 1);
+      const scheduledUs = session.roundsUs[loop]! + done * everyUs;
+      if (done < times) {
+        // A round keeps its due time, however late the one before was over.
+        if (everyUs > 0) session.dueUs = scheduledUs;
+        session.at = begin;
+        return;
+      }
+      if (everyUs > 0) session.dueUs = Math.max(session.dueUs, scheduledUs);
+      break;
+    }
+    case 'choose': {
+      session.drawn = (session.drawn + 1) % drawsEach;
+      const drawn = draw(session.sender, session.number * drawsEach + session.drawn);
+      session.at = instruction.to[instruction.bounds.findIndex((bound) => drawn < bound)]!;
+      return;
+    }
+    case 'test': {
+      const { name, equals, otherwise } = instruction;
+      if (isAsAsked(session.kept?.get(name), equals)) break;
+      session.at = otherwise;
+      return;
+    }
+    case 'jump':
+      session.at = instruction.to;
+      return;
+  }
+  session.at += 1;
+}

@@ -1,0 +1,224 @@
+import { PairTable } from '../../measure/sequence';
+import type { Plan, PlanEntry } from '../../plan/plan';
+import type { Population } from '../../plan/population';
+import { placeholdersIn } from '../../usecases/ownArguments';
+import {
+  argumentsOfStep,
+  audienceOfStep,
+  callsOf,
+  mostEvents,
+  type CallAudience,
+  type CountedStep,
+  type SessionStep,
+} from '../../usecases/sessionSteps';
+import { streamIdLength } from '../../wire/message/messageLayout';
+import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message/stamp';
+import { CallMessages } from './callMessages';
+import type { SenderDependencies } from './entrySender';
+import { keepers } from './keptValues';
+import { WaitingQueue, type Session } from './session';
+
+/** Ids of calls that open streams begin with it, see {@link import('./openStream').callNumber}. */
+const callLetter = 0x69;
+
+export interface Call {
+  readonly step: CountedStep;
+  readonly name: string;
+  readonly audience: CallAudience;
+  /** The session goes on when it is over. */
+  readonly waits: boolean;
+  readonly queue: WaitingQueue | undefined;
+  readonly keepers: ReturnType<typeof keepers>;
+  /** Bit of the event that it waits for, or that its callback is. */
+  readonly event: number;
+  readonly namesGroup: boolean;
+}
+
+/** 0 for a name that nothing waits for. */
+export function bitOf(eventNames: readonly string[], event: string): number {
+  const at = eventNames.indexOf(event.toLowerCase());
+  return at < 0 ? 0 : 2 ** at;
+}
+
+/** What a run needs of the calls of a session, how long is waited for which, and the events in lower case. */
+export function formsOf(steps: readonly SessionStep[]): {
+  readonly calls: readonly Call[];
+  readonly queues: readonly WaitingQueue[];
+  readonly eventNames: readonly string[];
+} {
+  const found = callsOf(steps);
+  const events = found.flatMap(({ step }) =>
+    step.kind === 'on' ? [step.event.toLowerCase()] : [],
+  );
+  const eventNames = [...new Set(events)].slice(0, mostEvents);
+  const queues = new Map<number, WaitingQueue>();
+  const calls = found.map(({ step, name }): Call => {
+    const waits = step.kind !== 'call' || step.reply === 'completion';
+    let queue = waits ? queues.get(step.withinMs) : undefined;
+    if (waits && queue === undefined)
+      queues.set(step.withinMs, (queue = new WaitingQueue(step.withinMs * 1000)));
+    const event = step.kind === 'on' ? step.event : step.kind === 'call' ? step.callback : '';
+    return {
+      ...{ step, name, waits, queue, audience: audienceOfStep(step) },
+      keepers: step.kind === 'stream' ? [] : keepers(step.keep),
+      event: bitOf(eventNames, event ?? ''),
+      namesGroup: placeholdersIn(argumentsOfStep(step)).some((one) => one.name === 'group'),
+    };
+  });
+  return { calls, queues: [...queues.values()], eventNames };
+}
+
+/** Sends the calls of sessions and counts what is to be expected of them. */
+export class SessionCalls {
+  private readonly messages: CallMessages;
+  private readonly stamp = emptyStamp();
+  /** Of the id that was read last, see {@link callOf}. */
+  readonly answer = emptyStamp();
+  /** By source. */
+  private readonly sequences = new PairTable();
+  /** By sender and call. */
+  private readonly asked = new PairTable();
+  private readonly groupNames: (Buffer | undefined)[] = [];
+  private readonly source = {
+    ...{ index: 0, id: undefined as Buffer | undefined },
+    callId: Buffer.alloc(streamIdLength, callLetter),
+  };
+  private streams = 0;
+  private seenVersion = -1;
+
+  constructor(
+    private readonly plan: Plan,
+    entry: PlanEntry,
+    private readonly population: Population,
+    private readonly dependencies: SenderDependencies,
+    private readonly calls: readonly Call[],
+  ) {
+    const steps = calls.map(({ step }) => step);
+    this.messages = new CallMessages(plan, entry, steps, dependencies.framed, dependencies.rows);
+    this.stamp.runId = plan.runId;
+  }
+
+  /**
+   * Sends the call of that number for the session, whose connection is open.
+   *
+   * @param expects whether what it brings is to be counted as expected
+   * @returns why it could not be sent: the name of a value that was not kept, or an empty text where there is nobody to
+   * send to; undefined when it was
+   */
+  send(
+    session: Session,
+    number: number,
+    nowUs: number,
+    unixMs: number,
+    expects: boolean,
+  ): string | undefined {
+    const { window, sender, connection, dueUs, kept } = session;
+    const { stamp, population, dependencies, source, sequences } = this;
+    const { members } = dependencies;
+    const call = this.calls[number]!;
+    const counted = window.calls[number]!;
+    const receiver = this.receiverOf(sender, call);
+    if (receiver === null) return '';
+    let [receivers, sentUs] = [0, nowUs];
+    // Receivers and send time must stand on the same side of everybody's joining and leaving.
+    for (let version = members.version(), before = -1; before !== version;) {
+      before = version;
+      if (version !== this.seenVersion) sentUs = dependencies.nowUs();
+      this.seenVersion = version;
+      receivers = this.receiversOf(sender, call);
+      version = members.version();
+    }
+    stamp.step = window.index;
+    stamp.source = population.firstSource + sender * population.sourcesPerSender + number;
+    stamp.warmup = dueUs < window.measureUs;
+    stamp.intendedUs = this.plan.pacing === 'open' ? dueUs : sentUs;
+    stamp.sentUs = sentUs;
+    source.index = sender;
+    source.id = members.idOf(sender);
+    const isStream = call.step.kind === 'stream';
+    if (isStream) this.openStream(session);
+    const slot = sequences.slot(stamp.source, 0);
+    stamp.sequence = sequences.values[slot]!;
+    const asks = !call.waits && this.asks(sender, number);
+    const options = { asks, kept, unixMs };
+    const missing = this.messages.send(number, connection!, stamp, receiver, source, options);
+    if (missing !== undefined) return missing;
+    sequences.values[slot] = stamp.sequence + 1;
+    session.sequence = stamp.sequence;
+    session.sentUs = sentUs;
+    session.callDueUs = dueUs;
+    if (stamp.warmup) return undefined;
+    counted.offered += 1;
+    counted.sent += 1;
+    if (expects) counted.expected += call.step.kind === 'stream' ? call.step.items : receivers;
+    if (dependencies.elsewhere !== undefined && reachesOthers(call))
+      counted.expected += dependencies.elsewhere.sent(
+        this.groupOf(sender),
+        Math.floor(sentUs),
+        window.places[number]!,
+      );
+    counted.payloadBytesIn += this.messages.payloadBytes;
+    counted.wireBytesIn += this.messages.wireBytes;
+    counted.slip.record(sentUs - Math.max(dueUs, session.freeUs));
+    return undefined;
+  }
+
+  /** Undefined where messages name none; null when there is none to name. */
+  private receiverOf(sender: number, call: Call): Buffer | undefined | null {
+    const { population, dependencies } = this;
+    if (call.audience === 'client')
+      return dependencies.members.idOf(population.fixedTargets![sender]!) ?? null;
+    if (!call.namesGroup) return undefined;
+    const group = population.groupOf(sender, 0);
+    return (this.groupNames[group] ??= Buffer.from(population.groupName(group), 'latin1'));
+  }
+
+  private receiversOf(sender: number, { audience }: Call): number {
+    const { members } = this.dependencies;
+    switch (audience) {
+      case 'nobody':
+        return 0;
+      case 'self':
+        return 1;
+      case 'client':
+        return members.isOpen(this.population.fixedTargets![sender]!) ? 1 : 0;
+      case 'group':
+      case 'everyone':
+        return members.count(this.groupOf(sender));
+    }
+  }
+
+  /** Over all entries. */
+  private groupOf(sender: number): number {
+    return this.population.firstGroup + this.population.groupOf(sender, 0);
+  }
+
+  /** Each sender's first call of a kind asks, so that the hub's complaint is heard. */
+  private asks(sender: number, call: number): boolean {
+    const slot = this.asked.slot(sender, call);
+    const isFirst = this.asked.values[slot] === 0;
+    this.asked.values[slot] = 1;
+    return isFirst;
+  }
+
+  private openStream(session: Session): void {
+    this.streams = (this.streams + 1) % 2 ** 32;
+    session.streamId = this.streams;
+    session.items = 0;
+    writeHex(this.source.callId, 1, streamIdLength - 1, this.streams);
+  }
+
+  /** Number of the call whose id that is; undefined when it is none of this entry's by that connection. */
+  callOf(invocationId: string, index: number): number | undefined {
+    const { answer, population } = this;
+    if (invocationId.length !== stampLength) return undefined;
+    if (!readStamp(Buffer.from(invocationId, 'latin1'), 0, answer)) return undefined;
+    const source = answer.source - population.firstSource;
+    const isOurs = answer.runId === this.plan.runId && source >= 0 && source < population.sources;
+    if (!isOurs || Math.floor(source / population.sourcesPerSender) !== index) return undefined;
+    return source % population.sourcesPerSender;
+  }
+}
+
+const reachesOthers = ({ audience }: Call): boolean =>
+  audience === 'group' || audience === 'everyone';

@@ -1,0 +1,597 @@
+/** Sessions: each sender does what a user does, call after call. Loaded only where a plan has some. */
+import type { ErrorClass } from '../../base/errorClass';
+import { leavingUs } from '../../base/measuringLimits';
+import { intervalSeed } from '../../plan/draws';
+import { drawsOf, type Draw } from '../../plan/intervals';
+import type { PlanStep } from '../../plan/plan';
+import { sessionProgram, type SessionProgram } from '../../plan/sessionProgram';
+import { stepsIn } from '../../usecases/sessionSteps';
+import { shownText } from '../../wire/connectFailure';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { Completion, Invocation } from '../../wire/message/hubMessage';
+import { hubMessageType } from '../../wire/message/hubMessage';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import type { StepRecorder } from '../recorder';
+import { EntrySender, type MessageBody } from './entrySender';
+import { LeavingAhead } from './leavingAhead';
+import { callNumber } from './openStream';
+import { follow, Session, SessionHeap, type SessionStepWindow, type WaitingQueue } from './session';
+import { bitOf, formsOf, SessionCalls, type Call } from './sessionCalls';
+
+/** Sessions that are gone on with in one go at most, so that receiving is not starved. */
+const burst = 256;
+/** Backlog is worked off this long after the step's last call was due; the rest counts as offered, not sent. */
+const graceUs = 1_000_000;
+/** Instructions of one session in one go at most, for the same reason. */
+const stretch = 256;
+/** Draws have a seed of their own, so that they change no due time. */
+const choosing = 0x632be59b;
+
+type Sending = SessionStepWindow & ReturnType<EntrySender['pacing']>;
+
+/** What is due: see {@link Session}. Latencies count from the time that the schedule of a session says. */
+export class SessionSender extends EntrySender {
+  private sending: Sending | undefined;
+  private readonly program: SessionProgram;
+  private readonly calls: readonly Call[];
+  private readonly sendsCalls: SessionCalls;
+  private readonly queues: readonly WaitingQueue[];
+  /** By connection. */
+  private readonly sessions = new Map<number, Session>();
+  private readonly heap = new SessionHeap();
+  private readonly ready: Session[] = [];
+  /** Numbers of events by their names in lower case. */
+  private readonly eventNames: readonly string[];
+  private readonly codec;
+  private readonly joins: boolean;
+  private readonly leaving: LeavingAhead;
+  /** Bits of the events that something is kept of. */
+  private readonly keptEvents: number;
+  private draw: Draw = () => 0;
+  /** What every session begins with; −1 where that is no call. */
+  private readonly firstCall: number;
+  /** Where the value of a name is kept, in words. */
+  private readonly kept = new Map<string, string>();
+
+  constructor(...given: ConstructorParameters<typeof EntrySender>) {
+    super(...given);
+    const { plan, entry, dependencies } = this;
+    const session = entry.run.session!;
+    const steps = stepsIn(session);
+    this.joins = session.joins;
+    this.program = sessionProgram(steps);
+    this.codec = codecOf(plan.protocol);
+    const { calls, queues, eventNames } = formsOf(steps);
+    this.calls = calls;
+    this.queues = queues;
+    this.eventNames = eventNames;
+    this.leaving = new LeavingAhead(this.program, (number) => leavesGroup(calls[number]!));
+    this.keptEvents = calls
+      .filter(({ keepers }) => keepers.length > 0)
+      .reduce((bits, { event }) => bits | event, 0);
+    for (const { step, name } of calls)
+      for (const [value, path] of step.kind === 'stream' ? [] : Object.entries(step.keep))
+        this.kept.set(value, `${path} of ${name}`);
+    const [first] = this.program.instructions;
+    this.firstCall = first?.do === 'call' ? first.call : -1;
+    const { population } = this;
+    this.sendsCalls = new SessionCalls(plan, entry, population, dependencies, this.calls);
+  }
+
+  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
+    this.cutAll();
+    const counted = recorder.entries[this.position]!;
+    const measureUs = startUs + step.warmupMs * 1000;
+    const calls = counted.calls!;
+    const { elsewhere } = this.dependencies;
+    this.sending = {
+      ...{ index: step.index, recorder: counted, calls },
+      places: calls.map((call) => elsewhere?.placeOf(call) ?? 0),
+      ...this.pacing(step),
+      ...{ startUs, measureUs, endUs: measureUs + step.measureMs * 1000 },
+    };
+    this.draw = drawsOf(intervalSeed(this.plan, this.position, step.index) ^ choosing);
+  }
+
+  halt(): void {
+    this.sending = undefined;
+    this.cutAll();
+  }
+
+  /** Sessions of the step before are over, whatever they wait for. */
+  private cutAll(): void {
+    for (const session of this.sessions.values()) {
+      session.delayed.length = 0;
+      if (session.state !== 'idle') this.end(session, 0);
+    }
+    this.ready.length = 0;
+  }
+
+  get nextUs(): number {
+    if (this.ready.length > 0) return 0;
+    let nextUs = this.heap.nextUs;
+    for (const queue of this.queues) nextUs = Math.min(nextUs, queue.nextUs);
+    const { sending } = this;
+    if (sending === undefined) return nextUs;
+    const { startUs, endUs, pace } = sending;
+    return Math.min(nextUs, startUs + pace.nextDueUs, endUs);
+  }
+
+  pump(): 'idle' | 'more' | 'done' {
+    const unixMs = Date.now();
+    let nowUs = this.dependencies.nowUs();
+    for (let count = 0; count < burst; count++) {
+      const session = this.ready.shift();
+      if (session !== undefined) {
+        if (session.state === 'ready') this.goOn(session, nowUs, unixMs);
+      } else if (!this.takeDue(nowUs, unixMs)) return this.endOf(nowUs);
+      nowUs = this.dependencies.nowUs();
+    }
+    return 'more';
+  }
+
+  /** Whatever is due first: a wait that is over, a call, or a session that begins; false when nothing is. */
+  private takeDue(nowUs: number, unixMs: number): boolean {
+    for (const queue of this.queues) {
+      const late = queue.first;
+      if (late !== undefined && late.limitUs <= nowUs) {
+        this.giveUpWaiting(late, nowUs);
+        return true;
+      }
+    }
+    const { sending, heap } = this;
+    const callUs = heap.nextUs;
+    const beginUs = sending === undefined ? Infinity : sending.startUs + sending.pace.nextDueUs;
+    if (callUs <= beginUs) {
+      const { first } = heap;
+      if (first === undefined || callUs > nowUs) return false;
+      heap.remove(first);
+      this.goOn(first, nowUs, unixMs);
+      return true;
+    }
+    if (beginUs > nowUs || beginUs >= sending!.endUs) return false;
+    if (nowUs > sending!.endUs + graceUs) return false;
+    const sender = sending!.senders[sending!.pace.take(nowUs - sending!.startUs)]!;
+    this.beginSession(sending!, sender, beginUs, nowUs, unixMs);
+    return true;
+  }
+
+  /** `done` when the step is over, for what is due; answers may still be waited for. */
+  private endOf(nowUs: number): 'idle' | 'done' {
+    const { sending, heap } = this;
+    if (sending === undefined || nowUs < sending.endUs) return 'idle';
+    if (nowUs > sending.endUs + graceUs) this.countBacklog(sending);
+    this.sending = undefined;
+    // What is due later is none of the step.
+    for (const session of heap.all.slice())
+      if (session.window === sending) this.end(session, nowUs);
+    return 'done';
+  }
+
+  /** Not those that wait for the session before them: it is the hub that holds them up. */
+  private countBacklog(sending: Sending): void {
+    const { senders, pace, startUs, measureUs, endUs } = sending;
+    for (const session of this.heap.all)
+      if (session.dueUs >= measureUs && session.dueUs < endUs) sending.recorder.offered += 1;
+    senders.forEach((sender, position) => {
+      if (this.dependencies.connection(sender) === undefined) return;
+      const [fromUs, untilUs] = [measureUs - startUs, endUs - startUs];
+      sending.recorder.offered += pace.left(position, fromUs, untilUs);
+    });
+  }
+
+  private beginSession(
+    sending: Sending,
+    sender: number,
+    dueUs: number,
+    nowUs: number,
+    unixMs: number,
+  ): void {
+    if (this.dependencies.connection(sender) === undefined) return;
+    let session = this.sessions.get(sender);
+    if (session === undefined)
+      this.sessions.set(sender, (session = new Session(sender, this.program.loops)));
+    const begunUs = this.plan.pacing === 'open' ? dueUs : nowUs;
+    if (begunUs >= sending.measureUs) sending.recorder.sessions!.started += 1;
+    if (session.state !== 'idle') {
+      // Its first call is due all the same: what is never answered is lost, what waits is late.
+      session.delayed.push(begunUs);
+      this.expectFirst(sending, begunUs, 1);
+      return;
+    }
+    this.start(session, sending, begunUs);
+    this.goOn(session, nowUs, unixMs);
+  }
+
+  /** Of a session that waits for its turn: the answer to its first call is expected from when that is due. */
+  private expectFirst({ calls, measureUs }: SessionStepWindow, dueUs: number, count: 1 | -1): void {
+    const first = this.firstCall;
+    if (dueUs >= measureUs && this.isExpectedEarly(first)) calls[first]!.expected += count;
+  }
+
+  private isExpectedEarly(first: number): boolean {
+    const call = this.calls[first];
+    return call !== undefined && call.waits && call.step.kind === 'call';
+  }
+
+  private start(session: Session, window: SessionStepWindow, begunUs: number): void {
+    session.state = 'ready';
+    session.wasDelayed = false;
+    session.drawn = 0;
+    session.window = window;
+    session.connection = this.dependencies.connection(session.sender);
+    session.number += 1;
+    session.at = 0;
+    session.begunUs = session.dueUs = begunUs;
+    session.freeUs = begunUs;
+    session.events = 0;
+    session.eventArguments = undefined;
+    session.kept?.clear();
+  }
+
+  /** Does what is due of it, until it has to wait. */
+  private goOn(session: Session, nowUs: number, unixMs: number): void {
+    const { instructions } = this.program;
+    for (let done = 0; done < stretch; done++) {
+      const instruction = instructions[session.at];
+      if (instruction === undefined) {
+        this.complete(session, nowUs);
+        return;
+      }
+      if (instruction.do === 'call') {
+        if (!this.makeCall(session, instruction.call, nowUs, unixMs)) return;
+        session.at += 1;
+      } else follow(session, instruction, this.draw);
+    }
+    session.state = 'ready';
+    this.ready.push(session);
+  }
+
+  /** False when the session has to wait, or is over. */
+  private makeCall(session: Session, number: number, nowUs: number, unixMs: number): boolean {
+    const call = this.calls[number]!;
+    const { window } = session;
+    if (!this.isTime(session, call, nowUs)) return false;
+    const { dueUs } = session;
+    if (dueUs >= window.endUs) {
+      this.end(session, nowUs);
+      return false;
+    }
+    if (dueUs > nowUs) {
+      this.sleep(session, dueUs);
+      return false;
+    }
+    const connection = this.dependencies.connection(session.sender);
+    if (connection === undefined || connection !== session.connection) {
+      this.breakOff(session, number, nowUs);
+      return false;
+    }
+    if (call.step.kind === 'on') return this.awaitEvent(session, number, nowUs);
+    if (!this.send(session, number, nowUs, unixMs)) return false;
+    if (leavesGroup(call)) session.hasJoined = false;
+    if (!call.waits || !connection.isOpen) return connection.isOpen;
+    this.wait(session, number, nowUs);
+    return false;
+  }
+
+  /** Who may leave its group within a second is outside: messages that are on their way then may come or not. */
+  private isTime(session: Session, call: Call, nowUs: number): boolean {
+    if (!this.joins) return true;
+    if (!session.isInside) this.goIn(session, nowUs);
+    if (session.isInside) {
+      const outUs = this.outUs(session);
+      if (nowUs < outUs && outUs < session.dueUs && outUs < session.window.endUs) {
+        this.sleep(session, outUs);
+        return false;
+      }
+      if (outUs <= nowUs) {
+        this.goOut(session);
+        session.leavesUs = Math.max(outUs, session.freeUs) + leavingUs;
+      }
+    }
+    // Behind a late answer a leave may be due sooner than its pauses say.
+    if (leavesGroup(call)) session.dueUs = Math.max(session.dueUs, session.leavesUs);
+    return true;
+  }
+
+  /** From when on it is not counted among the members of its group. */
+  private outUs(session: Session): number {
+    return session.dueUs + this.leaving.leastUs(session) - leavingUs;
+  }
+
+  /** A member that goes out is so for a second at least, so that what was meant for it before has come. */
+  private goIn(session: Session, nowUs: number): void {
+    if (!session.hasJoined || nowUs < session.leavesUs || this.outUs(session) <= nowUs) return;
+    session.isInside = true;
+    this.dependencies.members.move!(session.sender, this.population, true);
+  }
+
+  private goOut(session: Session): void {
+    session.isInside = false;
+    this.dependencies.members.move!(session.sender, this.population, false);
+  }
+
+  private sleep(session: Session, untilUs: number): void {
+    session.state = 'due';
+    session.wakeUs = untilUs;
+    this.heap.push(session);
+  }
+
+  private wait(session: Session, number: number, nowUs: number): void {
+    const queue = this.calls[number]!.queue!;
+    session.state = 'waiting';
+    session.call = number;
+    session.callDueUs = session.dueUs;
+    session.limitUs = nowUs + queue.withinUs;
+    queue.push(session);
+  }
+
+  /** It goes on from now: what comes next is due when the answer has come. */
+  private wake(session: Session, nowUs: number): void {
+    session.queue?.remove(session);
+    session.state = 'ready';
+    session.call = -1;
+    session.dueUs = session.freeUs = nowUs;
+    session.at += 1;
+    this.ready.push(session);
+  }
+
+  private send(session: Session, number: number, nowUs: number, unixMs: number): boolean {
+    session.events = 0;
+    // That of a session which had to wait for its turn is expected already.
+    const isExpected =
+      session.at === 0 && session.wasDelayed && this.isExpectedEarly(this.firstCall);
+    const missing = this.sendsCalls.send(session, number, nowUs, unixMs, !isExpected);
+    if (missing === undefined) return true;
+    if (missing === '') this.breakOff(session, number, nowUs);
+    else this.missingValue(session, number, missing, nowUs);
+    return false;
+  }
+
+  /** True when it has come already, since the last call. */
+  private awaitEvent(session: Session, number: number, nowUs: number): boolean {
+    const { event } = this.calls[number]!;
+    const { window, dueUs } = session;
+    session.callDueUs = dueUs;
+    if (dueUs >= window.measureUs) window.calls[number]!.expected += 1;
+    if ((session.events & event) === 0) {
+      this.wait(session, number, nowUs);
+      return false;
+    }
+    session.events &= ~event;
+    this.eventCame(session, number, session.eventArguments?.[Math.log2(event)], nowUs);
+    return true;
+  }
+
+  private eventCame(
+    session: Session,
+    number: number,
+    args: readonly unknown[] | undefined,
+    nowUs: number,
+  ): void {
+    const { window, sender, callDueUs } = session;
+    const counted = window.calls[number]!;
+    if (callDueUs >= window.measureUs)
+      this.dependencies.recorder.delivered(
+        ...([window.index, counted, sender, callDueUs, callDueUs, nowUs] as const),
+      );
+    this.keep(session, this.calls[number]!, args);
+  }
+
+  private noteEvent(
+    session: Session,
+    event: number,
+    args: readonly unknown[] | undefined,
+    nowUs: number,
+  ): void {
+    const { call: number } = session;
+    const call = session.state === 'waiting' ? this.calls[number]! : undefined;
+    if (call?.step.kind === 'on' && call.event === event) {
+      this.eventCame(session, number, args, nowUs);
+      this.wake(session, nowUs);
+      return;
+    }
+    session.events |= event;
+    if ((this.keptEvents & event) !== 0) (session.eventArguments ??= [])[Math.log2(event)] = args;
+  }
+
+  override called(
+    { index }: HubConnection,
+    { target, arguments: args }: Invocation,
+    nowUs: number,
+  ): void {
+    const session = this.sessions.get(index);
+    if (session === undefined || session.state === 'idle') return;
+    const event = bitOf(this.eventNames, target);
+    if (event !== 0) this.noteEvent(session, event, args, nowUs);
+  }
+
+  override answered(
+    index: number,
+    number: number,
+    sequence: number,
+    nowUs: number,
+    { bytes, start, end }: MessageBody,
+  ): void {
+    const call = this.calls[number]!;
+    const session = this.sessions.get(index);
+    if (session === undefined || session.state === 'idle') return;
+    const { step, event } = call;
+    if (step.kind === 'call' && step.reply === 'callback') {
+      if (event === 0) return;
+      const message = this.codec.read(bytes, start, end);
+      const args = message?.type === hubMessageType.invocation ? message.arguments : undefined;
+      this.noteEvent(session, event, args, nowUs);
+      return;
+    }
+    if (session.state !== 'waiting' || session.call !== number || session.sequence !== sequence)
+      return;
+    if (call.keepers.length > 0) {
+      const message = this.codec.read(bytes, start, end);
+      const isAnswer = message?.type === hubMessageType.completion;
+      this.keep(session, call, isAnswer ? message.result : undefined);
+    }
+    const joins = this.joins && step.kind === 'call' && step.group === 'join';
+    if (joins) session.hasJoined = true;
+    this.wake(session, nowUs);
+    if (joins && !session.isInside) this.goIn(session, nowUs);
+  }
+
+  private keep(session: Session, { keepers: all }: Call, answer: unknown): void {
+    for (const [name, find] of all) {
+      const value = find(answer);
+      if (value === undefined) session.kept?.delete(name);
+      else (session.kept ??= new Map()).set(name, value);
+    }
+  }
+
+  override itemCame(
+    { index }: HubConnection,
+    id: number,
+    payloadBytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): boolean {
+    const session = this.sessions.get(index);
+    if (session === undefined) return false;
+    const { window, callDueUs, sentUs, call: number } = session;
+    const call = session.state === 'waiting' ? this.calls[number]! : undefined;
+    const isMeant =
+      call?.step.kind === 'stream' && session.streamId === id && session.items < call.step.items;
+    if (!isMeant) {
+      if (nowUs >= window.measureUs) window.recorder.extra += 1;
+      return true;
+    }
+    session.items += 1;
+    if (callDueUs < window.measureUs) return true;
+    const counted = window.calls[number]!;
+    counted.wireBytesOut += wireBytes;
+    counted.payloadBytesOut += payloadBytes;
+    this.dependencies.recorder.delivered(
+      ...([window.index, counted, index, callDueUs, sentUs, nowUs] as const),
+    );
+    return true;
+  }
+
+  override completed({ index }: HubConnection, message: Completion, nowUs: number): boolean {
+    const session = this.sessions.get(index);
+    if (session === undefined) return false;
+    const { invocationId, error } = message;
+    const id = callNumber(invocationId);
+    if (id >= 0) {
+      const call = session.state === 'waiting' ? this.calls[session.call]! : undefined;
+      if (call?.step.kind !== 'stream' || session.streamId !== id) return true;
+      const { method, items } = call.step;
+      if (error === undefined && session.items >= items) this.wake(session, nowUs);
+      else {
+        const short = `${method}: completed after ${session.items} of ${items} items`;
+        this.fail(
+          session,
+          session.call,
+          'invocation',
+          error === undefined ? short : shownText(error),
+          nowUs,
+        );
+      }
+      return true;
+    }
+    const number = this.sendsCalls.callOf(invocationId, index);
+    if (number === undefined) return false;
+    if (error === undefined) return true;
+    const { sequence } = this.sendsCalls.answer;
+    const text = shownText(error);
+    const isAwaited =
+      session.state === 'waiting' && session.call === number && session.sequence === sequence;
+    if (isAwaited) this.fail(session, number, 'invocation', text, nowUs);
+    else this.dependencies.recorder.error('invocation', text, session.window.calls[number]);
+    return true;
+  }
+
+  private giveUpWaiting(session: Session, nowUs: number): void {
+    const { step, name } = this.calls[session.call]!;
+    const within = `${Number((session.queue!.withinUs / 1e6).toFixed(3))} s`;
+    const text =
+      step.kind === 'on'
+        ? `${name}: the hub did not call it within ${within}`
+        : step.kind === 'stream'
+          ? `${name}: the stream was not completed within ${within}`
+          : `${name}: no answer within ${within}`;
+    this.fail(session, session.call, 'timeout', text, nowUs);
+  }
+
+  private missingValue(session: Session, number: number, name: string, nowUs: number): void {
+    const where = this.kept.get(name) ?? 'nothing';
+    const text = `${this.calls[number]!.name} needs {${name}}, but there was none: ${where} found nothing that can be kept`;
+    this.fail(session, number, 'noValue', text, nowUs);
+  }
+
+  private fail(
+    session: Session,
+    number: number,
+    errorClass: ErrorClass,
+    text: string,
+    nowUs: number,
+  ): void {
+    this.dependencies.recorder.error(errorClass, text, session.window.calls[number]);
+    this.breakOff(session, number, nowUs);
+  }
+
+  /** Ends it at that call; why is counted elsewhere. */
+  private breakOff(session: Session, number: number, nowUs: number): void {
+    // Its first call was expected while it waited, but is never made.
+    if (session.wasDelayed && session.at === 0 && session.call < 0)
+      this.expectFirst(session.window, session.begunUs, -1);
+    this.countBrokenOff(session.window, session.begunUs, number);
+    this.end(session, nowUs);
+  }
+
+  private countBrokenOff(
+    { recorder, calls, measureUs }: SessionStepWindow,
+    begunUs: number,
+    number: number,
+  ): void {
+    if (begunUs < measureUs) return;
+    recorder.sessions!.brokenOff += 1;
+    calls[number]!.brokenOff += 1;
+  }
+
+  private complete(session: Session, nowUs: number): void {
+    const { window, begunUs, freeUs, sentUs } = session;
+    if (begunUs >= window.measureUs) {
+      const { sessions } = window.recorder;
+      sessions!.completed += 1;
+      sessions!.duration.record(Math.max(freeUs, sentUs) - begunUs);
+    }
+    this.end(session, nowUs);
+  }
+
+  private end(session: Session, nowUs: number): void {
+    if (session.heapAt >= 0) this.heap.remove(session);
+    session.queue?.remove(session);
+    session.state = 'idle';
+    session.call = -1;
+    const begunUs = session.delayed.shift();
+    if (begunUs === undefined) return;
+    this.start(session, session.window, begunUs);
+    session.wasDelayed = true;
+    session.freeUs = nowUs;
+    this.ready.push(session);
+  }
+
+  override lost(index: number): void {
+    const session = this.sessions.get(index);
+    if (session === undefined) return;
+    session.isInside = session.hasJoined = false;
+    for (const begunUs of session.delayed.splice(0)) {
+      this.expectFirst(session.window, begunUs, -1);
+      if (this.firstCall >= 0) this.countBrokenOff(session.window, begunUs, this.firstCall);
+    }
+    if (session.state === 'idle') return;
+    const instruction = this.program.instructions[session.at];
+    const number =
+      session.call >= 0 ? session.call : instruction?.do === 'call' ? instruction.call : 0;
+    this.breakOff(session, number, this.dependencies.nowUs());
+  }
+}
+
+const leavesGroup = ({ step }: Call): boolean => step.kind === 'call' && step.group === 'leave';

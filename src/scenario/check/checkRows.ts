@@ -1,0 +1,173 @@
+/** Checks that placeholders of rows have rows to take their values from, and that nothing secret stands in the file. */
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import {
+  connectionNames,
+  identityNames,
+  personalText,
+  type PersonalPart,
+  type RowName,
+} from '../../base/personalText';
+import { isSecretName } from '../../base/secretName';
+import { rowsUsed } from '../../usecases/rowsUsed';
+import { hubRunOf } from '../../usecases/useCase';
+import { needsGroups, type ScenarioFile } from '../read/buildScenario';
+import { nameOf } from '../read/readSection';
+import { referencesIn } from '../target/references';
+import { behindOf } from '../target/targetKinds';
+import type { Place } from '../text/scenarioReading';
+import { didYouMean, question, quotable } from '../text/words';
+import { reportLiteral } from './checkTarget';
+
+type Used = { readonly name: RowName; readonly column: string };
+
+export function checkRows(file: ScenarioFile): void {
+  const { scenario, config } = file;
+  const { identities, data } = scenario;
+  for (const [key, texts] of connectionTexts(file))
+    for (const part of texts.flatMap((text) => personalText(text, connectionNames).parts)) {
+      if (typeof part === 'string') continue;
+      const place = config.at(key);
+      if (part.name === 'group') checkGroup(file, key, place);
+      else if ('column' in part) {
+        checkColumn(file, part, place);
+        if (part.name === 'data' && data?.take === 'shared') reportShared(file, key, place);
+      }
+    }
+  for (const read of file.entries) {
+    const run = hubRunOf(read.useCase, read.entry.parameters);
+    for (const { key, placeholder } of rowsUsed(run)) {
+      checkColumn(file, placeholder, read.at(key));
+      checkToken(file, placeholder, read.at(key));
+      if (run.streams !== undefined) reportStream(file, placeholder, read.at(key));
+    }
+  }
+  if (identities === undefined) return;
+  for (const part of identityParts(file))
+    if (typeof part === 'object' && part.name === 'data') {
+      const place = config.at('identities');
+      if (data === undefined) checkColumn(file, part, place);
+      else if (data.take === 'shared') reportShared(file, 'identities', place);
+    }
+  checkServiceTokens(file);
+  reportLiteralSecrets(file);
+}
+
+function connectionTexts({ scenario }: ScenarioFile): [key: string, texts: readonly string[]][] {
+  const { headers, query, accessToken } = scenario;
+  return [
+    ['headers', Object.values(headers)],
+    ['query', Object.values(query)],
+    ['accessToken', accessToken === undefined ? [] : [accessToken]],
+  ];
+}
+
+function identityParts({ scenario: { identities } }: ScenarioFile): PersonalPart[] {
+  const texts = ((): string[] => {
+    switch (identities?.kind) {
+      case 'rule':
+        return [identities.rule, ...textsIn(identities.claims)];
+      case 'command':
+        return [...identities.command, ...Object.values(identities.env)];
+      case 'url':
+        return [identities.url, identities.body ?? '', ...Object.values(identities.headers)];
+      default:
+        return [];
+    }
+  })();
+  return texts.flatMap((text) => personalText(text, identityNames).parts);
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function checkGroup({ error, entries, config }: ScenarioFile, key: string, place?: Place): void {
+  if (entries.some(({ useCase, entry }) => needsGroups(useCase, entry))) return;
+  const message = `{group} in ${key} needs a use case that sends to groups.`;
+  error('placeholder', place ?? config.at(key), message);
+}
+
+function reportShared({ error }: ScenarioFile, key: string, place?: Place): void {
+  const message = `${key} are filled once for a connection, which has no row of its own with take: shared. Write take: connection, or use the placeholder in arguments alone.`;
+  error('placeholder', place, message);
+}
+
+function checkColumn(
+  { error, scenario }: ScenarioFile,
+  { name, column }: Used,
+  place?: Place,
+): void {
+  const { identities, data } = scenario;
+  const holder = name === 'identity' ? identities : data;
+  if (holder === undefined) {
+    const key = name === 'identity' ? 'identities' : 'data';
+    const message = `{${name}.${quotable(column)}} needs config.${key}, which says where its values come from.`;
+    error('placeholder', place, message);
+    return;
+  }
+  const columns = name === 'identity' ? columnsOf(identities) : undefined;
+  if (columns === undefined || columns.includes(column)) return;
+  const meant = didYouMean(column, columns);
+  const message = `identities have no ${quotable(column)}.${question(meant && `{identity.${meant}}`)} They have ${columns.map(quotable).join(', ')}.`;
+  error('placeholder', place, message);
+}
+
+/** Where they are known before the run. */
+function columnsOf(identities: ScenarioFile['scenario']['identities']): string[] | undefined {
+  if (identities?.kind === 'list') return Object.keys(identities.rows[0] ?? {});
+  if (identities?.kind !== 'rule') return undefined;
+  return [...new Set(['user', 'token', ...Object.keys(identities.claims)])];
+}
+
+/** Tokens of a rule are made when a connection opens, and anew while the run goes on. */
+function checkToken(
+  { error, scenario }: ScenarioFile,
+  { name, column }: Used,
+  place?: Place,
+): void {
+  if (name !== 'identity' || column !== 'token' || scenario.identities?.kind !== 'rule') return;
+  const message =
+    'The token of a rule is made when its connection opens: it can stand in accessToken, headers and query, not in a message.';
+  error('placeholder', place, message);
+}
+
+function reportStream({ error }: ScenarioFile, { name, column }: Used, place?: Place): void {
+  const message = `Streams have no {${name}.${quotable(column)}}: their items are encoded once for all senders. Use reply: completion, callback or none.`;
+  error('placeholder', place, message);
+}
+
+/** Clients of a service show tokens that its key has signed. */
+function checkServiceTokens({ info, scenario, config }: ScenarioFile): void {
+  if (scenario.target === undefined || behindOf(scenario.target) !== 'service') return;
+  const message =
+    'Clients of a service get in by tokens that its access key signs: identities give values to arguments, headers and query here, and their tokens are not shown to it.';
+  info('no-effect', config.written.get('identities')?.key, message);
+}
+
+/** Each stands at the text itself, so that it can be moved elsewhere. */
+function reportLiteralSecrets(file: ScenarioFile): void {
+  const written = file.follow(file.config.written.get('identities')?.value);
+  const report = (node: unknown, what: string): void => {
+    const scalar = file.follow(node as Node | null);
+    if (isScalar(scalar) && typeof scalar.value === 'string' && scalar.value !== '')
+      if (referencesIn(scalar.value).length === 0) reportLiteral(file, scalar, what);
+  };
+  const secretsIn = (map: unknown, isSecret: (name: string) => boolean, what: string): void => {
+    const followed = file.follow(map as Node | null);
+    if (!isMap(followed)) return;
+    for (const { key, value } of followed.items)
+      if (isScalar(key) && isSecret(nameOf(key))) report(value, what);
+  };
+  if (isSeq(written)) {
+    for (const item of written.items) {
+      if (file.full()) return;
+      secretsIn(item, isSecretName, 'A secret of an identity');
+    }
+    return;
+  }
+  if (!isMap(written)) return;
+  secretsIn(written, (name) => name === 'key', 'A signing key');
+  secretsIn(written.get('env', true), isSecretName, 'A secret');
+  secretsIn(written.get('headers', true), isSecretName, 'A secret');
+}

@@ -1,0 +1,125 @@
+/** Keys of the steps of a session. */
+import { below, listOf } from '../../usecases/parameters';
+import { callReceivers, callReplies, groupChanges, mostTimes } from '../../usecases/sessionSteps';
+import { choice, entries, keyOf, text, type KeySpec } from './configKeys';
+
+const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
+const [list, stepList, texts] = [keyOf('list'), keyOf('steps'), keyOf('texts')];
+const value = keyOf('value');
+
+const within = duration(
+  { range: [1, 600_000], default: 30_000, unitMistake: below(100, 's') },
+  'How long it is waited for; then the session breaks off.',
+);
+const args = list(
+  { optional: true },
+  'Arguments of the method as a list, with the placeholders of `invoke` and `{name}` for values that were kept before.',
+);
+const keep = texts(
+  { optional: true },
+  'Values of the answer to keep for later steps: a name of each and the JSONPath that finds it, such as `{ last: "$[0].id" }`. What it finds first is written as `{last}`.',
+);
+
+/** What a step may be: its first key says which, and the others belong to it. */
+export const stepKeys = {
+  call: listOf({
+    call: text({ required: true }, 'Hub method to call, as the server names it.'),
+    arguments: args,
+    reply: choice(
+      { default: 'completion', choices: callReplies },
+      'What counts as a delivery: the `completion` that the caller gets, and that the session waits for; a `callback` that the hub calls on its clients, or `none`, after both of which it goes on at once.',
+    ),
+    callback: text(
+      { optional: true },
+      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, which begins with our stamp.',
+    ),
+    receivers: choice(
+      { default: 'self', choices: callReceivers },
+      'Whom the hub calls back, with reply: callback: the caller, the client of `{receiver}`, all of `{group}`, or everyone.',
+    ),
+    keep,
+    within,
+    group: choice(
+      { optional: true, choices: groupChanges },
+      'What the call does with its caller and `{group}`: with `join` it is among the receivers from the answer on, with `leave` no more from a second before the call. Without this key a method whose name begins with Join or Leave, and which is given `{group}`, does it.',
+    ),
+  }),
+  repeat: listOf({
+    repeat: count({ range: [1, mostTimes], required: true }, 'How often its steps are done.'),
+    every: duration(
+      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
+      'One round begins so often; 0 begins the next as soon as one is over. The last takes as long as the others.',
+    ),
+    steps: stepList({ required: true }, 'Steps of each round.'),
+  }),
+  wait: listOf({
+    wait: duration(
+      { range: [1, 86_400_000], required: true, unitMistake: below(100, 's') },
+      'A pause; the next call is due when it is over.',
+    ),
+  }),
+  stream: listOf({
+    stream: text({ required: true }, 'Hub method that makes a stream; each item is a delivery.'),
+    arguments: args,
+    items: count(
+      { range: [1, 1_000_000], required: true },
+      'How many items the method makes for one call.',
+    ),
+    itemSize: size(
+      { range: [1, 16 * 1024 * 1024], default: 2048 },
+      'Size of one item, for the estimate.',
+    ),
+    within,
+  }),
+  on: listOf({
+    on: text(
+      { required: true },
+      'Client method: waits until the hub calls it. What has come since the call before this step counts too.',
+    ),
+    within,
+    keep: { ...keep, summary: keep.summary.replace('the answer', 'its arguments') },
+  }),
+  choose: listOf({
+    choose: entries(
+      {
+        required: true,
+        keys: listOf({
+          weight: keyOf('number')(
+            { range: [0.001, 1_000_000], default: 1 },
+            'How often this way is taken, against the weights of the others.',
+          ),
+          steps: stepList({ required: true }, 'Steps of this way.'),
+        }),
+      },
+      'Takes one of several ways, at random by their weights.',
+    ),
+  }),
+  if: listOf({
+    if: text({ required: true }, 'Name of a kept value.'),
+    equals: value(
+      { optional: true },
+      'The value that it must have. Without this key any does that is there and neither empty, false, 0 nor null.',
+    ),
+    steps: stepList({ required: true }, 'Steps where it does.'),
+    else: stepList({ optional: true }, 'Steps where it does not.'),
+  }),
+} as const satisfies Readonly<Record<string, readonly KeySpec[]>>;
+
+export type StepKind = keyof typeof stepKeys;
+
+export const stepKinds = Object.keys(stepKeys) as StepKind[];
+
+/** Keys of a step in which these are written; of one that is still empty those that say what it is. */
+export function keysOfStep(written: readonly string[]): readonly KeySpec[] {
+  const kind = stepKinds.find((name) => written.includes(name));
+  return kind === undefined ? stepKinds.map((name) => stepKeys[name][0]!) : stepKeys[kind];
+}
+
+/** By name, the first of each; for lists of all keys. */
+export const allStepKeys: readonly KeySpec[] = [
+  ...new Map(
+    stepKinds.flatMap((kind): (readonly [string, KeySpec])[] =>
+      stepKeys[kind].map((spec) => [spec.name, spec]),
+    ),
+  ).values(),
+];

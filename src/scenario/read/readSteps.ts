@@ -1,0 +1,463 @@
+/** `steps` of a session: read, checked where they stand, and kept as JSON text with their defaults. */
+import { jsonpath } from 'json-p3';
+import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
+import { stampBytes } from '../../base/message';
+import { formatCount, formatDurationMs } from '../../base/units';
+import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
+import type { Parameters } from '../../usecases/parameters';
+import {
+  audienceOfStep,
+  callsOf,
+  deepestSteps,
+  isCounted,
+  longestPath,
+  mostCallsOfSession,
+  mostEvents,
+  mostKept,
+  mostSteps,
+  pausesOf,
+  sumOverSession,
+  type CallStep,
+  type Keep,
+  type SessionStep,
+  type Way,
+} from '../../usecases/sessionSteps';
+import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
+import type { Reading } from '../text/scenarioReading';
+import { didYouMean, listed, question, quotable } from '../text/words';
+import { readYaml } from '../text/yamlDocument';
+import { readJson, type KeptNames } from './readArguments';
+import {
+  choiceIn,
+  isNothing,
+  nameOf,
+  numberIn,
+  sectionOf,
+  type Section,
+  type Written,
+} from './readSection';
+
+const usualIntervalMs = 30_000;
+
+/** With the steps of a session as JSON text. */
+export function withSteps(reading: Reading, section: Section, plain: Parameters): Parameters {
+  const written = section.written.get('steps');
+  const steps = written === undefined ? [] : new StepReader(reading).readAll(written);
+  // A missing one is a problem, but what is computed goes on.
+  const { sessionInterval: interval = usualIntervalMs } = plain;
+  const pauses = pausesOf(steps);
+  if (pauses > Number(interval)) {
+    const message = `The pauses of a session take ${formatDurationMs(pauses)}, but one begins every ${formatDurationMs(Number(interval))}: each would be later than the one before. Write a longer sessionInterval, or shorter pauses.`;
+    reading.error('session-length', section.at('sessionInterval'), message);
+  }
+  return { ...plain, sessionInterval: interval, steps: JSON.stringify(steps) };
+}
+
+const namePattern = /^[A-Za-z]\w{0,39}$/;
+const isKeptName = (name: string): boolean =>
+  namePattern.test(name) && !placeholderNames.includes(name);
+
+class StepReader {
+  private readonly all = new Set<string>();
+  private before: ReadonlySet<string> = new Set();
+  private count = 0;
+
+  constructor(private readonly reading: Reading) {}
+
+  readAll(written: Written): SessionStep[] {
+    const node = textAsYaml(this.reading, written);
+    this.findKept(node, 0);
+    const known = this.reading.problems().length;
+    const steps = this.readList(node, written, 'scenario.parameters.steps', 1);
+    const calls = sumOverSession(steps, (step) => (isCounted(step) ? 1 : 0));
+    const all = sumOverSession(steps, () => 1);
+    const { error } = this.reading;
+    const events = new Set(
+      callsOf(steps).flatMap(({ step }) => (step.kind === 'on' ? [step.event] : [])),
+    );
+    const audiences = new Set(callsOf(steps).map(({ step }) => audienceOfStep(step)));
+    if (events.size > mostEvents) {
+      const message = `A session waits for at most ${mostEvents} different events.`;
+      error('above-bounds', written.place, message);
+    }
+    if (audiences.has('group') && audiences.has('everyone')) {
+      const message =
+        'A session has calls with receivers: group, or with receivers: everyone, not both: write them as two sessions of a mix.';
+      error('receivers', written.place, message);
+    }
+    if (all > mostCallsOfSession) {
+      const message = `One session would take ${formatCount(Math.round(all))} steps, at most ${formatCount(mostCallsOfSession)} are possible. Repeat less.`;
+      error('above-bounds', written.place, message);
+    } else if (calls === 0 && this.reading.problems().length === known) {
+      const message =
+        'No step of the session calls the hub. Write one such as "- call: SendMessage".';
+      error('no-call', written.place, message);
+    }
+    if (this.count > mostSteps) {
+      const message = `A session has at most ${formatCount(mostSteps)} steps; the others are not read.`;
+      error('above-bounds', written.place, message);
+    }
+    if (this.all.size > mostKept) {
+      const message = `A session keeps at most ${mostKept} values.`;
+      error('above-bounds', written.place, message);
+    }
+    return steps;
+  }
+
+  /** Names of all kept values, so that one that comes too late is distinguished from one that is misspelt. */
+  private findKept(node: Node | undefined, depth: number): void {
+    if (depth > 4 * deepestSteps) return;
+    const { reading, all } = this;
+    if (isSeq(node)) {
+      for (const item of node.items.slice(0, mostSteps))
+        this.findKept(reading.follow(item as Node | null), depth + 1);
+    }
+    if (!isMap(node)) return;
+    for (const { key, value } of node.items) {
+      const below = reading.follow(value as Node | null | undefined);
+      const name = isScalar(key) ? nameOf(key) : '';
+      if (name === 'keep' && isMap(below)) {
+        for (const item of below.items.slice(0, mostKept + 1))
+          if (isScalar(item.key) && isKeptName(nameOf(item.key))) all.add(nameOf(item.key));
+      } else if (isSeq(below) && name !== 'arguments') this.findKept(below, depth + 1);
+    }
+  }
+
+  private readList(
+    node: Node | undefined,
+    holder: Written,
+    path: string,
+    depth: number,
+  ): SessionStep[] {
+    const { reading } = this;
+    const { error } = reading;
+    if (isNothing(node) || (isSeq(node) && node.items.length === 0)) {
+      error('empty-value', holder.place, 'steps has no value. Write at least one step.');
+      return [];
+    }
+    if (!isSeq(node)) {
+      const message = 'steps must be a list: each step begins with "- call: …" or another kind.';
+      error('wrong-type', holder.place, message);
+      return [];
+    }
+    if (depth > deepestSteps) {
+      const message = `Steps are at most ${deepestSteps} deep. Take these out of the step they are in.`;
+      error('too-deep', holder.place, message);
+      return [];
+    }
+    return node.items.flatMap((item, at) => {
+      this.count += 1;
+      if (this.count > mostSteps || reading.full()) return [];
+      return this.readStep(item as Node, `${path}.${at}`, depth) ?? [];
+    });
+  }
+
+  private readStep(item: Node, path: string, depth: number): SessionStep | undefined {
+    const { reading } = this;
+    const { error } = reading;
+    const map = reading.follow(item);
+    if (!isMap(map)) {
+      error('wrong-type', item, `Each step is a map, such as "- call: SendMessage".`);
+      return undefined;
+    }
+    const names = map.items.map(({ key }) => (isScalar(key) ? nameOf(key) : ''));
+    const kinds = stepKinds.filter((kind) => names.includes(kind));
+    const [kind] = kinds;
+    if (kind === undefined) {
+      this.reportNoKind(item, map, names);
+      return undefined;
+    }
+    if (kinds.length > 1) {
+      const message = `A step is one of ${listed(kinds, 'or')}, not several: write each as a step of its own, with "- " before it.`;
+      error('step-kind', item, message);
+    }
+    const section = sectionOf(reading, kind, stepKeys[kind], map);
+    return this.stepOf(kind, section, path, depth);
+  }
+
+  private reportNoKind(item: Node, map: YAMLMap, names: readonly string[]): void {
+    const meant = names.map((name) => didYouMean(name, stepKinds)).find((found) => found);
+    const [first] = map.items;
+    const place = isScalar(first?.key) ? first.key : item;
+    const known = allStepKeys.some(({ name }) => name === names[0]);
+    const why = known
+      ? `"${names[0]!}" belongs to a step of another kind.`
+      : 'This step does not say what it is.';
+    const message = `${why}${question(meant)} A step has one of ${listed(stepKinds, 'or')}.`;
+    this.reading.error('step-kind', place, message);
+  }
+
+  private stepOf(
+    kind: StepKind,
+    section: Section,
+    path: string,
+    depth: number,
+  ): SessionStep | undefined {
+    const below = (name: string): SessionStep[] => {
+      const written = section.written.get(name);
+      if (written !== undefined)
+        return this.readList(
+          this.reading.follow(written.value),
+          written,
+          `${path}.${name}`,
+          depth + 1,
+        );
+      if (name === 'steps') this.missing(section, 'steps');
+      return [];
+    };
+    const withinMs = numberIn(section, 'within') ?? 0;
+    switch (kind) {
+      case 'call':
+        return this.callOf(section);
+      case 'stream': {
+        const items = numberIn(section, 'items');
+        if (items === undefined && !section.written.has('items')) this.missing(section, 'items');
+        return {
+          ...{ kind, method: textIn(section, 'stream'), arguments: this.argumentsIn(section) },
+          ...{ items: items ?? 1, itemBytes: numberIn(section, 'itemSize')!, withinMs },
+        };
+      }
+      case 'on':
+        return { kind, event: textIn(section, 'on'), withinMs, keep: this.keepIn(section) };
+      case 'wait':
+        return { kind, ms: numberIn(section, 'wait') ?? 0 };
+      case 'repeat': {
+        const times = numberIn(section, 'repeat') ?? 1;
+        const everyMs = numberIn(section, 'every') ?? 0;
+        const steps = below('steps');
+        const pauses = pausesOf(steps);
+        if (everyMs > 0 && pauses > everyMs) {
+          const message = `The pauses of one round take ${formatDurationMs(pauses)}, but one begins every ${formatDurationMs(everyMs)}: each would be later than the one before. Write a longer time.`;
+          this.reading.error('session-length', section.at('every'), message);
+        }
+        return { kind, times, everyMs, steps };
+      }
+      case 'choose':
+        return { kind, ways: this.waysIn(section, path, depth) };
+      case 'if':
+        return this.ifOf(section, below);
+    }
+  }
+
+  private missing({ path, written }: Section, name: string): void {
+    const message = `A step of the kind ${path} needs the key ${name}.`;
+    this.reading.error('missing-key', [...written.values()][0]?.key, message);
+  }
+
+  private callOf(section: Section): CallStep {
+    const args = this.argumentsIn(section);
+    const method = textIn(section, 'call');
+    const found = placeholdersIn(ownArguments(JSON.stringify(args)));
+    const names = found.map(({ name }) => name);
+    const reply = choiceIn(section, 'reply', ['completion', 'callback', 'none'])!;
+    const callback = section.values.get('callback');
+    const receivers =
+      choiceIn(section, 'receivers', ['self', 'client', 'group', 'everyone']) ?? 'self';
+    const written = choiceIn(section, 'group', ['join', 'leave', 'none']);
+    const group = written ?? groupChangeOf(method, names);
+    const step: CallStep = {
+      ...{ kind: 'call', method, arguments: args, reply, receivers, group },
+      ...(typeof callback === 'string' && { callback }),
+      ...{ withinMs: numberIn(section, 'within')!, keep: this.keepIn(section) },
+    };
+    this.checkReply(section, step);
+    this.checkReceivers(section, step, names);
+    if (reply === 'callback') {
+      const text = found.find(({ name }) => name === 'text');
+      const problem =
+        text?.name !== 'text'
+          ? 'Callbacks are recognised by a text that they bring back: put {text:2KB} into the arguments.'
+          : text.bytes < stampBytes
+            ? `The first {text:…} carries our stamp, by which callbacks are recognised: it must have at least ${stampBytes} bytes.`
+            : undefined;
+      if (problem !== undefined)
+        this.reading.error('no-stamp', section.at('arguments', 'reply'), problem);
+    }
+    return step;
+  }
+
+  private checkReply(section: Section, step: CallStep): void {
+    const { error, warning } = this.reading;
+    const { reply, callback } = step;
+    if (reply === 'callback' && callback === undefined) {
+      const message =
+        'reply: callback needs the key callback: the client method that the hub calls.';
+      error('missing-callback', section.at('reply'), message);
+    }
+    if (reply !== 'callback')
+      for (const name of ['callback', 'receivers']) {
+        const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
+        if (section.values.get(name) !== 'self') warning('other-reply', section.at(name), message);
+      }
+    if (reply === 'completion') return;
+    const goesOn = `With reply: ${reply} the session goes on without an answer`;
+    const noKeep = `${goesOn}, so there is nothing to keep. Write reply: completion, or keep it in a step "on".`;
+    error('other-reply', section.at('keep'), noKeep);
+    const noWait = `${goesOn}: within means nothing. Remove it, or write reply: completion.`;
+    warning('other-reply', section.at('within'), noWait);
+    if (step.group !== 'join') return;
+    const message = `A call that joins a group needs reply: completion: from its answer on its caller is a member.`;
+    error('other-reply', section.at('reply'), message);
+  }
+
+  private checkReceivers(section: Section, step: CallStep, names: readonly string[]): void {
+    const { error } = this.reading;
+    const { reply, receivers } = step;
+    const to = reply === 'callback' ? receivers : 'self';
+    if (names.includes('receiver') && to !== 'client') {
+      const message = '{receiver} needs reply: callback and receivers: client.';
+      error('placeholder', section.at('arguments'), message);
+    }
+    for (const [name, audience] of [
+      ['receiver', 'client'],
+      ['group', 'group'],
+    ] as const) {
+      if (to !== audience || names.includes(name)) continue;
+      const message = `receivers: ${audience} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
+      error('missing-placeholder', section.at('receivers'), message);
+    }
+    if (step.group === 'none' || names.includes('group')) return;
+    const message = `group: ${step.group} needs {group} in the arguments.`;
+    error('missing-placeholder', section.at('group'), message);
+  }
+
+  private waysIn(section: Section, path: string, depth: number): Way[] {
+    const { reading } = this;
+    const written = section.written.get('choose')!;
+    const node = reading.follow(written.value);
+    if (!isSeq(node) || node.items.length === 0) {
+      const message =
+        'choose must be a list of ways, each with steps and a weight: "- { weight: 3, steps: […] }".';
+      reading.error('wrong-type', written.place, message);
+      return [];
+    }
+    const { before } = this;
+    const after = new Set(before);
+    const ways = node.items.slice(0, mostSteps).flatMap((item, at): Way[] => {
+      const map = reading.follow(item as Node);
+      const keys = stepKeys.choose[0]!.keys;
+      const below = `${path}.choose.${at}`;
+      if (!isMap(map)) {
+        const message = 'Each way is a map with steps, and a weight.';
+        reading.error('wrong-type', item as Node, message);
+        return [];
+      }
+      const way = sectionOf(reading, 'choose', keys, map);
+      const list = way.written.get('steps');
+      if (list === undefined) {
+        reading.error('missing-key', map, 'This way has no steps.');
+        return [];
+      }
+      this.before = before;
+      const steps = this.readList(reading.follow(list.value), list, below, depth + 1);
+      for (const name of this.before) after.add(name);
+      return [{ weight: numberIn(way, 'weight')!, steps }];
+    });
+    this.before = after;
+    return ways;
+  }
+
+  private ifOf(section: Section, below: (name: string) => SessionStep[]): SessionStep {
+    const { reading, all } = this;
+    const name = textIn(section, 'if').replace(/^\{(\w+)\}$/, '$1');
+    const place = section.at('if');
+    if (!all.has(name)) {
+      const meant = didYouMean(name, [...all]);
+      const message = `No step keeps a value "${quotable(name)}".${question(meant)} A step that keeps one has keep: { ${namePattern.test(name) ? name : 'name'}: '$.path' }.`;
+      reading.error('kept-unknown', place, message, meant);
+    } else if (!this.before.has(name)) {
+      const message = `"${name}" is looked at before it is kept: the step that keeps it must come before this one.`;
+      reading.error('kept-later', place, message);
+    }
+    const equals = this.valueIn(section, 'equals');
+    const { before } = this;
+    const steps = below('steps');
+    const after = new Set(this.before);
+    this.before = before;
+    const otherwise = below('else');
+    this.before = new Set([...this.before, ...after]);
+    return {
+      ...{ kind: 'if', name, steps, else: otherwise },
+      ...(equals !== undefined && { equals }),
+    };
+  }
+
+  private valueIn(section: Section, name: string): string | number | boolean | null | undefined {
+    const written = section.written.get(name);
+    if (written === undefined) return undefined;
+    const node = this.reading.follow(written.value);
+    const value = isScalar(node) ? node.value : undefined;
+    if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
+      return value as string | number | boolean | null;
+    const message = `${name} must be one value: a text, a number, true, false or null.`;
+    this.reading.error('wrong-type', written.place, message);
+    return undefined;
+  }
+
+  private argumentsIn(section: Section): unknown[] {
+    const kept: KeptNames = { all: this.all, before: this.before };
+    const json = readJson(this.reading, section, 'arguments', kept) ?? '[]';
+    return JSON.parse(json) as unknown[];
+  }
+
+  /** What it keeps is known from here on. */
+  private keepIn(section: Section): Keep {
+    const { reading } = this;
+    const { error } = reading;
+    const written = section.written.get('keep');
+    if (written === undefined) return {};
+    const map = reading.follow(written.value);
+    if (!isMap(map)) {
+      const message = `keep must be a map of names and JSONPaths, such as { last: '$[0].id' }.`;
+      error('wrong-type', written.place, message);
+      return {};
+    }
+    const keep = new Map<string, string>();
+    for (const { key, value } of map.items.slice(0, mostKept + 1)) {
+      const name = isScalar(key) ? nameOf(key) : '';
+      const node = reading.follow(value as Node | null | undefined);
+      const path = isScalar(node) && typeof node.value === 'string' ? node.value.trim() : '';
+      if (!isKeptName(name)) {
+        const message = placeholderNames.includes(name)
+          ? `{${name}} is a placeholder with a meaning of its own. Keep the value under another name.`
+          : 'Names of kept values begin with a letter and have letters, digits and _ only, at most 40.';
+        error('bad-name', key as Node, message);
+      } else if (!path.startsWith('$') || path.length > longestPath) {
+        const at = isNothing(node) ? (key as Node) : node;
+        const message = `"${quotable(name)}" needs a JSONPath, which begins with $ for the whole answer, such as '$[0].id'.`;
+        error('json-path', at, message);
+      } else if (!isJsonPath(path)) {
+        const message = `This is no JSONPath. $ is the whole answer, .name a member, [0] the first of a list: '$[0].id'.`;
+        error('json-path', node, message);
+      } else keep.set(name, path);
+    }
+    this.before = new Set([...this.before, ...keep.keys()]);
+    return Object.fromEntries(keep);
+  }
+}
+
+function isJsonPath(path: string): boolean {
+  try {
+    jsonpath.compile(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A list of --set comes as the text it is. */
+function textAsYaml(reading: Reading, { value, place }: Written): Node | undefined {
+  const node = reading.follow(value);
+  if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined)
+    return readYaml(node.value).document?.contents ?? node;
+  return node;
+}
+
+const textIn = ({ values }: Section, name: string): string => String(values.get(name) ?? '');
+
+/** By the names that chat hubs give such methods. */
+function groupChangeOf(method: string, placeholders: readonly string[]): CallStep['group'] {
+  if (!placeholders.includes('group')) return 'none';
+  const verb = /^([Jj]oin|[Ll]eave)(?![a-z])/.exec(method)?.[1]?.toLowerCase();
+  return verb === 'join' || verb === 'leave' ? verb : 'none';
+}

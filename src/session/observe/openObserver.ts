@@ -1,0 +1,189 @@
+/** Reads metrics of the server once a second beside the load: a bundle of its own, loaded by runs that ask for it. */
+import { english, type Translate } from '../../base/text';
+import { seriesName, type LateSeries, type ObservedValues } from '../../measure/observed';
+import { redactText, redactUrl } from '../../results/redact';
+import type { ObserveSpec, Scenario } from '../../scenario/scenario';
+import { resolveText } from '../../targets/resolveEndpoint';
+import type { TargetContext } from '../../targets/target';
+import type { AzureResource } from './azureMonitor';
+import { PrometheusSeries } from './prometheusText';
+import { readEndpoint, type EndpointTrust } from './readEndpoint';
+
+export interface Observer {
+  /** What was read last, as far as it is not too old. */
+  readonly values: () => ObservedValues;
+  /** Why something was not read, sentences; each endpoint once. */
+  readonly problems: () => readonly string[];
+  /** What is known only when the run is over, of the time between; does not reject. */
+  readonly late: (from: Date, to: Date) => Promise<readonly LateSeries[]>;
+  close(): void;
+}
+
+/** Values of references, the authority that the scenario names, and who is signed in to Azure. */
+export type ObserveContext = Pick<TargetContext, 'reference' | 'readFile' | 'editorAccount'>;
+
+/** One thing that is observed. */
+interface Observed {
+  /** For people: no query, no secrets. */
+  readonly name: string;
+  /** To tell its series from those of others. */
+  readonly place: string;
+  readonly everyMs: number;
+  read(signal: AbortSignal): Promise<ObservedValues>;
+}
+
+const everyMs = 1000;
+/** Older values are of another time. */
+const freshMs = 5000;
+
+/**
+ * Begins at once. An endpoint that is absent or fails is one warning, and is tried on.
+ * @throws ExpectedError `missing-reference`
+ */
+export async function openObserver(
+  scenario: Pick<Scenario, 'observe' | 'caFile' | 'insecureTls'>,
+  context: ObserveContext,
+  shell: { readonly warn: (text: string) => void; readonly t: Translate },
+): Promise<Observer> {
+  const { observe = [], caFile, insecureTls } = scenario;
+  const ca = caFile === undefined ? undefined : await context.readFile(caFile);
+  const trust = { insecureTls, ...(ca !== undefined && { ca }) };
+  const all = observe.flatMap((spec) =>
+    spec.kind === 'prometheus' ? [observedOf(spec, context, trust)] : [],
+  );
+  const resources = await resourcesOf(observe, context);
+  const problems: string[] = [];
+  const closing = new AbortController();
+  const failed = (words: (t: Translate) => string): void => {
+    problems.push(words(english));
+    shell.warn(words(shell.t));
+  };
+  const watched = all.map(
+    (each) =>
+      new Watched(each, closing.signal, (why) =>
+        failed((t) =>
+          t('{0} could not be read ({1}). The run goes on without what it says.', each.name, why),
+        ),
+      ),
+  );
+  return {
+    values: () => {
+      const together: Record<string, number> = {};
+      for (const { observed, values } of watched)
+        for (const [name, value] of Object.entries(values()))
+          together[seriesName(name, watched.length > 1 ? observed.place : undefined)] = value;
+      return together;
+    },
+    problems: () => problems,
+    late: async (from, to) => {
+      const read = async (resource: AzureResource): Promise<readonly LateSeries[]> => {
+        const { name } = resource;
+        try {
+          const series = await resource.between(from, to);
+          if (series.length === 0)
+            failed((t) =>
+              t(
+                'Azure Monitor has no values of {0} for this time yet: they come some minutes late. Look at them in the portal.',
+                name,
+              ),
+            );
+          return series;
+        } catch (error) {
+          failed((t) =>
+            t(
+              'The metrics of {0} could not be read from Azure Monitor ({1}).',
+              name,
+              reasonOf(error),
+            ),
+          );
+          return [];
+        }
+      };
+      return (await Promise.all(resources.map(read))).flat();
+    },
+    close: () => closing.abort(),
+  };
+}
+
+/** Their package is loaded where there are some. */
+async function resourcesOf(
+  observe: readonly ObserveSpec[],
+  context: ObserveContext,
+): Promise<AzureResource[]> {
+  const specs = observe.filter((spec) => spec.kind === 'azureMonitor');
+  if (specs.length === 0) return [];
+  const { AzureResource: Resource } = await import('./azureMonitor.js');
+  return specs.map(
+    (spec) => new Resource(resolveText(spec.resource, context), spec, context.editorAccount),
+  );
+}
+
+function observedOf(
+  spec: Extract<ObserveSpec, { readonly kind: 'prometheus' }>,
+  context: ObserveContext,
+  trust: EndpointTrust,
+): Observed {
+  const url = new URL(resolveText(spec.url, context));
+  const authorization = spec.authorization && resolveText(spec.authorization, context);
+  const headers = {
+    accept: 'text/plain;version=0.0.4',
+    ...(authorization !== undefined && { authorization }),
+  };
+  const series = new PrometheusSeries(spec.series);
+  return {
+    ...{ name: redactUrl(url.href), place: url.host, everyMs },
+    read: async (signal) => {
+      const text = await readEndpoint({ url, headers, ...trust }, signal);
+      return series.read(text, performance.now());
+    },
+  };
+}
+
+/** Asks again and again, one question at a time. */
+class Watched {
+  private latest: { readonly values: ObservedValues; readonly atMs: number } | undefined;
+  private isAsking = false;
+  private isSaid = false;
+
+  constructor(
+    readonly observed: Observed,
+    private readonly signal: AbortSignal,
+    private readonly failed: (why: string) => void,
+  ) {
+    const timer = setInterval(() => void this.ask(), observed.everyMs);
+    // It must not keep a process whose run is over.
+    timer.unref();
+    signal.addEventListener('abort', () => clearInterval(timer));
+    void this.ask();
+  }
+
+  readonly values = (): ObservedValues => {
+    const { latest, observed } = this;
+    const isFresh = latest && performance.now() - latest.atMs < freshMs + observed.everyMs;
+    return isFresh ? latest.values : {};
+  };
+
+  private async ask(): Promise<void> {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    try {
+      const values = await this.observed.read(this.signal);
+      this.latest = { values, atMs: performance.now() };
+    } catch (error) {
+      // The newest values stand until they are old.
+      if (!this.isSaid && !this.signal.aborted) this.failed(reasonOf(error));
+      this.isSaid ||= !this.signal.aborted;
+    } finally {
+      this.isAsking = false;
+    }
+  }
+}
+
+/** Errors of connecting to several addresses have no words of their own. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer';
+  const { code } = error as NodeJS.ErrnoException;
+  return error.message === ''
+    ? (code ?? 'no answer')
+    : redactText(error.message.split('\n')[0]!.slice(0, 200));
+}

@@ -1,0 +1,126 @@
+/** Rows of files, and who is asked for identities: loaded by runs that have either. */
+import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoint';
+import { ExpectedError } from '../../base/expectedError';
+import type { RowName } from '../../base/personalText';
+import type { Row } from '../../base/rows';
+import { formatCount } from '../../base/units';
+import type { Scenario } from '../../scenario/scenario';
+import { quotable } from '../../scenario/text/words';
+import { signingKey } from '../../wire/connect/signingKey';
+import type { TargetContext } from '../target';
+import { IdentityCaller } from './callIdentities';
+import { mostFileBytes, readRows } from './readRows';
+import type { Need, ResolvedCall, ResolvedIdentities } from './resolveIdentities';
+
+/** The rows of a scenario, read and checked. @throws ExpectedError `data-file`, `identities` */
+export async function openRows(
+  scenario: Pick<Scenario, 'data'>,
+  { file, identities: given }: ResolvedIdentities,
+  needs: readonly Need[],
+  { readFile }: Pick<TargetContext, 'readFile'>,
+): Promise<Pick<PersonalEndpoint, 'identities' | 'data'>> {
+  const read = async (name: string): Promise<Row[]> =>
+    readRows(name, await readFile(name, mostFileBytes));
+  const identities =
+    file === undefined
+      ? given
+      : ({ kind: 'rows', rows: (await read(file)).map((values) => ({ values })) } as const);
+  const data = scenario.data && {
+    rows: await read(scenario.data.file),
+    shared: scenario.data.take === 'shared',
+  };
+  if (file !== undefined && identities?.kind === 'rows')
+    checkColumns(
+      file,
+      identities.rows.map(({ values }) => values),
+      needs,
+      'identity',
+    );
+  if (scenario.data && data) checkColumns(scenario.data.file, data.rows, needs, 'data');
+  if (identities?.kind === 'rule') {
+    checkRuleKey(identities);
+    const { claims, user } = identities;
+    for (const { column } of [...partsIn(claims), ...user].filter(isData))
+      checkColumns(
+        scenario.data?.file ?? 'data',
+        data?.rows ?? [],
+        [{ name: 'data', column }],
+        'data',
+      );
+  }
+  return { ...(identities && { identities }), ...(data && { data }) };
+}
+
+function checkColumns(
+  file: string,
+  rows: readonly Row[],
+  needs: readonly Need[],
+  of: RowName,
+): void {
+  const columns = Object.keys(rows[0] ?? {});
+  for (const { name, column, asNumber } of needs) {
+    if (name !== of) continue;
+    if (!columns.includes(column))
+      throw new ExpectedError(
+        'data-file',
+        `${file} has no column ${quotable(column)}, which {${name}.${quotable(column)}} needs. It has ${columns.map(quotable).join(', ')}.`,
+      );
+    const bad = asNumber === true ? rows.findIndex((row) => !isNumber(row[column])) : -1;
+    if (bad !== -1)
+      throw new ExpectedError(
+        'data-file',
+        `${file}: ${quotable(column)} of row ${formatCount(bad + 1)} is no number, which {${name}.${quotable(column)}:number} needs.`,
+      );
+  }
+}
+
+const isNumber = (value: unknown): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)));
+
+const isData = (part: unknown): part is Need & { readonly name: 'data' } =>
+  typeof part === 'object' && part !== null && (part as Partial<Need>).name === 'data';
+
+/** Pieces at any depth of claims. */
+function partsIn(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner: unknown[] = Object.values(value);
+  return [...inner, ...inner.flatMap(partsIn)];
+}
+
+/** Before anything is started, and without the key. */
+function checkRuleKey(rule: Parameters<typeof signingKey>[0]): void {
+  const { key, head } = rule;
+  const isPem = key.includes('-----BEGIN');
+  const isText = head.alg.startsWith('HS');
+  if (isText === isPem)
+    throw new ExpectedError(
+      'identities',
+      isText
+        ? `The key of identities is in PEM form, which ${head.alg} does not take: write algorithm: RS256, or what the key is for.`
+        : `${head.alg} signs with a private key in PEM form, which the key of identities is not.`,
+    );
+  if (isText && key.length === 0)
+    throw new ExpectedError('identities', 'The key of identities is an empty text.');
+  try {
+    signingKey(rule);
+  } catch {
+    throw new ExpectedError(
+      'identities',
+      'The key of identities cannot be read: it has to be a private key in PEM form without a password.',
+    );
+  }
+}
+
+/** Asks for identities, and for none of them before it is asked to. */
+export function identityCalls(
+  call: ResolvedCall,
+  endpoint: Endpoint,
+  needs: readonly Need[],
+  context: TargetContext,
+): IdentityCaller {
+  const what =
+    call.spec.kind === 'command' ? 'What the command prints' : 'What the token endpoint answers';
+  const check = ({ values }: IdentityRow): void => checkColumns(what, [values], needs, 'identity');
+  return new IdentityCaller(call, endpoint, context, check);
+}

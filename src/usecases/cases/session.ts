@@ -1,0 +1,84 @@
+import {
+  below,
+  duration,
+  groupParameters,
+  intervalParameters,
+  listOf,
+  stepList,
+  text,
+  type Parameters,
+  type ParameterSpec,
+} from '../parameters';
+import { placeholdersIn } from '../ownArguments';
+import {
+  argumentsOfStep,
+  audienceOfStep,
+  callsOf,
+  joinsByCalls,
+  sessionStepsOf,
+  usesGroup,
+} from '../sessionSteps';
+import type { HubRun, Preparation, UseCase } from '../useCase';
+
+const groupKeys = ['groupCount', 'sendersPer'];
+
+const own: readonly ParameterSpec[] = [
+  ...listOf({
+    sessionInterval: duration(
+      { range: [1, 86_400_000], required: true, unitMistake: below(100, 's') },
+      'Each sender begins a session so often. One that is still going on when the next is due makes that one late: it keeps its due time.',
+    ),
+    steps: stepList(
+      { required: true },
+      'What one user does, step after step: `call`, `stream`, `on`, `wait`, `repeat`, `choose` or `if`.',
+    ),
+  }),
+  ...intervalParameters,
+  ...groupParameters
+    .filter(({ name }) => groupKeys.includes(name))
+    .map((spec) => (spec.required === true ? { ...spec, required: false, optional: true } : spec)),
+  ...listOf({
+    joinMethod: text(
+      { optional: true },
+      'Hub method that adds the caller to a group, with the group as its argument; `JoinGroup` without this key.',
+    ),
+  }),
+];
+
+function runOf(parameters: Parameters): HubRun {
+  const steps = sessionStepsOf(parameters);
+  const calls = callsOf(steps).map(({ step }) => step);
+  const audiences = new Set(calls.map(audienceOfStep));
+  const joins = joinsByCalls(steps);
+  const ids =
+    audiences.has('client') ||
+    calls.some((step) =>
+      placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'sender'),
+    );
+  const joinsBefore = audiences.has('group') && !joins;
+  const preparation: Preparation = joinsBefore ? 'joinGroups' : ids ? 'connectionId' : 'nothing';
+  return {
+    preparation,
+    audience: usesGroup(steps) ? 'group' : audiences.has('everyone') ? 'everyone' : 'self',
+    ...(ids && { needsId: true }),
+    ...(typeof parameters['joinMethod'] === 'string' && { joinMethod: parameters['joinMethod'] }),
+    session: { steps: String(parameters['steps'] ?? '[]'), joins: joins && audiences.has('group') },
+  };
+}
+
+export const session: UseCase = {
+  name: 'session',
+  aliases: [],
+  summary: 'Each sender does what a user does, call after call, with pauses between.',
+  services: ['hub', 'signalr'],
+  parameters: own,
+  starting: {
+    sessionInterval: '10s',
+    steps:
+      "[{ call: JoinRoom, arguments: ['{group}'] }, { wait: 5s }, { call: LeaveRoom, arguments: ['{group}'] }]",
+  },
+  // Each call is a traffic of its own, see the estimate.
+  traffic: () => undefined,
+  run: { preparation: 'nothing', audience: 'self' },
+  runWith: runOf,
+};

@@ -1,0 +1,247 @@
+/** What one user does in a session, step after step. A scenario keeps it as JSON text, with every default filled in. */
+import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
+import type { Parameters } from './parameters';
+import { numberedNames } from './numberedNames';
+
+/** Whom a hub calls back. */
+export const callReceivers = ['self', 'client', 'group', 'everyone'] as const;
+export const callReplies = ['completion', 'callback', 'none'] as const;
+export const groupChanges = ['join', 'leave', 'none'] as const;
+
+/** What of it a run needs. Plain data. */
+export interface SessionRun {
+  /** JSON text of a list of {@link SessionStep}. */
+  readonly steps: string;
+  /** Senders are in their groups between two calls of theirs; else all connections are, all the time. */
+  readonly joins: boolean;
+}
+
+/** Names of kept values, each with the JSONPath (RFC 9535) that finds it. */
+export type Keep = Readonly<Record<string, string>>;
+
+export interface CallStep {
+  readonly kind: 'call';
+  readonly method: string;
+  /** As JSON values; texts may hold placeholders, those of kept values as well. */
+  readonly arguments: readonly unknown[];
+  readonly reply: (typeof callReplies)[number];
+  /** With reply: callback. */
+  readonly callback?: string;
+  readonly receivers: (typeof callReceivers)[number];
+  /** What its answer means for the caller and `{group}`. */
+  readonly group: (typeof groupChanges)[number];
+  /** Until an answer is given up. */
+  readonly withinMs: number;
+  readonly keep: Keep;
+}
+
+/** A stream that the hub makes; the session goes on when it has ended. */
+export interface StreamStep {
+  readonly kind: 'stream';
+  readonly method: string;
+  readonly arguments: readonly unknown[];
+  readonly items: number;
+  /** Of one item, for the estimate. */
+  readonly itemBytes: number;
+  readonly withinMs: number;
+}
+
+/** Waits for what the hub calls by itself. */
+export interface OnStep {
+  readonly kind: 'on';
+  readonly event: string;
+  readonly withinMs: number;
+  /** From its arguments, which are a list. */
+  readonly keep: Keep;
+}
+
+export interface WaitStep {
+  readonly kind: 'wait';
+  readonly ms: number;
+}
+
+export interface RepeatStep {
+  readonly kind: 'repeat';
+  readonly times: number;
+  /** One begins so often; 0: as soon as the one before is over. */
+  readonly everyMs: number;
+  readonly steps: readonly SessionStep[];
+}
+
+export interface ChooseStep {
+  readonly kind: 'choose';
+  readonly ways: readonly Way[];
+}
+
+export interface Way {
+  readonly weight: number;
+  readonly steps: readonly SessionStep[];
+}
+
+export interface IfStep {
+  readonly kind: 'if';
+  /** A kept value. */
+  readonly name: string;
+  /** Absent: whether there is one that is neither empty, false, 0 nor null. */
+  readonly equals?: string | number | boolean | null;
+  readonly steps: readonly SessionStep[];
+  readonly else: readonly SessionStep[];
+}
+
+/** What is counted by its name: calls, streams, and events that are waited for. */
+export type CountedStep = CallStep | StreamStep | OnStep;
+export type SessionStep = CountedStep | WaitStep | RepeatStep | ChooseStep | IfStep;
+
+/** Of one session. */
+export const mostSteps = 200;
+export const deepestSteps = 5;
+export const mostTimes = 10_000;
+/** Repeats inside of repeats included. */
+export const mostCallsOfSession = 100_000;
+/** That are waited for. */
+export const mostEvents = 30;
+export const mostKept = 50;
+export const longestPath = 500;
+
+export const stepsIn = ({ steps }: Pick<SessionRun, 'steps'>): readonly SessionStep[] =>
+  JSON.parse(steps) as readonly SessionStep[];
+
+/** Steps of the parameters of a session; none where they are those of another use case. */
+export const sessionStepsOf = ({ steps = '[]' }: Parameters): readonly SessionStep[] =>
+  stepsIn({ steps: String(steps) });
+
+/** What is sent each interval: one message, or as many calls as a session makes in the mean. */
+export const callsEachInterval = (parameters: Parameters): number =>
+  parameters['steps'] === undefined
+    ? 1
+    : sumOverSession(sessionStepsOf(parameters), (step) =>
+        isCounted(step) && step.kind !== 'on' ? 1 : 0,
+      );
+
+export interface SessionCall {
+  /** Method or event, numbered where it stands several times. */
+  readonly name: string;
+  readonly step: CountedStep;
+  /** How often each session makes it; absent where that is not fixed. */
+  readonly times?: number;
+}
+
+/** In the order of the file. */
+export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
+  const found: { step: CountedStep; times: number | undefined }[] = [];
+  const add = (below: readonly SessionStep[], times: number | undefined): void => {
+    for (const step of below) {
+      if (isCounted(step)) found.push({ step, times });
+      else if (step.kind === 'repeat') add(step.steps, times && times * step.times);
+      else if (step.kind === 'choose') for (const way of step.ways) add(way.steps, undefined);
+      else if (step.kind === 'if') {
+        add(step.steps, undefined);
+        add(step.else, undefined);
+      }
+    }
+  };
+  add(steps, 1);
+  const names = numberedNames(found.map(({ step }) => nameOf(step)));
+  return found.map(({ step, times }, at) => ({
+    ...{ name: names[at]!, step },
+    ...(times !== undefined && { times }),
+  }));
+}
+
+export const isCounted = (step: SessionStep): step is CountedStep =>
+  step.kind === 'call' || step.kind === 'stream' || step.kind === 'on';
+
+const nameOf = (step: CountedStep): string => (step.kind === 'on' ? step.event : step.method);
+
+/** Mean over the weights of `choose`; of an `if` the dearer branch. */
+export function sumOverSession(
+  steps: readonly SessionStep[],
+  of: (step: SessionStep) => number,
+): number {
+  return steps.reduce((sum, step) => sum + of(step) + sumBelow(step, of), 0);
+}
+
+function sumBelow(step: SessionStep, of: (step: SessionStep) => number): number {
+  switch (step.kind) {
+    case 'repeat':
+      return step.times * sumOverSession(step.steps, of);
+    case 'choose': {
+      const weights = step.ways.reduce((sum, { weight }) => sum + weight, 0);
+      return step.ways.reduce(
+        (sum, way) => sum + (way.weight / weights) * sumOverSession(way.steps, of),
+        0,
+      );
+    }
+    case 'if':
+      return Math.max(sumOverSession(step.steps, of), sumOverSession(step.else, of));
+    default:
+      return 0;
+  }
+}
+
+/** How long a session takes at least where every answer comes at once, on its longest way, milliseconds. */
+export function pausesOf(steps: readonly SessionStep[]): number {
+  return steps.reduce((sum, step) => sum + pauseOf(step), 0);
+}
+
+function pauseOf(step: SessionStep): number {
+  switch (step.kind) {
+    case 'wait':
+      return step.ms;
+    case 'repeat':
+      return step.times * Math.max(step.everyMs, pausesOf(step.steps));
+    case 'choose':
+      return Math.max(0, ...step.ways.map((way) => pausesOf(way.steps)));
+    case 'if':
+      return Math.max(pausesOf(step.steps), pausesOf(step.else));
+    default:
+      return 0;
+  }
+}
+
+/** Deliveries of one call: its answer, items, or callbacks; of an event that is waited for itself. */
+export function deliveriesOfStep(
+  step: CountedStep,
+  { connections, members }: { readonly connections: number; readonly members: number },
+): number {
+  switch (audienceOfStep(step)) {
+    case 'nobody':
+      return 0;
+    case 'group':
+      return members;
+    case 'everyone':
+      return connections;
+    default:
+      return step.kind === 'stream' ? step.items : 1;
+  }
+}
+
+export type CallAudience = (typeof callReceivers)[number] | 'nobody';
+
+export function audienceOfStep(step: CountedStep): CallAudience {
+  if (step.kind !== 'call') return 'self';
+  if (step.reply === 'none') return 'nobody';
+  return step.reply === 'callback' ? step.receivers : 'self';
+}
+
+export const argumentsOfStep = (step: CountedStep): readonly OwnArgument[] =>
+  step.kind === 'on' ? [] : ownArguments(JSON.stringify(step.arguments), keptIn);
+
+/** As JSON text; of an event nothing is sent. */
+export const bytesOfStep = (step: CountedStep): number =>
+  step.kind === 'on' ? 0 : argumentBytes(argumentsOfStep(step));
+
+/** Whether something in it is named by `{group}`, or meant for one. */
+export const usesGroup = (steps: readonly SessionStep[]): boolean =>
+  callsOf(steps).some(
+    ({ step }) =>
+      audienceOfStep(step) === 'group' ||
+      placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'group'),
+  );
+
+/** Whether calls of the session add their callers to groups; else connections are in them all the time. */
+export const joinsByCalls = (steps: readonly SessionStep[]): boolean =>
+  callsOf(steps).some(({ step }) => step.kind === 'call' && step.group === 'join');
+
+/** What reads a session takes every other name in braces for a kept value: the file was checked before. */
+const keptIn = (): boolean => true;

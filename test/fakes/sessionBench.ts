@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import type { Plan } from '../../src/plan/plan';
+import { populationsOf, type Population } from '../../src/plan/population';
+import { memberMemory, SharedMembers } from '../../src/runner/prepare/sharedMembers';
+import { Receiver } from '../../src/runner/receive/receiver';
+import { Recorder } from '../../src/runner/recorder';
+import { SessionSender } from '../../src/runner/send/sessionSender';
+import { callsOf, stepsIn } from '../../src/usecases/sessionSteps';
+import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
+import type { StepSample } from '../../src/measure/sample';
+import { parseScenario } from '../../src/scenario/parseScenario';
+import { FakeConnection } from './connection';
+import { onlyClientFrame } from './frames';
+import { planOf } from './plan';
+
+/** A call as the hub gets it. */
+export interface HubCall {
+  readonly index: number;
+  readonly target: string;
+  readonly args: readonly unknown[];
+  readonly id: string | undefined;
+  readonly atUs: number;
+}
+
+/** What a hub sends so long after a call. */
+export interface HubReply {
+  readonly afterUs: number;
+  /** Absent: to the caller. */
+  readonly to?: number;
+  readonly message: object;
+}
+
+export type FakeHub = (call: HubCall) => readonly HubReply[];
+
+export const completion = (id: string | undefined, result: unknown = null): object => ({
+  ...{ type: 3, invocationId: id, result },
+});
+
+/** Answers every call that asks for it, with the same. */
+export const answering =
+  (afterUs: number, result: unknown = null): FakeHub =>
+  ({ id }) =>
+    id === undefined ? [] : [{ afterUs, message: completion(id, result) }];
+
+/** Its parameters as a scenario has them, which must be without problems. */
+export function sessionPlan(
+  parameters: string,
+  changes: Parameters<typeof planOf>[0] = {},
+  workers = 1,
+): Plan {
+  const { connections = 10 } = changes;
+  const text = `config: { connections: ${connections} }\nscenario:\n  name: session\n  parameters:\n${parameters.replace(/^/gm, '    ')}\n`;
+  const { scenario, problems } = parseScenario(text);
+  assert.deepEqual(
+    problems.filter(({ severity }) => severity !== 'info').map(({ message }) => message),
+    [],
+  );
+  const [entry] = scenario!.entries;
+  return planOf({ useCase: 'session', parameters: entry!.parameters, ...changes }, workers);
+}
+
+const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
+
+/** One worker's sessions against a made-up hub, with a clock that jumps to what is next. */
+export class SessionBench {
+  nowUs = 0;
+  readonly connections: FakeConnection[];
+  readonly recorder: Recorder;
+  readonly sender: SessionSender;
+  readonly members: SharedMembers;
+  readonly calls: HubCall[] = [];
+  private readonly receiver: Receiver;
+  private readonly replies: { atUs: number; to: number; message: object | (() => void) }[] = [];
+  private readonly seen: number[];
+  readonly population: Population;
+
+  constructor(
+    plan: Plan,
+    private readonly hub: FakeHub,
+    worker = 0,
+  ) {
+    const populations = populationsOf(plan);
+    [this.population] = populations as [Population];
+    const { session } = plan.entries[0]!.run;
+    const { connections, workers } = plan;
+    this.connections = Array.from({ length: connections }, (_, at) => new FakeConnection(at));
+    this.seen = this.connections.map(() => 0);
+    const counts = [callsOf(stepsIn(session!)).length];
+    const recorder = (this.recorder = new Recorder(0, undefined, 1, false, counts));
+    const nowUs = (): number => this.nowUs;
+    // Joining and leaving waits for the next microsecond.
+    const passingUs = (): number => (this.nowUs += 1);
+    const memory = memberMemory(connections, this.population.groupCount);
+    const members = (this.members = new SharedMembers(memory, populations, passingUs));
+    for (const { index } of this.connections)
+      if (session!.joins) members.joinOutside(index);
+      else members.join(index);
+    this.sender = new SessionSender(plan, 0, worker, this.population, {
+      connection: (index) => {
+        assert.equal(index % workers.length, worker, 'not a connection of this worker');
+        const connection = this.connections[index]!;
+        return connection.isOpen ? connection.asHub : undefined;
+      },
+      ...{ members, recorder, framed: true, nowUs },
+    });
+    const { sender } = this;
+    this.receiver = new Receiver(plan, populations, recorder, {
+      ...{ nowUs, members },
+      other: (connection, message) => {
+        if (message.type === 3) sender.completed(connection, message, this.nowUs);
+        if (message.type === 1) sender.called(connection, message, this.nowUs);
+      },
+      streams: {
+        arrived: () => undefined,
+        answered: (_entry, ...answer) => sender.answered(...answer),
+        itemCame: (...item) => sender.itemCame(...item),
+      },
+    });
+  }
+
+  /** Runs a step that begins at 5 s and is measured for so long, then until nothing comes any more. */
+  run(
+    measureMs: number,
+    { warmupMs = 0, drainMs = 0, senders = this.connections.length } = {},
+  ): this {
+    const startUs = (this.nowUs = Math.max(5_000_000, this.nowUs));
+    const recorder = this.recorder.beginStep(1);
+    const step = { index: 1, senders, warmupMs, measureMs, drainMs };
+    this.sender.begin(step, startUs, recorder);
+    const endUs = startUs + (warmupMs + measureMs + drainMs) * 1000;
+    for (let turns = 0; turns < 1_000_000; turns++) {
+      this.sender.pump();
+      this.takeFrames();
+      const [reply] = this.replies;
+      const nextUs = Math.min(this.sender.nextUs, reply?.atUs ?? Infinity);
+      if (nextUs === Infinity || nextUs > endUs + 1_000_000) {
+        this.sender.halt();
+        return this;
+      }
+      if (nextUs > this.nowUs) this.nowUs = nextUs;
+      if (reply !== undefined && reply.atUs <= this.nowUs) this.deliver(this.replies.shift()!);
+    }
+    throw new Error('the step does not end');
+  }
+
+  /** @param message what the hub does then, where it is a function */
+  reply(atUs: number, to: number, message: object | (() => void)): void {
+    const at = this.replies.findIndex((other) => other.atUs > atUs);
+    this.replies.splice(at < 0 ? this.replies.length : at, 0, { atUs, to, message });
+  }
+
+  private takeFrames(): void {
+    for (const { index, frames } of this.connections)
+      for (; this.seen[index]! < frames.length; this.seen[index]! += 1) {
+        const text = onlyClientFrame(frames[this.seen[index]!]!).payload.toString('utf8');
+        const message = JSON.parse(text.slice(0, -1)) as HubMessage & { target: string };
+        const { target, arguments: args, invocationId: id } = message as Invocation;
+        const call = { index, target, args, id, atUs: this.nowUs };
+        this.calls.push(call);
+        for (const { afterUs, to = index, message: sent } of this.hub(call))
+          this.reply(this.nowUs + afterUs, to, sent);
+      }
+  }
+
+  private deliver({ to, message }: { to: number; message: object | (() => void) }): void {
+    if (typeof message === 'function') {
+      message();
+      return;
+    }
+    const connection = this.connections[to]!;
+    if (!connection.isOpen) return;
+    const bytes = Buffer.from(`${JSON.stringify(message)}\x1e`);
+    this.receiver.received(connection.asHub, bytes, 0, bytes.length, bytes.length + 4);
+  }
+
+  /** Of the step, once. */
+  sample(): StepSample {
+    const { steps, errorExamples } = this.recorder.take(0, 1, generator);
+    this.errors = errorExamples.map(({ errorClass, text }) => `${errorClass}: ${text}`);
+    return steps[0]!;
+  }
+
+  /** Texts of the errors, once a sample is taken. */
+  errors: string[] = [];
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import { openRecording } from '../../src/record/recordingFile';
+import type { RecordedEvent } from '../../src/record/recording';
+import { withHubHere } from '../fakes/loadHub';
+import { sideBySide } from '../fakes/sideBySide';
+import { withFolder, type CliFolder } from './cliFolder';
+
+const urlOf = (line: string): string => (JSON.parse(line) as { url: string }).url;
+
+async function chat(url: string, transport: HttpTransportType, messages: number): Promise<void> {
+  const connection = new HubConnectionBuilder()
+    .withUrl(url, { transport, accessTokenFactory: () => 'a-secret-token' })
+    .configureLogging(LogLevel.None)
+    .build();
+  let received = 0;
+  connection.on('RecordLatency', () => (received += 1));
+  await connection.start();
+  for (let number = 0; number < messages; number++)
+    await connection.invoke('Echo', { 'payload.MessageBlob': `text ${number}` });
+  await connection.stop();
+  assert.equal(received, messages);
+}
+
+async function eventsOf(folder: CliFolder, name: string): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  const recording = await openRecording(path.join(folder.path, name));
+  for await (const event of recording.events) events.push(event);
+  return events;
+}
+
+describe('record', () => {
+  const test = sideBySide();
+
+  test(
+    'writes what clients did, for its owner alone and without tokens',
+    withFolder((folder) =>
+      withHubHere('', async ({ url: target }) => {
+        const recording = folder.start(['record', '--target', target, '--out', 'chat.yaml']);
+        const url = urlOf(await recording.said(/^\{.*\}$/m));
+        const { WebSockets, ServerSentEvents, LongPolling } = HttpTransportType;
+        for (const transport of [WebSockets, ServerSentEvents, LongPolling])
+          await chat(url, transport, 10);
+        recording.child.kill('SIGINT');
+        const { code, stdout, stderr } = await recording.finished;
+        assert.equal(code, 0, stderr);
+        assert.equal(stdout.split('\n')[0], JSON.stringify({ url }));
+        const events = await eventsOf(folder, 'chat.recording.jsonl');
+        const calls = events.filter(
+          (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
+        );
+        const callbacks = events.filter(
+          (event) =>
+            event.ev === 'in' &&
+            'm' in event &&
+            'target' in event.m &&
+            event.m.target === 'RecordLatency',
+        );
+        assert.deepEqual([calls.length, callbacks.length], [30, 30]);
+        assert.deepEqual(
+          events.flatMap((event) => (event.ev === 'open' ? [event.transport] : [])),
+          ['WebSockets', 'ServerSentEvents', 'LongPolling'],
+        );
+        assert.equal(events.filter(({ ev }) => ev === 'close').length, 3);
+        assert.doesNotMatch(folder.read('chat.recording.jsonl'), /a-secret-token/);
+        if (process.platform !== 'win32') {
+          const { mode } = statSync(path.join(folder.path, 'chat.recording.jsonl'));
+          assert.equal(mode & 0o777, 0o600);
+        }
+      }),
+    ),
+  );
+
+  test(
+    'leaves nothing where no client came, and says so',
+    withFolder((folder) =>
+      withHubHere('', async ({ url: target }) => {
+        const { code, stderr } = await folder.run(['record', '--target', target, '--for', '1s']);
+        assert.equal(code, 2);
+        assert.match(stderr, /No client came/);
+        assert.deepEqual(readdirSync(folder.path), []);
+      }),
+    ),
+  );
+
+  test(
+    'refuses a target that is none, that nobody answers at, and a file that is there',
+    withFolder(async (folder) => {
+      const run = (...args: string[]): ReturnType<CliFolder['run']> =>
+        folder.run(['record', ...args, '--for', '1s']);
+      const nobody = 'http://127.0.0.1:9/chat';
+      assert.equal((await run('--target', 'local')).code, 2);
+      const refused = await run('--target', nobody);
+      assert.equal(refused.code, 3);
+      assert.match(
+        refused.stderr,
+        /^Nobody can be reached at http:\/\/127.0.0.1:9: .*ECONNREFUSED/,
+      );
+      folder.write('there.recording.jsonl', '');
+      const there = await run('--target', nobody, '--out', 'there.yaml');
+      assert.equal(there.code, 2);
+      assert.match(there.stderr, /a file .*there.recording.jsonl already/);
+      assert.deepEqual(readdirSync(folder.path), ['there.recording.jsonl']);
+    }),
+  );
+
+  test(
+    'ends when the clients are gone, and prints what passed as JSON',
+    withFolder((folder) =>
+      withHubHere('', async ({ url: target }) => {
+        const args = ['record', '--target', target, '--until-gone', '--json', '--out', 'x'];
+        const recording = folder.startHere(args);
+        const url = urlOf(await recording.said(/^\{.*\}$/m));
+        await chat(url, HttpTransportType.WebSockets, 3);
+        const { code, stdout } = await recording.finished;
+        assert.equal(code, 0);
+        const { found, out } = JSON.parse(stdout.slice(stdout.indexOf('\n'))) as {
+          found: { clients: number; calls: readonly { method: string; count: number }[] };
+          out: string;
+        };
+        assert.equal(found.clients, 1);
+        assert.deepEqual(
+          found.calls.map(({ method, count: seen }) => [method, seen]),
+          [['Echo', 3]],
+        );
+        assert.equal(out, 'x.signalr.yaml');
+        const written = ['x.recording.jsonl', 'x.signalr.yaml'];
+        assert.deepEqual(readdirSync(folder.path).sort(), written);
+        assert.equal((await folder.run(['validate', out])).code, 0);
+      }),
+    ),
+  );
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { HubConnectionBuilder, LogLevel, type ILogger } from '@microsoft/signalr';
+import type { Found } from '../../src/record/analyse/found';
+import type { Result } from '../../src/results/result';
+import { withHubHere } from '../fakes/loadHub';
+import { withFolder, type CliFolder } from './cliFolder';
+
+const messages = 4;
+const texts = Array.from({ length: 3 }, (_, at) => 'a line of text '.repeat(40 + 5 * at));
+const calls = ['JoinRoom', 'SendMessage', 'GetHistory', 'Acknowledge', 'LeaveRoom'] as const;
+
+interface Sent {
+  /** When each session began, by client, milliseconds. */
+  readonly begun: number[][];
+  readonly sizes: number[];
+}
+
+/** Two people in one room: sessions one after the other, each of eight calls with pauses. */
+async function chat(url: string, sessions: number, logger: ILogger | LogLevel): Promise<Sent> {
+  const sent: Sent = { begun: [[], []], sizes: [] };
+  const person = async (begun: number[], name: string): Promise<void> => {
+    const connection = new HubConnectionBuilder()
+      .withUrl(url, { accessTokenFactory: () => 'a-secret-token', logMessageContent: true })
+      .configureLogging(logger)
+      .build();
+    connection.on('MessagePosted', () => undefined);
+    await connection.start();
+    for (let session = 0; session < sessions; session++) {
+      begun.push(performance.now());
+      await connection.invoke('JoinRoom', 'lobby');
+      await setTimeout(80);
+      for (let message = 0; message < messages; message++) {
+        const text = `${message} ${texts[(session + message) % texts.length]!}`;
+        sent.sizes.push(text.length);
+        await connection.invoke('SendMessage', 'lobby', { author: name, text });
+        await setTimeout(100);
+      }
+      const [last] = await connection.invoke<{ id: string }[]>('GetHistory', 'lobby', 3);
+      await connection.invoke('Acknowledge', last!.id);
+      await setTimeout(60);
+      await connection.invoke('LeaveRoom', 'lobby');
+      await setTimeout(150);
+    }
+    await connection.stop();
+  };
+  await Promise.all(['ann', 'bob'].map((name, at) => person(sent.begun[at]!, name)));
+  return sent;
+}
+
+const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+
+const within = (share: number, found: number, wanted: number, what: string): void =>
+  assert.ok(Math.abs(found / wanted - 1) <= share, `${what}: ${found} instead of ${wanted}`);
+
+async function recorded(folder: CliFolder, target: string): Promise<{ found: Found; sent: Sent }> {
+  const args = ['record', '--target', target, '--json', '--out', 'chat'];
+  const recording = folder.startHere(args);
+  const first = await recording.said(/^\{.*\}$/m);
+  const sent = await chat((JSON.parse(first) as { url: string }).url, 4, LogLevel.None);
+  recording.signal('SIGINT');
+  const { code, stdout, stderr } = await recording.finished;
+  assert.equal(code, 0, stderr);
+  const { found } = JSON.parse(stdout.slice(stdout.indexOf('\n'))) as { found: Found };
+  return { found, sent };
+}
+
+/** What was recorded, in the same places. */
+function judge(result: Result, sent: Sent): void {
+  const [step] = result.steps;
+  assert.deepEqual(step!.errors, {});
+  assert.equal(step!.expected, step!.received);
+  const byName = new Map(step!.calls!.map((call) => [call.name, call]));
+  assert.deepEqual([...byName.keys()], [...calls]);
+  for (const { name, expected, received, sent: times } of byName.values()) {
+    assert.equal(received, expected, name);
+    // Both hear what one of them writes, but near to joining and leaving nobody can say.
+    const most = name === 'SendMessage' ? 2 * times : times;
+    assert.ok(expected >= times && expected <= most, `${name}: ${expected} of ${times}`);
+  }
+  const lasted = sent.begun.flatMap((times) => times.slice(1).map((ms, at) => ms - times[at]!));
+  const recordedPerSecond = (2 * messages * 1000) / mean(lasted);
+  within(
+    0.05,
+    byName.get('SendMessage')!.sent / step!.seconds,
+    recordedPerSecond,
+    'calls a second',
+  );
+}
+
+describe('a scenario of a recording', () => {
+  it(
+    'does what the clients did, as often and with texts as long',
+    withFolder((folder) =>
+      withHubHere('', async ({ url }) => {
+        const { found, sent } = await recorded(folder, url);
+        assert.deepEqual(
+          found.calls.map(({ method, count }) => [method, count]),
+          calls.map((name) => [name, 8 * (name === 'SendMessage' ? messages : 1)]),
+        );
+        assert.deepEqual(
+          found.kinds.map((kind) => [kind.clients, kind.sessions, kind.unfinished]),
+          [[2, 8, 0]],
+        );
+        const text = folder.read('chat.signalr.yaml');
+        assert.doesNotMatch(text, /a-secret-token|a line of text/);
+        const size = Number(/\{text:(\d+)B\}/.exec(text)?.[1]);
+        assert.equal(size, Math.round(mean(sent.sizes)));
+        const secret = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
+        assert.equal((await folder.run(['validate', 'chat.signalr.yaml'], secret)).code, 0);
+        const short = ['config.singleStepDuration=6s', 'config.warmup=2s', 'config.workers=1'];
+        const run = await folder.run(
+          ['run', 'chat.signalr.yaml', ...short.flatMap((set) => ['--set', set]), '--out', 'runs'],
+          secret,
+        );
+        assert.equal(run.code, 0, run.stderr);
+        judge(folder.result('runs'), sent);
+      }),
+    ),
+  );
+
+  it(
+    'is the same from the log of the JavaScript client',
+    withFolder((folder) =>
+      withHubHere('', async ({ url }) => {
+        const lines: string[] = [];
+        const logger: ILogger = {
+          log: (level, message) =>
+            lines.push(`[${new Date().toISOString()}] ${LogLevel[level]}: ${message}\n`),
+        };
+        const connection = new HubConnectionBuilder()
+          .withUrl(url, { logMessageContent: true })
+          .configureLogging(logger)
+          .build();
+        await connection.start();
+        for (let round = 0; round < 5; round++) {
+          await connection.invoke('GetHistory', 'nowhere', round);
+          await setTimeout(20);
+        }
+        await connection.stop();
+        folder.write('client.log', lines.join(''));
+        const { code, stdout, stderr } = await folder.run(['import', 'client.log', '--json']);
+        assert.equal(code, 0, stderr);
+        const { found } = JSON.parse(stdout) as { found: Found };
+        assert.deepEqual([found.target, found.clients, found.protocols], [url, 1, ['json']]);
+        assert.deepEqual(found.calls, [{ method: 'GetHistory', count: 5, as: 'answered' }]);
+      }),
+    ),
+  );
+});

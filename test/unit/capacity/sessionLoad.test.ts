@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { scenarioEstimate } from '../../../src/capacity/estimate';
+import { measuredLoadOf } from '../../../src/capacity/judge/recommend';
+import { loadOf } from '../../../src/capacity/load/loadOf';
+import { inlayHints } from '../../../src/extension/language/lensesAndHints';
+import { analyseScenario } from '../../../src/extension/language/analyseScenario';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../src/scenario/scenario';
+
+const head = `config:
+  target: local
+  connections: 2000
+  baseSending: 2000
+  singleStepDuration: 1m
+scenario:
+  name: session
+  parameters:
+    sessionInterval: 20s
+    groupCount: 200
+    steps:
+`;
+const text = (steps: readonly string[]): string =>
+  head + steps.map((line) => `      ${line}\n`).join('');
+
+function scenarioOf(...steps: readonly string[]): Scenario {
+  const { scenario, problems } = parseScenario(text(steps));
+  assert.deepEqual(
+    problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+    [],
+  );
+  return scenario!;
+}
+
+const chat = [
+  "- { call: JoinRoom, arguments: ['{group}'], group: join }",
+  '- repeat: 5',
+  '  every: 2s',
+  '  steps:',
+  "    - { call: SendMessage, arguments: ['{group}', '{text:2KB}'], reply: callback, callback: MessagePosted, receivers: group }",
+  "- { call: GetHistory, arguments: ['{group}', 20] }",
+  "- { call: LeaveRoom, arguments: ['{group}'], group: leave, reply: none }",
+];
+
+/** By kind: messages a second of all senders, and the members of the group. */
+function ratesOf(scenario: Scenario): Record<string, [perSecond: number, members?: number]> {
+  const found = loadOf(scenario);
+  assert.ok(!('problem' in found), JSON.stringify(found));
+  return Object.fromEntries(
+    found.input.useCases.map(({ kind, senders, intervalS, groupMembers }) => [
+      kind,
+      [
+        Number((senders / intervalS).toFixed(6)),
+        ...(groupMembers === undefined ? [] : [groupMembers]),
+      ] as [number, number?],
+    ]),
+  );
+}
+
+describe('the estimate of a session', () => {
+  it('counts each call by its receivers and repeats, over the interval', () => {
+    // 2,000 senders begin 100 sessions a second: three calls without callbacks, five to groups of ten.
+    assert.deepEqual(ratesOf(scenarioOf(...chat)), { echo: [300], send_to_group: [500, 10] });
+    const found = scenarioEstimate(scenarioOf(...chat));
+    assert.ok(!('problem' in found));
+    const rates = found.estimate.loads.map((load) => [
+      load.table,
+      load.in_messages_per_s,
+      load.out_messages_per_s,
+    ]);
+    assert.deepEqual(rates, [
+      ['echo', 300, 300],
+      ['small_group', 500, 5000],
+    ]);
+  });
+
+  it('takes choose by its weights, and of an if the dearer branch, and says so', () => {
+    const scenario = scenarioOf(
+      "- { call: Ask, arguments: ['{text:20B}'], keep: { answer: '$' } }",
+      '- choose:',
+      '    - { weight: 3, steps: [{ call: Read }] }',
+      '    - { weight: 1, steps: [{ call: Tell, reply: callback, callback: Told, receivers: everyone, arguments: ["{text:100B}"] }] }',
+      '- if: answer',
+      '  steps: [{ call: Small }]',
+      "  else: [{ call: Large, arguments: ['{text:8KB}'] }]",
+    );
+    assert.deepEqual(ratesOf(scenario), { echo: [275], broadcast: [25] });
+    const { input } = loadOf(scenario) as Extract<ReturnType<typeof loadOf>, { input: unknown }>;
+    const [echo] = input.useCases;
+    assert.ok(echo?.messageSizes?.some(({ bytes, weight }) => bytes > 8192 && weight === 1));
+    assert.equal(echo?.messageSizes?.length, 3, 'Ask, Read and Large');
+    const said = (input.assumptions ?? []).join(' ');
+    assert.match(
+      said,
+      /Of a choose each way counts by its weight\. Of an if the dearer branch counts\./,
+    );
+  });
+
+  it('has an envelope of its own for each call', () => {
+    const found = loadOf(scenarioOf(...chat));
+    assert.ok('input' in found);
+    for (const { leaving = [], messageSizes, kind } of found.input.useCases) {
+      assert.equal(leaving.length, messageSizes?.length ?? 1, kind);
+      for (const { bytes, toClient, toApplication } of leaving)
+        assert.ok(toClient > bytes && toApplication > bytes, kind);
+    }
+  });
+
+  it('stands behind the interval in the editor, all calls together', () => {
+    const hints = inlayHints(analyseScenario(text(chat)));
+    assert.deepEqual(
+      hints.map(({ label }) => label),
+      ['800 msg/s in, 5,300 msg/s out'],
+    );
+  });
+
+  it('is compared with what its calls have measured, each kind by its own', () => {
+    const counts = [
+      ['JoinRoom', 6000, 6000],
+      ['SendMessage', 30_000, 297_000],
+      ['GetHistory', 6000, 6000],
+      ['LeaveRoom', 6000, 0],
+    ] as const;
+    const measured = measuredLoadOf(scenarioOf(...chat), {
+      ...{ index: 1, status: 'pass', connections: 2000, lostConnections: 0, lost: 0, seconds: 60 },
+      ...{ sent: 48_000, expected: 309_000, extra: 120 },
+      calls: counts.map(([name, sent, expected]) => ({ name, sent, expected })),
+    });
+    assert.ok(!('problem' in measured));
+    assert.deepEqual(
+      measured.load.useCases.map(({ kind, inPerSecond, outPerSecond }) => [
+        kind,
+        inPerSecond,
+        outPerSecond,
+      ]),
+      [
+        ['echo', 300, 200],
+        ['send_to_group', 500, 4952],
+      ],
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { callLines } from '../../../../src/cli/views/callLines';
+import { textWidth } from '../../../../src/cli/views/line';
+import {
+  createPlainView,
+  liveLines,
+  noProgress,
+  withSnapshot,
+} from '../../../../src/cli/views/runView';
+import {
+  sampleScenario,
+  sampleSnapshot,
+  sampleStep,
+  sessionProgress,
+  sessionStep,
+} from '../../results/sampleResult';
+import { fakeIo } from '../fakeIo';
+
+const table = [
+  '  call                    sent  expected  received  lost   p50   p99   max  err',
+  '  JoinRoom               2,005     2,005     2,005     0 1.2ms  14ms  31ms    0',
+  '  SendMessage (×10)     20,020   200,200   200,200     0 1.9ms  22ms  71ms    0',
+  '  GetHistory             2,002     2,002     2,000     2 3.4ms 120ms 410ms    2',
+  '  LeaveRoom              2,000         0         0     0     -     -     -    0',
+];
+const title = { file: 'chat.yaml', url: 'http://localhost/hub', scenario: sampleScenario };
+
+function during(step: number) {
+  const snapshot = sampleSnapshot(80, step);
+  return { ...snapshot, step: { ...snapshot.step!, ...sessionProgress(step) } };
+}
+
+describe('calls of sessions in the terminal', () => {
+  it('are a table of 80 columns, with what became of the sessions and the errors of each call', () => {
+    const lines = callLines([sessionStep(1)], 80);
+    assert.deepEqual(
+      lines.map(({ text }) => text.replace('\u00a0', ' ')),
+      [
+        ...table,
+        '  sessions  2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still',
+        '    going on at the end, duration p50 29 s, p99 30 s',
+        '  errors of GetHistory: 2 invocation',
+      ],
+    );
+    for (const { text } of lines) assert.ok(textWidth(text) <= 80, text);
+    assert.deepEqual(
+      lines.map(({ tone }) => tone === 'bad'),
+      [false, false, false, true, false, false, false, false],
+    );
+  });
+
+  it('have the text of one of their errors', () => {
+    const step = sessionStep(1);
+    const calls = step.calls!.map((call) =>
+      call.name === 'GetHistory' ? { ...call, errorText: 'history is busy.' } : call,
+    );
+    const last = callLines([{ ...step, calls }], 80).at(-1);
+    assert.equal(last?.text, '  errors of GetHistory: 2 invocation: "history is busy"');
+  });
+
+  it('are those of the last step that made some', () => {
+    const idle = sessionStep(3);
+    const calls = idle.calls!.map((call) => ({ ...call, sent: 0, expected: 0, received: 0 }));
+    const [heading] = callLines([sampleStep(1), sessionStep(2), { ...idle, calls }], 80);
+    assert.equal(heading?.text, 'calls of step 2');
+    assert.deepEqual(callLines([sampleStep(1)], 80), []);
+  });
+
+  it('are cut where there are very many, or their names are long', () => {
+    const step = sessionStep(1);
+    const calls = Array.from({ length: 100 }, (_, at) => ({
+      ...step.calls![0]!,
+      name: `AMethodWithAVeryLongName${at}`,
+    }));
+    const lines = callLines([{ ...step, calls }], 80).map(({ text }) => text);
+    assert.ok(lines.includes('  … 60 more'));
+    for (const text of lines) assert.ok(textWidth(text) <= 80, text);
+  });
+
+  it('stand in the live view where there is room, and leave it to the steps where there is not', () => {
+    const progress = withSnapshot(noProgress, during(1));
+    const drawn = (rows: number): string[] =>
+      liveLines(title, progress, rows).map(({ text }) => text);
+    const live = table.map((text) => text.replace(/(\d) {5}[02] /, '$1     - '));
+    assert.ok(
+      live.slice(0, 4).every((text) => drawn(24).includes(text)),
+      drawn(24).join('\n'),
+    );
+    for (const rows of [24, 40]) assert.ok(drawn(rows).length < rows, `${rows} rows`);
+    assert.ok(!drawn(16).some((text) => text.includes('JoinRoom')));
+  });
+
+  it('are a line each in a log when their step is over', () => {
+    const io = fakeIo();
+    const view = createPlainView(io.stdout, title);
+    view.update(during(1));
+    view.update({ ...during(1), phase: 'done', atMs: 90_000 });
+    const text = io.out();
+    assert.match(
+      text,
+      /step 1, SendMessage \(×10\): 20,020 sent, 200,200 expected, 200,200 received, 0 lost, p50 1\.9 ms, p99 22 ms, max 71 ms, 0 errors/,
+    );
+    assert.match(text, /step 1, GetHistory: .*2 lost.* 2 broken off/);
+    assert.match(text, /Step 1, sessions: 2,005 started, .*, 3 still going on at the end/);
+  });
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { flagWords } from '../../../../src/cli/commands/clusterFlags';
+import { limitRangeCheck } from '../../../../src/machines/kubernetes/checks/limitRangeCheck';
+import { quotaCheck } from '../../../../src/machines/kubernetes/checks/quotaCheck';
+import { rightsCheck } from '../../../../src/machines/kubernetes/checks/rightsCheck';
+import type { ClusterView } from '../../../../src/machines/kubernetes/clusterView';
+import type { ClusterWords } from '../../../../src/machines/kubernetes/clusterWords';
+import { kubectlTrouble } from '../../../../src/machines/kubernetes/kubectlTrouble';
+import { findingText } from '../../../../src/machines/kubernetes/examineCluster';
+import { imagesCheck } from '../../../../src/machines/kubernetes/checks/imagesCheck';
+import { sampleClusterRun } from './sampleClusterRun';
+
+/** As an editor has them, which asks for places and numbers. */
+const plain: ClusterWords = {
+  ...{ namespace: '', context: '', images: '', runs: '' },
+  agents: () => '',
+};
+
+/** What every check advises where all is refused. */
+async function advised(words: ClusterWords): Promise<string[]> {
+  const view = {
+    words,
+    place: () => Promise.resolve({ namespace: 'load' }),
+    may: (rights: readonly unknown[]) => Promise.resolve(rights.map(() => false)),
+    rules: () =>
+      Promise.resolve({
+        quotas: [
+          { metadata: { name: 'few' }, status: { hard: { pods: '4' }, used: { pods: '0' } } },
+          { metadata: { name: 'full' }, status: { hard: { pods: '1' }, used: { pods: '1' } } },
+        ],
+        ranges: [{ spec: { limits: [{ type: 'Container', max: { memory: '1Mi' } }] } }],
+      }),
+  } as unknown as ClusterView;
+  const checks = [rightsCheck, quotaCheck, limitRangeCheck, imagesCheck];
+  const found = await Promise.all(checks.map((check) => check.look(view, sampleClusterRun)));
+  const said = [
+    'Error: current-context is not set',
+    'Error from server (NotFound): namespaces "load" not found',
+    'Error from server (Forbidden): pods is forbidden: User "x" cannot list resource "pods"',
+  ].map((text) => kubectlTrouble(['get'], text, words).message);
+  return [...found.flat().map(findingText), ...said];
+}
+
+describe('advice about a cluster', () => {
+  it('names flags where a command line gives it, and none elsewhere', async () => {
+    const [flagged, unflagged] = await Promise.all([advised(flagWords), advised(plain)]);
+    const withFlags = flagged.filter((text) => text.includes('--'));
+    assert.ok(withFlags.length >= 7, withFlags.join('\n'));
+    for (const flag of ['--namespace', '--context', '--agents 1', '--image'])
+      assert.ok(
+        withFlags.some((text) => text.includes(flag)),
+        flag,
+      );
+    assert.equal(unflagged.length, flagged.length);
+    for (const text of unflagged)
+      assert.doesNotMatch(text, / --(?!resource-group|name)| {2}| \.|\(\)/);
+    assert.ok(
+      unflagged.includes(
+        'You may not create configmaps, create secrets, create services, get services, create deployments.apps, get deployments.apps, list deployments.apps, watch deployments.apps, create jobs.batch, get jobs.batch, list jobs.batch, watch jobs.batch, delete jobs.batch, create networkpolicies.networking.k8s.io, get pods, list pods, create pods/portforward in namespace load. Ask for these rights, or name another namespace.',
+      ),
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { fold, Symbols, type Folded } from '../../../../src/record/analyse/fold';
+
+/** `A(B)3` of a call and a loop of three rounds. */
+function written(sequence: readonly Folded<string>[]): string {
+  return sequence
+    .map((one) => {
+      if ('item' in one) return one.item;
+      const rounds = [...new Set(one.rounds.map(written))];
+      return `(${rounds.join('|')})${one.rounds.length}`;
+    })
+    .join('');
+}
+
+const folded = (text: string): string => {
+  const symbols = new Symbols();
+  return written(fold(text.split(''), (letter) => symbols.of(letter), symbols));
+};
+
+const unfolded = (sequence: readonly Folded<string>[]): string =>
+  sequence.map((one) => ('item' in one ? one.item : one.rounds.map(unfolded).join(''))).join('');
+
+describe('loops in what a client did', () => {
+  it('finds none where nothing is repeated', () => {
+    assert.equal(folded('JSL'), 'JSL');
+    assert.equal(folded(''), '');
+  });
+
+  it('finds one call that is repeated', () => {
+    assert.equal(folded('JSSSSL'), 'J(S)4L');
+  });
+
+  it('finds several calls that are repeated', () => {
+    assert.equal(folded('JTSTSTSL'), 'J(TS)3L');
+  });
+
+  it('finds loops in loops, however often the inner ones go round', () => {
+    assert.equal(folded('JSSLJSSSL'), '(J(S)2L|J(S)3L)2');
+    assert.equal(folded('JSSLJSLJSSL'), '(J(S)2L|J(S)1L)3');
+  });
+
+  it('gives what is left over of a last round to the loop', () => {
+    assert.equal(folded('JTSTSTST'), 'J(TS|T)4');
+  });
+
+  it('finds what goes on to the end of the recording', () => {
+    assert.equal(folded(`J${'S'.repeat(500)}`), 'J(S)500');
+  });
+
+  it('takes a single call for a loop where another client repeats it', () => {
+    const symbols = new Symbols();
+    const foldOf = (text: string): string =>
+      written(fold(text.split(''), (letter) => symbols.of(letter), symbols));
+    foldOf('JSSL');
+    assert.equal(foldOf('JSL'), 'J(S)1L');
+  });
+
+  it('never loses, adds or moves a call', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('A', 'B', 'C'), { maxLength: 200 }), (letters) => {
+        const symbols = new Symbols();
+        const sequence = fold(letters, (letter) => symbols.of(letter), symbols);
+        assert.equal(unfolded(sequence), letters.join(''));
+      }),
+    );
+  });
+});

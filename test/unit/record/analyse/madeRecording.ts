@@ -1,0 +1,104 @@
+import {
+  type OpenEvent,
+  recordingSchema,
+  type RecordedEvent,
+  type Recording,
+  type RecordingHeader,
+} from '../../../../src/record/recording';
+
+/** Writes a recording by hand: clients that come, call and hear, on a clock that moves on. */
+export class MadeRecording {
+  readonly events: RecordedEvent[] = [];
+  private nowUs = 0;
+  private ids = 0;
+
+  get recording(): Recording {
+    const header: RecordingHeader = {
+      ...{ schema: recordingSchema, target: 'http://localhost:5050/chat' },
+      ...{ startedAt: '2026-11-23T10:00:00.000Z', kind: 'signalr' },
+    };
+    const events = [...this.events].sort((a, b) => a.t - b.t);
+    return { header, events };
+  }
+
+  /** Milliseconds since the recording began. */
+  at(ms: number): this {
+    this.nowUs = Math.round(ms * 1000);
+    return this;
+  }
+
+  wait(ms: number): this {
+    this.nowUs += Math.round(ms * 1000);
+    return this;
+  }
+
+  open(client: number, more: Partial<OpenEvent> = {}): this {
+    return this.add({
+      ...{ t: this.nowUs, client, ev: 'open', transport: 'WebSockets', protocol: 'json' },
+      ...{ path: '/chat', query: ['id'], ...more },
+    });
+  }
+
+  close(client: number): this {
+    return this.add({ t: this.nowUs, client, ev: 'close' });
+  }
+
+  /** A call and its answer a millisecond later. */
+  call(client: number, target: string, args: readonly unknown[], answer: object = {}): this {
+    const invocationId = String(this.ids++);
+    this.out(client, { type: 1, invocationId, target, arguments: args });
+    return this.wait(1)
+      .in(client, { type: 3, invocationId, ...answer })
+      .wait(-1);
+  }
+
+  send(client: number, target: string, args: readonly unknown[]): this {
+    return this.out(client, { type: 1, target, arguments: args });
+  }
+
+  stream(
+    client: number,
+    target: string,
+    args: readonly unknown[],
+    items: readonly unknown[],
+  ): this {
+    const invocationId = String(this.ids++);
+    this.out(client, { type: 4, invocationId, target, arguments: args });
+    for (const [index, item] of items.entries())
+      this.wait(index + 1)
+        .in(client, { type: 2, invocationId, item })
+        .wait(-index - 1);
+    return this.wait(items.length + 1)
+      .in(client, { type: 3, invocationId })
+      .wait(-items.length - 1);
+  }
+
+  /** A callback, two milliseconds after now, on each of these clients. */
+  heard(clients: readonly number[], target: string, args: readonly unknown[]): this {
+    this.wait(2);
+    for (const client of clients) this.in(client, { type: 1, target, arguments: args });
+    return this.wait(-2);
+  }
+
+  raw(client: number, why: string): this {
+    return this.add({ t: this.nowUs, client, ev: 'out', raw: 12, why });
+  }
+
+  out(client: number, m: object): this {
+    return this.message('out', client, m);
+  }
+
+  in(client: number, m: object): this {
+    return this.message('in', client, m);
+  }
+
+  private message(ev: 'out' | 'in', client: number, m: object): this {
+    const bytes = Buffer.byteLength(JSON.stringify(m)) + 1;
+    return this.add({ t: this.nowUs, client, ev, m, bytes } as RecordedEvent);
+  }
+
+  private add(event: RecordedEvent): this {
+    this.events.push(event);
+    return this;
+  }
+}

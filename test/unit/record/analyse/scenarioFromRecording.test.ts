@@ -1,0 +1,428 @@
+import assert from 'node:assert/strict';
+import { parse } from 'yaml';
+import { parseDurationMs } from '../../../../src/base/units';
+import { foundLines } from '../../../../src/record/analyse/found';
+import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { MadeRecording } from './madeRecording';
+
+interface File {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly scenario?: { readonly name: string; readonly parameters: Session };
+  readonly scenarios?: readonly { readonly senders: number; readonly parameters: Session }[];
+}
+interface Session {
+  readonly sessionInterval: string;
+  readonly groupCount?: number;
+  readonly steps: readonly Readonly<Record<string, unknown>>[];
+}
+
+async function analysed({ recording }: MadeRecording) {
+  const { yaml, found } = await scenarioFromRecording(recording);
+  assert.ok(yaml !== undefined, JSON.stringify(found));
+  const errors = parseScenario(yaml).problems.filter(({ severity }) => severity === 'error');
+  assert.deepEqual(errors, [], yaml);
+  const file = parse(yaml) as File;
+  return { yaml, found, file, steps: (file.scenario ?? file.scenarios![0]!).parameters.steps };
+}
+
+const long = (text: string): string => `${text} ${'.'.repeat(60)}`;
+
+/** Two people in one room: each writes several times, looks back, acknowledges and leaves. */
+function chat(rooms: readonly string[] = ['lobby', 'lobby'], messages = 5): MadeRecording {
+  const made = new MadeRecording();
+  const clients = rooms.map((_, index) => index + 1);
+  const names = ['ann', 'bob', 'eve', 'joe'];
+  const roomOf = (client: number): string => rooms[client - 1]!;
+  for (const client of clients)
+    made
+      .at(client)
+      .open(client)
+      .wait(10)
+      .call(client, 'JoinRoom', [roomOf(client)]);
+  let id = 0;
+  for (let round = 0; round < messages; round++) {
+    for (const client of clients) {
+      const room = roomOf(client);
+      const message = { author: names[client - 1]!, text: long(`no. ${id}`) };
+      made.at(1000 + 2000 * round + 100 * client).call(client, 'SendMessage', [room, message]);
+      const members = clients.filter((other) => roomOf(other) === room);
+      made.heard(members, 'MessagePosted', [{ id: String(++id), ...message }]);
+    }
+  }
+  for (const client of clients) {
+    made.at(20_000 + 500 * client).call(client, 'GetHistory', [roomOf(client), 20], {
+      result: [{ id: String(id + client), author: 'ann', text: 'hello' }],
+    });
+    made.wait(300).call(client, 'Acknowledge', [String(id + client)]);
+    made
+      .wait(1000)
+      .call(client, 'LeaveRoom', [roomOf(client)])
+      .wait(50)
+      .close(client);
+  }
+  return made;
+}
+
+describe('a scenario of a recording', () => {
+  it('finds the session of a chat', async () => {
+    const { steps, file, found } = await analysed(chat());
+    assert.deepEqual(steps, [
+      { call: 'JoinRoom', arguments: ['{group}'], reply: 'completion', group: 'join' },
+      { wait: '1.138s' },
+      {
+        ...{ repeat: 5, every: '2s' },
+        steps: [
+          {
+            call: 'SendMessage',
+            arguments: ['{group}', { author: '{identity.author}', text: '{text:66B}' }],
+            ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
+          },
+        ],
+      },
+      { wait: '9.6s' },
+      {
+        ...{ call: 'GetHistory', arguments: ['{group}', 20], reply: 'completion' },
+        keep: { id: '$[0].id' },
+      },
+      { wait: '299ms' },
+      { call: 'Acknowledge', arguments: ['{id}'], reply: 'completion' },
+      { wait: '999ms' },
+      { call: 'LeaveRoom', arguments: ['{group}'], reply: 'completion', group: 'leave' },
+    ]);
+    assert.equal(file.config['connections'], 2);
+    assert.deepEqual(file.config['identities'], [{ author: 'ann' }, { author: 'bob' }]);
+    assert.equal(file.scenario!.parameters.groupCount, 1);
+    assert.deepEqual(found.kinds, [
+      {
+        ...{ clients: 2, sessions: 2, unfinished: 0 },
+        calls: ['JoinRoom', 'SendMessage', 'GetHistory', 'Acknowledge', 'LeaveRoom'],
+      },
+    ]);
+    assert.deepEqual(found.notRecognised, []);
+  });
+
+  it('finds rooms by who hears what', async () => {
+    const { file, found } = await analysed(chat(['a1', 'b1', 'a1', 'b1']));
+    assert.equal(file.scenario!.parameters.groupCount, 2);
+    assert.deepEqual(found.callbacks, [
+      {
+        target: 'MessagePosted',
+        count: 40,
+        recognised: true,
+        as: 'to the room, after SendMessage',
+      },
+    ]);
+  });
+
+  it('takes what everybody hears for a call to everyone where nobody joined', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3]) made.at(client).open(client);
+    for (let round = 0; round < 4; round++)
+      for (const client of [1, 2, 3]) {
+        const text = long(`hello ${round} of ${client}`);
+        made.at(100 + 1000 * round + client).send(client, 'Shout', [text]);
+        made.heard([1, 2, 3], 'Shouted', [text]);
+      }
+    const { steps, file } = await analysed(made);
+    assert.deepEqual(steps, [
+      {
+        ...{ call: 'Shout', arguments: ['{text:73B}'], reply: 'callback' },
+        ...{ callback: 'Shouted', receivers: 'everyone' },
+      },
+    ]);
+    assert.equal(file.scenario!.parameters.sessionInterval, '1s');
+  });
+
+  it('writes an entry for each kind of client, with those who only listen as connections', async () => {
+    const made = chat();
+    made.at(5).open(3);
+    for (const client of [4, 5]) {
+      made.at(6).open(client);
+      for (let round = 0; round < 10; round++)
+        made.at(1000 + 1500 * round + client).call(client, 'Poll', [7], { result: 3 });
+    }
+    const { file, found } = await analysed(made);
+    assert.deepEqual(
+      file.scenarios!.map(({ senders, parameters }) => [senders, parameters.steps.length]),
+      [
+        [2, 9],
+        [2, 1],
+      ],
+    );
+    assert.equal(file.config['connections'], 5);
+    assert.equal(file.config['baseSending'], 4);
+    assert.equal(found.kinds.length, 2);
+  });
+
+  it('leaves one room to clients of two kinds, and gives rows that either kind can use', async () => {
+    const made = chat();
+    for (const client of [3, 4])
+      for (let round = 0; round < 4; round++) {
+        if (round === 0) made.at(20 + client).open(client);
+        made.at(1050 + 4000 * round + client).call(client, 'GetHistory', ['lobby', 20], {
+          result: [],
+        });
+        made.wait(40).call(client, 'Mark', [client === 3 ? 'red' : 'blue', round]);
+      }
+    const { file, found } = await analysed(made);
+    const [talkers, readers] = file.scenarios!.map(({ parameters }) => parameters);
+    assert.equal(talkers!.groupCount, undefined);
+    const text = JSON.stringify([talkers, readers]);
+    assert.ok(!text.includes('{group}') && !text.includes('receivers'), text);
+    assert.deepEqual(readers!.steps[0]!['arguments'], ['lobby', 20]);
+    assert.deepEqual(found.notRecognised, [
+      {
+        what: 'clients of several kinds in one room: it keeps its name, and no callback is counted for it',
+        count: 1,
+      },
+    ]);
+    const rows = file.config['identities'] as readonly Record<string, string>[];
+    assert.deepEqual(
+      rows.map((row) => Object.values(row)),
+      [
+        ['ann', 'red'],
+        ['bob', 'blue'],
+        ['ann', 'red'],
+        ['bob', 'blue'],
+      ],
+    );
+  });
+
+  it('warms up for a session, and measures whole ones', async () => {
+    const { file } = await analysed(chat());
+    const { sessionInterval } = file.scenario!.parameters;
+    const ms = parseDurationMs(sessionInterval)!;
+    assert.equal(parseDurationMs(String(file.config['warmup'])), Math.ceil(ms / 1000) * 1000);
+    assert.equal(parseDurationMs(String(file.config['singleStepDuration'])), 3 * ms);
+  });
+
+  it('counts a client that leaves in the middle to the kind of those that stay', async () => {
+    const made = chat();
+    made.at(3).open(3).wait(10).call(3, 'JoinRoom', ['lobby']).wait(500).close(3);
+    const { found } = await analysed(made);
+    assert.deepEqual(
+      found.kinds.map(({ clients, unfinished }) => [clients, unfinished]),
+      [[3, 1]],
+    );
+  });
+
+  it('goes round in a loop as often as was seen when the recording ends in it', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2]) {
+      made.at(client).open(client).wait(5).call(client, 'Start', []);
+      for (let round = 0; round < 300; round++)
+        made.at(500 + 100 * round).call(client, 'Move', [1]);
+    }
+    const { steps } = await analysed(made);
+    assert.deepEqual(steps.slice(2), [
+      {
+        ...{ repeat: 300, every: '100ms' },
+        steps: [{ call: 'Move', arguments: [1], reply: 'completion' }],
+      },
+    ]);
+  });
+
+  it('chooses among calls that come in no order', async () => {
+    const made = new MadeRecording();
+    const order = 'ABBABAAABBABAABBBAABABBBABAABBAABABAAB';
+    for (const client of [1, 2]) {
+      made.at(client).open(client).wait(5).call(client, 'Start', []);
+      const mine = client === 1 ? order : order.split('').reverse().join('');
+      for (const [index, letter] of mine.split('').entries())
+        made.at(100 + 250 * index + client).call(client, letter, [1]);
+      made.wait(100).call(client, 'End', []);
+    }
+    const { steps, found } = await analysed(made);
+    const loop = steps.find((step) => 'repeat' in step) as {
+      repeat: number;
+      every: string;
+      steps: [{ choose: { weight: number; steps: { call: string }[] }[] }];
+    };
+    assert.equal(loop.repeat, order.length);
+    assert.equal(loop.every, '250ms');
+    assert.deepEqual(
+      new Map(loop.steps[0].choose.map(({ weight, steps: [step] }) => [step!.call, weight])),
+      new Map([
+        ['A', 2 * order.replaceAll('B', '').length],
+        ['B', 2 * order.replaceAll('A', '').length],
+      ]),
+    );
+    assert.equal(found.kinds.length, 1);
+  });
+
+  it('writes a stream with its items', async () => {
+    const made = new MadeRecording();
+    made.at(1).open(1).wait(5).stream(1, 'Counter', [3, 0], [1, 2, 3]);
+    const { steps } = await analysed(made);
+    assert.deepEqual(steps, [{ stream: 'Counter', arguments: [3, 0], items: 3 }]);
+  });
+
+  it('waits for what the hub tells the caller alone', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3]) {
+      made.at(10 * client).open(client);
+      made
+        .wait(300 * client)
+        .call(client, 'Subscribe', [5])
+        .heard([client], 'State', [{ open: true }]);
+    }
+    const { steps } = await analysed(made);
+    assert.deepEqual(steps, [
+      { call: 'Subscribe', arguments: [5], reply: 'completion' },
+      { on: 'State' },
+    ]);
+  });
+
+  it('says what nobody caused, and what was not understood', async () => {
+    const made = chat().at(300).raw(1, 'binary').raw(1, 'binary');
+    for (const ms of [2600, 7400, 9700])
+      made.at(ms).in(2, { type: 1, target: 'Tick', arguments: [1] });
+    const { found, yaml } = await analysed(made);
+    assert.deepEqual(
+      found.callbacks.filter(({ recognised }) => !recognised),
+      [{ target: 'Tick', count: 3, recognised: false, as: 'no call caused it' }],
+    );
+    assert.deepEqual(found.notRecognised, [
+      { what: 'message from clients, not understood: binary', count: 2 },
+    ]);
+    assert.match(yaml, /# Not recognised: 3 Tick \(no call caused it\); 2 × message /);
+  });
+
+  it('writes references where secrets were, and no secret', async () => {
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLWl0';
+    const secrets = [
+      token,
+      'hunter2',
+      '4f3c2b1a09f8e7d6c5b4a39281706f5e',
+      'aB3xY7kL9mN2pQ4rS6tU8vW0zZ',
+    ];
+    const made = new MadeRecording();
+    for (const client of [1, 2]) {
+      made
+        .at(client)
+        .open(client, { token: true, cookies: true, query: ['id', 'access_token', 'tenant'] });
+      made.wait(5).call(client, 'SignIn', [{ user: `u${client}`, password: secrets[1] }, token]);
+      made.wait(50).call(client, 'Use', [secrets[2], [secrets[3]]]);
+    }
+    const { yaml, file, found } = await analysed(made);
+    for (const secret of secrets) assert.ok(!yaml.includes(secret), secret);
+    for (const secret of secrets) assert.ok(!JSON.stringify(found).includes(secret), secret);
+    assert.equal(file.config['accessToken'], '${secret:chat}');
+    assert.deepEqual(file.config['headers'], { Cookie: '${secret:chat-cookie}' });
+    assert.deepEqual(file.config['query'], { tenant: '${secret:tenant}' });
+    const [row] = file.config['identities'] as readonly Record<string, string>[];
+    assert.deepEqual(
+      Object.values(row!).sort((a, b) => a.localeCompare(b)),
+      [...['${secret:password}', '${secret:SignIn2}', '${secret:Use1}', '${secret:Use2}']],
+    );
+  });
+
+  it('takes numbers of cards and codes of payments for secrets, by name and by their digits', async () => {
+    const made = new MadeRecording();
+    const card = '4111111111111111';
+    made
+      .at(1)
+      .open(1)
+      .wait(5)
+      .call(1, 'Pay', [{ userPin: '4711', creditCard: card, note: 'pinned', number: 12 }])
+      .call(1, 'Say', ['5500 0000 0000 0004', '4111111111111112', { isPin: true }]);
+    const { yaml, steps } = await analysed(made);
+    for (const secret of ['4711', card, '5500 0000']) assert.ok(!yaml.includes(secret), secret);
+    assert.match(JSON.stringify(steps), /"note":"pinned","number":12/);
+    assert.match(JSON.stringify(steps), /"4111111111111112",\{"isPin":true\}/);
+  });
+
+  it('says what is to be set for secrets, and one client in the singular', async () => {
+    const made = new MadeRecording().at(1).open(1, { token: true }).wait(5).call(1, 'Get', []);
+    const { found } = await analysed(made);
+    const lines = foundLines(found, 80, (name) => `SECRET_${name.toUpperCase()}`).join('\n');
+    assert.match(lines, /^1 client of 1 kind, /);
+    assert.match(lines, /not written: set SECRET_CHAT\.$/);
+  });
+
+  it('keeps numbers of clients, running numbers and times', async () => {
+    const made = new MadeRecording();
+    const startMs = Date.parse(made.recording.header.startedAt);
+    for (const client of [1, 2, 3]) {
+      made.at(client).open(client);
+      for (let round = 0; round < 6; round++) {
+        const ms = 100 + 500 * round + client;
+        made.at(ms).call(client, 'Report', [`user-${client}`, round, startMs + ms, true]);
+      }
+    }
+    const { steps } = await analysed(made);
+    assert.deepEqual(steps[0]!['arguments'], ['user-{senderIndex}', '{sequence}', '{time}', true]);
+  });
+
+  it('escapes braces and what looks like a reference', async () => {
+    const made = new MadeRecording();
+    made.at(1).open(1).wait(5).call(1, 'Set', ['{group} of ${env:HOME}', '{sender}']);
+    const { steps } = await analysed(made);
+    assert.deepEqual(steps[0]!['arguments'], ['{text:22B}', '{{sender}']);
+  });
+
+  it('says what to do with one client alone, and with a call that fails', async () => {
+    const made = new MadeRecording();
+    made
+      .at(1)
+      .open(1)
+      .wait(5)
+      .call(1, 'Set', [1], { error: 'refused' })
+      .wait(50)
+      .call(1, 'Get', []);
+    const { yaml, steps } = await analysed(made);
+    assert.match(yaml, /# 1 of 1 calls were answered with an error/);
+    assert.deepEqual(steps, [
+      { call: 'Set', arguments: [1], reply: 'completion' },
+      { wait: '49ms' },
+      { call: 'Get', reply: 'completion' },
+    ]);
+  });
+
+  it('never writes what would be read as a reference or a placeholder', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2])
+      made
+        .at(client)
+        .open(client)
+        .wait(5)
+        .call(client, 'Set', [`\${env:HOME} ${client}`, `{time}${client}`]);
+    const { yaml, file, steps } = await analysed(made);
+    assert.ok(!yaml.includes('HOME'));
+    assert.equal(file.config['identities'], undefined);
+    assert.deepEqual(steps[0]!['arguments'], ['{text:13B}', '{text:7B}']);
+  });
+
+  it('has as many rounds as a scenario may have, at the pace that was seen', async () => {
+    const made = new MadeRecording();
+    made.at(1).open(1).wait(5).send(1, 'Start', []);
+    for (let round = 0; round < 12_000; round++) made.at(1000 + 10 * round).send(1, 'Move', [1]);
+    const { steps, file } = await analysed(made);
+    assert.deepEqual(
+      steps.map((step) => [step['repeat'], step['every']]),
+      [
+        [undefined, undefined],
+        [undefined, undefined],
+        [10_000, '10ms'],
+      ],
+    );
+    assert.equal(file.scenario!.parameters.sessionInterval, '101.044s');
+  });
+
+  it('gives up the order of what is too deep to be read', async () => {
+    const made = new MadeRecording().at(1).open(1).wait(5);
+    const deep = 'AABAABCAABAABCDAABAABCAABAABCDE'.repeat(2);
+    for (const letter of deep.split('')) made.call(1, letter, []).wait(20);
+    const { steps } = await analysed(made);
+    assert.match(JSON.stringify(steps), /"choose"/);
+  });
+
+  it('makes nothing of an empty recording, or one without a call', async () => {
+    for (const made of [new MadeRecording(), new MadeRecording().at(1).open(1)]) {
+      const { yaml, found } = await scenarioFromRecording(made.recording);
+      assert.equal(yaml, undefined);
+      assert.deepEqual(found.kinds, []);
+    }
+  });
+});

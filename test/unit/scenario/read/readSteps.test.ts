@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { callsOf, pausesOf, sessionStepsOf } from '../../../../src/usecases/sessionSteps';
+
+const head = 'config: { connections: 100 }\nscenario:\n  name: session\n  parameters:\n';
+
+const scenarioOf = (parameters: string): string => head + parameters.replace(/^/gm, '    ');
+
+/** What is wrong, each with the text that it is about. */
+function problemsOf(parameters: string): string[] {
+  const text = scenarioOf(parameters);
+  return parseScenario(text)
+    .problems.filter(({ severity }) => severity !== 'info')
+    .map(({ code, offset, length }) => `${code}: ${text.slice(offset, offset + length)}`);
+}
+
+const steps = (...lines: readonly string[]): string =>
+  ['sessionInterval: 30s', 'steps:', ...lines.map((line) => `  ${line}`)].join('\n');
+
+const whole = steps(
+  "- { call: JoinRoom, arguments: ['room-{group}'] }",
+  '- repeat: 10',
+  '  every: 2s',
+  '  steps:',
+  '    - call: SendMessage',
+  "      arguments: ['room-{group}', { author: '{senderIndex}', text: '{text:200B}' }]",
+  '      reply: callback',
+  '      callback: MessagePosted',
+  '      receivers: group',
+  '- call: GetHistory',
+  "  arguments: ['room-{group}', 20]",
+  "  keep: { last: '$[0].id' }",
+  "- { call: Acknowledge, arguments: ['{last}'] }",
+  '- wait: 5s',
+  "- { call: LeaveRoom, arguments: ['room-{group}'] }",
+);
+
+describe('the steps of a session', () => {
+  it('are read with their defaults, and named by their methods', () => {
+    assert.deepEqual(problemsOf(whole), []);
+    const { parameters } = parseScenario(scenarioOf(whole)).scenario!.entries[0]!;
+    const read = sessionStepsOf(parameters);
+    const calls = callsOf(read);
+    assert.deepEqual(
+      calls.map(({ name, times }) => [name, times]),
+      [
+        ['JoinRoom', 1],
+        ['SendMessage', 10],
+        ['GetHistory', 1],
+        ['Acknowledge', 1],
+        ['LeaveRoom', 1],
+      ],
+    );
+    assert.deepEqual(
+      calls.map(({ step }) => step.kind === 'call' && step.group),
+      ['join', 'none', 'none', 'none', 'leave'],
+    );
+    assert.equal(pausesOf(read), 25_000);
+    // Groups of about ten.
+    assert.equal(parameters['groupCount'], 10);
+  });
+
+  it('may join groups beside other sessions, but not where others move by themselves', () => {
+    const joining = `{ name: session, parameters: { sessionInterval: 9s, groupCount: 10, steps: [{ call: JoinRoom, arguments: ['{group}'] }, { call: S, arguments: ['{group}', '{text}'], reply: callback, callback: P, receivers: group }] } }`;
+    const codes = (...entries: readonly string[]): string[] =>
+      parseScenario(
+        `config: { connections: 100, baseSending: 50, step: 0 }\nscenarios: [${entries.join(', ')}]`,
+      )
+        .problems.filter(({ severity }) => severity === 'error')
+        .map(({ code }) => code);
+    assert.deepEqual(codes(joining, joining), []);
+    const moving = '{ name: frequentJoinLeaveGroup, parameters: { groupCount: 10 } }';
+    assert.deepEqual(codes(joining, moving), ['mix-groups']);
+  });
+
+  const wrong: readonly (readonly [string, string, readonly string[]])[] = [
+    ['no steps', 'sessionInterval: 30s', ['missing-key: session']],
+    ['no interval', 'steps: [{ call: A }]', ['missing-key: session']],
+    ['an empty list', 'sessionInterval: 30s\nsteps: []', ['empty-value: []']],
+    ['a step without a kind', steps('- { arguments: [1] }'), ['step-kind: arguments']],
+    ['a misspelt kind', steps('- { cal: A }'), ['step-kind: cal']],
+    [
+      'two kinds',
+      steps('- { call: A, wait: 1s }'),
+      ['step-kind: { call: A, wait: 1s }', 'unknown-key: wait'],
+    ],
+    ['a key of another kind', steps('- { call: A, items: 2 }'), ['unknown-key: items']],
+    [
+      'a value that nobody keeps',
+      steps("- { call: A, arguments: ['{lost}'] }"),
+      ['placeholder: {lost}'],
+    ],
+    [
+      'a value before it is kept',
+      steps("- { call: A, arguments: ['is {x1}'] }", "- { call: B, keep: { x1: '$' } }"),
+      ['kept-later: {x1}'],
+    ],
+    [
+      'a value that is kept in a round after it is used',
+      steps(
+        '- repeat: 2',
+        "  steps: [{ call: A, arguments: ['{x}'] }, { call: B, keep: { x: '$' } }]",
+      ),
+      ['kept-later: {x}'],
+    ],
+    [
+      'an if that nobody can answer',
+      steps('- call: A', '- { if: x, steps: [{ call: A }] }'),
+      ['kept-unknown: x'],
+    ],
+    ['no JSONPath', steps("- { call: A, keep: { x: 'id' } }"), ["json-path: 'id'"]],
+    ['a broken JSONPath', steps("- { call: A, keep: { x: '$[' } }"), ["json-path: '$['"]],
+    [
+      'the name of a placeholder',
+      steps("- { call: A, keep: { sender: '$' } }"),
+      ['bad-name: sender'],
+    ],
+    [
+      'something to keep of no answer',
+      steps("- { call: A, reply: none, keep: { x: '$' } }"),
+      ["other-reply: { x: '$' }"],
+    ],
+    [
+      'a callback without a name',
+      steps("- { call: A, reply: callback, arguments: ['{text}'] }"),
+      ['missing-callback: callback'],
+    ],
+    [
+      'a callback without a stamp',
+      steps('- { call: A, reply: callback, callback: B }'),
+      ['no-stamp: callback'],
+    ],
+    [
+      'a group that is not named',
+      steps("- { call: A, reply: callback, callback: B, receivers: group, arguments: ['{text}'] }"),
+      ['missing-placeholder: group'],
+    ],
+    [
+      'too many rounds',
+      steps('- { repeat: 10001, steps: [{ call: A }] }'),
+      ['above-bounds: 10001'],
+    ],
+    [
+      'too many calls',
+      steps('- { repeat: 1000, steps: [{ repeat: 1000, steps: [{ call: A }] }] }'),
+      ['above-bounds: - { repeat: 1000'],
+    ],
+    [
+      'steps that are too deep',
+      steps(`- ${'{ repeat: 2, steps: [ '.repeat(5)}{ call: A }${' ] }'.repeat(5)}`),
+      ['too-deep: [ { call: A } ]'],
+    ],
+    ['pauses longer than the interval', steps('- call: A', '- wait: 31s'), ['session-length: 30s']],
+    [
+      'rounds longer than their interval',
+      steps('- { repeat: 2, every: 1s, steps: [{ call: A }, { wait: 2s }] }'),
+      ['session-length: 1s'],
+    ],
+    ['nothing but pauses', steps('- wait: 1s'), ['no-call: ']],
+    [
+      'a way without steps',
+      steps('- call: A', '- choose: [{ weight: 2 }]'),
+      ['missing-key: { weight: 2 }'],
+    ],
+  ];
+  for (const [what, parameters, expected] of wrong)
+    it(`are refused with ${what}, where it stands`, () => {
+      const found = problemsOf(parameters);
+      assert.equal(found.length, expected.length, found.join('\n'));
+      expected.forEach((start, at) => assert.ok(found[at]!.startsWith(start), found.join('\n')));
+    });
+});
