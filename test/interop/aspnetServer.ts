@@ -21,9 +21,12 @@ export interface AspNetServerOptions {
   readonly keepAliveMs?: number;
   readonly clientTimeoutMs?: number;
   readonly pollTimeoutMs?: number;
-  /** Who may come in: whoever brings the token, or the cookie that `POST /signin` gives. */
-  readonly auth?: 'bearer' | 'cookie';
+  /** Who may come in: whoever brings the token, the cookie that `POST /signin` gives, or a token that is signed. */
+  readonly auth?: 'bearer' | 'cookie' | 'jwt';
+  /** With `jwt` the key that signs. */
   readonly token?: string;
+  readonly issuer?: string;
+  readonly audience?: string;
   /** A cookie of negotiate has to come back with all further requests. */
   readonly affinity?: boolean;
 }

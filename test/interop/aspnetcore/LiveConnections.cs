@@ -8,9 +8,13 @@ public sealed class LiveConnections : IHubFilter
 {
     private readonly ConcurrentDictionary<string, HubCallerContext> all = new();
 
+    /// <summary>How often each user who is known by name has connected.</summary>
+    public ConcurrentDictionary<string, int> Users { get; } = new();
+
     public Task OnConnectedAsync(HubLifetimeContext context, Func<HubLifetimeContext, Task> next)
     {
         all[context.Context.ConnectionId] = context.Context;
+        if (context.Context.UserIdentifier is { } user) Users.AddOrUpdate(user, 1, (_, times) => times + 1);
         return next(context);
     }
 

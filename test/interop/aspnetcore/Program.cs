@@ -13,8 +13,10 @@ using MeasureHub = BenchServer.Measure.BenchHub;
 // Arguments, all optional:
 //   --port N (0 = any free port)       --max-message-bytes N      --transports WebSockets,LongPolling
 //   --keep-alive-ms N                  --client-timeout-ms N      --poll-timeout-ms N
-//   --auth bearer|cookie               --token TEXT               --affinity true
-// With --auth cookie, POST /signin answers with the cookie. With --affinity, negotiate sets a cookie, and
+//   --auth bearer|cookie|jwt           --token TEXT               --affinity true
+//   --issuer TEXT                      --audience TEXT
+// With --auth cookie, POST /signin answers with the cookie. With --auth jwt, --token is the key of the tokens, connections
+// end with their tokens, and GET /users has how often each user has connected, and with how many tokens. With --affinity, negotiate sets a cookie, and
 // requests of the connection that do not bring it back are answered 400, as behind a load balancer.
 // GET /metrics has the process in the text format of Prometheus, under the names of .NET's own meters.
 // POST /drop aborts every connection, POST /kill ends the process at once.
@@ -32,6 +34,8 @@ var clientTimeoutMs = builder.Configuration.GetValue("client-timeout-ms", 30_000
 var pollTimeoutMs = builder.Configuration.GetValue("poll-timeout-ms", 90_000);
 var auth = builder.Configuration.GetValue("auth", "");
 var token = builder.Configuration.GetValue("token", "")!;
+var issuer = builder.Configuration.GetValue<string?>("issuer");
+var audience = builder.Configuration.GetValue<string?>("audience");
 var affinity = builder.Configuration.GetValue("affinity", false);
 
 builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(System.Net.IPAddress.Loopback, port));
@@ -46,9 +50,20 @@ builder.Services.AddSignalR(hub =>
 });
 // Nothing is kept on disk.
 builder.Services.AddDataProtection().UseEphemeralDataProtectionProvider();
-var scheme = auth == "cookie" ? CookieAuthenticationDefaults.AuthenticationScheme : TokenHandler.SchemeName;
+var scheme = auth switch
+{
+    "cookie" => CookieAuthenticationDefaults.AuthenticationScheme,
+    "jwt" => WebTokenHandler.SchemeName,
+    _ => TokenHandler.SchemeName,
+};
 builder.Services.AddAuthentication(scheme)
     .AddScheme<TokenOptions, TokenHandler>(TokenHandler.SchemeName, options => options.Token = token)
+    .AddScheme<WebTokenOptions, WebTokenHandler>(WebTokenHandler.SchemeName, options =>
+    {
+        options.Key = token;
+        options.Issuer = issuer;
+        options.Audience = audience;
+    })
     .AddCookie(cookie => cookie.Events.OnRedirectToLogin = context =>
     {
         context.Response.StatusCode = StatusCodes.Status401Unauthorized;
@@ -80,12 +95,14 @@ app.UseAuthorization();
 void Options(HttpConnectionDispatcherOptions options)
 {
     options.Transports = transports;
+    options.CloseOnAuthenticationExpiration = auth == "jwt";
     options.LongPolling.PollTimeout = TimeSpan.FromMilliseconds(pollTimeoutMs);
 }
 var bench = app.MapHub<BenchHub>("/signalrbench", Options);
 var measure = app.MapHub<MeasureHub>("/measure", Options);
 app.MapHub<OwnHub>("/own", Options);
 app.MapHub<ChatHub>("/chat", Options);
+app.MapHub<SignedInHub>("/signedin", Options);
 app.MapHub<SeedHub>("/seed", Options);
 app.MapHub<SeedChatHub>("/seedchat", Options);
 if (auth != "")
@@ -99,6 +116,11 @@ app.MapPost("/signin", (HttpContext context) => context.SignInAsync(
     new ClaimsPrincipal(new ClaimsIdentity([new(ClaimTypes.Name, "tester")], "signin"))));
 app.MapPost("/drop", () => live.AbortAll().ToString());
 app.MapPost("/kill", () => Process.GetCurrentProcess().Kill());
+app.MapGet("/users", () => new Dictionary<string, object>
+{
+    ["connected"] = live.Users,
+    ["tokens"] = WebTokenHandler.Tokens.Values.GroupBy(user => user).ToDictionary(user => user.Key, user => user.Count()),
+});
 app.MapGet("/metrics", ServerMetrics.Text);
 await app.StartAsync();
 
