@@ -220,7 +220,7 @@ const otherTexts: readonly string[] = [
   'they count all the same, as the service must carry them.',
   '{0} of {1} connections failed or were dropped',
   'they count all the same, with the rates that the scenario plans.',
-  'Extra deliveries went to connections that were joining or leaving, or that were not meant to get them. A service sends them too.',
+  'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
   '{0} joins and leaves a second, and as many answers, are not counted: no table has them.',
   'The run ended in step {0}, which was not measured to its end and may need more.',
   '{0} msg/s in and {1} msg/s out (as planned; measured: {2} expected) of {3}',

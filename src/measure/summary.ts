@@ -70,7 +70,7 @@ export interface MessageSummary {
   readonly outOfOrder: number;
   /** Part of `received` that came after the drain. */
   readonly late: number;
-  /** Deliveries to connections that were not meant to get them. */
+  /** Deliveries to connections that should not have got them. */
   readonly extra: number;
   /** Deliveries that could not be assigned to either side of a join or leave, and count nowhere; absent: none. */
   readonly ambiguous?: number;

@@ -1,14 +1,9 @@
 import { isMap, isScalar, type Document } from 'yaml';
-import {
-  checkDialect,
-  checkGroups,
-  checkOwnMethod,
-  checkSession,
-  checkStreams,
-} from './check/checkEntries';
+import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
 import { checkStages } from './check/checkStages';
 import { checkRows } from './check/checkRows';
+import { checkSession } from './check/checkSessions';
 import { checkSearch } from './check/checkSearch';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
 import { checkLives, checkSlo, checkSteps } from './check/checkSteps';

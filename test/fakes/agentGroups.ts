@@ -76,7 +76,7 @@ export class AgentGroups implements WorkerHost {
     this.listener = listener;
     const groups = populationsOf(plan).reduce((sum, { groupCount }) => sum + groupCount, 0);
     for (let agent = 0; agent < agentsOf(plan); agent++) {
-      const memory = memberMemory(plan.connections, groups, true);
+      const memory = memberMemory(plan.connections, groups, { ids: true });
       this.memories.push(memory);
       const offUs = this.options.clockUs?.(agent) ?? 0;
       const surroundings = {

@@ -90,7 +90,7 @@ export class SessionBench {
     const nowUs = (): number => this.nowUs;
     // Joining and leaving waits for the next microsecond.
     const passingUs = (): number => (this.nowUs += 1);
-    const memory = memberMemory(connections, this.population.groupCount);
+    const memory = memberMemory(connections, this.population.groupCount, { counts: true });
     const members = (this.members = new SharedMembers(memory, populations, passingUs));
     for (const { index } of this.connections)
       if (session!.joins) members.joinOutside(index);

@@ -24,7 +24,7 @@ export class WorkerBench {
     this.totals = new RunTotals(plan.connections);
     const populations = populationsOf(plan);
     const groups = populations.reduce((sum, { groupCount }) => sum + groupCount, 0);
-    const memory = memberMemory(plan.connections, groups, true);
+    const memory = memberMemory(plan.connections, groups, { ids: true });
     const shared = plan.timeToAll === true ? reachMemory() : undefined;
     const surroundings = {
       clock: this.time,

@@ -32,7 +32,7 @@ import { billingOf } from './billing';
 interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   readonly inPerSecond: number;
   readonly outPerSecond: number;
-  /** Those to connections that were not meant to get them, such as those that were joining or leaving. */
+  /** Those to connections that should not have got them, such as those that were joining or leaving. */
   readonly extraPerSecond?: number;
   /** Rates that the scenario asks for, which count where they are higher: less was sent where something was lost. */
   readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
@@ -294,7 +294,7 @@ function remarksOf(measured: MeasuredStep): string[] {
     );
   if (extra > 0)
     remarks.push(
-      'Extra deliveries went to connections that were joining or leaving, or that were not meant to get them. A service sends them too.',
+      'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
     );
   if (moves !== undefined && moves.done > 0)
     remarks.push(

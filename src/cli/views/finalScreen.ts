@@ -217,7 +217,10 @@ function countLines({ steps, connections }: Result, width: number): Line[] {
     [sum('duplicated'), 'duplicated'],
     [sum('outOfOrder'), 'out of order'],
     [sum('late'), 'after the drain'],
-    [sum('extra'), `to connections that were ${isStill ? 'not meant' : 'joining or leaving'}`],
+    [
+      sum('extra'),
+      `to connections that ${isStill ? 'should not have got them' : 'were joining or leaving'}`,
+    ],
   ] as const;
   const said = words.filter(([count]) => count > 0);
   if (said.length === 0) return [];

@@ -98,7 +98,10 @@ export function startThreads(
     return preparation === 'connectionId' || needsId;
   });
   const shared = {
-    memory: memberMemory(plan.connections, groupCount, needsIds),
+    memory: memberMemory(plan.connections, groupCount, {
+      ids: needsIds,
+      counts: plan.entries.some(({ run }) => run.session?.joins === true),
+    }),
     reach: plan.timeToAll === true ? reachMemory() : undefined,
     clock: agentsOf(plan) > 1 ? clockMemory() : undefined,
     rows: where.endpoint.personal?.data?.shared === true ? rowMemory() : undefined,

@@ -32,4 +32,10 @@ export interface Membership {
    * one population at most.
    */
   move(index: number, population: Population, inside: boolean): void;
+  /** Around the counting of a message to a group whose members move by calls of their own. */
+  counting(group: number, begins: boolean): void;
+  /** Such a message has reached this worker's connection, for which it was meant. */
+  came(index: number): void;
+  /** How many that were meant for this worker's connection, which was moved out, have not come: at most. */
+  missing(index: number): number;
 }

@@ -19,6 +19,8 @@ export interface MemberMemory {
   readonly members: SharedArrayBuffer;
   /** Uint8 per connection: 1 while it is open and prepared. */
   readonly open: SharedArrayBuffer;
+  /** Int32 per group, twice: messages to it that were begun to be counted, and that are; empty where nobody asks. */
+  readonly counted: SharedArrayBuffer;
   /** Ids of the connections, in places of equal size, where messages are addressed by them; else empty. */
   readonly ids: SharedArrayBuffer;
 }
@@ -33,12 +35,22 @@ export interface ThreadStart extends WorkerStart {
   readonly rows?: SharedArrayBuffer | undefined;
 }
 
-/** An entry without groups counts as one group; `ids`: messages are addressed by connection ids. */
-export function memberMemory(connections: number, groupCount: number, ids = false): MemberMemory {
+/**
+ * An entry without groups counts as one group.
+ *
+ * @param ids messages are addressed by connection ids
+ * @param counts what {@link Membership.missing} needs is kept
+ */
+export function memberMemory(
+  connections: number,
+  groupCount: number,
+  { ids = false, counts = false } = {},
+): MemberMemory {
   return {
     state: new SharedArrayBuffer(4 * 3),
     members: new SharedArrayBuffer(4 * groupCount),
     open: new SharedArrayBuffer(connections),
+    counted: new SharedArrayBuffer(counts ? 8 * groupCount : 0),
     ids: new SharedArrayBuffer(ids ? idBytes * connections : 0),
   };
 }
@@ -61,6 +73,10 @@ export class SharedMembers implements Membership {
   private readonly members: Int32Array;
   private readonly open: Uint8Array;
   private readonly ids: Uint8Array;
+  private readonly counted: Int32Array;
+  /** Of own connections: messages that were meant for them since they were moved in, once they are out; and those that came. */
+  private readonly meant: Int32Array;
+  private readonly got: Int32Array;
   /** Of own connections: in groups of entries where all stay (0), and where connections may move (1). */
   private readonly sinceUs: readonly Float64Array[];
   private readonly untilUs: readonly Float64Array[];
@@ -81,6 +97,10 @@ export class SharedMembers implements Membership {
     this.members = new Int32Array(shared.members);
     this.open = new Uint8Array(shared.open);
     this.ids = new Uint8Array(shared.ids);
+    this.counted = new Int32Array(shared.counted);
+    const followed = this.counted.length > 0 ? this.open.length : 0;
+    this.meant = new Int32Array(followed);
+    this.got = new Int32Array(followed);
     const never = (): Float64Array => new Float64Array(this.open.length).fill(Infinity);
     this.sinceUs = [never(), never()];
     this.untilUs = [never(), never()];
@@ -159,9 +179,34 @@ export class SharedMembers implements Membership {
       Atomics.add(this.members, group, inside ? 1 : -1);
       (inside ? this.sinceUs : this.untilUs)[1]![index] = changedUs;
       if (inside) this.untilUs[1]![index] = Infinity;
+      this.follow(index, group, inside);
     });
     if (inside) this.inside.set(index, population);
     else this.inside.delete(index);
+  }
+
+  counting(group: number, begins: boolean): void {
+    Atomics.add(this.counted, 2 * group + (begins ? 0 : 1), 1);
+  }
+
+  came(index: number): void {
+    if (index < this.got.length) this.got[index]! += 1;
+  }
+
+  missing(index: number): number {
+    return (this.meant[index] ?? 0) - (this.got[index] ?? 0);
+  }
+
+  /**
+   * Who is between the two counts of a message may or may not be meant by it, and counts as meant: what begins before
+   * somebody goes out, less what was over before it came in.
+   */
+  private follow(index: number, group: number, inside: boolean): void {
+    if (this.counted.length === 0) return;
+    if (inside) {
+      this.meant[index] = -Atomics.load(this.counted, 2 * group + 1);
+      this.got[index] = 0;
+    } else this.meant[index]! += Atomics.load(this.counted, 2 * group);
   }
 
   private change(index: number, open: 0 | 1, also: () => void): void {

@@ -27,7 +27,8 @@ import { FreshArrivals } from './freshArrivals';
 interface ReceiverContext {
   /** Run time in microseconds. */
   readonly nowUs: () => number;
-  readonly members: Pick<Membership, 'wasMember' | 'changedNear'>;
+  readonly members: Pick<Membership, 'wasMember' | 'changedNear'> &
+    Partial<Pick<Membership, 'came'>>;
   /** Whose connections these are, where the plan has several agents. */
   readonly worker?: number;
   /** Where it is measured when messages have reached all their receivers. */
@@ -267,6 +268,7 @@ export class Receiver implements Listening {
       (shape?.direction !== 'download' || this.moveToItem(shape, pattern, counted)) &&
       stamp.sequence <= highestSequence;
     const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
+    if (meant && moves && arrival !== 'duplicate') this.context.members.came?.(index);
     if (meant && shape !== undefined && shape.wanted < shape.items) {
       const source = stamp.source - population.firstSource;
       this.context.streams?.arrived(entry, index, source, stamp.sequence);

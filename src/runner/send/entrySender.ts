@@ -43,7 +43,7 @@ export interface SenderDependencies {
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
   readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'> &
-    Partial<Pick<Membership, 'move'>>;
+    Partial<Pick<Membership, 'move' | 'counting' | 'missing'>>;
   /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
   /** Where the plan has several agents. */

@@ -57,7 +57,9 @@ export class Session {
   isInside = false;
   /** Its connection is in the group, whatever others count. */
   hasJoined = false;
-  /** A second after it was counted out; it neither leaves nor is counted in before. */
+  /** So long before it leaves it is counted out. */
+  marginUs = 0;
+  /** A second after it was counted out: before, it neither leaves nor is counted in while something is on its way to it. */
   leavesUs = 0;
   /** Events that have come since the last call, by bits. */
   events = 0;

@@ -119,6 +119,8 @@ export class SessionCalls {
     const counted = window.calls[number]!;
     const receiver = this.receiverOf(sender, call);
     if (receiver === null) return '';
+    const isFollowed = call.audience === 'group' && population.othersMove;
+    if (isFollowed) members.counting!(this.groupOf(sender), true);
     let [receivers, sentUs] = [0, nowUs];
     // Receivers and send time must stand on the same side of everybody's joining and leaving.
     for (let version = members.version(), before = -1; before !== version;) {
@@ -128,6 +130,7 @@ export class SessionCalls {
       receivers = this.receiversOf(sender, call);
       version = members.version();
     }
+    if (isFollowed) members.counting!(this.groupOf(sender), false);
     stamp.step = window.index;
     stamp.source = population.firstSource + sender * population.sourcesPerSender + number;
     stamp.warmup = dueUs < window.measureUs;

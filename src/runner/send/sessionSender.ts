@@ -1,6 +1,5 @@
 /** Sessions: each sender does what a user does, call after call. Loaded only where a plan has some. */
 import type { ErrorClass } from '../../base/errorClass';
-import { leavingUs } from '../../base/measuringLimits';
 import { intervalSeed } from '../../plan/draws';
 import { drawsOf, type Draw } from '../../plan/intervals';
 import type { PlanStep } from '../../plan/plan';
@@ -13,7 +12,7 @@ import { hubMessageType } from '../../wire/message/hubMessage';
 import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import type { StepRecorder } from '../recorder';
 import { EntrySender, type MessageBody } from './entrySender';
-import { LeavingAhead } from './leavingAhead';
+import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
 import { follow, Session, SessionHeap, type SessionStepWindow, type WaitingQueue } from './session';
 import { bitOf, formsOf, SessionCalls, type Call } from './sessionCalls';
@@ -43,8 +42,8 @@ export class SessionSender extends EntrySender {
   /** Numbers of events by their names in lower case. */
   private readonly eventNames: readonly string[];
   private readonly codec;
-  private readonly joins: boolean;
-  private readonly leaving: LeavingAhead;
+  /** Absent where no call joins. */
+  private readonly stays: GroupStays | undefined;
   /** Bits of the events that something is kept of. */
   private readonly keptEvents: number;
   private draw: Draw = () => 0;
@@ -58,14 +57,19 @@ export class SessionSender extends EntrySender {
     const { plan, entry, dependencies } = this;
     const session = entry.run.session!;
     const steps = stepsIn(session);
-    this.joins = session.joins;
     this.program = sessionProgram(steps);
     this.codec = codecOf(plan.protocol);
     const { calls, queues, eventNames } = formsOf(steps);
     this.calls = calls;
     this.queues = queues;
     this.eventNames = eventNames;
-    this.leaving = new LeavingAhead(this.program, (number) => leavesGroup(calls[number]!));
+    if (session.joins)
+      this.stays = new GroupStays(
+        this.program,
+        (number) => leavesGroup(calls[number]!),
+        this.population,
+        this.dependencies,
+      );
     this.keptEvents = calls
       .filter(({ keepers }) => keepers.length > 0)
       .reduce((bits, { event }) => bits | event, 0);
@@ -251,7 +255,11 @@ export class SessionSender extends EntrySender {
   private makeCall(session: Session, number: number, nowUs: number, unixMs: number): boolean {
     const call = this.calls[number]!;
     const { window } = session;
-    if (!this.isTime(session, call, nowUs)) return false;
+    const untilUs = this.stays?.waitsUntil(session, leavesGroup(call), nowUs);
+    if (untilUs !== undefined) {
+      this.sleep(session, untilUs);
+      return false;
+    }
     const { dueUs } = session;
     if (dueUs >= window.endUs) {
       this.end(session, nowUs);
@@ -272,43 +280,6 @@ export class SessionSender extends EntrySender {
     if (!call.waits || !connection.isOpen) return connection.isOpen;
     this.wait(session, number, nowUs);
     return false;
-  }
-
-  /** Who may leave its group within a second is outside: messages that are on their way then may come or not. */
-  private isTime(session: Session, call: Call, nowUs: number): boolean {
-    if (!this.joins) return true;
-    if (!session.isInside) this.goIn(session, nowUs);
-    if (session.isInside) {
-      const outUs = this.outUs(session);
-      if (nowUs < outUs && outUs < session.dueUs && outUs < session.window.endUs) {
-        this.sleep(session, outUs);
-        return false;
-      }
-      if (outUs <= nowUs) {
-        this.goOut(session);
-        session.leavesUs = Math.max(outUs, session.freeUs) + leavingUs;
-      }
-    }
-    // Behind a late answer a leave may be due sooner than its pauses say.
-    if (leavesGroup(call)) session.dueUs = Math.max(session.dueUs, session.leavesUs);
-    return true;
-  }
-
-  /** From when on it is not counted among the members of its group. */
-  private outUs(session: Session): number {
-    return session.dueUs + this.leaving.leastUs(session) - leavingUs;
-  }
-
-  /** A member that goes out is so for a second at least, so that what was meant for it before has come. */
-  private goIn(session: Session, nowUs: number): void {
-    if (!session.hasJoined || nowUs < session.leavesUs || this.outUs(session) <= nowUs) return;
-    session.isInside = true;
-    this.dependencies.members.move!(session.sender, this.population, true);
-  }
-
-  private goOut(session: Session): void {
-    session.isInside = false;
-    this.dependencies.members.move!(session.sender, this.population, false);
   }
 
   private sleep(session: Session, untilUs: number): void {
@@ -431,10 +402,10 @@ export class SessionSender extends EntrySender {
       const isAnswer = message?.type === hubMessageType.completion;
       this.keep(session, call, isAnswer ? message.result : undefined);
     }
-    const joins = this.joins && step.kind === 'call' && step.group === 'join';
+    const joins = step.kind === 'call' && step.group === 'join';
     if (joins) session.hasJoined = true;
     this.wake(session, nowUs);
-    if (joins && !session.isInside) this.goIn(session, nowUs);
+    if (joins) this.stays?.goIn(session, nowUs);
   }
 
   private keep(session: Session, { keepers: all }: Call, answer: unknown): void {

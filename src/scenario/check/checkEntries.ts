@@ -66,7 +66,7 @@ export function nearestDivisors(total: number, count: number): [number, number] 
   return above - count <= count - below ? [above, below] : [below, above];
 }
 
-function missingFix(
+export function missingFix(
   { text, outline }: ScenarioFile,
   { section }: ReadEntry,
   name: string,
@@ -120,29 +120,6 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   }
   const problem = calledBack ? stampProblem(placeholders) : undefined;
   if (problem !== undefined) error('no-stamp', read.at('arguments', 'reply'), problem);
-}
-
-export function checkSession(file: ScenarioFile, read: ReadEntry): void {
-  const { useCase, entry, parameters } = read;
-  const { session } = hubRunOf(useCase, entry.parameters);
-  if (session === undefined) return;
-  const moving = file.entries.find(
-    (other) => hubRunOf(other.useCase, other.entry.parameters).othersMove === true,
-  );
-  if (session.joins && moving !== undefined) {
-    const message = `Calls of the session join groups, which cannot run beside ${moving.useCase.name}: run them one after the other.`;
-    file.error('mix-groups', read.at('steps'), message);
-  }
-  const missing = {
-    sessionInterval: 'how often each sender begins a session',
-    steps: 'what one user does, step after step',
-  };
-  for (const [name, words] of Object.entries(missing)) {
-    if (parameters.written.has(name)) continue;
-    const message = `${useCase.name} needs the parameter ${name}: ${words}.`;
-    const fix = missingFix(file, read, name, useCase.starting![name]!);
-    file.error('missing-key', read.at(), message, fix);
-  }
 }
 
 /** Callbacks are recognised by our stamp, with which the first random text begins. */

@@ -212,15 +212,19 @@ export function checkSlo(file: ScenarioFile): void {
 
 /** Only messages with several receivers have a last one. */
 function checkToAll({ warning, config, slo, entries, scenario }: ScenarioFile): void {
-  const hasMany = entries.some(({ useCase, entry }) =>
-    ['everyone', 'group'].includes(hubRunOf(useCase, entry.parameters).audience),
-  );
+  const hasMany = entries.some(({ useCase, entry }) => {
+    const { audience, session } = hubRunOf(useCase, entry.parameters);
+    return session === undefined && ['everyone', 'group'].includes(audience);
+  });
   if (hasMany) return;
   const asked = rulesOf(scenario.slo).find(({ metric }) => isTimeToAll(metric));
   const place =
     scenario.timeToAll === true ? config.at('timeToAll') : asked && slo.at(asked.metric);
-  const message =
-    'Nothing here goes to everyone or to a group, so there is no last receiver whose time could be measured. Remove it.';
+  const inSessions = entries.some(({ entry }) => 'steps' in entry.parameters);
+  const nothing = inSessions
+    ? 'Of calls of sessions the time to all is not measured, and nothing else'
+    : 'Nothing';
+  const message = `${nothing} here goes to everyone or to a group, so there is no last receiver whose time could be measured. Remove it.`;
   if (place !== undefined) warning('no-effect', place, message);
 }
 

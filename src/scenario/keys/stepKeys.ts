@@ -41,7 +41,7 @@ export const stepKeys = {
     within,
     group: choice(
       { optional: true, choices: groupChanges },
-      'What the call does with its caller and `{group}`: with `join` it is among the receivers from the answer on, with `leave` no more from a second before the call. Without this key a method whose name begins with Join or Leave, and which is given `{group}`, does it.',
+      'What the call does with its caller and `{group}`: with `join` it is among the receivers from the answer on, with `leave` no more from shortly before the call. Without this key a method whose name begins with Join or Leave, and which is given `{group}`, does it.',
     ),
   }),
   repeat: listOf({

@@ -6,7 +6,6 @@ import { formatCount, formatDurationMs } from '../../base/units';
 import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import {
-  audienceOfStep,
   callsOf,
   deepestSteps,
   isCounted,
@@ -75,15 +74,9 @@ class StepReader {
     const events = new Set(
       callsOf(steps).flatMap(({ step }) => (step.kind === 'on' ? [step.event] : [])),
     );
-    const audiences = new Set(callsOf(steps).map(({ step }) => audienceOfStep(step)));
     if (events.size > mostEvents) {
       const message = `A session waits for at most ${mostEvents} different events.`;
       error('above-bounds', written.place, message);
-    }
-    if (audiences.has('group') && audiences.has('everyone')) {
-      const message =
-        'A session has calls with receivers: group, or with receivers: everyone, not both: write them as two sessions of a mix.';
-      error('receivers', written.place, message);
     }
     if (all > mostCallsOfSession) {
       const message = `One session would take ${formatCount(Math.round(all))} steps, at most ${formatCount(mostCallsOfSession)} are possible. Repeat less.`;

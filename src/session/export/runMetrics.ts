@@ -154,7 +154,11 @@ const counts: readonly Count[] = [
   ['deliveries.duplicated', 'duplicated', 'Deliveries that had arrived before.'],
   ['deliveries.out_of_order', 'outOfOrder', 'Deliveries that arrived before an earlier one.'],
   ['deliveries.late', 'late', 'Deliveries that arrived after the drain.'],
-  ['deliveries.extra', 'extra', 'Deliveries to connections that were not meant to get them.'],
+  [
+    'deliveries.extra',
+    'extra',
+    'Deliveries that were not expected, such as those to connections that were joining or leaving.',
+  ],
   ['step.errors', 'errors', 'Errors of the measured time of a step.'],
 ];
 /** Of a call. */

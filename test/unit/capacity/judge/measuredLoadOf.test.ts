@@ -84,7 +84,7 @@ describe('measuredLoadOf', () => {
     assert.deepEqual(loadFrom({}, lossy).remarks, [
       '4,850 of 9,700 deliveries did not arrive; they count all the same, as the service must carry them.',
       '30 of 1,000 connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
-      'Extra deliveries went to connections that were joining or leaving, or that were not meant to get them. A service sends them too.',
+      'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
       '450 joins and leaves a second, and as many answers, are not counted: no table has them.',
     ]);
   });

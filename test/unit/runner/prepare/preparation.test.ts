@@ -36,7 +36,7 @@ describe('Preparation', () => {
   ): void {
     const plan: Plan = planOf({ connections: 3, ...changes });
     const populations = populationsOf(plan);
-    members = new SharedMembers(memberMemory(3, 4, true), populations, () => time.nowUs());
+    members = new SharedMembers(memberMemory(3, 4, { ids: true }), populations, () => time.nowUs());
     preparation = new Preparation(plan, populations, members, joinFor);
     losses = [];
     hub = new HubSide();

@@ -107,8 +107,38 @@ describe('SharedMembers', () => {
     assert.deepEqual(counts(), [0, 0, 0, 0, 0]);
   });
 
+  it('knows at most how many messages a member that has moved out still waits for', () => {
+    const populations = populationsOf(
+      planOf({ useCase: 'frequentJoinLeaveGroup', parameters: { groupCount: 1 } }),
+    );
+    const shared = memberMemory(4, 1, { counts: true });
+    const [mine, other] = [0, 1].map(() => new SharedMembers(shared, populations, nowUs));
+    mine!.joinOutside(1);
+    const send = (): void => {
+      for (const begins of [true, false]) other!.counting(0, begins);
+    };
+    send();
+    // One whose receivers are just being counted may be meant for it.
+    other!.counting(0, true);
+    mine!.move(1, populations[0]!, true);
+    other!.counting(0, false);
+    send();
+    send();
+    mine!.came(1);
+    other!.counting(0, true);
+    mine!.move(1, populations[0]!, false);
+    other!.counting(0, false);
+    send();
+    assert.equal(mine!.missing(1), 3);
+    for (let times = 0; times < 3; times++) mine!.came(1);
+    assert.equal(mine!.missing(1), 0);
+    mine!.move(1, populations[0]!, true);
+    mine!.move(1, populations[0]!, false);
+    assert.equal(mine!.missing(1), 0, 'what came before is over');
+  });
+
   it('keeps ids for all workers, new ones included, and refuses those that are too long', () => {
-    const shared = memberMemory(3, 1, true);
+    const shared = memberMemory(3, 1, { ids: true });
     const population = populationsOf(planOf({ useCase: 'sendToClient' }));
     const [mine, other] = [0, 1].map(() => new SharedMembers(shared, population, nowUs));
     assert.equal(other!.idOf(2), undefined);

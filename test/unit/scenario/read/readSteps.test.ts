@@ -73,6 +73,27 @@ describe('the steps of a session', () => {
     assert.deepEqual(codes(joining, moving), ['mix-groups']);
   });
 
+  it('are told what of them cannot be counted, or is not measured from the beginning', () => {
+    const said = (parameters: string, config = ''): string[] =>
+      parseScenario(
+        `config: { connections: 100, singleStepDuration: 1m${config} }\nscenario:\n  name: session\n  parameters:\n${parameters.replace(/^/gm, '    ')}\n`,
+      )
+        .problems.filter(({ code }) => code !== 'no-target')
+        .map(({ severity, code, message }) => `${severity} ${code}: ${message}`);
+    const [rising, ...none] = said(whole);
+    assert.deepEqual(none, []);
+    assert.match(
+      rising!,
+      /^info rising-load: Senders begin .* within 30 s: .* the first 5 s of that are warm-up\. With warmup: 30 s the/,
+    );
+    assert.deepEqual(said(whole, ', warmup: 30s'), []);
+    const atOnce = whole.replace(/\n *every: 2s/, '').replace(/\n *- wait: 5s/, '');
+    assert.deepEqual(
+      said(atOnce, ', warmup: 30s').map((text) => text.slice(0, 53)),
+      ['info short-stay: The session leaves its group without'],
+    );
+  });
+
   const wrong: readonly (readonly [string, string, readonly string[]])[] = [
     ['no steps', 'sessionInterval: 30s', ['missing-key: session']],
     ['no interval', 'steps: [{ call: A }]', ['missing-key: session']],
@@ -134,6 +155,13 @@ describe('the steps of a session', () => {
       'a group that is not named',
       steps("- { call: A, reply: callback, callback: B, receivers: group, arguments: ['{text}'] }"),
       ['missing-placeholder: group'],
+    ],
+    [
+      'callbacks to everyone beside a group',
+      steps(
+        "- { call: A, reply: callback, callback: B, receivers: everyone, arguments: ['{text}', '{group}'] }",
+      ),
+      ['receivers: - { call: A, reply'],
     ],
     [
       'too many rounds',

@@ -1,8 +1,81 @@
+/** When sessions count as members of their groups. */
+import { leavingUs } from '../../base/measuringLimits';
+import type { Population } from '../../plan/population';
 import type { SessionProgram } from '../../plan/sessionProgram';
+import type { SenderDependencies } from './entrySender';
 import type { Session } from './session';
 
+/** Whether all has come that somebody waits for before it leaves is looked at so often. */
+const lookUs = 10_000;
+/** So much of the time in its group, a second at most, somebody is not counted before it leaves. */
+const marginShare = 0.25;
+
+/** Who is about to leave its group is outside: messages that are on their way then may come or not. */
+export class GroupStays {
+  private readonly leaving: LeavingAhead;
+
+  /** @param leaves whether the call of that number does */
+  constructor(
+    program: SessionProgram,
+    leaves: (call: number) => boolean,
+    private readonly population: Population,
+    private readonly dependencies: SenderDependencies,
+  ) {
+    this.leaving = new LeavingAhead(program, leaves);
+  }
+
+  /**
+   * Moves a session in or out before its next call. That of a call which leaves is due later where something may still
+   * be on its way to it.
+   *
+   * @returns when it is to be looked at again, where that is before its call is due
+   */
+  waitsUntil(session: Session, leaves: boolean, nowUs: number): number | undefined {
+    this.goIn(session, nowUs);
+    if (session.isInside) {
+      const outUs = this.outUs(session);
+      if (nowUs < outUs && outUs < session.dueUs && outUs < session.window.endUs) return outUs;
+      if (outUs <= nowUs) {
+        this.goOut(session);
+        session.leavesUs = Math.max(outUs, session.freeUs) + leavingUs;
+      }
+    }
+    if (leaves && session.dueUs <= nowUs && this.isAwaited(session, nowUs))
+      session.dueUs = Math.min(session.leavesUs, nowUs + lookUs);
+    return undefined;
+  }
+
+  /** Where it has joined. Who was a member before must have what was meant for it then, or be late for it. */
+  goIn(session: Session, nowUs: number): void {
+    if (session.isInside || !session.hasJoined || this.isAwaited(session, nowUs)) return;
+    const leftUs = session.dueUs + this.leaving.leastUs(session) - nowUs;
+    session.marginUs = Math.min(leavingUs, marginShare * leftUs);
+    if (this.outUs(session) <= nowUs) return;
+    session.isInside = true;
+    this.dependencies.members.move!(session.sender, this.population, true);
+  }
+
+  private goOut(session: Session): void {
+    session.isInside = false;
+    this.dependencies.members.move!(session.sender, this.population, false);
+  }
+
+  /** From when on it is not counted among the members of its group. */
+  private outUs(session: Session): number {
+    return session.dueUs + this.leaving.leastUs(session) - session.marginUs;
+  }
+
+  /** Whether something may be on its way to a session that was counted out. */
+  private isAwaited({ sender, leavesUs }: Session, nowUs: number): boolean {
+    if (nowUs >= leavesUs) return false;
+    const { elsewhere, members } = this.dependencies;
+    // What other agents have sent is not known here.
+    return elsewhere !== undefined || members.missing!(sender) > 0;
+  }
+}
+
 /** How soon sessions may leave their groups, by the pauses that are written: answers may come at once. */
-export class LeavingAhead {
+class LeavingAhead {
   /** Microseconds at least from each instruction to a call that leaves, before its round ends; Infinity: none does. */
   private readonly leaveUs: Float64Array;
   /** To the end of the round that it stands in, or of the session. */

@@ -1,0 +1,85 @@
+/** Checks of sessions: what they need, their groups, and what of them can be counted. */
+import { formatDurationMs } from '../../base/units';
+import {
+  audienceOfStep,
+  callsOf,
+  pausesOf,
+  sessionStepsOf,
+  usesGroup,
+  type SessionStep,
+} from '../../usecases/sessionSteps';
+import { hubRunOf } from '../../usecases/useCase';
+import type { ScenarioFile } from '../read/buildScenario';
+import type { ReadEntry } from '../read/readEntries';
+import { missingFix } from './checkEntries';
+
+export function checkSession(file: ScenarioFile, read: ReadEntry): void {
+  const { useCase, entry, parameters } = read;
+  const { session } = hubRunOf(useCase, entry.parameters);
+  if (session === undefined) return;
+  const moving = file.entries.find(
+    (other) => hubRunOf(other.useCase, other.entry.parameters).othersMove === true,
+  );
+  if (session.joins && moving !== undefined) {
+    const message = `Calls of the session join groups, which cannot run beside ${moving.useCase.name}: run them one after the other.`;
+    file.error('mix-groups', read.at('steps'), message);
+  }
+  const missing = {
+    sessionInterval: 'how often each sender begins a session',
+    steps: 'what one user does, step after step',
+  };
+  for (const [name, words] of Object.entries(missing)) {
+    if (parameters.written.has(name)) continue;
+    const message = `${useCase.name} needs the parameter ${name}: ${words}.`;
+    const fix = missingFix(file, read, name, useCase.starting![name]!);
+    file.error('missing-key', read.at(), message, fix);
+  }
+  const steps = sessionStepsOf(entry.parameters);
+  checkReceivers(file, read, steps);
+  reportShortStay(file, read, steps);
+  reportRise(file, read);
+}
+
+function checkReceivers(
+  { error, config, scenario: { connections } }: ScenarioFile,
+  { at }: ReadEntry,
+  steps: readonly SessionStep[],
+): void {
+  const audiences = callsOf(steps).map(({ step }) => audienceOfStep(step));
+  if (audiences.includes('everyone') && usesGroup(steps)) {
+    const message =
+      'A session with receivers: everyone has no {group}: write the calls with a group, and those to everyone, as two sessions of a mix.';
+    error('receivers', at('steps'), message);
+  }
+  if (!audiences.includes('client') || connections > 1) return;
+  const message =
+    'A call of the session goes to another connection, and there is only one. Write at least 2 connections.';
+  error('nothing-sent', config.at('connections') ?? at('steps'), message, '2');
+}
+
+/** Where a call that joins and one that leaves stand in one list, with no pause between. */
+function reportShortStay(
+  { info }: ScenarioFile,
+  { at }: ReadEntry,
+  steps: readonly SessionStep[],
+): void {
+  if (!callsOf(steps).some(({ step }) => audienceOfStep(step) === 'group')) return;
+  const change = (step: SessionStep): string => (step.kind === 'call' ? step.group : 'none');
+  const joins = steps.findIndex((step) => change(step) === 'join');
+  const leaves = steps.findIndex((step, index) => index > joins && change(step) === 'leave');
+  if (joins < 0 || leaves < 0 || pausesOf(steps.slice(joins, leaves)) > 0) return;
+  const message =
+    'The session leaves its group without a pause, so nobody can tell who gets what is sent to the group meanwhile: it counts as extra, not as expected. Write a wait before the call that leaves.';
+  info('short-stay', at('steps'), message);
+}
+
+/** Senders begin one after the other. */
+function reportRise({ info, config, scenario }: ScenarioFile, { parameters }: ReadEntry): void {
+  const { warmupMs, singleStepDurationMs } = scenario;
+  const intervalMs = Number(parameters.values.get('sessionInterval') ?? 0);
+  // That an interval is longer than the step is said elsewhere.
+  if (warmupMs >= intervalMs || intervalMs > singleStepDurationMs) return;
+  const [interval, warmup] = [formatDurationMs(intervalMs), formatDurationMs(warmupMs)];
+  const message = `Senders begin their sessions one after the other, within ${interval}: the load rises for so long, and only the first ${warmup} of that are warm-up. With warmup: ${interval} the whole load is there when measuring begins.`;
+  info('rising-load', config.at('warmup') ?? parameters.at('sessionInterval'), message);
+}
