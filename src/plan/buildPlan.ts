@@ -169,10 +169,14 @@ function intervalsOf({
   return { intervals: { distribution, spread: Number(spread ?? usualSpread) } };
 }
 
-function groupsOf({ groupCount, groupsPerConnection = 1, sendersPer }: Parameters): PlanGroups {
+function groupsOf(parameters: Parameters): PlanGroups {
+  const { groupCount, groupsPerConnection = 1, sendersPer, sharedGroups: sharedAs } = parameters;
   const count = Number(groupCount);
   const perConnection = Math.min(Number(groupsPerConnection), count);
-  return { count, perConnection, dealsSenders: sendersPer === 'group' };
+  return {
+    ...{ count, perConnection, dealsSenders: sendersPer === 'group' },
+    ...(typeof sharedAs === 'string' && { sharedAs }),
+  };
 }
 
 /** Of a run, or of a capacity search where the scenario asks for one. @throws as {@link buildPlan} */

@@ -44,6 +44,8 @@ export interface PlanGroups {
   readonly perConnection: number;
   /** Whether senders are dealt over the groups in turn. */
   readonly dealsSenders: boolean;
+  /** Entries with the same name have the same groups; absent: they are of this entry alone. */
+  readonly sharedAs?: string;
 }
 
 export interface PlanPayload {

@@ -17,7 +17,7 @@ export interface Population {
   /** Added to a source in a stamp; the entry has `sources` of them. */
   readonly firstSource: number;
   readonly sources: number;
-  /** Added to a group where the members of all entries' groups are counted. */
+  /** Added to a group where the members of all entries' groups are counted; the same where entries share them. */
   readonly firstGroup: number;
   readonly groupCount: number;
   readonly sourcesPerSender: number;
@@ -50,7 +50,8 @@ export function populationsOf(plan: Plan): Population[] {
   // Those that are open in a small step of a search for connections must be able to send in it.
   const grows = plan.search?.of === 'connections';
   let left = grows ? inOrder(plan.connections) : shuffled(plan.connections, random);
-  let [firstSource, firstGroup] = [0, 0];
+  let [firstSource, groups] = [0, 0];
+  const shared = new Map<string, Pick<Population, 'firstGroup' | 'groupName'>>();
   return plan.entries.map((entry, position) => {
     const { audience, othersMove = false, session } = entry.run;
     const { groupCount = 1, sourcesPerSender = 1, ...meant } = meantBy(plan, position, random);
@@ -59,6 +60,13 @@ export function populationsOf(plan: Plan): Population[] {
     const last = position === plan.entries.length - 1;
     const mine = last ? left.length : sendersUpTo(plan, position, plan.steps.length);
     const prefix = plan.entries.length > 1 ? `${position + 1}_` : '';
+    const { sharedAs } = entry.groups ?? {};
+    const known = sharedAs === undefined ? undefined : shared.get(sharedAs);
+    const named = known ?? {
+      firstGroup: groups,
+      groupName: (group) => `${entry.useCase}_${plan.runId.toString(16)}_${prefix}${group}`,
+    };
+    if (sharedAs !== undefined) shared.set(sharedAs, named);
     const population: Population = {
       groupOf: () => 0,
       groupsPerConnection: 1,
@@ -67,18 +75,21 @@ export function populationsOf(plan: Plan): Population[] {
       othersMove: othersMove || session?.joins === true,
       firstSource,
       sources: plan.connections * sourcesPerSender,
-      firstGroup,
+      ...named,
       groupCount,
       sourcesPerSender,
       senderOrder: left.subarray(0, mine),
-      groupName: (group) => `${entry.useCase}_${plan.runId.toString(16)}_${prefix}${group}`,
     };
     left = left.subarray(mine);
     firstSource += population.sources;
-    firstGroup += groupCount;
+    if (known === undefined) groups += groupCount;
     return population;
   });
 }
+
+/** Of all entries together. */
+export const groupsIn = (populations: readonly Population[]): number =>
+  Math.max(...populations.map(({ firstGroup, groupCount }) => firstGroup + groupCount));
 
 const inOrder = (count: number): Uint32Array =>
   Uint32Array.from({ length: count }, (_, index) => index);

@@ -4,7 +4,7 @@ import type { Run } from '../../src/runner/lead/conductor';
 import type { ClockSample } from '../../src/measure/sample';
 import { agentOfConnection, agentOfWorker, agentsOf, workersOfAgent } from '../../src/plan/agents';
 import type { Plan } from '../../src/plan/plan';
-import { populationsOf } from '../../src/plan/population';
+import { groupsIn, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/protocol/worker';
 import {
   memberMemory,
@@ -74,7 +74,7 @@ export class AgentGroups implements WorkerHost {
   private start(listener: WorkerListener): this {
     const { plan, time, hub } = this;
     this.listener = listener;
-    const groups = populationsOf(plan).reduce((sum, { groupCount }) => sum + groupCount, 0);
+    const groups = groupsIn(populationsOf(plan));
     for (let agent = 0; agent < agentsOf(plan); agent++) {
       const memory = memberMemory(plan.connections, groups, { ids: true });
       this.memories.push(memory);

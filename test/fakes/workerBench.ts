@@ -1,7 +1,7 @@
 import { RunTotals } from '../../src/measure/total/runTotals';
 import type { StepTotals } from '../../src/measure/total/stepTotals';
 import type { Plan } from '../../src/plan/plan';
-import { populationsOf } from '../../src/plan/population';
+import { groupsIn, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker } from '../../src/protocol/worker';
 import { memberMemory, SharedMembers } from '../../src/runner/prepare/sharedMembers';
 import { reachMemory, SharedReach } from '../../src/runner/prepare/sharedReach';
@@ -23,7 +23,7 @@ export class WorkerBench {
   constructor(private readonly plan: Plan) {
     this.totals = new RunTotals(plan.connections);
     const populations = populationsOf(plan);
-    const groups = populations.reduce((sum, { groupCount }) => sum + groupCount, 0);
+    const groups = groupsIn(populations);
     const memory = memberMemory(plan.connections, groups, { ids: true });
     const shared = plan.timeToAll === true ? reachMemory() : undefined;
     const surroundings = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
-import { assertConsistent, loadRun, onlyStep } from './loadRun';
+import { assertConsistent, assertUndisturbed, loadRun, onlyStep } from './loadRun';
 
 const connections = 20;
 
@@ -76,6 +76,47 @@ describe('sessions, on the embedded hub', function () {
     assert.equal(hub.counts.invocations - before.invocations, step.sent);
     const posted = hub.counts.deliveries - before.deliveries;
     assert.equal(send!.received + step.extra, posted);
+  });
+
+  it('of several kinds are in the same groups, and each hears what the others say', async () => {
+    const { deliveries } = hub.counts;
+    const join = { call: 'JoinRoom', arguments: ['{group}'] };
+    const leave = { call: 'LeaveRoom', arguments: ['{group}'] };
+    const post = {
+      ...{ call: 'SendMessage', arguments: ['{group}', { text: '{text:60B}' }] },
+      ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
+    };
+    const kinds = {
+      chatting: [join, { repeat: 3, every: '50ms', steps: [post] }, leave],
+      listening: [join, { on: 'MessagePosted' }, { on: 'MessagePosted' }, { wait: '50ms' }, leave],
+      // Without being there.
+      announcing: [post],
+    };
+    const none = { messageSize: undefined, sendingInterval: undefined };
+    const result = await loadRun({
+      target: hub.url,
+      entries: Object.values(kinds).map((steps) => ({
+        name: 'session',
+        parameters: {
+          ...{ ...none, sessionInterval: '400ms', groupCount: 3, sharedGroups: 'rooms' },
+          steps,
+        },
+      })),
+      config: { connections: 30, singleStepDuration: '1600ms', warmup: 0 },
+      workers: 2,
+    });
+    assertUndisturbed(result);
+    const step = onlyStep(result);
+    const [, listening, announcing] = step.entries!;
+    assert.deepEqual([step.lost, step.duplicated], [0, 0]);
+    // Nobody posts in rooms of listeners but others; each message is expected at members of both kinds.
+    assert.equal(listening!.sessions!.brokenOff, 0);
+    assert.ok(listening!.sessions!.completed > 0);
+    assert.equal(announcing!.sent, 40);
+    assert.ok(announcing!.expected > 0);
+    const posts = step.calls!.filter(({ name }) => name.startsWith('SendMessage'));
+    const received = posts.reduce((sum, call) => sum + call.received, 0);
+    assert.equal(received + step.extra, hub.counts.deliveries - deliveries);
   });
 
   it('say at which call they break off, and why', async () => {

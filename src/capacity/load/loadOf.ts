@@ -6,6 +6,7 @@ import { peakOf, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
+import { joinsByCalls, sessionStepsOf } from '../../usecases/sessionSteps';
 import { hubRunOf, type Traffic } from '../../usecases/useCase';
 import type { EstimateInput, OrProblem } from '../model';
 import { guides } from '../tables/publishedLimits';
@@ -77,6 +78,19 @@ export function assumptionsOf(
   return [...new Set(sentences)];
 }
 
+/** Senders of all sessions that join the groups of that one; undefined where it shares none. */
+function sharing(
+  entries: readonly ScenarioEntry[],
+  { parameters: { sharedGroups: name } }: ScenarioEntry,
+  { perEntry }: StepSenders,
+): number | undefined {
+  if (name === undefined) return undefined;
+  return entries.reduce((sum, { parameters }, position) => {
+    const joins = parameters['sharedGroups'] === name && joinsByCalls(sessionStepsOf(parameters));
+    return sum + (joins ? (perEntry[position] ?? 0) : 0);
+  }, 0);
+}
+
 type EntryTraffic = OrProblem<{ readonly sending: readonly SendingEntry[] }>;
 
 export interface SendingEntry {
@@ -101,9 +115,12 @@ export function entryTraffic(
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
     if (hubRunOf(useCase, entry.parameters).session !== undefined) {
-      for (const { traffic, calls, ownCalls } of sessionTraffic(entry.parameters, {
-        ...{ connections, senders },
-      })) {
+      const sessions = sessionTraffic(
+        entry.parameters,
+        { connections, senders },
+        sharing(entries, entry, step),
+      );
+      for (const { traffic, calls, ownCalls } of sessions) {
         const leaving = sizesOf(traffic).map((size, at) =>
           leavingCall(scenario, ownCalls[at]!, size),
         );

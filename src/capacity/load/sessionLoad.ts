@@ -72,13 +72,18 @@ const isAnywhere = (steps: readonly SessionStep[], of: (step: SessionStep) => bo
     return false;
   });
 
-/** In the order in which their first calls stand in the session; nothing where it makes none. */
+/**
+ * In the order in which their first calls stand in the session; nothing where it makes none.
+ *
+ * @param joining connections that are in its groups
+ */
 export function sessionTraffic(
   parameters: Parameters,
   { connections, senders }: Load,
+  joining = joinsByCalls(sessionStepsOf(parameters)) ? senders : connections,
 ): SessionTraffic[] {
   const steps = sessionStepsOf(parameters);
-  const members = membersOf(parameters, joinsByCalls(steps) ? senders : connections);
+  const members = membersOf(parameters, joining);
   const load = { connections, members };
   const named = callsOf(steps);
   const times = timesOf(steps, 1, (step) => costOf(step, load));

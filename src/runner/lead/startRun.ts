@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Endpoint } from '../../base/endpoint';
 import { agentsOf, workersOfAgent } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
-import { populationsOf } from '../../plan/population';
+import { groupsIn, populationsOf } from '../../plan/population';
 import type {
   ClockOrder,
   WorkerStart,
@@ -92,7 +92,7 @@ export function startThreads(
   workerScript: string,
   agent = 0,
 ): (listener: WorkerListener) => WorkerThreads {
-  const groupCount = populationsOf(plan).reduce((sum, each) => sum + each.groupCount, 0);
+  const groupCount = groupsIn(populationsOf(plan));
   const needsIds = plan.entries.some((entry) => {
     const { preparation, needsId = false } = entry.run;
     return preparation === 'connectionId' || needsId;

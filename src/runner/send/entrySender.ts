@@ -96,8 +96,20 @@ export abstract class EntrySender {
   arrived?(index: number, source: number, sequence: number): void;
   /** False when the item is of no stream of this entry. */
   itemCame?(...item: Parameters<TakeItem>): boolean;
-  /** The answer to a call of a session, or a callback of one, was counted at the connection of that index. */
-  answered?(index: number, call: number, sequence: number, nowUs: number, body: MessageBody): void;
+  /**
+   * The answer to a call of a session, or a callback of one, was counted at the connection of that index.
+   *
+   * @returns the client method that was called where that connection does no session of this entry
+   */
+  answered?(
+    index: number,
+    call: number,
+    sequence: number,
+    nowUs: number,
+    body: MessageBody,
+  ): string | undefined;
+  /** That client method was called by what another entry has sent. */
+  calledBack?(index: number, method: string, nowUs: number, body: MessageBody): void;
   /** The hub has called a client method that is no delivery. */
   called?(connection: HubConnection, message: Invocation, nowUs: number): void;
   /** False when the completion is of none of its invocations. */

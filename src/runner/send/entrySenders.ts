@@ -98,7 +98,10 @@ export class EntrySenders {
     body: MessageBody,
   ): void {
     const sender = this.senders.find((one) => one.position === position);
-    sender?.answered?.(index, call, sequence, nowUs, body);
+    const called = sender?.answered?.(index, call, sequence, nowUs, body);
+    if (called === undefined || this.senders.length === 1) return;
+    for (const other of this.senders)
+      if (other !== sender) other.calledBack?.(index, called, nowUs, body);
   }
 
   /** The hub has called a client method that is no delivery. */

@@ -35,7 +35,7 @@ export interface Call {
 }
 
 /** 0 for a name that nothing waits for. */
-export function bitOf(eventNames: readonly string[], event: string): number {
+function bitOf(eventNames: readonly string[], event: string): number {
   const at = eventNames.indexOf(event.toLowerCase());
   return at < 0 ? 0 : 2 ** at;
 }
@@ -66,6 +66,71 @@ export function formsOf(steps: readonly SessionStep[]): {
     };
   });
   return { calls, queues: [...queues.values()], eventNames };
+}
+
+/** What did not come in time, in words for people. */
+export function waitedInVain({ step, name, queue }: Call): string {
+  const within = `within ${Number((queue!.withinUs / 1e6).toFixed(3))} s`;
+  if (step.kind === 'on') return `${name}: the hub did not call it ${within}`;
+  return step.kind === 'stream'
+    ? `${name}: the stream was not completed ${within}`
+    : `${name}: no answer ${within}`;
+}
+
+/**
+ * At the end of a step an event counts as lost only when it has taken so many times as long as the slowest that came, and
+ * no less than that.
+ */
+const patience = 2;
+const usualUs = 500_000;
+
+/** What the hub calls, for sessions that wait for it, or are going to. */
+export class SessionEvents {
+  /** Bits of those that something is kept of. */
+  private readonly keptBits: number;
+  /** Of each call that waits for one: how long the slowest has taken that came in the step, microseconds. */
+  private readonly slowestUs: Float64Array;
+
+  constructor(
+    calls: readonly Call[],
+    private readonly names: readonly string[],
+  ) {
+    this.keptBits = calls
+      .filter(({ keepers: all }) => all.length > 0)
+      .reduce((bits, { event }) => bits | event, 0);
+    this.slowestUs = new Float64Array(calls.length);
+  }
+
+  begin(): void {
+    this.slowestUs.fill(0);
+  }
+
+  /** 0 for a name that nothing waits for. */
+  bitOf(name: string): number {
+    return bitOf(this.names, name);
+  }
+
+  /** For a step that waits for it before the next call. */
+  note(session: Session, event: number, args: readonly unknown[] | undefined): void {
+    session.events |= event;
+    if ((this.keptBits & event) !== 0) (session.eventArguments ??= [])[Math.log2(event)] = args;
+  }
+
+  /** Whether it has been noted; not twice. */
+  take(session: Session, event: number): boolean {
+    const isNoted = (session.events & event) !== 0;
+    session.events &= ~event;
+    return isNoted;
+  }
+
+  took(call: number, us: number): void {
+    this.slowestUs[call] = Math.max(this.slowestUs[call]!, us, usualUs);
+  }
+
+  /** What would have called it may have ended with the step. */
+  isLostAfter(call: number, us: number): boolean {
+    return us > patience * this.slowestUs[call]!;
+  }
 }
 
 /** Sends the calls of sessions and counts what is to be expected of them. */

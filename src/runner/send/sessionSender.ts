@@ -15,7 +15,7 @@ import { EntrySender, type MessageBody } from './entrySender';
 import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
 import { follow, Session, SessionHeap, type SessionStepWindow, type WaitingQueue } from './session';
-import { bitOf, formsOf, SessionCalls, type Call } from './sessionCalls';
+import { formsOf, SessionCalls, SessionEvents, waitedInVain, type Call } from './sessionCalls';
 
 /** Sessions that are gone on with in one go at most, so that receiving is not starved. */
 const burst = 256;
@@ -39,13 +39,10 @@ export class SessionSender extends EntrySender {
   private readonly sessions = new Map<number, Session>();
   private readonly heap = new SessionHeap();
   private readonly ready: Session[] = [];
-  /** Numbers of events by their names in lower case. */
-  private readonly eventNames: readonly string[];
+  private readonly events: SessionEvents;
   private readonly codec;
   /** Absent where no call joins. */
   private readonly stays: GroupStays | undefined;
-  /** Bits of the events that something is kept of. */
-  private readonly keptEvents: number;
   private draw: Draw = () => 0;
   /** What every session begins with; −1 where that is no call. */
   private readonly firstCall: number;
@@ -62,7 +59,7 @@ export class SessionSender extends EntrySender {
     const { calls, queues, eventNames } = formsOf(steps);
     this.calls = calls;
     this.queues = queues;
-    this.eventNames = eventNames;
+    this.events = new SessionEvents(calls, eventNames);
     if (session.joins)
       this.stays = new GroupStays(
         this.program,
@@ -70,9 +67,6 @@ export class SessionSender extends EntrySender {
         this.population,
         this.dependencies,
       );
-    this.keptEvents = calls
-      .filter(({ keepers }) => keepers.length > 0)
-      .reduce((bits, { event }) => bits | event, 0);
     for (const { step, name } of calls)
       for (const [value, path] of step.kind === 'stream' ? [] : Object.entries(step.keep))
         this.kept.set(value, `${path} of ${name}`);
@@ -94,6 +88,7 @@ export class SessionSender extends EntrySender {
       ...this.pacing(step),
       ...{ startUs, measureUs, endUs: measureUs + step.measureMs * 1000 },
     };
+    this.events.begin();
     this.draw = drawsOf(intervalSeed(this.plan, this.position, step.index) ^ choosing);
   }
 
@@ -169,7 +164,20 @@ export class SessionSender extends EntrySender {
     // What is due later is none of the step.
     for (const session of heap.all.slice())
       if (session.window === sending) this.end(session, nowUs);
+    this.endWaits(sending, nowUs);
     return 'done';
+  }
+
+  /** What no event has come of yet is none of the step, unless that takes too long. */
+  private endWaits(sending: Sending, nowUs: number): void {
+    for (const session of this.sessions.values()) {
+      const { call, callDueUs, window } = session;
+      if (session.state !== 'waiting' || window !== sending) continue;
+      if (this.calls[call]!.step.kind !== 'on') continue;
+      if (this.events.isLostAfter(call, sending.endUs - callDueUs)) continue;
+      if (callDueUs >= sending.measureUs) sending.calls[call]!.expected -= 1;
+      this.end(session, nowUs);
+    }
   }
 
   /** Not those that wait for the session before them: it is the hub that holds them up. */
@@ -325,11 +333,10 @@ export class SessionSender extends EntrySender {
     const { window, dueUs } = session;
     session.callDueUs = dueUs;
     if (dueUs >= window.measureUs) window.calls[number]!.expected += 1;
-    if ((session.events & event) === 0) {
+    if (!this.events.take(session, event)) {
       this.wait(session, number, nowUs);
       return false;
     }
-    session.events &= ~event;
     this.eventCame(session, number, session.eventArguments?.[Math.log2(event)], nowUs);
     return true;
   }
@@ -342,6 +349,7 @@ export class SessionSender extends EntrySender {
   ): void {
     const { window, sender, callDueUs } = session;
     const counted = window.calls[number]!;
+    this.events.took(number, nowUs - callDueUs);
     if (callDueUs >= window.measureUs)
       this.dependencies.recorder.delivered(
         ...([window.index, counted, sender, callDueUs, callDueUs, nowUs] as const),
@@ -362,8 +370,7 @@ export class SessionSender extends EntrySender {
       this.wake(session, nowUs);
       return;
     }
-    session.events |= event;
-    if ((this.keptEvents & event) !== 0) (session.eventArguments ??= [])[Math.log2(event)] = args;
+    this.events.note(session, event, args);
   }
 
   override called(
@@ -373,8 +380,25 @@ export class SessionSender extends EntrySender {
   ): void {
     const session = this.sessions.get(index);
     if (session === undefined || session.state === 'idle') return;
-    const event = bitOf(this.eventNames, target);
+    const event = this.events.bitOf(target);
     if (event !== 0) this.noteEvent(session, event, args, nowUs);
+  }
+
+  override calledBack(index: number, method: string, nowUs: number, body: MessageBody): void {
+    const event = this.events.bitOf(method);
+    if (event !== 0) this.noteCallback(this.sessions.get(index), event, nowUs, body);
+  }
+
+  private noteCallback(
+    session: Session | undefined,
+    event: number,
+    nowUs: number,
+    { bytes, start, end }: MessageBody,
+  ): void {
+    if (session === undefined || session.state === 'idle') return;
+    const message = this.codec.read(bytes, start, end);
+    const args = message?.type === hubMessageType.invocation ? message.arguments : undefined;
+    this.noteEvent(session, event, args, nowUs);
   }
 
   override answered(
@@ -382,19 +406,28 @@ export class SessionSender extends EntrySender {
     number: number,
     sequence: number,
     nowUs: number,
+    body: MessageBody,
+  ): string | undefined {
+    const call = this.calls[number]!;
+    const session = this.sessions.get(index);
+    const { step, event } = call;
+    if (step.kind === 'call' && step.reply === 'callback') {
+      if (event !== 0) this.noteCallback(session, event, nowUs, body);
+      return session === undefined ? step.callback : undefined;
+    }
+    if (session !== undefined) this.takeAnswer(session, number, sequence, nowUs, body);
+    return undefined;
+  }
+
+  private takeAnswer(
+    session: Session,
+    number: number,
+    sequence: number,
+    nowUs: number,
     { bytes, start, end }: MessageBody,
   ): void {
     const call = this.calls[number]!;
-    const session = this.sessions.get(index);
-    if (session === undefined || session.state === 'idle') return;
-    const { step, event } = call;
-    if (step.kind === 'call' && step.reply === 'callback') {
-      if (event === 0) return;
-      const message = this.codec.read(bytes, start, end);
-      const args = message?.type === hubMessageType.invocation ? message.arguments : undefined;
-      this.noteEvent(session, event, args, nowUs);
-      return;
-    }
+    const { step } = call;
     if (session.state !== 'waiting' || session.call !== number || session.sequence !== sequence)
       return;
     if (call.keepers.length > 0) {
@@ -479,14 +512,7 @@ export class SessionSender extends EntrySender {
   }
 
   private giveUpWaiting(session: Session, nowUs: number): void {
-    const { step, name } = this.calls[session.call]!;
-    const within = `${Number((session.queue!.withinUs / 1e6).toFixed(3))} s`;
-    const text =
-      step.kind === 'on'
-        ? `${name}: the hub did not call it within ${within}`
-        : step.kind === 'stream'
-          ? `${name}: the stream was not completed within ${within}`
-          : `${name}: no answer within ${within}`;
+    const text = waitedInVain(this.calls[session.call]!);
     this.fail(session, session.call, 'timeout', text, nowUs);
   }
 

@@ -3,6 +3,7 @@ import { formatDurationMs } from '../../base/units';
 import {
   audienceOfStep,
   callsOf,
+  joinsByCalls,
   pausesOf,
   sessionStepsOf,
   usesGroup,
@@ -36,6 +37,7 @@ export function checkSession(file: ScenarioFile, read: ReadEntry): void {
   }
   const steps = sessionStepsOf(entry.parameters);
   checkReceivers(file, read, steps);
+  checkShared(file, read, steps);
   reportShortStay(file, read, steps);
   reportRise(file, read);
 }
@@ -55,6 +57,36 @@ function checkReceivers(
   const message =
     'A call of the session goes to another connection, and there is only one. Write at least 2 connections.';
   error('nothing-sent', config.at('connections') ?? at('steps'), message, '2');
+}
+
+/** Sessions that share groups have as many of them, and one of them joins. */
+function checkShared(
+  { error, info, entries }: ScenarioFile,
+  { at, entry }: ReadEntry,
+  steps: readonly SessionStep[],
+): void {
+  const { sharedGroups: name, groupCount } = entry.parameters;
+  if (name === undefined) return;
+  const place = at('sharedGroups');
+  const sharing = entries.filter((other) => other.entry.parameters['sharedGroups'] === name);
+  const [{ entry: first }] = sharing as [ReadEntry];
+  const { groupCount: wanted } = first.parameters;
+  if (!usesGroup(steps)) {
+    const message =
+      'sharedGroups means nothing in a session without groups: put {group} into the arguments of its calls, or remove it.';
+    error('missing-placeholder', place, message);
+  } else if (groupCount !== wanted) {
+    const such = wanted === undefined ? '' : `, such as ${wanted}`;
+    const message = `Sessions that share groups have as many of them: write the same groupCount in all of them${such}.`;
+    error('group-count', at('groupCount', 'sharedGroups'), message);
+  }
+  if (first !== entry) return;
+  if (sharing.length === 1)
+    info('no-effect', place, 'No other session shares these groups. Write the same name there.');
+  if (sharing.some((other) => joinsByCalls(sessionStepsOf(other.entry.parameters)))) return;
+  const message =
+    'Nobody is in these groups: shared groups have the members that join by a call. Write a step with group: join in one of the sessions, or remove sharedGroups, and all connections are in the groups of each session.';
+  error('nobody-joins', place, message);
 }
 
 /** Where a call that joins and one that leaves stand in one list, with no pause between. */

@@ -38,6 +38,10 @@ const own: readonly ParameterSpec[] = [
     .filter(({ name }) => groupKeys.includes(name))
     .map((spec) => (spec.required === true ? { ...spec, required: false, optional: true } : spec)),
   ...listOf({
+    sharedGroups: text(
+      { optional: true },
+      'Sessions of a mix with the same name here, such as `rooms`, have the same groups: what one sends to a group is expected at its members of the others, too.',
+    ),
     joinMethod: text(
       { optional: true },
       'Hub method that adds the caller to a group, with the group as its argument; `JoinGroup` without this key.',
@@ -49,20 +53,22 @@ function runOf(parameters: Parameters): HubRun {
   const steps = sessionStepsOf(parameters);
   const calls = callsOf(steps).map(({ step }) => step);
   const audiences = new Set(calls.map(audienceOfStep));
-  const joins = joinsByCalls(steps);
+  // Members of shared groups are those of each session that joins.
+  const joins = joinsByCalls(steps) && audiences.has('group');
+  const moves = joins || parameters['sharedGroups'] !== undefined;
   const ids =
     audiences.has('client') ||
     calls.some((step) =>
       placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'sender'),
     );
-  const joinsBefore = audiences.has('group') && !joins;
+  const joinsBefore = audiences.has('group') && !moves;
   const preparation: Preparation = joinsBefore ? 'joinGroups' : ids ? 'connectionId' : 'nothing';
   return {
     preparation,
     audience: usesGroup(steps) ? 'group' : audiences.has('everyone') ? 'everyone' : 'self',
     ...(ids && { needsId: true }),
     ...(typeof parameters['joinMethod'] === 'string' && { joinMethod: parameters['joinMethod'] }),
-    session: { steps: String(parameters['steps'] ?? '[]'), joins: joins && audiences.has('group') },
+    session: { steps: String(parameters['steps'] ?? '[]'), joins: moves },
   };
 }
 

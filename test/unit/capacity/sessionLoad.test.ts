@@ -73,6 +73,31 @@ describe('the estimate of a session', () => {
     ]);
   });
 
+  it('counts all that join where sessions of a mix share their groups', () => {
+    const session = (senders: string, ...steps: readonly string[]): string =>
+      `  - name: session\n    senders: ${senders}\n    parameters:\n      sessionInterval: 20s\n      groupCount: 200\n      sharedGroups: rooms\n      steps:\n${steps.map((line) => `        ${line}\n`).join('')}`;
+    const post =
+      "- { call: Post, arguments: ['{group}', '{text:2KB}'], reply: callback, callback: Posted, receivers: group }";
+    const mix = [
+      head.slice(0, head.indexOf('scenario:')) + 'scenarios:\n',
+      session('20%', ...chat),
+      session('70%', chat[0]!, '- { wait: 10s }', '- on: MessagePosted'),
+      session('10%', post),
+    ].join('');
+    const { scenario, problems } = parseScenario(mix);
+    assert.deepEqual(
+      problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+      [],
+    );
+    const found = loadOf(scenario!);
+    assert.ok('input' in found);
+    // 400 and 1,400 of the 2,000 join 200 groups; 200 post without being there.
+    assert.deepEqual(
+      found.input.useCases.flatMap(({ groupMembers }) => groupMembers ?? []),
+      [9, 9],
+    );
+  });
+
   it('takes choose by its weights, and of an if the dearer branch, and says so', () => {
     const scenario = scenarioOf(
       "- { call: Ask, arguments: ['{text:20B}'], keep: { answer: '$' } }",

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { derangement, seededRandom } from '../../../src/base/random';
 import {
   entryOfSource,
+  groupsIn,
   leaveOut,
   populationsOf,
   ranksOf,
@@ -233,6 +234,42 @@ describe('the populations of a mix', () => {
     );
     assert.notEqual(groups.groupName(1), others.groupName(1));
     assert.equal(last.senderOrder.length, 30 - 6 - 5 - 2);
+  });
+
+  it('share groups where sessions say so, under one name', () => {
+    const session = {
+      useCase: 'session',
+      parameters: {
+        ...{ sessionInterval: 1000, groupCount: 3, sharedGroups: 'rooms' },
+        steps: JSON.stringify([
+          {
+            ...{ kind: 'call', method: 'Post', arguments: ['{group}', '{text}'] },
+            ...{ reply: 'callback', callback: 'Posted', receivers: 'group', group: 'none' },
+          },
+        ]),
+      },
+    };
+    const other = { ...session, parameters: { ...session.parameters, sharedGroups: 'halls' } };
+    const entries = [{ useCase: 'echo', parameters: message }, session, other, session];
+    const all = populationsOf(planOf({ connections: 12, entries }));
+    assert.deepEqual(
+      all.map(({ firstGroup, groupCount, othersMove }) => [firstGroup, groupCount, othersMove]),
+      [
+        [0, 1, false],
+        [1, 3, true],
+        [4, 3, true],
+        [1, 3, true],
+      ],
+    );
+    assert.equal(groupsIn(all), 7);
+    const names = all.map(({ groupName }) => groupName(2));
+    assert.equal(names[1], names[3]);
+    assert.equal(new Set(names).size, 3);
+    // Connection 4 is in the group of connection 1, whatever entry sends.
+    assert.deepEqual(
+      all.slice(1).map(({ isReceiver }) => [isReceiver(1, 4), isReceiver(1, 3)]),
+      [1, 2, 3].map(() => [true, false]),
+    );
   });
 
   it('deal the senders of an entry over its groups', () => {

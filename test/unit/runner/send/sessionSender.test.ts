@@ -271,6 +271,53 @@ steps:
     assert.deepEqual(silent.errors, ['timeout: Ready: the hub did not call it within 2 s']);
   });
 
+  it('counts no event that is still waited for when the step ends, unless that is too long', () => {
+    const plan = sessionPlan(
+      'sessionInterval: 10s\nsteps: [{ call: Start }, { on: Ready }, { on: Ready }]',
+      one,
+    );
+    const hub =
+      (...afterUs: readonly number[]): FakeHub =>
+      ({ id }) => [
+        { afterUs: 1, message: completion(id) },
+        ...afterUs.map((us) => ({
+          ...{ afterUs: us, message: { type: 1, target: 'Ready', arguments: [] } },
+        })),
+      ];
+    const eventsOf = (step: SessionBench): (readonly number[])[] => {
+      const { calls, sessions } = step.sample();
+      assert.deepEqual([sessions!.brokenOff, sessions!.completed], [0, 0]);
+      return calls!.slice(1).map(({ expected, received }) => [expected, received]);
+    };
+    // None of the kind has come: it may never do.
+    assert.deepEqual(eventsOf(new SessionBench(plan, hub(2_900_000)).run(10_000)), [
+      [1, 1],
+      [1, 0],
+    ]);
+    assert.deepEqual(eventsOf(new SessionBench(plan, hub()).run(10_000)), [
+      [1, 0],
+      [0, 0],
+    ]);
+    const twice = sessionPlan(
+      'sessionInterval: 5s\nsteps: [{ call: Start }, { on: Ready, within: 20s }]',
+      one,
+    );
+    const started: number[] = [];
+    let wayUs = 0;
+    const once: FakeHub = (call) => (started.push(call.index) === 1 ? hub(wayUs) : hub())(call);
+    for (const [way, expected] of [
+      [2_000_000, 2],
+      [3_000_000, 1],
+    ] as const) {
+      wayUs = way;
+      started.length = 0;
+      const bench = new SessionBench(twice, once).run(10_000);
+      const { calls, sessions } = bench.sample();
+      assert.deepEqual([calls![1]!.expected, calls![1]!.received], [expected, 1]);
+      assert.deepEqual([sessions!.started, sessions!.completed, sessions!.brokenOff], [2, 1, 0]);
+    }
+  });
+
   it('counts the items of a stream, and breaks off when there are too few', () => {
     const plan = sessionPlan('sessionInterval: 2s\nsteps: [{ stream: Count, items: 3 }]', one);
     let made = 3;

@@ -73,6 +73,26 @@ describe('the steps of a session', () => {
     assert.deepEqual(codes(joining, moving), ['mix-groups']);
   });
 
+  it('may share groups in a mix, as many of them, where one joins', () => {
+    const join = "{ call: JoinRoom, arguments: ['{group}'] }";
+    const post =
+      "{ call: S, arguments: ['{group}', '{text}'], reply: callback, callback: P, receivers: group }";
+    const entry = (steps: string, more = 'groupCount: 10', name = 'rooms'): string =>
+      `{ name: session, parameters: { sessionInterval: 9s, sharedGroups: ${name}, ${more}, steps: [${steps}] } }`;
+    const codes = (...entries: readonly string[]): string[] =>
+      parseScenario(
+        `config: { target: local, connections: 100, baseSending: 100, warmup: 9s }\nscenarios: [${entries.join(', ')}]`,
+      ).problems.map(({ severity, code }) => `${severity} ${code}`);
+    assert.deepEqual(codes(entry(join), entry(post)), []);
+    assert.deepEqual(codes(entry(post), entry(post)), ['error nobody-joins']);
+    assert.deepEqual(codes(entry(join), entry(post, 'groupCount: 20')), ['error group-count']);
+    assert.deepEqual(codes(entry(join), entry('{ call: A }')), ['error missing-placeholder']);
+    assert.deepEqual(codes(entry(join), entry(`${join}, ${post}`, 'groupCount: 10', 'halls')), [
+      'info no-effect',
+      'info no-effect',
+    ]);
+  });
+
   it('are told what of them cannot be counted, or is not measured from the beginning', () => {
     const said = (parameters: string, config = ''): string[] =>
       parseScenario(
