@@ -262,12 +262,12 @@ describe('the populations of a mix', () => {
       ],
     );
     assert.equal(groupsIn(all), 7);
-    const names = all.map(({ groupName }) => groupName(2));
+    const names = all.map((each) => each.groupName(2));
     assert.equal(names[1], names[3]);
     assert.equal(new Set(names).size, 3);
     // Connection 4 is in the group of connection 1, whatever entry sends.
     assert.deepEqual(
-      all.slice(1).map(({ isReceiver }) => [isReceiver(1, 4), isReceiver(1, 3)]),
+      all.slice(1).map((each) => [each.isReceiver(1, 4), each.isReceiver(1, 3)]),
       [1, 2, 3].map(() => [true, false]),
     );
   });
