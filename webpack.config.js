@@ -147,6 +147,14 @@ const rows = { './identities/openRows.js': 'commonjs ./rows.js' };
 /** Reads metrics of the server beside the load: loaded by runs whose scenario asks for it. */
 const observe = { './observe/openObserver.js': 'commonjs ./observe.js' };
 
+/** Reads recordings to replay them: loaded by runs whose scenario has one. */
+const replay = Object.fromEntries(
+  ['./replays.js', '../session/replays.js', '../../session/replays.js'].map((path) => [
+    path,
+    'commonjs ./replay.js',
+  ]),
+);
+
 /** Finds values in answers: for whoever reads a session, or runs one. */
 const jsonPath = { 'json-p3': 'commonjs ./jsonPath.js' };
 
@@ -156,7 +164,15 @@ module.exports = [
     target: 'node20',
     // The editor loads it as a module and calls what it exports.
     entry: { import: './src/extension/extension.ts', library: { type: 'commonjs2' } },
-    external: { vscode: 'commonjs vscode', ...signIn, ...bus, ...rows, ...observe, ...jsonPath },
+    external: {
+      vscode: 'commonjs vscode',
+      ...signIn,
+      ...bus,
+      ...rows,
+      ...observe,
+      ...jsonPath,
+      ...replay,
+    },
     budget: 52,
     lazyBudget: 440,
   }),
@@ -164,7 +180,7 @@ module.exports = [
     name: 'cli',
     target: 'node20',
     entry: './src/cli/main.ts',
-    external: { ...signIn, ...otlp, ...bus, ...rows, ...observe, ...jsonPath },
+    external: { ...signIn, ...otlp, ...bus, ...rows, ...observe, ...jsonPath, ...replay },
     budget: 480,
     lazyBudget: 520,
     parts: { run: 'commands.js', cluster: 'cluster.js', record: 'record.js' },
@@ -208,6 +224,13 @@ module.exports = [
       library: { type: 'commonjs2' },
     },
     budget: 60,
+    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
+  }),
+  bundle({
+    name: 'replay',
+    target: 'node20',
+    entry: { import: './src/session/replays.ts', library: { type: 'commonjs2' } },
+    budget: 50,
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
   bundle({

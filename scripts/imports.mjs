@@ -80,7 +80,7 @@ export const wings = {
   runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
   results: ['counters', 'compare'],
   machines: ['bus', 'clock', 'agent', 'coordinate', 'view', 'kubernetes'],
-  record: ['proxy', 'read', 'analyse'],
+  record: ['proxy', 'read', 'analyse', 'replay'],
   session: ['observe', 'export'],
   cli: ['views', 'commands'],
   webview: ['tables', 'charts'],

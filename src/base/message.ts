@@ -27,7 +27,8 @@ export type TextPart = string | { readonly hole: HoleKind };
 
 /** One argument of a hub method, with the places that change with each message. Plain data. */
 export type MessageArgument =
-  | { readonly kind: 'value'; readonly value: string | number | boolean | null }
+  /** Plain data as it is. */
+  | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'list'; readonly items: readonly MessageArgument[] }
   | { readonly kind: 'map'; readonly members: readonly (readonly [string, MessageArgument])[] }
   | {

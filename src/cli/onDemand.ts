@@ -26,6 +26,7 @@ export { exportCommand, importCounters, showCommand } from './commands/storedRun
 export { writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../session/export/liveOutputs';
 export { writeReports } from '../session/export/reportFiles';
+export { replayedScenario } from './replayFlags';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';
 export { openTarget, probeByKind } from '../targets/openTarget';

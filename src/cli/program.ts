@@ -62,13 +62,16 @@ type Add = AddCommands<OnDemand>;
 const notInCluster = (...option: [string, string, ((text: string) => unknown)?]): PlacedOption =>
   new PlacedOption(['here', 'hosts'], ...option);
 
+const here = (flags: string, description: string): PlacedOption =>
+  new PlacedOption(['here'], flags, description);
+
 const addRun: Add = (program, carryOut) => {
   const run = withExample(
     program.command('run'),
     `run chat-room.yaml --target http://localhost:5050/signalrbench --set config.connections=100\n${exitCodeText}`,
   )
     .description('Run a scenario file, show it live, and keep its result.')
-    .argument('<file>', 'scenario file, - for standard input')
+    .argument('<file>', 'scenario file, - for standard input; or a recording, to replay it')
     .option(
       '--target <target>',
       'local, a hub URL or a connection string, in place of the one in the file',
@@ -126,6 +129,16 @@ const addRun: Add = (program, carryOut) => {
     )
     .addOption(
       notInCluster('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run'),
+    )
+    .addOption(
+      here('--clients <times>', 'of a recording: replay each of its clients so often, such as x50'),
+    )
+    .addOption(here('--speed <factor>', 'of a recording: so many times as fast, such as 2'))
+    .addOption(
+      here(
+        '--spread <duration>',
+        'of a recording: replays of one client begin over this time (default: 1s)',
+      ),
     )
     .option('--yes', 'do not ask before putting load on another machine')
     .action(carryOut(() => runCommand));

@@ -5,15 +5,16 @@ import { namedScenario, readScenario, type ScenarioParser } from '../session/sce
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
 
-/** Reads and parses one scenario file; problems go to standard error. @throws ExpectedError as {@link readScenario} */
+/** Reads one scenario file, unless its text is `made`, and parses it; problems go to standard error. @throws ExpectedError as {@link readScenario} */
 export async function scenarioOf(
   file: string,
   overrides: readonly Override[],
   { stderr, input }: ProcessIo,
   parse: ScenarioParser,
   alsoWrong?: (scenario: Scenario) => Promise<string | undefined>,
+  made?: { readonly name: string; readonly text: string },
 ): Promise<{ readonly scenario: Scenario; readonly name: string; readonly text: string }> {
-  const { name, text } = await namedScenario(file, input);
+  const { name, text } = made ?? (await namedScenario(file, input));
   const scenario = await readScenario(
     { title: name, text, overrides },
     parse,

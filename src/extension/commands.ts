@@ -76,6 +76,7 @@ function commandHandlers(
     },
     'signalrBenchmark.importRecording': async (uri) =>
       (await recordings()).importRecordingFile(uri, services),
+    'signalrBenchmark.replayRecording': async (uri) => (await replaying()).replayRecordingFile(uri),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
     'signalrBenchmark.showEstimate': (uri) => showEstimate(uri, language),
     'signalrBenchmark.openResult': (node) => results.open(node),
@@ -112,6 +113,8 @@ function commandHandlers(
 const recordings = () => import(/* webpackChunkName: "recordings" */ './run/importRecording.js');
 
 const recorder = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
+
+const replaying = () => import(/* webpackChunkName: "recordings" */ './run/replayRecording.js');
 
 /** Only people who compare wait for it. */
 async function compareCommands(

@@ -146,6 +146,8 @@ export interface CallSample extends SampleOf<MessageCounts> {
   readonly errorText?: string;
   /** Sessions that were broken off there. */
   readonly brokenOff: number;
+  /** Of a replay: callbacks or items of that name that came; absent: none. */
+  readonly came?: number;
 }
 
 export interface EntrySample extends SampleOf<MessageCounts> {

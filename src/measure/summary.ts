@@ -118,6 +118,10 @@ export interface CallSummary extends Pick<
   readonly entry?: string;
   /** How often each session makes it; absent: once, or no fixed number of times. */
   readonly times?: number;
+  /** Of a replay: what the recording has of it, as often as it is replayed in the step. */
+  readonly recorded?: number;
+  /** Of a replay: callbacks or items of that name that came, which nobody expects. */
+  readonly came?: number;
   /** Part of those of the step. */
   readonly errors: ErrorCounts;
   /** Of one of them, at most 200 characters; absent where there are none. */

@@ -10,6 +10,7 @@ import type {
 } from '../scenario/scenario';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';
+import type { ReplayTracks } from './replayTracks';
 
 /** What the times between two messages of one sender are drawn from; their mean is the interval of the entry. */
 export interface PlanIntervals {
@@ -73,6 +74,8 @@ export interface PlanEntry {
   readonly payload: PlanPayload;
   /** That arguments name. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Of a replay: what is sent when, once its recording is read. */
+  readonly tracks?: ReplayTracks;
 }
 
 /** Plain data, safe to clone. */

@@ -239,7 +239,10 @@ function measuredStep(
     lostConnections: Math.max(away, failed + dropped + notBack),
     ...(carried !== undefined && { carried }),
     ...(entries !== undefined && { entries }),
-    ...(calls !== undefined && { calls }),
+    // What comes of a replay beside its answers is sent by the service too.
+    ...(calls && {
+      calls: calls.map((call) => ({ ...call, expected: call.expected + (call.came ?? 0) })),
+    }),
     ...(membership !== undefined && {
       moves: {
         done: membership.joins + membership.leaves,

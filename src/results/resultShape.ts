@@ -246,7 +246,7 @@ const callText = {
   ...{ name: text, entry: optional(text), errors: counts, errorText: optional(text) },
   ...{ latencyUs: latency, judgedUs: optional(judged) },
 };
-const call = of<CallSummary>()('sent expected received lost times?', callText);
+const call = of<CallSummary>()('sent expected received lost times? recorded? came?', callText);
 /** Calls of the sessions of all entries. */
 const mostCalls = 1000;
 const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text, sessions });
@@ -477,7 +477,10 @@ const progressNumbers =
 const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged) },
 });
-const callProgress = of<CallProgress>()('sent expected received outstanding times?', callText);
+const callProgress = of<CallProgress>()(
+  'sent expected received outstanding times? recorded? came?',
+  callText,
+);
 const progress = of<StepProgress>()(
   `${progressNumbers} index elapsedS totalS duplicated outOfOrder errors? warmupErrors? payloadBytesIn? payloadBytesOut? clockErrorUs? clockJumps?` as const,
   {

@@ -83,6 +83,7 @@ export class CallRecorder extends EntryRecorder {
   errorText: string | undefined;
   private hasText = false;
   brokenOff = 0;
+  came = 0;
 
   failed(errorClass: ErrorClass, text: string): void {
     addErrors(this.errors, { [errorClass]: 1 });
@@ -92,13 +93,14 @@ export class CallRecorder extends EntryRecorder {
   }
 
   sampleCall(keep: boolean): CallSample {
-    const { errors, errorText, brokenOff } = this;
+    const { errors, errorText, brokenOff, came } = this;
     this.errors = {};
     this.errorText = undefined;
-    this.brokenOff = 0;
+    this.brokenOff = this.came = 0;
     return {
       ...{ ...this.take(keep), errors, brokenOff },
       ...(errorText !== undefined && { errorText }),
+      ...(came > 0 && { came }),
     };
   }
 }

@@ -41,7 +41,7 @@ function begin(sessions: SessionParts | undefined): void {
 
 // Only sessions need what is loaded for them.
 if (start.plan.entries.some(({ run }) => run.session !== undefined))
-  import(/* webpackChunkName: "sessions" */ './send/sessionSender.js')
-    .then(({ SessionSender }) => begin({ Sender: SessionSender }))
+  import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js')
+    .then((senders) => begin(senders))
     .catch(failed);
 else begin(undefined);

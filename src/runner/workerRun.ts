@@ -279,7 +279,11 @@ export class WorkerRun implements Driven {
     this.receiver.changed(index, atUs, outside);
   };
 
-  private readonly handleOther = (connection: HubConnection, message: HubMessage): void => {
+  private readonly handleOther = (
+    connection: HubConnection,
+    message: HubMessage,
+    wireBytes: number,
+  ): void => {
     if (message.type === hubMessageType.ping) this.recorder.soFar.pingsReceived += 1;
     else if (message.type === hubMessageType.close)
       connection.closeReason = shownText(message.error ?? '');
@@ -290,7 +294,9 @@ export class WorkerRun implements Driven {
       return;
     else if (this.preparation.handle(connection, message)) return;
     else if (message.type === hubMessageType.invocation)
-      this.senders.called(connection, message, this.nowUs());
+      this.senders.called(connection, message, this.nowUs(), wireBytes);
+    else if (message.type === hubMessageType.streamItem)
+      this.senders.streamed(connection, message, wireBytes);
     else if (message.type === hubMessageType.completion && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
   };

@@ -13,6 +13,7 @@ import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { hostsOf, targetWords, withTexts } from '../scenario/target/targetKinds';
 import { secretVariable, type RemoteLoad, type TargetContext } from '../targets/target';
 import { refuseCalls } from './identityNotes';
+import { refuseReplays } from './isReplay';
 import { asTextWords, secretInText } from './secretInText';
 
 /** Of a stock image with Node 20 or newer, and of the bus. */
@@ -59,6 +60,7 @@ export async function clusterRunOf(
   const { run, scenario, title, text, overrides } = asked;
   const { agents = 1 } = scenario;
   refuseCalls(scenario);
+  refuseReplays(scenario);
   const problem = notRunnable(scenario) ?? clusterProblem(scenario, text, overrides);
   if (problem !== undefined) throw new ExpectedError('cluster', problem);
   const file = path.basename(title);

@@ -21,6 +21,7 @@ import { askForAll, refuseCalls, rowNotes } from './identityNotes';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { Observer } from './observe/openObserver';
 import { observerOf } from './observing';
+import { isReplay, refuseReplays } from './isReplay';
 import type { RunRequest, Shell } from './shell';
 
 /** What a run is made of; tests put fakes in its place, and bundles what is loaded when it is needed. */
@@ -73,17 +74,24 @@ export async function prepareRun(
   parts: RunParts,
 ): Promise<PreparedRun> {
   // Without a target the embedded hub is used, so that a first run needs nothing else.
-  const scenario: Scenario = { target: { kind: 'local' }, ...given };
+  const asked: Scenario = { target: { kind: 'local' }, ...given };
   const { calledOff, confirm, context, waiting } = shell;
-  const { agents = 1 } = scenario;
-  if (parts.agents !== undefined) refuseCalls(scenario);
+  const { agents = 1 } = asked;
+  if (parts.agents !== undefined) refuseCalls(asked);
+  if (parts.agents !== undefined || agents > 1) refuseReplays(asked);
   if (agents > 1 && parts.agents === undefined)
     throw new ExpectedError(
       'agents',
       `The scenario asks for ${agents} agents: start it with \`--on hosts\` or \`--on kubernetes\` on the command line, or set config.agents to 1.`,
     );
+  const replays = asked.entries.some(isReplay)
+    ? await (await import('./replays.js')).openReplays(asked, context)
+    : undefined;
+  for (const note of replays?.notes ?? []) shell.say('note', note);
+  const scenario = replays?.scenario ?? asked;
   const agree = confirm && ((beyond: RemoteLoad) => confirm(beyond, scenario));
-  const planned = await withPayloadFile(await planForMachine(scenario, parts), (name) =>
+  const bare = await planForMachine(scenario, parts);
+  const planned = await withPayloadFile(replays?.withTracks(bare) ?? bare, (name) =>
     context.readFile(name),
   );
   const opened = await unlessCalledOff(
@@ -101,11 +109,11 @@ export async function prepareRun(
         : target;
     const questions = { askHub, redirectHosts, ready, ...(waiting && { waiting }) };
     // A hub may take its time, or never answer.
-    const asked = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
-    if (!asked) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
-    if (asked.target.notice !== undefined) shell.say('note', asked.target.notice);
+    const answered = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
+    if (!answered) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+    if (answered.target.notice !== undefined) shell.say('note', answered.target.notice);
     if (identityCalls) await unlessCalledOff(calledOff, askForAll(identityCalls, shell));
-    const { endpoint } = asked.target;
+    const { endpoint } = answered.target;
     for (const note of rowNotes(endpoint, identityCalls?.current.length, scenario.connections))
       shell.say('note', note);
     observer = await observerOf(scenario, shell);
@@ -121,7 +129,7 @@ export async function prepareRun(
       await opened.dispose();
     };
     return {
-      ...{ ...asked, request, scenario, folder, startedAt, dispose },
+      ...{ ...answered, request, scenario, folder, startedAt, dispose },
       ...(observer && { observer }),
     };
   } catch (error) {

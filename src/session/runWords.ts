@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { fill } from '../base/objectives/limitWords';
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
@@ -55,6 +56,9 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): s
     const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
     words.push(`groups of ${formatCount(members)}`);
   }
+  const { recording, speed } = parameters;
+  if (typeof recording === 'string')
+    return `${name} of ${path.basename(recording).slice(0, 60)} at ${Number(speed)} × its speed`;
   const calls = callsOf(sessionStepsOf(parameters)).length;
   if (calls > 0)
     words.push(`${formatCount(calls)} calls ${intervalWords(intervalMsOf(parameters))}`);

@@ -4,6 +4,7 @@ import { fileProblem } from '../results/resultFolder';
 import type { Override } from '../scenario/read/overrides';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
+import { isRecording } from './isReplay';
 import type { RunRequest } from './shell';
 
 const mostBytes = 1024 * 1024;
@@ -20,7 +21,14 @@ export async function namedScenario(
   file: string,
   input: () => AsyncIterable<Uint8Array>,
 ): Promise<{ readonly name: string; readonly text: string }> {
-  if (file !== '-') return { name: file, text: await readScenarioFile(file) };
+  if (file !== '-') {
+    if (await isRecording(file))
+      throw new ExpectedError(
+        'scenario-file',
+        `${file} is a recording, not a scenario: replay it with run, or make a scenario of it with import.`,
+      );
+    return { name: file, text: await readScenarioFile(file) };
+  }
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of input()) {

@@ -35,6 +35,8 @@ export interface TargetContext {
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string, mostBytes?: number): Promise<string>;
+  /** Where the scenario file is, for files that are read piece by piece; absent: the folder of the process. */
+  readonly folder?: string;
   /** Where commands of the scenario run; absent: none may be run. */
   readonly commandFolder?: string;
   readonly onProblem?: ProblemListener;

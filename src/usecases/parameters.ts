@@ -67,7 +67,7 @@ export const listOf = <Name extends string, Spec extends object>(
 
 const keyOf = describing<ParameterSpec>();
 export const [size, share] = [keyOf('size'), keyOf('share')];
-export const [duration, count] = [keyOf('duration'), keyOf('count')];
+export const [duration, count, number] = [keyOf('duration'), keyOf('count'), keyOf('number')];
 export const [choice, text, list] = [keyOf('choice'), keyOf('text'), keyOf('list')];
 export const stepList = keyOf('steps');
 

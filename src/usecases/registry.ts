@@ -16,6 +16,7 @@ import {
   restSendToGroup,
   restSendToUser,
 } from './cases/restSends';
+import { replay } from './cases/replay';
 import { session } from './cases/session';
 import { streamingEcho } from './cases/streamingEcho';
 import type { Parameters } from './parameters';
@@ -32,6 +33,7 @@ export const useCases: readonly UseCase[] = [
   frequentJoinLeaveGroup,
   invoke,
   session,
+  replay,
   connectOnly,
   restBroadcast,
   restSendToUser,

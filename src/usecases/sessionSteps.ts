@@ -14,12 +14,19 @@ export interface SessionRun {
   readonly steps: string;
   /** Senders are in their groups between two calls of theirs; else all connections are, all the time. */
   readonly joins: boolean;
+  /** What is sent when is in a recording; the steps only say what is counted. */
+  readonly replays?: true;
+}
+
+/** Of a replay: how often the recording has it, all its clients together. */
+interface Recorded {
+  readonly recorded?: number;
 }
 
 /** Names of kept values, each with the JSONPath (RFC 9535) that finds it. */
 export type Keep = Readonly<Record<string, string>>;
 
-export interface CallStep {
+export interface CallStep extends Recorded {
   readonly kind: 'call';
   readonly method: string;
   /** As JSON values; texts may hold placeholders, those of kept values as well. */
@@ -47,7 +54,7 @@ export interface StreamStep {
 }
 
 /** Waits for what the hub calls by itself. */
-export interface OnStep {
+export interface OnStep extends Recorded {
   readonly kind: 'on';
   readonly event: string;
   readonly withinMs: number;

@@ -4,6 +4,8 @@ import { populationsOf, type Population } from '../../src/plan/population';
 import { memberMemory, SharedMembers } from '../../src/runner/prepare/sharedMembers';
 import { Receiver } from '../../src/runner/receive/receiver';
 import { Recorder } from '../../src/runner/recorder';
+import type { EntrySender } from '../../src/runner/send/entrySender';
+import { ReplaySender } from '../../src/runner/send/replaySender';
 import { SessionSender } from '../../src/runner/send/sessionSender';
 import { callsOf, stepsIn } from '../../src/usecases/sessionSteps';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
@@ -66,7 +68,7 @@ export class SessionBench {
   nowUs = 0;
   readonly connections: FakeConnection[];
   readonly recorder: Recorder;
-  readonly sender: SessionSender;
+  readonly sender: EntrySender;
   readonly members: SharedMembers;
   readonly calls: HubCall[] = [];
   private readonly receiver: Receiver;
@@ -95,7 +97,8 @@ export class SessionBench {
     for (const { index } of this.connections)
       if (session!.joins) members.joinOutside(index);
       else members.join(index);
-    this.sender = new SessionSender(plan, 0, worker, this.population, {
+    const Sender = session!.replays ? ReplaySender : SessionSender;
+    this.sender = new Sender(plan, 0, worker, this.population, {
       connection: (index) => {
         assert.equal(index % workers.length, worker, 'not a connection of this worker');
         const connection = this.connections[index]!;
@@ -106,14 +109,15 @@ export class SessionBench {
     const { sender } = this;
     this.receiver = new Receiver(plan, populations, recorder, {
       ...{ nowUs, members },
-      other: (connection, message) => {
-        if (message.type === 3) sender.completed(connection, message, this.nowUs);
-        if (message.type === 1) sender.called(connection, message, this.nowUs);
+      other: (connection, message, wireBytes) => {
+        if (message.type === 3) sender.completed!(connection, message, this.nowUs);
+        if (message.type === 1) sender.called!(connection, message, this.nowUs, wireBytes);
+        if (message.type === 2) sender.streamed!(connection, message, wireBytes);
       },
       streams: {
         arrived: () => undefined,
-        answered: (_entry, ...answer) => sender.answered(...answer),
-        itemCame: (...item) => sender.itemCame(...item),
+        answered: (_entry, ...answer) => sender.answered?.(...answer),
+        itemCame: (...item) => sender.itemCame?.(...item) ?? false,
       },
     });
   }

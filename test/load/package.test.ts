@@ -82,6 +82,7 @@ describe('the npm package', () => {
       'dist/otlp.js',
       'dist/observe.js',
       'dist/record.js',
+      'dist/replay.js',
       'dist/rows.js',
       'dist/sdk.js',
       'dist/servers.js',

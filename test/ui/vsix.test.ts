@@ -37,6 +37,7 @@ const files = `
   dist/overview.js
   dist/panel.js
   dist/recordings.js
+  dist/replay.js
   dist/rows.js
   dist/run.js
   dist/sdk.js

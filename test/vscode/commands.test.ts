@@ -68,6 +68,12 @@ describe('commands', () => {
       assert.match(document.getText(), /^# Recorded 2026-11-23 from/);
       assert.match(document.getText(), /^ {6}- call: Next$/m);
       assert.ok(messages.find(/^Recognised in .*: clients 2, methods 1\.$/));
+      await run('replayRecording', vscode.Uri.file(file));
+      const replay = vscode.window.activeTextEditor!.document;
+      assert.equal(path.basename(replay.uri.path), 'numbers.replay.signalr.yaml');
+      assert.match(replay.getText(), /^ {2}connections: 2 # 1 × 2 clients/m);
+      assert.match(replay.getText(), /^ {4}recording: .*numbers\.recording\.jsonl"?$/m);
+      await problemsOf(replay.uri, 'none');
     } finally {
       messages.dispose();
       rmSync(file);

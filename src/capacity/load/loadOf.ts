@@ -114,7 +114,13 @@ export function entryTraffic(
     if (useCase === undefined) return { problem: `There is no use case ${entry.name}.` };
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
-    if (hubRunOf(useCase, entry.parameters).session !== undefined) {
+    const { session } = hubRunOf(useCase, entry.parameters);
+    if (session?.replays && entry.parameters['steps'] === undefined)
+      return {
+        problem:
+          'What a replay sends stands in its recording: the Units are counted by what it does.',
+      };
+    if (session !== undefined) {
       const sessions = sessionTraffic(
         entry.parameters,
         { connections, senders },

@@ -14,6 +14,7 @@ import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import type { FinishedRun } from '../../session/keepResult';
 import type { StopReason } from '../../runner/lead/conductor';
+import { refuseReplays } from '../../session/isReplay';
 import { runSession, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { LiveOutputs } from '../../session/export/liveOutputs';
@@ -22,6 +23,7 @@ import type { SearchKind } from '../../search/searchSummary';
 import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
 import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
 import { onDemand } from '../loadOnDemand';
+import type { ReplayFlags } from '../replayFlags';
 import { scenarioOf } from '../scenarioOf';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
@@ -29,7 +31,7 @@ import { confirmLoad } from './confirmLoad';
 import type { AgentRun, OnFlags } from './onHosts';
 import type { ClusterFlags } from './onKubernetes';
 
-export interface RunFlags extends OnFlags, ClusterFlags {
+export interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags {
   readonly target?: string;
   readonly set?: readonly Override[];
   readonly out?: string;
@@ -71,9 +73,9 @@ export async function runCommand(
   deps: RunDeps,
 ): Promise<number> {
   const overrides = overridesOf(flags);
-  const read = await scenarioOf(file, overrides, io, deps.parseScenario, (wrong) =>
-    missingForScenario(wrong, deps),
-  );
+  const alsoWrong = (wrong: Scenario) => missingForScenario(wrong, deps);
+  const made = await (await onDemand()).replayedScenario(file, flags, io);
+  const read = await scenarioOf(file, overrides, io, deps.parseScenario, alsoWrong, made);
   const { cwd } = io;
   const folder = path.dirname(path.resolve(cwd, file));
   if (read.scenario.kind === 'resultparser') {
@@ -148,6 +150,7 @@ export async function runCommand(
 /** What agents cannot do is said before they come. @throws ExpectedError */
 function forAgents(scenario: Scenario, { buildPlan }: RunDeps): Scenario {
   const { agents = 1, seed } = scenario;
+  refuseReplays(scenario);
   buildPlan(scenario, { workers: agents, agents, seed, runId: 0 });
   return scenario;
 }
@@ -234,7 +237,7 @@ function shellOf(
       reference: (kind, name) => referenceValue(env, kind, name),
       serverScript,
       readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
-      commandFolder: folder,
+      ...{ folder, commandFolder: folder },
     },
     ...(yes !== true && { confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io) }),
     waiting: (url, withinMs) =>

@@ -24,7 +24,11 @@ const widthOf = ({ terminal }: StepColumn): number => terminal?.width ?? default
 function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColumn[] {
   let used = 1;
   const fits = (column: StepColumn): boolean => (used += widthOf(column)) < width;
-  const all = columnsOf('terminal', of, rows);
+  const isReplay = rows.some(({ recorded }) => recorded !== undefined);
+  // What was recorded says more than which of it is answered, and there is room for one of them.
+  const all = columnsOf('terminal', of, rows).filter(
+    ({ id }) => !isReplay || id !== 'call.expected',
+  );
   const isUsual = ({ whereMeasured }: StepColumn): boolean => whereMeasured !== true;
   const shown = [
     ...all.filter(isUsual).filter(fits),

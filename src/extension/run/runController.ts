@@ -368,7 +368,7 @@ export class RunController implements vscode.Disposable {
     const commandFolder = vscode.workspace.isTrusted ? folder : undefined;
     return {
       context: {
-        ...{ reference, serverScript, editorAccount, readFile },
+        ...{ reference, serverScript, editorAccount, readFile, folder },
         ...(commandFolder !== undefined && { commandFolder }),
       },
       workerScript: this.extension.asAbsolutePath(path.join('dist', 'worker.js')),

@@ -14,7 +14,7 @@ type Step = StepSummary | StepProgress;
 /** None where there are no sessions. What is outstanding is lost when the step is over. */
 export function callRows(step: Step): StepRow[] {
   const { index, calls = [] } = step;
-  return calls.map(({ name: call, entry, errors, ...counts }) => {
+  return calls.map(({ name: call, entry, errors, came, ...counts }) => {
     const { brokenOffAt = {} } = sessionsOf(step, entry) ?? {};
     const broken = Object.hasOwn(brokenOffAt, call) ? brokenOffAt[call]! : 0;
     const row = {
@@ -22,6 +22,11 @@ export function callRows(step: Step): StepRow[] {
       ...(entry !== undefined && { name: entry }),
       ...(broken > 0 && { brokenOff: broken }),
     };
+    // Callbacks of a replay: nobody sends or expects them.
+    if (came !== undefined) {
+      const { recorded = 0 } = counts;
+      return { ...row, recorded, received: came };
+    }
     if ('lost' in counts) return { ...row, ...counts };
     const { outstanding, ...rest } = counts;
     return { ...row, ...rest, ...('over' in step && step.over && { lost: outstanding }) };

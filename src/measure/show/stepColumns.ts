@@ -187,6 +187,7 @@ export const stepColumns: readonly StepColumn[] = [
       ({ sessions }) => sessions && latencyAt(sessions.durationUs, name),
     ),
   ),
+  csv('recorded', ({ recorded }) => recorded),
 ];
 
 /** `SendMessage (×10)`: how often each session makes it, where that is more than once. */
@@ -225,6 +226,10 @@ export const callColumns: readonly StepColumn[] = [
       place: 3,
     },
     ...{ whereMeasured: true, value: ({ name }) => name },
+  },
+  {
+    ...{ id: 'call.recorded', head: 'Recorded', unit: 'count', views: tables, place: 3.5 },
+    ...{ whereMeasured: true, terminal: { width: 9 }, value: ({ recorded }) => recorded },
   },
   counted('sent', 'Sent', 4, 9),
   counted('expected', 'Expected', 5, 10),
@@ -317,6 +322,7 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   /** Of a session, where the row is that of one; see {@link import('../summary').CallSummary}. */
   readonly call?: string;
   readonly times?: number;
+  readonly recorded?: number;
   /** Sessions that ended there before their time; absent: none. */
   readonly brokenOff?: number;
   readonly sessions?: SessionSummary;

@@ -41,6 +41,10 @@ interface CallFacts {
   readonly name: string;
   /** Where each session makes it a fixed number of times that is not 1. */
   readonly times?: number;
+  /** Of a replay. */
+  readonly recorded?: number;
+  /** Nothing of it is sent: what came is counted instead. */
+  readonly comes?: true;
 }
 
 interface EntryFacts {
@@ -154,6 +158,7 @@ class CallTotals extends MessageTotals {
   readonly errors: ErrorCounts = {};
   private errorText: string | undefined;
   brokenOff = 0;
+  private came = 0;
 
   constructor(private readonly facts: CallFacts) {
     super();
@@ -168,6 +173,7 @@ class CallTotals extends MessageTotals {
     addErrors(this.errors, sample.errors);
     this.errorText ??= sample.errorText;
     this.brokenOff += sample.brokenOff;
+    this.came += sample.came ?? 0;
   }
 
   progress(entry: string | undefined): CallProgress {
@@ -178,8 +184,10 @@ class CallTotals extends MessageTotals {
   summary(entry: string | undefined): CallSummary {
     const { sent, expected, latency, judgedUs, errors, errorText } = this;
     const { received } = this.delivered();
+    const { comes, ...facts } = this.facts;
     return {
-      ...this.facts,
+      ...facts,
+      ...(comes && { came: this.came }),
       ...(entry !== undefined && { entry }),
       ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
       ...(judgedUs && { judgedUs }),

@@ -5,7 +5,8 @@ import type { Found, FoundCall } from './found';
 import { durationText, pauseWords, sizeWords } from './plannedSteps';
 import { mostAtOnce } from './presence';
 import { spreadOf } from './spread';
-import { Keys, yamlText, type WrittenKey } from './yamlText';
+import { Keys, type WrittenKey } from '../writtenKeys';
+import { yamlText } from './yamlText';
 
 /**
  * Clients of Azure Web PubSub have no calls that a session is made of. What they send to groups becomes the

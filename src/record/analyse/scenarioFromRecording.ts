@@ -16,14 +16,15 @@ import {
   type StepFacts,
   type WrittenStep,
 } from './plannedSteps';
-import { ownHeaders } from '../ownHeaders';
-import type { Recording, RecordingHeader } from '../recording';
+import { mostFrequent, secretKeys, targetOf } from '../clientsConfig';
+import type { OpenEvent, Recording, RecordingHeader } from '../recording';
+import { Keys, type WrittenKey } from '../writtenKeys';
 import { mostAtOnce } from './presence';
 import { pubSubScenario } from './pubSub';
 import { findRooms, type Rooms } from './rooms';
 import { traceOf, type Trace, type TracedCall } from './trace';
 import { jsonPathOf, lastName, pathKey, valueAt, visitTexts } from './values';
-import { Keys, StepList, yamlText, type WrittenKey } from './yamlText';
+import { StepList, yamlText } from './yamlText';
 
 /** What a recording becomes. Without `yaml` nothing in it was recognised. */
 export interface FromRecording {
@@ -63,11 +64,15 @@ class Analysis {
   private readonly leftOut: Map<string, number>;
   /** Methods whose callbacks go to rooms that a scenario cannot have. */
   private readonly notCounted = new Set<string>();
+  private readonly opens: readonly OpenEvent[];
+  private readonly target: string;
 
   constructor(
     private readonly header: RecordingHeader,
     private readonly trace: Trace,
   ) {
+    this.opens = trace.clients.map(({ open }) => open);
+    this.target = targetOf(header.target, this.opens);
     this.leftOut = new Map(trace.leftOut);
     this.consequences = findCauses(trace);
     this.kinds = this.readableKinds(kindsOf(trace));
@@ -257,7 +262,7 @@ class Analysis {
     const [transport] = mostFrequent(clients.map(({ open }) => open.transport));
     const [protocol] = mostFrequent(clients.map(({ open }) => open.protocol));
     const keys: Record<string, WrittenKey> = {
-      target: { value: this.target() },
+      target: { value: this.target },
       connections: {
         value: clients.length,
         beside: `the clients that were seen${this.atOnce() < clients.length ? `, ${this.atOnce()} at a time` : ''}; raise it`,
@@ -276,7 +281,7 @@ class Analysis {
     if (transport !== undefined && transport !== 'WebSockets')
       keys['transport'] = { value: transport };
     if (protocol === 'messagepack') keys['protocol'] = { value: protocol };
-    this.addSecrets(keys);
+    Object.assign(keys, secretKeys(this.opens, this.target));
     const rows = this.identities.rows(clients.map(({ id }) => id)).slice(0, mostRows);
     if (rows.length > 0)
       keys['identities'] = {
@@ -296,80 +301,6 @@ class Analysis {
         ),
       };
     return new Keys(keys);
-  }
-
-  /** Of several hubs that of most clients. */
-  private target(): string {
-    const { target } = this.header;
-    const [path] = mostFrequent(this.trace.clients.map(({ open }) => open.path));
-    try {
-      const url = new URL(target);
-      url.search = '';
-      // A redirected client's path is one of the service, not of the hub that it asked first.
-      if (path !== undefined && !path.startsWith('/client')) url.pathname = path;
-      return url.href;
-    } catch {
-      return 'http://localhost/';
-    }
-  }
-
-  private get secretName(): string {
-    const parts = this.target().split(/[/?]/);
-    const names = parts.filter((part) => /^[A-Za-z][\w-]{0,40}$/.test(part));
-    return (names.at(-1) ?? 'hub').replaceAll('_', '-').toLowerCase();
-  }
-
-  private addSecrets(keys: Record<string, WrittenKey>): void {
-    const { clients } = this.trace;
-    const tokens = clients.filter(
-      ({ open }) => open.token === true || open.query.includes('access_token'),
-    ).length;
-    const cookies = clients.some(({ open }) => open.cookies === true);
-    if (tokens > 0)
-      keys['accessToken'] = {
-        value: `\${secret:${this.secretName}}`,
-        beside: `a token was seen, it is not written here`,
-      };
-    const query = this.ownQuery();
-    const own = this.ownHeaders();
-    if (cookies || own.length > 0)
-      keys['headers'] = {
-        above: [
-          ...(cookies ? ['Cookies were seen; where the hub needs them, set the secret.'] : []),
-          ...(own.length > 0
-            ? ["The application's own headers; their values are not written here."]
-            : []),
-        ],
-        value: new Keys({
-          ...(cookies && { Cookie: { value: `\${secret:${this.secretName}-cookie}` } }),
-          ...Object.fromEntries(
-            own.map((name) => [
-              name,
-              { value: `\${secret:${this.secretName}-${secretNameFor(name)}}` },
-            ]),
-          ),
-        }),
-      };
-    if (query.length > 0)
-      keys['query'] = {
-        above: ['Parameters that were seen; their values are not written here.'],
-        value: new Keys(
-          Object.fromEntries(
-            query.map((name) => [name, { value: `\${secret:${secretNameFor(name)}}` }]),
-          ),
-        ),
-      };
-  }
-
-  /** Query parameters that are not of the protocol. */
-  private ownQuery(): string[] {
-    const names = new Set(this.trace.clients.flatMap(({ open }) => open.query));
-    return [...names].filter((name) => !protocolQuery.test(name)).slice(0, 20);
-  }
-
-  private ownHeaders(): string[] {
-    const names = new Set(this.trace.clients.flatMap(({ open }) => open.headers ?? []));
-    return ownHeaders([...names]);
   }
 
   private atOnce(): number {
@@ -424,7 +355,7 @@ class Analysis {
       ...found.notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`),
     ];
     return [
-      `Recorded ${day} from ${this.target()}: ${counted(found.clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(found.messages, 'message')} (${spoken}).`,
+      `Recorded ${day} from ${this.target}: ${counted(found.clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(found.messages, 'message')} (${spoken}).`,
       ...wrap(
         `Recognised: ${[...calls, ...heard.map(({ target, as }) => `callback ${target} (${as})`)].join(', ')}.`,
       ),
@@ -435,10 +366,9 @@ class Analysis {
   private found(sessions: readonly Session[]): Found {
     const { clients, messages, endUs } = this.trace;
     const { startedAt, kind } = this.header;
-    const keys: Record<string, WrittenKey> = {};
-    this.addSecrets(keys);
+    const keys = secretKeys(this.opens, this.target);
     return {
-      ...{ target: this.target(), startedAt, kind, clients: clients.length, messages },
+      ...{ target: this.target, startedAt, kind, clients: clients.length, messages },
       transports: [...new Set(clients.map(({ open }) => open.transport))],
       protocols: [...new Set(clients.map(({ open }) => open.protocol))],
       clientsAtOnce: this.atOnce(),
@@ -516,9 +446,6 @@ const reservedNames = [
   ...['sender', 'senderIndex', 'receiver', 'group', 'sequence', 'time', 'ticks', 'text', 'file'],
   ...['identity', 'data', 'index', 'row'],
 ];
-const protocolQuery =
-  /^(?:id|access_token|negotiateVersion|connectionToken|transport|hub|useStatefulReconnect|asrs[._].*|_|clientId)$/i;
-
 /** Letters alone, as placeholders have. */
 function freeName(wanted: string, taken: ReadonlySet<string>): string {
   const plain = wanted.replace(/[^A-Za-z]/g, '').slice(0, 30) || 'value';
@@ -528,14 +455,6 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
     name = `${start}${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[letter % 26]}${'x'.repeat(letter / 26)}`;
   return name;
 }
-
-const secretNameFor = (name: string): string => {
-  const plain = name
-    .replace(/[^\w-]/g, '')
-    .replaceAll('_', '-')
-    .toLowerCase();
-  return /^[a-z]/.test(plain) ? plain.slice(0, 60) : `query-${plain.slice(0, 60)}`;
-};
 
 const secretsIn = (keys: Readonly<Record<string, WrittenKey>>): string[] =>
   Object.values(keys).flatMap(({ value }) => {
@@ -549,13 +468,6 @@ const meanOf = (numbers: readonly number[]): number =>
 
 const counted = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
-
-/** The most frequent first. */
-function mostFrequent<T>(values: readonly T[]): T[] {
-  const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
-}
 
 /** Lines of a comment. */
 function wrap(text: string): string[] {

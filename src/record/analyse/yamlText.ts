@@ -1,22 +1,11 @@
 import { Document, isCollection, type Node, Pair, YAMLMap, YAMLSeq } from 'yaml';
 import { visibleLine } from '../../base/text';
+import { Keys } from '../writtenKeys';
 import type { WrittenStep } from './plannedSteps';
-
-/** A part of a scenario file: a map in its order, each key with what is said above it and beside it. */
-export interface WrittenKey {
-  readonly above?: readonly string[];
-  readonly beside?: string;
-  readonly value: unknown;
-}
 
 /** Steps, to be written as such where they stand as a value. */
 export class StepList {
   constructor(readonly steps: readonly WrittenStep[]) {}
-}
-
-/** Keys in place of a plain value. */
-export class Keys {
-  constructor(readonly keys: Readonly<Record<string, WrittenKey>>) {}
 }
 
 /** The text of a scenario file. */

@@ -42,19 +42,27 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
       ? {
           entries: names.map((name, at) => ({
             ...{ name, senders: sendersOf(step, at) },
-            ...callFacts(plan.entries[at]!),
+            ...callFacts(plan.entries[at]!, sendersOf(step, at)),
           })),
         }
-      : callFacts(plan.entries[0]!)),
+      : callFacts(plan.entries[0]!, step.senders)),
   };
 }
 
 /** Of an entry with sessions. */
-function callFacts({ run: { session } }: PlanEntry): Pick<StepFacts, 'calls'> {
+function callFacts(
+  { run: { session }, tracks }: PlanEntry,
+  senders: number,
+): Pick<StepFacts, 'calls'> {
   if (session === undefined) return {};
-  const calls = callsOf(stepsIn(session)).map(({ name, times = 1 }) => ({
+  const calls = callsOf(stepsIn(session)).map(({ name, step, times = 1 }) => ({
     name,
-    ...(times !== 1 && { times }),
+    ...(times !== 1 && tracks === undefined && { times }),
+    ...(tracks &&
+      'recorded' in step && {
+        recorded: Math.round(((step.recorded ?? 0) * senders) / tracks.clients),
+      }),
+    ...(tracks && step.kind === 'on' && { comes: true as const }),
   }));
   return { calls };
 }

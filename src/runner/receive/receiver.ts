@@ -34,7 +34,7 @@ interface ReceiverContext {
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
   /** Any hub message that is no delivery of this run. */
-  readonly other: (connection: HubConnection, message: HubMessage) => void;
+  readonly other: (connection: HubConnection, message: HubMessage, wireBytes: number) => void;
   /** All that came at that time is counted. */
   readonly handled?: (nowUs: number, connection: HubConnection) => void;
   /** Follows the streams that are open; absent where there are none. */
@@ -222,7 +222,7 @@ export class Receiver implements Listening {
       if (problem !== undefined) this.recorder.error('other', problem);
       pattern.keepName?.(message);
     }
-    this.context.other(connection, message);
+    this.context.other(connection, message, wireBytes);
     return undefined;
   }
 

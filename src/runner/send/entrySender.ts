@@ -1,5 +1,5 @@
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion, Invocation } from '../../wire/message/hubMessage';
+import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { Recorder, StepRecorder } from '../recorder';
@@ -36,6 +36,7 @@ export interface MessageBody {
 /** What only sessions need, loaded where there are some. */
 export interface SessionParts {
   readonly Sender: new (...given: ConstructorParameters<typeof EntrySender>) => EntrySender;
+  readonly ReplaySender: new (...given: ConstructorParameters<typeof EntrySender>) => EntrySender;
 }
 
 /** Connections are those of the whole run. */
@@ -111,7 +112,9 @@ export abstract class EntrySender {
   /** That client method was called by what another entry has sent. */
   calledBack?(index: number, method: string, nowUs: number, body: MessageBody): void;
   /** The hub has called a client method that is no delivery. */
-  called?(connection: HubConnection, message: Invocation, nowUs: number): void;
+  called?(connection: HubConnection, message: Invocation, nowUs: number, wireBytes: number): void;
+  /** An item has come of a stream that is none of those that are measured. */
+  streamed?(connection: HubConnection, message: StreamItem, wireBytes: number): void;
   /** False when the completion is of none of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 

@@ -2,7 +2,7 @@ import type { EntrySender, MessageBody, SenderDependencies } from './entrySender
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion, Invocation } from '../../wire/message/hubMessage';
+import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
 import { GroupMover } from './groupMover';
 import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
@@ -25,7 +25,7 @@ export class EntrySenders {
       const { streams, session, othersMove = false } = plan.entries[position]!.run;
       const Sender =
         session !== undefined
-          ? dependencies.sessions!.Sender
+          ? dependencies.sessions![session.replays ? 'ReplaySender' : 'Sender']
           : streams === undefined
             ? MessageSender
             : StreamSender;
@@ -105,8 +105,12 @@ export class EntrySenders {
   }
 
   /** The hub has called a client method that is no delivery. */
-  called(connection: HubConnection, message: Invocation, nowUs: number): void {
-    for (const sender of this.senders) sender.called?.(connection, message, nowUs);
+  called(connection: HubConnection, message: Invocation, nowUs: number, wireBytes: number): void {
+    for (const sender of this.senders) sender.called?.(connection, message, nowUs, wireBytes);
+  }
+
+  streamed(connection: HubConnection, message: StreamItem, wireBytes: number): void {
+    for (const sender of this.senders) sender.streamed?.(connection, message, wireBytes);
   }
 
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {

@@ -14,7 +14,8 @@ import type { StepRecorder } from '../recorder';
 import { EntrySender, type MessageBody } from './entrySender';
 import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
-import { follow, Session, SessionHeap, type SessionStepWindow, type WaitingQueue } from './session';
+import { DueHeap } from './dueHeap';
+import { follow, Session, type SessionStepWindow, type WaitingQueue } from './session';
 import { formsOf, SessionCalls, SessionEvents, waitedInVain, type Call } from './sessionCalls';
 
 /** Sessions that are gone on with in one go at most, so that receiving is not starved. */
@@ -37,7 +38,7 @@ export class SessionSender extends EntrySender {
   private readonly queues: readonly WaitingQueue[];
   /** By connection. */
   private readonly sessions = new Map<number, Session>();
-  private readonly heap = new SessionHeap();
+  private readonly heap = new DueHeap<Session>();
   private readonly ready: Session[] = [];
   private readonly events: SessionEvents;
   private readonly codec;

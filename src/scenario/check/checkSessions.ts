@@ -25,16 +25,19 @@ export function checkSession(file: ScenarioFile, read: ReadEntry): void {
     const message = `Calls of the session join groups, which cannot run beside ${moving.useCase.name}: run them one after the other.`;
     file.error('mix-groups', read.at('steps'), message);
   }
-  const missing = {
-    sessionInterval: 'how often each sender begins a session',
-    steps: 'what one user does, step after step',
-  };
+  const missing: Readonly<Record<string, string>> = session.replays
+    ? { recording: 'a file that record has written' }
+    : {
+        sessionInterval: 'how often each sender begins a session',
+        steps: 'what one user does, step after step',
+      };
   for (const [name, words] of Object.entries(missing)) {
     if (parameters.written.has(name)) continue;
     const message = `${useCase.name} needs the parameter ${name}: ${words}.`;
     const fix = missingFix(file, read, name, useCase.starting![name]!);
     file.error('missing-key', read.at(), message, fix);
   }
+  if (session.replays) return;
   const steps = sessionStepsOf(entry.parameters);
   checkReceivers(file, read, steps);
   checkShared(file, read, steps);

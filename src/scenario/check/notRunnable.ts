@@ -47,6 +47,16 @@ const obstacles: readonly Obstacle[] = [
         : undefined,
     keys: ['driver'],
   },
+  {
+    sentence: ({ driver, pacing, stages, search, arrivals = 'even', entries }) => {
+      if (!entries.some(({ name }) => name === 'replay')) return undefined;
+      const isOther = [driver !== 'native', pacing !== 'open', stages, search, arrivals !== 'even'];
+      return isOther.some((is) => is !== false && is !== undefined)
+        ? 'A replay sends by our own client, at the recorded times: remove driver, pacing, arrivals, stages and search, and choose speed and spread instead.'
+        : undefined;
+    },
+    keys: ['stages', 'search', 'pacing', 'arrivals', 'driver'],
+  },
   { sentence: tooManySources, keys: ['connections'] },
 ];
 

@@ -217,8 +217,8 @@ export class JsonPieces extends Pieces {
 
 /** What stands in the id of a message; undefined when it has none. */
 function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefined {
-  if (opens !== undefined) return 'callId';
-  return answered === true ? 'stamp' : undefined;
+  if (answered === true) return 'stamp';
+  return opens && 'callId';
 }
 
 const callType = ({ opens }: MessageShape): number =>
@@ -425,6 +425,12 @@ const messagePackStreams: StreamLayout = {
   echoed: messagePackItemStart(false),
   numbered: messagePackItemStart(true),
 };
+
+/** Wants no more of a stream that a stamp has opened. */
+export const cancelByStamp = (protocol: 'json' | 'messagepack'): MessageLayout =>
+  protocol === 'json'
+    ? jsonEnd(cancelInvocation, 'stamp')
+    : messagePackHead(3, cancelInvocation, 'stamp').layout(lengthPrefix);
 
 export const streamLayoutOf = (protocol: WireProtocol): StreamLayout =>
   protocol === 'json' ? jsonStreams : messagePackStreams;

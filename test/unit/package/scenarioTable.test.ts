@@ -23,7 +23,10 @@ describe('the table of scenarios in docs/scenarios.md', () => {
 
   it('has a row for each use case of a hub without a service', () => {
     const titles = tableRows.map(({ title }) => title);
-    for (const { name, services } of useCases)
+    for (const { name, services } of useCases) {
+      // What a replay sends is in a recording.
+      if (name === 'replay') continue;
       assert.equal(titles.includes(`\`${name}\``), services.includes('hub'), name);
+    }
   });
 });

@@ -92,7 +92,7 @@ steps:
     const bench: SessionBench = new SessionBench(plan, ({ id, index }) => {
       bench.reply(bench.nowUs + 2_500_000, index, () => {
         bench.connections[0]!.isOpen = false;
-        bench.sender.completed(
+        bench.sender.completed!(
           bench.connections[0]!.asHub,
           { type: 3, invocationId: id!, error: 'gone' },
           bench.nowUs,

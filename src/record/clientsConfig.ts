@@ -1,0 +1,92 @@
+/** What a scenario's `config` takes from how the clients of a recording came. */
+import { ownHeaders } from './ownHeaders';
+import type { OpenEvent } from './recording';
+import { Keys, type WrittenKey } from './writtenKeys';
+
+/** The hub that was recorded, without a query; of several hubs that of most clients. */
+export function targetOf(recorded: string, opens: readonly OpenEvent[]): string {
+  const [path] = mostFrequent(opens.map((open) => open.path));
+  try {
+    const url = new URL(recorded);
+    url.search = '';
+    // A redirected client's path is one of the service, not of the hub that it asked first.
+    if (path !== undefined && !path.startsWith('/client')) url.pathname = path;
+    return url.href;
+  } catch {
+    return 'http://localhost/';
+  }
+}
+
+/** References in place of what clients came with and nobody has kept: tokens, cookies, own headers and query parameters. */
+export function secretKeys(
+  opens: readonly OpenEvent[],
+  target: string,
+): Record<string, WrittenKey> {
+  const name = secretNameOf(target);
+  const isWithToken = opens.some(
+    ({ token, query }) => token === true || query.includes('access_token'),
+  );
+  const cookies = opens.some((open) => open.cookies === true);
+  const own = ownHeaders([...new Set(opens.flatMap((open) => open.headers ?? []))]);
+  const query = [...new Set(opens.flatMap((open) => open.query))]
+    .filter((each) => !protocolQuery.test(each))
+    .slice(0, 20);
+  return {
+    ...(isWithToken && {
+      accessToken: {
+        value: `\${secret:${name}}`,
+        beside: `a token was seen, it is not written here`,
+      },
+    }),
+    ...((cookies || own.length > 0) && {
+      headers: {
+        above: [
+          ...(cookies ? ['Cookies were seen; where the hub needs them, set the secret.'] : []),
+          ...(own.length > 0
+            ? ["The application's own headers; their values are not written here."]
+            : []),
+        ],
+        value: new Keys({
+          ...(cookies && { Cookie: { value: `\${secret:${name}-cookie}` } }),
+          ...Object.fromEntries(
+            own.map((each) => [each, { value: `\${secret:${name}-${secretNameFor(each)}}` }]),
+          ),
+        }),
+      },
+    }),
+    ...(query.length > 0 && {
+      query: {
+        above: ['Parameters that were seen; their values are not written here.'],
+        value: new Keys(
+          Object.fromEntries(
+            query.map((each) => [each, { value: `\${secret:${secretNameFor(each)}}` }]),
+          ),
+        ),
+      },
+    }),
+  };
+}
+
+/** The most frequent first. */
+export function mostFrequent<T>(values: readonly T[]): T[] {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
+}
+
+function secretNameOf(target: string): string {
+  const names = target.split(/[/?]/).filter((part) => /^[A-Za-z][\w-]{0,40}$/.test(part));
+  return (names.at(-1) ?? 'hub').replaceAll('_', '-').toLowerCase();
+}
+
+/** Query parameters of the protocol. */
+const protocolQuery =
+  /^(?:id|access_token|negotiateVersion|connectionToken|transport|hub|useStatefulReconnect|asrs[._].*|_|clientId)$/i;
+
+const secretNameFor = (name: string): string => {
+  const plain = name
+    .replace(/[^\w-]/g, '')
+    .replaceAll('_', '-')
+    .toLowerCase();
+  return /^[a-z]/.test(plain) ? plain.slice(0, 60) : `query-${plain.slice(0, 60)}`;
+};

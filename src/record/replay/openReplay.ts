@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { formatCount } from '../../base/units';
+import type { ReplayTracks } from '../../plan/replayTracks';
+import { openRecording } from '../recordingFile';
+import { readReplay, type HubProtocol } from './readReplay';
+
+/** What a run needs of a recording: into the parameters of the use case, and into the plan. */
+export interface OpenedReplay {
+  /** One replay, milliseconds. */
+  readonly lengthMs: number;
+  /** What is counted, as JSON text of a session's steps. */
+  readonly steps: string;
+  readonly tracks: ReplayTracks;
+  /** What is not replayed, as sentences. */
+  readonly notes: readonly string[];
+}
+
+/** @throws ExpectedError `recording-invalid`, `nothing-to-replay` */
+export async function openReplay(
+  file: string,
+  asked: { readonly protocol: HubProtocol; readonly speed: number; readonly spreadMs: number },
+): Promise<OpenedReplay> {
+  const recording = await openRecording(file);
+  const name = path.basename(file);
+  const { lengthUs, steps, tracks, leftOut } = await readReplay(recording, name, asked.protocol);
+  const { dueUs } = tracks;
+  for (let at = 0; at < dueUs.length; at++) dueUs[at]! /= asked.speed;
+  return {
+    lengthMs: Math.floor(lengthUs / asked.speed / 1000) + 1,
+    steps: JSON.stringify(steps),
+    tracks: { ...tracks, spreadUs: asked.spreadMs * 1000 },
+    notes: [
+      ...recording.notes(),
+      ...[...leftOut].map(
+        ([what, count]) => `Not replayed of ${name}: ${formatCount(count)} × ${what}.`,
+      ),
+    ],
+  };
+}

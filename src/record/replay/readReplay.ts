@@ -1,0 +1,493 @@
+/** What the clients of a recording sent and when, as bytes that workers only have to send. */
+import { ExpectedError } from '../../base/expectedError';
+import { largestPayloadBytes } from '../../base/message';
+import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
+import { noStamp, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
+import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/hubCodec';
+import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
+import { cancelByStamp, type MessageLayout } from '../../wire/message/messageLayout';
+import { mostFrequent } from '../clientsConfig';
+import {
+  isHubMessage,
+  type OpenEvent,
+  type RecordedEvent,
+  type Recording,
+  type RecordingHeader,
+} from '../recording';
+import { NotSendable, sentValue } from './sentValue';
+import { ByteList, shared } from './sharedArrays';
+
+export type HubProtocol = 'json' | 'messagepack';
+
+/** Times are microseconds. */
+export interface ReadReplay {
+  /** How each replayed client came. */
+  readonly opens: readonly OpenEvent[];
+  /** From the first that came to what was said last, as recorded. */
+  readonly lengthUs: number;
+  /** What is counted: each method by whether it was answered, each callback, and the items of each stream. */
+  readonly steps: readonly SessionStep[];
+  /** At the recorded speed. */
+  readonly tracks: Omit<ReplayTracks, 'spreadUs'>;
+  /** What is not replayed, and how often it was seen. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** What is replayed at most: all of it is in memory while it runs. */
+export interface ReplayBounds {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly clients: number;
+  /** Different methods and callbacks. */
+  readonly names: number;
+}
+
+export const replayBounds: ReplayBounds = {
+  messages: 1_000_000,
+  bytes: 256 * 1024 * 1024,
+  clients: 10_000,
+  names: 200,
+};
+
+/**
+ * Reads all events once; memory grows with what the clients sent, up to the bounds.
+ *
+ * @param protocol what the replay speaks, whatever was recorded
+ * @throws ExpectedError `nothing-to-replay` where no client sent anything that can be sent again
+ */
+export async function readReplay(
+  { header, events }: Recording,
+  name: string,
+  protocol: HubProtocol,
+  bounds = replayBounds,
+): Promise<ReadReplay> {
+  if (header.kind === 'webpubsub') throw nothingToReplay(header, name);
+  const reader = new ReplayReader(header, protocol, bounds);
+  for await (const event of events) reader.add(event);
+  return reader.result(name);
+}
+
+/** Of a recording without clients that could be replayed. */
+export const nothingToReplay = ({ kind }: RecordingHeader, name: string): ExpectedError =>
+  nothing(
+    kind === 'webpubsub'
+      ? `${name} is a recording of Azure Web PubSub, which cannot be replayed: make a scenario of it with import.`
+      : `${name} has no client of a SignalR hub: there is nothing to replay.`,
+  );
+
+const nothing = (problem: string): ExpectedError => new ExpectedError('nothing-to-replay', problem);
+
+type Form = 'call' | 'stream' | 'send' | 'cancel';
+
+interface Operation {
+  readonly t: number;
+  readonly form: Form;
+  readonly method: string;
+  /** Where its bytes stand among all. */
+  readonly at: number;
+  readonly length: number;
+  readonly payloadBytes: number;
+  readonly stampAt: number;
+  /** Of a cancellation: the stream. */
+  readonly of?: Operation;
+  answer?: 'result' | 'error';
+  isCancelled?: true;
+  /** Among all operations of the replay, once they are in order. */
+  number?: number;
+}
+
+interface Client {
+  readonly open: OpenEvent;
+  readonly operations: Operation[];
+  /** Calls that may still be answered, by their ids. */
+  readonly unanswered: Map<string, Operation>;
+  /** Ids of what goes up in streams. */
+  readonly uploads: Set<string>;
+  lastUs: number;
+  readonly callbacks: Map<string, number>;
+  /** By the method that opened the stream. */
+  readonly items: Map<string, number>;
+}
+
+class ReplayReader {
+  private readonly codec: HubCodec;
+  private readonly clients = new Map<number, Client>();
+  private readonly leftOut = new Map<string, number>();
+  private readonly bytes = new ByteList();
+  private readonly envelopes = new Map<string, number>();
+  private operations = 0;
+
+  constructor(
+    private readonly header: RecordingHeader,
+    private readonly protocol: HubProtocol,
+    private readonly bounds: ReplayBounds,
+  ) {
+    this.codec = protocol === 'json' ? jsonCodec : messagePackCodec;
+  }
+
+  add(event: RecordedEvent): void {
+    if (event.ev === 'open') {
+      this.opened(event);
+      return;
+    }
+    if (event.ev === 'gap') {
+      this.leave('event that was not recorded in time', event.events);
+      return;
+    }
+    const client = this.clients.get(event.client);
+    if (client === undefined) return;
+    client.lastUs = event.t;
+    if (event.ev === 'close') {
+      client.unanswered.clear();
+    } else if ('raw' in event) {
+      if (event.ev === 'out') this.leave(`message of a client, not understood: ${event.why}`);
+    } else if (!isHubMessage(event.m)) {
+      this.leave('message of Web PubSub');
+    } else if (event.ev === 'out') {
+      this.sent(client, event.m, event.t);
+    } else {
+      came(client, event.m);
+    }
+  }
+
+  result(name: string): ReadReplay {
+    const clients = this.replayedClients();
+    if (clients.length === 0) throw nothingToReplay(this.header, name);
+    const names = new Names(this.bounds.names);
+    const operations: Operation[] = [];
+    const first = [0];
+    for (const client of clients) {
+      for (const operation of client.operations)
+        if (this.isNamed(names, operation)) operations.push(operation);
+      first.push(operations.length);
+    }
+    if (operations.length === 0)
+      throw nothing(
+        `No client in ${name} sent anything that can be sent again: there is nothing to replay.${this.mostLeftOut()}`,
+      );
+    operations.forEach((operation, number) => (operation.number = number));
+    const startUs = Math.min(...clients.map(({ open }) => open.t));
+    const { steps, itemsOf } = this.counted(clients, names);
+    return {
+      opens: clients.map(({ open }) => open),
+      lengthUs: Math.max(...clients.map(({ lastUs }) => lastUs)) - startUs,
+      steps,
+      tracks: {
+        ...packed(operations, names, startUs),
+        ...{ clients: clients.length, first: shared(Uint32Array, first) },
+        ...{ bytes: this.bytes.shared(), itemsOf },
+      },
+      leftOut: this.leftOut,
+    };
+  }
+
+  private opened(open: OpenEvent): void {
+    const { client, protocol, t } = open;
+    if (!speaksHub(open)) {
+      this.leave(
+        protocol === 'unknown' ? 'client without a handshake' : `client that spoke ${protocol}`,
+      );
+      return;
+    }
+    if (this.clients.size >= this.bounds.clients) {
+      this.leave(`client beyond ${this.bounds.clients}`);
+      return;
+    }
+    this.clients.set(client, {
+      ...{ open, lastUs: t, operations: [], unanswered: new Map(), uploads: new Set() },
+      ...{ callbacks: new Map(), items: new Map() },
+    });
+  }
+
+  private replayedClients(): Client[] {
+    const all = [...this.clients.values()];
+    const path = mainPath(all.map(({ open }) => open));
+    for (const { open } of all)
+      if (open.path !== path) this.leave(`client of another hub, ${open.path}`);
+    return all.filter(({ open }) => open.path === path);
+  }
+
+  private sent(client: Client, message: HubMessage, t: number): void {
+    const { invocation, streamInvocation, streamItem, completion, cancelInvocation } =
+      hubMessageType;
+    switch (message.type) {
+      case invocation:
+      case streamInvocation: {
+        const { target: method, invocationId: id, streamIds = [] } = message;
+        if (streamIds.length > 0) {
+          for (const each of streamIds) client.uploads.add(each);
+          this.leave(`call of ${method}, to which the client streams`);
+          return;
+        }
+        const form =
+          message.type === streamInvocation ? 'stream' : id === undefined ? 'send' : 'call';
+        const operation = this.operation(client, form, message, t);
+        if (operation !== undefined && id !== undefined) client.unanswered.set(id, operation);
+        return;
+      }
+      case cancelInvocation: {
+        const of = client.unanswered.get(message.invocationId);
+        if (of?.form === 'stream' && this.hasRoom()) {
+          of.isCancelled = true;
+          this.keep(
+            client,
+            { t, form: 'cancel', of, method: of.method },
+            cancelByStamp(this.protocol),
+          );
+        } else this.leave('end of a stream that is not replayed');
+        return;
+      }
+      case streamItem:
+        this.leave('item of a stream of a client');
+        return;
+      case completion:
+        if (!client.uploads.delete(message.invocationId))
+          this.leave('answer of a client to a call of the server');
+        return;
+      default:
+      // Keeps the connection going, which a replay does by itself.
+    }
+  }
+
+  private operation(
+    client: Client,
+    form: Form,
+    { target: method, arguments: values }: { target: string; arguments: readonly unknown[] },
+    t: number,
+  ): Operation | undefined {
+    if (!this.hasRoom()) return undefined;
+    try {
+      const args = values.map((value) => ({
+        kind: 'value' as const,
+        value: sentValue(value, client.open.protocol, this.protocol),
+      }));
+      const layout = this.layout(method, form, args);
+      const payloadBytes = layout.body.length - this.envelope(method, form);
+      return this.keep(client, { t, form, method }, layout, payloadBytes);
+    } catch (error) {
+      if (!(error instanceof NotSendable)) throw error;
+      this.leave(`call of ${method} with ${error.message}`);
+      return undefined;
+    }
+  }
+
+  private layout(
+    method: string,
+    form: Form,
+    args: readonly { readonly kind: 'value'; readonly value: unknown }[],
+  ): MessageLayout {
+    const shape = {
+      ...{ method, arguments: args, answered: form !== 'send' },
+      ...(form === 'stream' && { opens: { down: true, up: false } }),
+    };
+    return this.codec.layout(shape, { receiver: 0, sender: 0, senderIndex: 0 });
+  }
+
+  /** Bytes of a message besides its arguments and their brackets. */
+  private envelope(method: string, form: Form): number {
+    const key = `${form} ${method}`;
+    let known = this.envelopes.get(key);
+    if (known === undefined)
+      this.envelopes.set(key, (known = this.layout(method, form, []).body.length - 2));
+    return known;
+  }
+
+  private hasRoom(): boolean {
+    if (this.operations < this.bounds.messages && this.bytes.length < this.bounds.bytes)
+      return true;
+    this.leave('message behind the first part, which is replayed');
+    return false;
+  }
+
+  private keep(
+    client: Client,
+    operation: Pick<Operation, 't' | 'form' | 'method' | 'of'>,
+    { body, holes }: MessageLayout,
+    payloadBytes = 0,
+  ): Operation {
+    const at = this.bytes.add(body);
+    const stampAt = holes[0]?.at ?? noStamp;
+    const kept: Operation = { ...operation, at, length: body.length, payloadBytes, stampAt };
+    this.operations += 1;
+    client.operations.push(kept);
+    return kept;
+  }
+
+  private isNamed(names: Names, operation: Operation): boolean {
+    if (names.add(operation)) return true;
+    this.leave(`call of a method beyond the first ${this.bounds.names}`);
+    return false;
+  }
+
+  /** What is counted, in the order of its numbers. */
+  private counted(
+    clients: readonly Client[],
+    { calls }: Names,
+  ): { readonly steps: readonly SessionStep[]; readonly itemsOf: readonly number[] } {
+    const heard = addedUp(clients.map(({ callbacks }) => callbacks));
+    for (const [method, items] of addedUp(clients.map((client) => client.items)))
+      heard.set(itemsName(method), items);
+    const events = [...heard].map(([event, recorded]): OnStep & { recorded: number } => ({
+      ...{ kind: 'on', event, withinMs: 0, keep: {}, recorded },
+    }));
+    const room = this.bounds.names;
+    for (const { recorded } of events.slice(room))
+      this.leave('callback of a name beyond those that are counted', recorded);
+    const counted = [...calls.map(callStep), ...events.slice(0, room)];
+    const names = counted.map((step) => (step.kind === 'on' ? step.event : ''));
+    return {
+      // How often each client does it in the mean is for the estimate: nobody follows these steps.
+      steps: counted.map((step) => ({
+        ...{ kind: 'repeat', everyMs: 0, steps: [step], times: step.recorded / clients.length },
+      })),
+      itemsOf: calls.map(({ method }) => names.indexOf(itemsName(method))),
+    };
+  }
+
+  private mostLeftOut(): string {
+    const [most] = [...this.leftOut].sort(([, a], [, b]) => b - a);
+    return most === undefined ? '' : ` Not replayed: ${most[1]} × ${most[0]}.`;
+  }
+
+  private leave(what: string, times = 1): void {
+    this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
+  }
+}
+
+/** Of several hubs that of most clients: all go to one target. */
+export const mainPath = (opens: readonly OpenEvent[]): string | undefined =>
+  mostFrequent(opens.map(({ path }) => path))[0];
+
+export const speaksHub = ({ protocol }: OpenEvent): boolean =>
+  protocol === 'json' || protocol === 'messagepack';
+
+const itemsName = (method: string): string => `${method} items`;
+
+function came(client: Client, message: HubMessage): void {
+  const { invocation, streamItem, completion } = hubMessageType;
+  const { callbacks, items, unanswered } = client;
+  if (message.type === invocation) {
+    callbacks.set(message.target, (callbacks.get(message.target) ?? 0) + 1);
+  } else if (message.type === streamItem) {
+    const method = unanswered.get(message.invocationId)?.method;
+    if (method !== undefined) items.set(method, (items.get(method) ?? 0) + 1);
+  } else if (message.type === completion) {
+    const operation = unanswered.get(message.invocationId);
+    if (operation === undefined) return;
+    unanswered.delete(message.invocationId);
+    operation.answer = message.error === undefined ? 'result' : 'error';
+  }
+}
+
+interface NamedCall {
+  readonly method: string;
+  readonly isAnswered: boolean;
+  recorded: number;
+  payloadBytes: number;
+}
+
+/** Calls are counted by their methods, those with an answer apart from those without. */
+class Names {
+  readonly calls: NamedCall[] = [];
+  private readonly numbers = new Map<string, number>();
+
+  constructor(private readonly most: number) {}
+
+  /** Counts the operation; false where there is no room for another name. */
+  add(operation: Operation): boolean {
+    if (operation.form === 'cancel') return this.numberOf(operation) !== undefined;
+    let number = this.numberOf(operation);
+    if (number === undefined) {
+      if (this.calls.length >= this.most) return false;
+      const isAnswered = operation.answer !== undefined;
+      number = this.calls.length;
+      this.calls.push({ method: operation.method, isAnswered, recorded: 0, payloadBytes: 0 });
+      this.numbers.set(keyOf(operation), number);
+    }
+    const call = this.calls[number]!;
+    call.recorded += 1;
+    call.payloadBytes += operation.payloadBytes;
+    return true;
+  }
+
+  numberOf(operation: Operation): number | undefined {
+    return this.numbers.get(keyOf(operation.of ?? operation));
+  }
+}
+
+const keyOf = ({ method, answer }: Operation): string =>
+  `${answer === undefined ? 'none' : 'answered'} ${method}`;
+
+function callStep({
+  method,
+  isAnswered,
+  recorded,
+  payloadBytes,
+}: NamedCall): CallStep & { readonly recorded: number } {
+  // For the estimate: a text of the mean size, besides its brackets and quotes.
+  const text = Math.max(1, Math.round(payloadBytes / recorded) - 4);
+  return {
+    ...{ kind: 'call', method, arguments: [`{text:${Math.min(largestPayloadBytes, text)}B}`] },
+    ...{ reply: isAnswered ? 'completion' : 'none', receivers: 'self', group: 'none' },
+    ...{ withinMs: 0, keep: {}, recorded },
+  };
+}
+
+/** Hubs call methods in any letter case. */
+function addedUp(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const names = new Map<string, string>();
+  const sums = new Map<string, number>();
+  for (const counts of all)
+    for (const [name, count] of counts) {
+      const key = name.toLowerCase();
+      const known = names.get(key) ?? name;
+      names.set(key, known);
+      sums.set(known, (sums.get(known) ?? 0) + count);
+    }
+  return sums;
+}
+
+function packed(
+  operations: readonly Operation[],
+  names: Names,
+  startUs: number,
+): Omit<ReadReplay['tracks'], 'clients' | 'first' | 'itemsOf' | 'bytes'> {
+  const each = (of: (operation: Operation) => number): number[] => operations.map(of);
+  return {
+    dueUs: shared(
+      Float64Array,
+      each(({ t }) => t - startUs),
+    ),
+    call: shared(
+      Uint16Array,
+      each((one) => names.numberOf(one)!),
+    ),
+    flags: shared(Uint8Array, each(flagsOf)),
+    at: shared(
+      Uint32Array,
+      each(({ at }) => at),
+    ),
+    length: shared(
+      Uint32Array,
+      each(({ length }) => length),
+    ),
+    payloadBytes: shared(
+      Uint32Array,
+      each((one) => one.payloadBytes),
+    ),
+    stampAt: shared(
+      Uint32Array,
+      each(({ stampAt }) => stampAt),
+    ),
+    of: shared(
+      Uint32Array,
+      each(({ of, number }) => of?.number ?? number!),
+    ),
+  };
+}
+
+const flagsOf = ({ form, answer, isCancelled }: Operation): number =>
+  (answer === undefined ? 0 : replayFlag.answered) |
+  (answer === 'error' ? replayFlag.refused : 0) |
+  (form === 'cancel' ? replayFlag.cancels : 0) |
+  (isCancelled ? replayFlag.isCancelled : 0);

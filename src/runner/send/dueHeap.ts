@@ -1,0 +1,72 @@
+/** Something that is looked at again at some time, microseconds. */
+export interface Due {
+  wakeUs: number;
+  /** Place in the heap; −1 outside. */
+  heapAt: number;
+}
+
+/** By when they are looked at again; one timer for all of them. */
+export class DueHeap<One extends Due> {
+  private readonly heap: One[] = [];
+
+  get first(): One | undefined {
+    return this.heap[0];
+  }
+
+  get nextUs(): number {
+    return this.heap[0]?.wakeUs ?? Infinity;
+  }
+
+  get all(): readonly One[] {
+    return this.heap;
+  }
+
+  push(one: One): void {
+    one.heapAt = this.heap.length;
+    this.heap.push(one);
+    this.rise(one);
+  }
+
+  remove(one: One): void {
+    const at = one.heapAt;
+    const last = this.heap.pop()!;
+    one.heapAt = -1;
+    if (last === one) return;
+    this.heap[at] = last;
+    last.heapAt = at;
+    this.rise(last);
+    this.sink(last);
+  }
+
+  private rise(one: One): void {
+    const { heap } = this;
+    let at = one.heapAt;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const other = heap[above]!;
+      if (other.wakeUs <= one.wakeUs) break;
+      heap[at] = other;
+      other.heapAt = at;
+      at = above;
+    }
+    heap[at] = one;
+    one.heapAt = at;
+  }
+
+  private sink(one: One): void {
+    const { heap } = this;
+    let at = one.heapAt;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below >= heap.length) break;
+      if (below + 1 < heap.length && heap[below + 1]!.wakeUs < heap[below]!.wakeUs) below += 1;
+      const other = heap[below]!;
+      if (other.wakeUs >= one.wakeUs) break;
+      heap[at] = other;
+      other.heapAt = at;
+      at = below;
+    }
+    heap[at] = one;
+    one.heapAt = at;
+  }
+}

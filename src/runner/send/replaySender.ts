@@ -1,0 +1,291 @@
+/** Replays: each sender sends what a recorded client sent, at the recorded times. Loaded with sessions. */
+import { noStamp, replayBeginUs, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
+import type { PlanStep } from '../../plan/plan';
+import { ranksOf, sendersOf } from '../../plan/population';
+import { PairTable } from '../../measure/sequence';
+import { callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { shownText } from '../../wire/connectFailure';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
+import { MessageTemplate } from '../../wire/message/messageTemplate';
+import { emptyStamp, readStamp, stampLength, type Stamp } from '../../wire/message/stamp';
+import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import type { StepRecorder } from '../recorder';
+import { DueHeap, type Due } from './dueHeap';
+import { EntrySender } from './entrySender';
+import type { SessionStepWindow } from './session';
+
+/** Messages that are sent in one go at most, so that receiving is not starved. */
+const burst = 256;
+/** Backlog is worked off this long after the step's last message was due; the rest counts as offered, not sent. */
+const graceUs = 1_000_000;
+
+/** What one connection replays in a step. */
+class ReplayedClient implements Due {
+  wakeUs = 0;
+  heapAt = -1;
+  /** The connection it began with: what was lost is not gone on with. */
+  connection: HubConnection | undefined;
+  /** Streams that may still be cancelled, by the operations that opened them. */
+  streams: Map<number, Stamp> | undefined;
+  /** Calls whose recorded answer is an error, by call and sequence. */
+  refused: Set<string> | undefined;
+
+  constructor(
+    readonly sender: number,
+    readonly beginUs: number,
+    /** Next operation, and the one behind its last. */
+    public at: number,
+    readonly end: number,
+  ) {}
+}
+
+/** Latencies count from the times in the recording: an answer that is late makes nothing else late. */
+export class ReplaySender extends EntrySender {
+  private readonly tracks: ReplayTracks;
+  private readonly codec;
+  private readonly stamp = emptyStamp();
+  private readonly read = emptyStamp();
+  private readonly sequences = new PairTable();
+  /** Numbers of callbacks by their names in lower case. */
+  private readonly callbacks: ReadonlyMap<string, number>;
+  private readonly heap = new DueHeap<ReplayedClient>();
+  /** By connection, those of the latest step. */
+  private readonly clients = new Map<number, ReplayedClient>();
+  private window: SessionStepWindow | undefined;
+  private isSending = false;
+  /** Callbacks before the first step, by their numbers: hubs greet who connects. */
+  private readonly early = new Map<number, number>();
+
+  constructor(...given: ConstructorParameters<typeof EntrySender>) {
+    super(...given);
+    const { plan, entry } = this;
+    this.tracks = entry.tracks!;
+    this.codec = codecOf(plan.protocol);
+    const names = callsOf(stepsIn(entry.run.session!)).map(({ step }) =>
+      step.kind === 'on' ? step.event.toLowerCase() : '',
+    );
+    this.callbacks = new Map(names.flatMap((name, at) => (name === '' ? [] : [[name, at]])));
+  }
+
+  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
+    this.halt();
+    const { plan, position, worker, tracks } = this;
+    const { senderOrder } = this.population;
+    const counted = recorder.entries[position]!;
+    const measureUs = startUs + step.warmupMs * 1000;
+    const endUs = measureUs + step.measureMs * 1000;
+    this.window = {
+      ...{ index: step.index, recorder: counted, calls: counted.calls!, places: [] },
+      ...{ startUs, measureUs, endUs },
+    };
+    this.isSending = true;
+    for (const [number, came] of this.early) counted.calls![number]!.came += came;
+    this.early.clear();
+    const ranks = ranksOf(senderOrder, sendersOf(step, position), worker, plan.workers.length);
+    for (const rank of ranks) {
+      const sender = senderOrder[rank]!;
+      const track = sender % tracks.clients;
+      const [at, end] = [tracks.first[track]!, tracks.first[track + 1]!];
+      const beginUs = startUs + replayBeginUs(tracks, sender, plan.connections);
+      const client = new ReplayedClient(sender, beginUs, at, end);
+      client.connection = this.dependencies.connection(sender);
+      if (client.connection === undefined) continue;
+      this.clients.set(sender, client);
+      if (beginUs >= measureUs && beginUs < endUs) counted.sessions!.started += 1;
+      if (at < end) this.sleep(client);
+      else this.complete(client, beginUs);
+    }
+  }
+
+  halt(): void {
+    this.isSending = false;
+    for (const client of this.heap.all.slice()) this.heap.remove(client);
+    this.clients.clear();
+  }
+
+  get nextUs(): number {
+    return this.isSending ? Math.min(this.heap.nextUs, this.window!.endUs) : Infinity;
+  }
+
+  pump(): 'idle' | 'more' | 'done' {
+    if (!this.isSending) return 'idle';
+    const { endUs } = this.window!;
+    const unixMs = Date.now();
+    for (let count = 0; count < burst; count++) {
+      const nowUs = this.dependencies.nowUs();
+      const { first } = this.heap;
+      const isDue = first !== undefined && first.wakeUs <= nowUs && first.wakeUs < endUs;
+      if (!isDue || nowUs > endUs + graceUs) return this.endOf(nowUs);
+      this.heap.remove(first);
+      this.goOn(first, nowUs, unixMs);
+    }
+    return 'more';
+  }
+
+  private endOf(nowUs: number): 'idle' | 'done' {
+    const { recorder, measureUs, endUs } = this.window!;
+    if (nowUs < endUs) return 'idle';
+    const { dueUs, flags } = this.tracks;
+    for (const { at, end, beginUs } of this.heap.all)
+      for (let next = at; next < end && beginUs + dueUs[next]! < endUs; next++)
+        if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & replayFlag.cancels) === 0)
+          recorder.offered += 1;
+    for (const client of this.heap.all.slice()) this.heap.remove(client);
+    this.isSending = false;
+    return 'done';
+  }
+
+  private sleep(client: ReplayedClient): void {
+    client.wakeUs = client.beginUs + this.tracks.dueUs[client.at]!;
+    this.heap.push(client);
+  }
+
+  private goOn(client: ReplayedClient, nowUs: number, unixMs: number): void {
+    const connection = this.dependencies.connection(client.sender);
+    if (connection === undefined || connection !== client.connection) {
+      this.breakOff(client);
+      return;
+    }
+    this.send(client, connection, nowUs, unixMs);
+    client.at += 1;
+    if (client.at < client.end) this.sleep(client);
+    else this.complete(client, nowUs);
+  }
+
+  private complete({ beginUs }: ReplayedClient, nowUs: number): void {
+    const { recorder, measureUs, endUs } = this.window!;
+    if (beginUs < measureUs || beginUs >= endUs) return;
+    recorder.sessions!.completed += 1;
+    recorder.sessions!.duration.record(nowUs - beginUs);
+  }
+
+  private breakOff({ at, beginUs }: ReplayedClient): void {
+    const { recorder, calls, measureUs, endUs } = this.window!;
+    if (beginUs < measureUs || beginUs >= endUs) return;
+    recorder.sessions!.brokenOff += 1;
+    calls[this.tracks.call[at]!]!.brokenOff += 1;
+  }
+
+  private send(
+    client: ReplayedClient,
+    connection: HubConnection,
+    nowUs: number,
+    unixMs: number,
+  ): void {
+    const { at, sender, wakeUs: dueUs } = client;
+    const { tracks, stamp, population } = this;
+    const number = tracks.call[at]!;
+    const flags = tracks.flags[at]!;
+    if ((flags & replayFlag.cancels) !== 0) {
+      const opened = client.streams?.get(tracks.of[at]!);
+      if (opened !== undefined) this.write(at, connection, opened, unixMs);
+      return;
+    }
+    const { index, calls, measureUs } = this.window!;
+    stamp.runId = this.plan.runId;
+    stamp.step = index;
+    stamp.source = population.firstSource + sender * population.sourcesPerSender + number;
+    stamp.warmup = dueUs < measureUs;
+    stamp.intendedUs = dueUs;
+    stamp.sentUs = nowUs;
+    const slot = this.sequences.slot(stamp.source, 0);
+    stamp.sequence = this.sequences.values[slot]!++;
+    if ((flags & replayFlag.isCancelled) !== 0)
+      (client.streams ??= new Map()).set(at, { ...stamp });
+    if ((flags & replayFlag.refused) !== 0)
+      (client.refused ??= new Set()).add(`${number} ${stamp.sequence}`);
+    const wireBytes = this.write(at, connection, stamp, unixMs);
+    if (stamp.warmup) return;
+    const counted = calls[number]!;
+    counted.offered += 1;
+    counted.sent += 1;
+    if ((flags & replayFlag.answered) !== 0) counted.expected += 1;
+    counted.payloadBytesIn += tracks.payloadBytes[at]!;
+    counted.wireBytesIn += wireBytes;
+    counted.slip.record(nowUs - dueUs);
+  }
+
+  /** Workers share the message: whatever is written into it goes into a copy, as a frame is. */
+  private write(at: number, connection: HubConnection, stamp: Stamp, unixMs: number): number {
+    const { tracks, codec } = this;
+    const { framed } = this.dependencies;
+    const { buffer, byteOffset } = tracks.bytes;
+    const shared = Buffer.from(buffer, byteOffset + tracks.at[at]!, tracks.length[at]);
+    const body = framed ? shared : Buffer.from(shared);
+    const stampAt = tracks.stampAt[at]!;
+    const holes =
+      stampAt === noStamp
+        ? []
+        : [{ kind: 'stamp', form: 'text', at: stampAt, length: stampLength } as const];
+    const template = new MessageTemplate({ body, holes }, codec, framed);
+    return template.sendTo(connection, stamp, undefined, unixMs);
+  }
+
+  override called(
+    { index }: HubConnection,
+    { target }: Invocation,
+    _nowUs: number,
+    wireBytes: number,
+  ): void {
+    this.came(index, this.callbacks.get(target.toLowerCase()), wireBytes);
+  }
+
+  override streamed(
+    { index }: HubConnection,
+    { invocationId }: StreamItem,
+    wireBytes: number,
+  ): void {
+    const call = this.callOf(invocationId, index);
+    if (call !== undefined && !this.read.warmup)
+      this.came(index, this.tracks.itemsOf[call], wireBytes);
+  }
+
+  /** Nobody can say what of it is missing: only how often it came. */
+  private came(index: number, number: number | undefined, wireBytes: number): void {
+    const { window, early } = this;
+    if (number === undefined) return;
+    if (window === undefined) {
+      early.set(number, (early.get(number) ?? 0) + 1);
+    } else if (this.clients.has(index) && this.dependencies.nowUs() >= window.measureUs) {
+      const counted = window.calls[number]!;
+      counted.came += 1;
+      counted.wireBytesOut += wireBytes;
+    }
+  }
+
+  /** Of answers with an error; those without are counted where they are read. */
+  override completed({ index }: HubConnection, message: Completion, nowUs: number): boolean {
+    const { invocationId, error } = message;
+    const number = this.callOf(invocationId, index);
+    if (number === undefined) return false;
+    const { window, read, dependencies } = this;
+    if (error === undefined || window === undefined) return true;
+    const counted = read.step === window.index ? window.calls[number]! : undefined;
+    const wasRefused = this.clients.get(index)?.refused?.delete(`${number} ${read.sequence}`);
+    if (wasRefused !== true) dependencies.recorder.error('invocation', shownText(error), counted);
+    else if (!read.warmup && counted !== undefined)
+      dependencies.recorder.delivered(
+        ...([read.step, counted, index, read.intendedUs, read.sentUs, nowUs] as const),
+      );
+    return true;
+  }
+
+  /** Number of the call whose id that is; undefined when it is none of this entry's by that connection. */
+  private callOf(invocationId: string, index: number): number | undefined {
+    const { read, population } = this;
+    if (invocationId.length !== stampLength) return undefined;
+    if (!readStamp(Buffer.from(invocationId, 'latin1'), 0, read)) return undefined;
+    const source = read.source - population.firstSource;
+    const isOurs = read.runId === this.plan.runId && source >= 0 && source < population.sources;
+    if (!isOurs || Math.floor(source / population.sourcesPerSender) !== index) return undefined;
+    return source % population.sourcesPerSender;
+  }
+
+  override lost(index: number): void {
+    const client = this.clients.get(index);
+    if (client === undefined || client.heapAt < 0) return;
+    this.heap.remove(client);
+    this.breakOff(client);
+  }
+}

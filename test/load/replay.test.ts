@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr';
+import type { Result } from '../../src/results/result';
+import { withHubHere } from '../fakes/loadHub';
+import { withFolder, type CliFolder } from './cliFolder';
+
+const times = 5;
+const posted = 4;
+const echoes = 3;
+const items = 4;
+
+/** Two clients of a chat: calls with and without an answer, one that is refused, and what they hear. */
+async function chat(url: string): Promise<void> {
+  const [ann, bob] = ['ann', 'bob'].map(() =>
+    new HubConnectionBuilder()
+      .withUrl(url, { accessTokenFactory: () => 'a-secret-token' })
+      .configureLogging(LogLevel.None)
+      .build(),
+  );
+  let heard = 0;
+  for (const one of [ann!, bob!]) {
+    one.on('MessagePosted', () => (heard += 1));
+    one.on('RecordLatency', () => (heard += 1));
+    await one.start();
+    await one.invoke('JoinRoom', 'lobby');
+  }
+  for (let message = 0; message < posted; message++) {
+    await ann!.invoke('SendMessage', 'lobby', { author: 'ann', text: `"${message}" är da` });
+    await setTimeout(20);
+  }
+  for (let message = 0; message < echoes; message++)
+    await bob!.send('Echo', { 'payload.MessageBlob': `text ${message}` });
+  await new Promise<void>((complete, error) =>
+    bob!
+      .stream('StreamingDownload', { text: 'an item' }, items, 0)
+      .subscribe({ next: () => undefined, complete, error }),
+  );
+  await assert.rejects(bob!.invoke('NoSuchMethod', 1), /does not exist/);
+  await bob!.invoke('GetHistory', 'lobby', 3);
+  while (heard < 2 * posted + echoes) await setTimeout(5);
+  for (const one of [ann!, bob!]) {
+    await one.invoke('LeaveRoom', 'lobby');
+    await one.stop();
+    assert.equal(one.state, HubConnectionState.Disconnected);
+  }
+}
+
+async function recorded(folder: CliFolder, target: string): Promise<void> {
+  const recording = folder.startHere(['record', '--target', target, '--out', 'chat']);
+  const first = await recording.said(/^\{.*\}$/m);
+  await chat((JSON.parse(first) as { url: string }).url);
+  recording.signal('SIGINT');
+  const { code, stderr } = await recording.finished;
+  assert.equal(code, 0, stderr);
+}
+
+describe('a replay', () => {
+  it(
+    'does what each client did as often as asked, and says what came',
+    withFolder((folder) =>
+      withHubHere('', async ({ url }) => {
+        await recorded(folder, url);
+        const args = ['run', 'chat.recording.jsonl', '--clients', `x${times}`, '--speed', '2'];
+        const run = await folder.run(args, { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'other-token' });
+        assert.equal(run.code, 0, run.stderr + run.stdout);
+        const result = folder.result('.signalr-bench');
+        assert.equal(result.connections.connected, 2 * times);
+        const [step] = result.steps;
+        assert.deepEqual(step!.errors, {});
+        const counts = (step!.calls ?? []).map(
+          ({ name, recorded: seen, sent, expected, received, came }) => [
+            ...[name, seen, sent, expected, received, came],
+          ],
+        );
+        const answered = (name: string, count: number): unknown[] => [
+          ...[name, count, count, count, count, undefined],
+        ];
+        const came = (name: string, count: number, least: number): void => {
+          const row = counts.find(([one]) => one === name) ?? [];
+          assert.deepEqual(row.slice(0, 5), [name, count, 0, 0, 0]);
+          assert.ok(Number(row[5]) >= least, `${name}: ${row[5]}`);
+        };
+        assert.deepEqual(counts.slice(0, 7), [
+          answered('JoinRoom', 2 * times),
+          answered('SendMessage', posted * times),
+          answered('LeaveRoom', 2 * times),
+          ['Echo', echoes * times, echoes * times, 0, 0, undefined],
+          answered('StreamingDownload', times),
+          answered('NoSuchMethod', times),
+          answered('GetHistory', times),
+        ]);
+        came('RecordLatency', echoes * times, echoes * times);
+        came('StreamingDownload items', items * times, items * times);
+        // Who writes hears it at least; all replays are in one room, those that are there at that moment.
+        came('MessagePosted', 2 * posted * times, posted * times);
+        came('OnConnected', 2 * times, 2 * times);
+        assert.equal(counts.length, 11);
+        assert.deepEqual(
+          [step!.sessions!.started, step!.sessions!.completed, step!.sessions!.brokenOff],
+          [2 * times, 2 * times, 0],
+        );
+        const other = ['config.transport=LongPolling', 'config.protocol=messagepack'];
+        const sets = [...other, 'scenario.parameters.spread=0s'].flatMap((each) => ['--set', each]);
+        const token = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'other-token' };
+        const polled = await folder.run(
+          ['run', 'chat.recording.jsonl', '--out', 'polled', '--json', ...sets],
+          token,
+        );
+        assert.equal(polled.code, 0, polled.stderr);
+        const { steps } = JSON.parse(polled.stdout) as Result;
+        assert.deepEqual(
+          steps[0]!.calls!.slice(0, 7).map(({ sent, received }) => [sent, received]),
+          [...[2, posted, 2].map((count) => [count, count]), [echoes, 0], [1, 1], [1, 1], [1, 1]],
+        );
+        const stored = folder.read(folder.onlyResult('.signalr-bench'), 'result.json');
+        assert.doesNotMatch(stored + run.stdout + run.stderr, /är da|other-token|a-secret-token/);
+      }),
+    ),
+  );
+
+  it(
+    'is refused with a sentence where there is nothing to replay, or the flags make no sense',
+    withFolder(async (folder) => {
+      const header = {
+        ...{ schema: 'signalr-bench-recording/1', target: 'http://127.0.0.1:9/chat' },
+        ...{ startedAt: '2026-11-23T10:00:00.000Z', kind: 'signalr' },
+      };
+      const opened = { t: 0, client: 1, ev: 'open', transport: 'WebSockets', protocol: 'json' };
+      const called = { type: 1, invocationId: '0', target: 'Next', arguments: [1] };
+      const lines = [
+        header,
+        { ...opened, path: '/chat', query: [] },
+        { t: 10, client: 1, ev: 'out', m: called, bytes: 60 },
+      ].map((line) => JSON.stringify(line));
+      const whole = `${lines.join('\n')}\n`;
+      folder.write('one.recording.jsonl', whole);
+      folder.write('renamed.txt', whole);
+      folder.write('empty.recording.jsonl', '');
+      folder.write('other.recording.jsonl', 'config: {}\n');
+      folder.write('header.recording.jsonl', `${lines[0]!}\n`);
+      folder.write('listened.recording.jsonl', `${lines.slice(0, 2).join('\n')}\n`);
+      folder.write('cut.recording.jsonl', whole.slice(0, -20));
+      folder.write('echo.yaml', 'config: { target: local }\n');
+      const refused = async (args: string, problem: RegExp): Promise<void> => {
+        const { code, stderr } = await folder.run(['run', ...args.split(' ')]);
+        assert.equal(code, 2, args);
+        assert.match(stderr, problem, args);
+        assert.doesNotMatch(stderr, /^ {4}at /m, args);
+      };
+      await refused('empty.recording.jsonl', /empty.recording.jsonl is empty/);
+      await refused('other.recording.jsonl', /This is no recording/);
+      await refused('header.recording.jsonl', /has no client of a SignalR hub/);
+      await refused('listened.recording.jsonl', /nothing to replay/);
+      await refused('cut.recording.jsonl', /nothing to replay|last line .* not whole/);
+      await refused('none.recording.jsonl', /none.recording.jsonl cannot be read|no such file/i);
+      const one = 'one.recording.jsonl';
+      await refused(`${one} --speed 0`, /--speed must be a number from 0.01 to 1000/);
+      await refused(`${one} --speed fast`, /--speed must be/);
+      await refused(`${one} --clients 0`, /--clients must be how often, from x1 to x1000000/);
+      await refused(`${one} --clients 10000000`, /--clients must be/);
+      await refused(`${one} --spread soon`, /--spread must be a duration/);
+      await refused(`${one} --set config.driver=sdk`, /A replay sends by our own client/);
+      await refused(
+        `renamed.txt --on hosts --bus nats://127.0.0.1:9 --agents 2`,
+        /one machine alone/,
+      );
+      await refused('echo.yaml --speed 2', /--speed belongs to the replay of a recording/);
+      for (const command of ['validate', 'estimate']) {
+        const { code, stdout, stderr } = await folder.run([command, 'renamed.txt']);
+        assert.equal(code, 2);
+        assert.match(stdout + stderr, /is a recording, not a scenario: replay it with run/);
+      }
+      // The host is not there: everything else was right.
+      const { code, stderr } = await folder.run(['run', 'renamed.txt']);
+      assert.equal(code, 3, stderr);
+    }),
+  );
+});

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { noStamp, replayBeginUs, replayFlag } from '../../../../src/plan/replayTracks';
+import {
+  readReplay,
+  replayBounds,
+  type HubProtocol,
+  type ReadReplay,
+} from '../../../../src/record/replay/readReplay';
+import type { Recording } from '../../../../src/record/recording';
+import { callsOf } from '../../../../src/usecases/sessionSteps';
+import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { stampLength } from '../../../../src/wire/message/stamp';
+import { MadeRecording } from '../analyse/madeRecording';
+
+const read = (
+  made: MadeRecording,
+  protocol: HubProtocol = 'json',
+  bounds = {},
+): Promise<ReadReplay> => readReplay(made.recording, 'x', protocol, { ...replayBounds, ...bounds });
+
+/** What the operations of a client are, as its hub would read them. */
+function sentBy({ tracks, steps }: ReadReplay, client: number, protocol: HubProtocol = 'json') {
+  const names = callsOf(steps).map(({ name }) => name);
+  const { first, at, length, stampAt, bytes, dueUs, call, flags } = tracks;
+  return Array.from(dueUs.subarray(first[client], first[client + 1]), (due, index) => {
+    const number = first[client]! + index;
+    const message = Buffer.from(bytes.subarray(at[number], at[number]! + length[number]!));
+    if (stampAt[number] !== noStamp)
+      message.fill(0x61, stampAt[number], stampAt[number]! + stampLength);
+    const codec = codecOf(protocol);
+    const span = { start: 0, end: 0, next: 0 };
+    codec.find(message, 0, message.length, span);
+    assert.equal(span.next, message.length);
+    const said = codec.read(message, span.start, span.end);
+    return [due, names[call[number]!], flags[number], said] as const;
+  });
+}
+
+const id = 'a'.repeat(stampLength);
+
+describe('readReplay', () => {
+  it('keeps each message of each client with its time, and what was answered', async () => {
+    const made = new MadeRecording();
+    made.at(1000).open(1).wait(10).call(1, 'Join', ['room']);
+    made.at(1005).open(2).wait(20).send(2, 'Typing', []);
+    made.at(1100).heard([1, 2], 'Posted', ['x']).close(1);
+    made.at(1200).call(2, 'Refused', [{ a: 'ä"' }], { error: 'no' });
+    made.at(1300).out(2, { type: 1, invocationId: 'open', target: 'Slow', arguments: [] });
+    made.at(1400).out(2, { type: 6 });
+    const replay = await read(made);
+    const { answered, refused } = replayFlag;
+    const called = { type: 1, invocationId: id };
+    assert.deepEqual(sentBy(replay, 0), [
+      [10_000, 'Join', answered, { ...called, target: 'Join', arguments: ['room'] }],
+    ]);
+    assert.deepEqual(sentBy(replay, 1), [
+      [25_000, 'Typing', 0, { type: 1, target: 'Typing', arguments: [] }],
+      [
+        ...[200_000, 'Refused', answered | refused],
+        { ...called, target: 'Refused', arguments: [{ a: 'ä"' }] },
+      ],
+      [300_000, 'Slow', 0, { ...called, target: 'Slow', arguments: [] }],
+    ]);
+    assert.deepEqual([...replay.tracks.payloadBytes], [8, 2, 14, 2]);
+    assert.equal(replay.lengthUs, 400_000);
+    assert.deepEqual(
+      callsOf(replay.steps).map(({ name, step, times }) => [
+        ...[name, step.kind === 'call' ? step.reply : step.kind, times],
+      ]),
+      [
+        ['Join', 'completion', 0.5],
+        ['Typing', 'none', 0.5],
+        ['Refused', 'completion', 0.5],
+        ['Slow', 'none', 0.5],
+        ['Posted', 'on', 1],
+      ],
+    );
+    assert.deepEqual([...replay.leftOut], []);
+  });
+
+  it('opens streams and cancels them, and counts their items', async () => {
+    const made = new MadeRecording();
+    made.open(1).at(10).stream(1, 'Count', [3], ['a', 'b', 'c']);
+    made.at(50).out(1, { type: 4, invocationId: 'ticks', target: 'Ticks', arguments: [] });
+    made.at(60).in(1, { type: 2, invocationId: 'ticks', item: 1 });
+    made.at(70).out(1, { type: 5, invocationId: 'ticks' });
+    made.at(80).in(1, { type: 3, invocationId: 'ticks' });
+    const replay = await read(made);
+    const { answered, cancels, isCancelled } = replayFlag;
+    assert.deepEqual(sentBy(replay, 0), [
+      ...[[10_000, 'Count', answered, [3]] as const].map(([due, name, flags, args]) => [
+        ...[due, name, flags, { type: 4, invocationId: id, target: 'Count', arguments: args }],
+      ]),
+      [
+        ...[50_000, 'Ticks', answered | isCancelled],
+        { type: 4, invocationId: id, target: 'Ticks', arguments: [] },
+      ],
+      [70_000, 'Ticks', cancels, { type: 5, invocationId: id }],
+    ]);
+    assert.deepEqual([...replay.tracks.of], [0, 1, 1]);
+    const names = callsOf(replay.steps).map(({ name }) => name);
+    assert.deepEqual(names, ['Count', 'Ticks', 'Count items', 'Ticks items']);
+    assert.deepEqual(replay.tracks.itemsOf, [2, 3]);
+  });
+
+  it('says what it leaves out, with how often it was seen', async () => {
+    const made = new MadeRecording();
+    made.open(1).at(10).call(1, 'Next', [1]).raw(1, 'longer than 1 MB').raw(1, 'longer than 1 MB');
+    made.out(1, { type: 1, target: 'Upload', arguments: [], streamIds: ['7'] });
+    made.out(1, { type: 2, invocationId: '7', item: 1 });
+    made.out(1, { type: 3, invocationId: '7' });
+    made.out(1, { type: 3, invocationId: 'question', result: true });
+    made.open(2, { path: '/other' }).open(3, { protocol: 'unknown' }).call(3, 'Next', []);
+    const { leftOut, opens } = await read(made);
+    assert.equal(opens.length, 1);
+    assert.deepEqual(
+      new Set(leftOut),
+      new Set([
+        ['message of a client, not understood: longer than 1 MB', 2],
+        ['call of Upload, to which the client streams', 1],
+        ['item of a stream of a client', 1],
+        ['answer of a client to a call of the server', 1],
+        ['client without a handshake', 1],
+        ['client of another hub, /other', 1],
+      ]),
+    );
+  });
+
+  it('ends at its bounds, and says so', async () => {
+    const made = new MadeRecording();
+    made.open(1);
+    for (let number = 0; number < 10; number++)
+      made.at(number).send(1, `Method${number % 4}`, ['a text of some bytes']);
+    const few = await read(made, 'json', { messages: 6 });
+    assert.equal(few.tracks.dueUs.length, 6);
+    assert.deepEqual([...few.leftOut], [['message behind the first part, which is replayed', 4]]);
+    const small = await read(made, 'json', { bytes: 200 });
+    assert.ok(small.tracks.bytes.length < 300, String(small.tracks.bytes.length));
+    const { tracks, leftOut } = await read(made, 'json', { names: 3 });
+    assert.equal(tracks.dueUs.length, 8);
+    assert.deepEqual([...leftOut], [['call of a method beyond the first 3', 2]]);
+    made.open(2);
+    const alone = await read(made, 'json', { clients: 1 });
+    assert.deepEqual([...alone.leftOut], [['client beyond 1', 1]]);
+  });
+
+  it('sends values of MessagePack in either protocol, as far as they have a form there', async () => {
+    const made = new MadeRecording();
+    made.open(1, { protocol: 'messagepack' });
+    made.at(1).send(1, 'Bytes', [{ $bytes: 'AQID' }, { $own: 1 }]);
+    made.at(2).send(1, 'Wide', [{ $integer: '18446744073709551615' }]);
+    made.at(3).send(1, 'Float', [[{ $float: 'NaN' }]]);
+    made.at(4).send(1, 'Own', [{ a: { $extension: [5, 'AQ=='] } }]);
+    made.at(5).send(1, 'Wider', [{ $integer: '28446744073709551615' }]);
+    const packed = await read(made, 'messagepack');
+    const values = sentBy(packed, 0, 'messagepack').map(
+      ([, , , message]) => (message as { readonly arguments: readonly unknown[] }).arguments,
+    );
+    assert.deepEqual(Buffer.from(values[0]![0] as Uint8Array), Buffer.from([1, 2, 3]));
+    assert.deepEqual(values[0]![1], { $own: 1 });
+    assert.deepEqual(values[1], [18446744073709551615n]);
+    assert.deepEqual(values[2], [[NaN]]);
+    assert.equal((values[3]![0] as { a: { type: number } }).a.type, 5);
+    assert.deepEqual(
+      [...packed.leftOut.keys()],
+      ['call of Wider with a whole number beyond 64 bits'],
+    );
+    const json = await read(made, 'json');
+    assert.deepEqual(
+      sentBy(json, 0).map(([, , , message]) => message),
+      [{ type: 1, target: 'Bytes', arguments: ['AQID', { $own: 1 }] }],
+    );
+    assert.equal(json.leftOut.size, 4);
+  });
+
+  it('refuses what has nothing to replay', async () => {
+    const refused = (made: Recording | MadeRecording, problem: RegExp): Promise<void> => {
+      const recording = made instanceof MadeRecording ? made.recording : made;
+      return assert.rejects(readReplay(recording, 'x.recording.jsonl', 'json'), problem);
+    };
+    await refused(new MadeRecording(), /: x.recording.jsonl has no client of a SignalR hub/);
+    await refused(
+      new MadeRecording().open(1).raw(1, 'binary'),
+      /No client .* nothing to replay. Not replayed: 1 × message of a client, not understood: binary/,
+    );
+    const { header, events } = new MadeRecording().open(1).recording;
+    await refused({ header: { ...header, kind: 'webpubsub' }, events }, /Azure Web PubSub/);
+  });
+});
+
+describe('replayBeginUs', () => {
+  it('spreads the replays of a client, and keeps clients of one replay together', () => {
+    const tracks = { clients: 2, spreadUs: 1_000_000 };
+    const begins = Array.from({ length: 8 }, (_, at) => replayBeginUs(tracks, at, 8));
+    assert.deepEqual(begins, [0, 0, 250_000, 250_000, 500_000, 500_000, 750_000, 750_000]);
+    assert.equal(replayBeginUs({ ...tracks, spreadUs: 0 }, 7, 8), 0);
+  });
+});
