@@ -6,6 +6,7 @@ import { Receiver } from '../../src/runner/receive/receiver';
 import { Recorder } from '../../src/runner/recorder';
 import type { EntrySender } from '../../src/runner/send/entrySender';
 import { ReplaySender } from '../../src/runner/send/replaySender';
+import type { MessageRows } from '../../src/runner/send/messageRows';
 import { SessionSender } from '../../src/runner/send/sessionSender';
 import { callsOf, stepsIn } from '../../src/usecases/sessionSteps';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
@@ -51,7 +52,7 @@ export function sessionPlan(
   workers = 1,
 ): Plan {
   const { connections = 10 } = changes;
-  const text = `config: { connections: ${connections} }\nscenario:\n  name: session\n  parameters:\n${parameters.replace(/^/gm, '    ')}\n`;
+  const text = `config: { connections: ${connections}, data: { file: rows.csv, take: shared } }\nscenario:\n  name: session\n  parameters:\n${parameters.replace(/^/gm, '    ')}\n`;
   const { scenario, problems } = parseScenario(text);
   assert.deepEqual(
     problems.filter(({ severity }) => severity !== 'info').map(({ message }) => message),
@@ -80,6 +81,7 @@ export class SessionBench {
     plan: Plan,
     private readonly hub: FakeHub,
     worker = 0,
+    rows?: MessageRows,
   ) {
     const populations = populationsOf(plan);
     [this.population] = populations as [Population];
@@ -104,7 +106,7 @@ export class SessionBench {
         const connection = this.connections[index]!;
         return connection.isOpen ? connection.asHub : undefined;
       },
-      ...{ members, recorder, framed: true, nowUs },
+      ...{ members, recorder, framed: true, nowUs, rows },
     });
     const { sender } = this;
     this.receiver = new Receiver(plan, populations, recorder, {

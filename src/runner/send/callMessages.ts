@@ -1,3 +1,4 @@
+import type { Row } from '../../base/rows';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   argumentBytes,
@@ -5,6 +6,7 @@ import {
   rowPlaceholders,
   withRows,
   type OwnArgument,
+  type RowsOfMessage,
 } from '../../usecases/ownArguments';
 import { argumentsOfStep, type CountedStep } from '../../usecases/sessionSteps';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -32,6 +34,13 @@ interface CallForm {
   readonly takesData: boolean;
   readonly opensStream: boolean;
   readonly isAnswered: boolean;
+}
+
+/** What a session holds for its calls. */
+export interface Held {
+  kept: KeptValues | undefined;
+  /** Of data. */
+  row: Row | undefined;
 }
 
 /** The messages of the calls of an entry's sessions: encoded once where nothing that was kept goes into them. */
@@ -75,15 +84,15 @@ export class CallMessages {
     stamp: Stamp,
     receiver: Buffer | undefined,
     source: MessageSource,
-    { asks, kept, unixMs }: { asks: boolean; kept: KeptValues | undefined; unixMs: number },
+    { asks, session, unixMs }: { asks: boolean; session: Held; unixMs: number },
   ): string | undefined {
     const form = this.forms[call]!;
     let template: MessageTemplate;
     if (form.takesKept || form.takesRows) {
       const filled = form.takesRows
-        ? withRows(form.items, this.rows!.of(source.index, form.takesData))
+        ? withRows(form.items, this.rowsFor(source.index, form, session))
         : form.items;
-      const items = form.takesKept ? withKept(filled, kept ?? nothing) : filled;
+      const items = form.takesKept ? withKept(filled, session.kept ?? nothing) : filled;
       if (typeof items === 'string') return items;
       template = this.encoded(form, items, receiver, source, asks);
       this.payloadBytes = argumentBytes(items);
@@ -100,6 +109,15 @@ export class CallMessages {
     }
     this.wireBytes = template.sendTo(connection, stamp, receiver, unixMs, source);
     return undefined;
+  }
+
+  /** A row that calls share is that of the session from its first call on which needs one. */
+  private rowsFor(sender: number, { takesData }: CallForm, session: Held): RowsOfMessage {
+    if (!takesData) return this.rows!.of(sender, false);
+    const held = session.row;
+    const rows = this.rows!.of(sender, held === undefined);
+    session.row ??= rows.data;
+    return held === undefined ? rows : { ...rows, data: held };
   }
 
   private encoded(

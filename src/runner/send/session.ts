@@ -1,3 +1,4 @@
+import type { Row } from '../../base/rows';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { CallRecorder, EntryRecorder } from '../recorder';
 import type { Draw } from '../../plan/intervals';
@@ -66,6 +67,7 @@ export class Session {
   /** Arguments of the latest of each event that something is kept of. */
   eventArguments: (readonly unknown[] | undefined)[] | undefined;
   kept: Map<string, unknown> | undefined;
+  row: Row | undefined;
   readonly rounds: Int32Array;
   readonly roundsUs: Float64Array;
   /** Due times of sessions that this one keeps from beginning. */

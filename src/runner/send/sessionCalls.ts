@@ -177,7 +177,7 @@ export class SessionCalls {
     unixMs: number,
     expects: boolean,
   ): string | undefined {
-    const { window, sender, connection, dueUs, kept } = session;
+    const { window, sender, connection, dueUs } = session;
     const { stamp, population, dependencies, source, sequences } = this;
     const { members } = dependencies;
     const call = this.calls[number]!;
@@ -208,7 +208,7 @@ export class SessionCalls {
     const slot = sequences.slot(stamp.source, 0);
     stamp.sequence = sequences.values[slot]!;
     const asks = !call.waits && this.asks(sender, number);
-    const options = { asks, kept, unixMs };
+    const options = { asks, session, unixMs };
     const missing = this.messages.send(number, connection!, stamp, receiver, source, options);
     if (missing !== undefined) return missing;
     sequences.values[slot] = stamp.sequence + 1;

@@ -240,6 +240,7 @@ export class SessionSender extends EntrySender {
     session.events = 0;
     session.eventArguments = undefined;
     session.kept?.clear();
+    session.row = undefined;
   }
 
   /** Does what is due of it, until it has to wait. */

@@ -225,7 +225,7 @@ export const dataKeys = listOf({
   ),
   take: choice(
     { choices: ['connection', 'shared'], default: 'connection' },
-    'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next. After the last row comes the first.',
+    'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next, and a session one for all its calls. After the last row comes the first.',
   ),
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { MessageRows } from '../../../../src/runner/send/messageRows';
 import {
   answering,
   completion,
@@ -161,6 +162,38 @@ steps:
     const bench = new SessionBench(plan, answering(1000, answer)).run(5000);
     const { args } = bench.calls.find(({ target }) => target === 'Use')!;
     assert.deepEqual(args, [7, 'is 7', { deep: [answer] }, '{text:1KB} "quoted"']);
+  });
+
+  it('takes one of the rows that are shared, for all its calls', () => {
+    const plan = sessionPlan(
+      `sessionInterval: 2s
+steps:
+  - { call: Look }
+  - { call: Order, arguments: ['{data.id}'] }
+  - { repeat: 2, steps: [{ call: Pay, arguments: ['{data.id}', '{data.price}'], reply: none }] }`,
+      one,
+    );
+    const data = {
+      rows: [
+        { id: 'a', price: 1 },
+        { id: 'b', price: 2 },
+        { id: 'c', price: 3 },
+      ],
+      shared: true,
+    };
+    const own = { valuesOf: () => undefined, dataOf: () => undefined };
+    const rows = new MessageRows(own, data, plan, 0);
+    const bench = new SessionBench(plan, answering(1000), 0, rows).run(8000);
+    const session = (id: string, price: number): unknown[][] => [
+      ['Look'],
+      ['Order', id],
+      ['Pay', id, price],
+      ['Pay', id, price],
+    ];
+    assert.deepEqual(
+      bench.calls.map(({ target, args }) => [target, ...args]),
+      [...session('a', 1), ...session('b', 2), ...session('c', 3), ...session('a', 1)],
+    );
   });
 
   it('says at which call a value was missing, and breaks off there', () => {
