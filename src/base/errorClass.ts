@@ -37,13 +37,14 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   dns: 'Correct the host name in the target.',
   tls: 'Name the certificate authority with `caFile`, or switch the check off with `insecureTls: true`; where the server wants a certificate of the client, give `certFile` and `keyFile`; for a port without TLS write http://.',
   timeout:
-    'See whether the server is alive and answers; raise `connectTimeout` where it is only slow.',
+    'See whether the server is alive and answers; raise `connectTimeout` where it is only slow, or `identities.timeout` where that is a token endpoint.',
   reset: 'See the log of the server; a port that wants TLS needs https://.',
   unauthorized:
     'Check the access key of a connection string, or the role of who has signed in; else give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
   notFound:
     'From negotiate, or without one: correct the path of the hub in the target, such as /signalrbench. From a later request: the connection id was too old, or of another instance; lower `connectInFlight`, and let each client reach one instance.',
-  throttled: 'Lower `arrivingRate`, or use a larger size of the service.',
+  throttled:
+    'Lower `arrivingRate`, or use a larger size of the service; where a token endpoint refuses, lower `identities.rate`.',
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
   upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',
   handshake:

@@ -23,8 +23,10 @@ import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
 import { repeatsIn, stepCount } from '../scenario/steps';
 import { scenarioAt } from '../scenario/searched';
+import type { Parameters } from '../usecases/parameters';
 import { withTexts } from '../scenario/target/targetKinds';
 import {
+  redactArgument,
   redactBody,
   redacted,
   redactHeader,
@@ -285,8 +287,33 @@ export function redactScenario(scenario: Scenario): Scenario {
       upstream: { ...upstream, publicUrl: redactUrl(upstream.publicUrl) },
     }),
     ...(observe && { observe: observe.map(redactObserve) }),
+    entries: scenario.entries.map((entry) => ({
+      ...entry,
+      parameters: Object.fromEntries(
+        Object.entries(entry.parameters).map(([name, value]) => [
+          name,
+          redactParameter(name, value),
+        ]),
+      ),
+    })),
   };
 }
+
+/** Arguments are JSON text, and stand in steps of a session. */
+function redactParameter(name: string, value: Parameters[string]): Parameters[string] {
+  if (typeof value !== 'string') return value;
+  if (name === 'arguments' || name === 'streamingItems')
+    return JSON.stringify(redactArguments(JSON.parse(value)));
+  if (name !== 'steps') return value;
+  return JSON.stringify(
+    JSON.parse(value, (key: string, member: unknown) =>
+      key === 'arguments' ? redactArguments(member) : member,
+    ),
+  );
+}
+
+const redactArguments = (value: unknown): RowValue =>
+  redactValues(value as RowValue, '', redactArgument);
 
 function redactObserve(one: ObserveSpec): ObserveSpec {
   if (one.kind !== 'prometheus') return one;
@@ -321,15 +348,14 @@ function redactIdentities(spec: IdentitiesSpec): IdentitiesSpec {
   }
 }
 
-function redactValues(value: RowValue, name = ''): RowValue {
-  if (typeof value === 'string')
-    return isSecretName(name) ? redactSecret(value) : redactWords(value);
+function redactValues(value: RowValue, name = '', redact = redactSecret): RowValue {
+  if (typeof value === 'string') return isSecretName(name) ? redact(value) : redactWords(value);
   if (Array.isArray(value))
-    return (value as readonly RowValue[]).map((item) => redactValues(item, name));
+    return (value as readonly RowValue[]).map((item) => redactValues(item, name, redact));
   if (typeof value !== 'object' || value === null)
     return isSecretName(name) && typeof value === 'number' ? redacted : value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, redactValues(member, key)]),
+    Object.entries(value).map(([key, member]) => [key, redactValues(member, key, redact)]),
   );
 }
 

@@ -34,6 +34,13 @@ export function redactSecret(value: string): string {
   return value === '' || isOpen ? value : redacted;
 }
 
+/** In arguments of calls any name in braces is filled later, such as that of a kept value. */
+const inArguments = /\{[A-Za-z]\w{0,39}(?::[^{}\s]{1,20})?\}/g;
+
+/** The same for an argument of a call. */
+export const redactArgument = (value: string): string =>
+  redactSecret(value.replace(inArguments, '{index}')) === redacted ? redacted : value;
+
 /** A URL without literal user info, query values and fragment. Lists of URLs are not understood. */
 export function redactUrl(url: string): string {
   const [open = ''] = url

@@ -9,10 +9,12 @@ import {
   type Pair,
 } from 'yaml';
 import { isSecretName } from '../base/secretName';
+import { allParameters } from '../scenario/keys/scenarioKeys';
 import { applyOverrides, type Override } from '../scenario/read/overrides';
 import { pipelineAsScenario } from '../scenario/seed/pipelineFile';
 import { createReading } from '../scenario/text/scenarioReading';
 import {
+  redactArgument,
   redactBody,
   redacted,
   redactHeader,
@@ -105,6 +107,9 @@ function keysOf(path: readonly unknown[], scalar: unknown): string[] {
   return pairs.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
 }
 
+const isArgument = (keys: readonly string[]): boolean =>
+  keys.includes('arguments') || keys.includes('streamingItems');
+
 function redactScalar(keys: readonly string[], value: string): string {
   const name = keys.at(-1);
   if (name === undefined) return value;
@@ -115,6 +120,10 @@ function redactScalar(keys: readonly string[], value: string): string {
     if (name === 'body' || name === 'command') return redactBody(value);
     if (parent === 'env' || (parent === 'identities' && name === 'key')) return redactSecret(value);
   }
-  if (parent === 'query' || isSecretName(name)) return redactSecret(value);
+  if (parent === 'query') return redactSecret(value);
+  // Names of our own, and paths by which values are found, which others have named.
+  if (parent === 'parameters' && allParameters.has(name)) return redactWords(value);
+  if (parent === 'keep') return redactWords(value);
+  if (isSecretName(name)) return (isArgument(keys) ? redactArgument : redactSecret)(value);
   return redactWords(value);
 }

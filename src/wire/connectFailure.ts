@@ -56,6 +56,9 @@ export class LeavesLoopback extends ConnectFailure {
   }
 }
 
+/** Nobody has given the connection an identity: another try would find none either, until it is asked for again. */
+export class NoIdentity extends ConnectFailure {}
+
 /** Classes that another try may cure. */
 const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'refused',
@@ -73,7 +76,8 @@ export function mayRetry(failure: ConnectFailure): boolean {
   // Who does not know a connection id, too old or of another instance, may know the next.
   if (failure.errorClass === 'notFound')
     return failure instanceof StatusFailure && failure.hasNegotiated;
-  return passing.has(failure.errorClass) && !(failure instanceof LeavesLoopback);
+  if (failure instanceof LeavesLoopback || failure instanceof NoIdentity) return false;
+  return passing.has(failure.errorClass);
 }
 
 const bySystemCode: Readonly<Record<string, ErrorClass>> = {

@@ -9,7 +9,7 @@ import type {
 } from '../../base/endpoint';
 import { filledText, type PersonalFacts } from '../../base/personalText';
 import type { Row, RowValue } from '../../base/rows';
-import { ConnectFailure } from '../connectFailure';
+import { NoIdentity } from '../connectFailure';
 import { renewalLeadMs, signingKey } from './signingKey';
 
 /** What one connection opens with. */
@@ -42,7 +42,7 @@ export class PersonalEndpoints {
     else this.rows = identities && [...identities.rows];
   }
 
-  /** @throws ConnectFailure for an identity that nobody has given its values */
+  /** @throws NoIdentity for one that nobody has given its values */
   async of(index: number): Promise<OwnEndpoint> {
     const { personal, common } = this;
     if (personal === undefined) return { endpoint: common };
@@ -95,7 +95,7 @@ export class PersonalEndpoints {
     if (signer !== undefined) return signer.sign(...this.numbered(index, signer), nowMs);
     if (rows === undefined) return {};
     const { values, expiresMs, failed } = rows[index % rows.length]!;
-    if (failed !== undefined) throw new ConnectFailure(failed.errorClass, failed.message);
+    if (failed !== undefined) throw new NoIdentity(failed.errorClass, failed.message);
     return { identity: values, expiresMs };
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { parseScenario } from '../../../src/scenario/parseScenario';
+import { redactScenario } from '../../../src/results/completeResult';
 import { redactedKeys, scenarioCopy } from '../../../src/results/scenarioCopy';
 
 describe('scenarioCopy', () => {
@@ -84,6 +85,40 @@ describe('scenarioCopy', () => {
     const text =
       'config:\n  connectionString: ${secret:conn}\n  headers: { Authorization: "Bearer ${env:T}" }\n';
     assert.equal(scenarioCopy(text), text);
+  });
+
+  it('keeps all of a session that is no secret, whatever it is called', () => {
+    const text = [
+      'config: { target: local }',
+      'scenario:',
+      '  name: session',
+      '  parameters:',
+      '    sessionInterval: 30s',
+      '    sharedGroups: tokens',
+      '    steps:',
+      '      - call: SignIn',
+      '        arguments: [{ password: "{identity.password}" }]',
+      "        keep: { token: '$.token', sessionId: '$.id' }",
+      '      - call: Ask',
+      '        arguments: [{ token: "Bearer {token}", sessionId: "{sessionId}" }]',
+      '',
+    ].join('\n');
+    assert.equal(scenarioCopy(text), text);
+    const literal = text.replace('Bearer {token}', 'literal {token}');
+    assert.match(scenarioCopy(literal), /token: "?\(redacted\)"?, sessionId: "\{sessionId\}"/);
+    const { entries } = redactScenario(parseScenario(literal).scenario!);
+    assert.deepEqual(JSON.parse(String(entries[0]!.parameters['steps'])), [
+      {
+        ...{ kind: 'call', method: 'SignIn', arguments: [{ password: '{identity.password}' }] },
+        ...{ reply: 'completion', receivers: 'self', group: 'none', withinMs: 30_000 },
+        keep: { token: '$.token', sessionId: '$.id' },
+      },
+      {
+        ...{ kind: 'call', method: 'Ask' },
+        arguments: [{ token: '(redacted)', sessionId: '{sessionId}' }],
+        ...{ reply: 'completion', receivers: 'self', group: 'none', withinMs: 30_000, keep: {} },
+      },
+    ]);
   });
 
   it('leaves what a message says as it is', () => {

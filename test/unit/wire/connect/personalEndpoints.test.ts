@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, verify, type KeyObject } from 'node:cr
 import type { Endpoint, PersonalEndpoint, SigningRule } from '../../../../src/base/endpoint';
 import { identityNames, personalText } from '../../../../src/base/personalText';
 import { PersonalEndpoints } from '../../../../src/wire/connect/personalEndpoints';
-import { ConnectFailure } from '../../../../src/wire/connectFailure';
+import { ConnectFailure, mayRetry } from '../../../../src/wire/connectFailure';
 import { endpointOf } from '../../../fakes/endpoint';
 
 const parts = (text: string) => personalText(text, identityNames).parts;
@@ -137,7 +137,8 @@ describe('the endpoint of one connection', () => {
     assert.equal((await endpoints.of(2)).renewAtMs, 88_000);
     await assert.rejects(
       endpoints.of(1),
-      (error) => error instanceof ConnectFailure && error.errorClass === 'timeout',
+      (error) =>
+        error instanceof ConnectFailure && error.errorClass === 'timeout' && !mayRetry(error),
     );
     endpoints.renewed([[0, { values: { token: 'T9' }, expiresMs: 40_500 }]]);
     const { endpoint, renewAtMs } = await endpoints.of(0);
