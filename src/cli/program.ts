@@ -65,6 +65,12 @@ const notInCluster = (...option: [string, string, ((text: string) => unknown)?])
 const here = (flags: string, description: string): PlacedOption =>
   new PlacedOption(['here'], flags, description);
 
+const processes = (): Option =>
+  new Option(
+    '--processes <n>',
+    'processes that share the load, with one worker each; auto: as many as it takes',
+  ).argParser((text) => (text === 'auto' ? 0 : wholeNumber(0, 256)(text)));
+
 const addRun: Add = (program, carryOut) => {
   const run = withExample(
     program.command('run'),
@@ -85,6 +91,7 @@ const addRun: Add = (program, carryOut) => {
       'worker threads; default: one less than the cores',
       wholeNumber(1, 256),
     )
+    .addOption(processes())
     .addOption(
       new Option(
         '--search [what]',

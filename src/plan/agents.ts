@@ -8,6 +8,10 @@ type Shared = Pick<Plan, 'agents' | 'workers'>;
 
 export const agentsOf = ({ agents = 1 }: Pick<Plan, 'agents'>): number => agents;
 
+/** Whether what one agent has sent may come to another whose clock differs. */
+export const haveOwnClocks = (plan: Pick<Plan, 'agents' | 'oneClock'>): boolean =>
+  agentsOf(plan) > 1 && plan.oneClock !== true;
+
 /** Of each agent. */
 const workersEach = (plan: Shared): number => plan.workers.length / agentsOf(plan);
 

@@ -17,6 +17,8 @@ interface PlanOptions {
   readonly workers: number;
   /** Processes, on one machine or several, that have as many workers each; absent: one. */
   readonly agents?: number;
+  /** See {@link Plan}. */
+  readonly oneClock?: true;
   readonly seed: number;
   /** Marks this run's messages among those of others, 32 bits; to be drawn anew for each run. */
   readonly runId: number;
@@ -37,18 +39,10 @@ const bySubprotocol = {
  *   `session-agents` when sessions join groups on several agents
  */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
-  const { agents = 1 } = options;
-  if (agents > 1 && asksTimeToAll(scenario))
-    throw new ExpectedError(
-      'time-to-all-agents',
-      'The time until a message has reached all its receivers is measured by one agent only: take one agent, or leave timeToAll and its objectives out.',
-    );
+  const { agents = 1, oneClock } = options;
+  const refusal = agents > 1 ? whyOneProcess(scenario, oneClock ? 'process' : 'agent') : undefined;
+  if (refusal !== undefined) throw refusal;
   const entries = scenario.entries.map(planEntryOf);
-  if (agents > 1 && entries.some(({ run }) => run.session?.joins === true))
-    throw new ExpectedError(
-      'session-agents',
-      'Who is in a group between two calls of a session is known to one agent only: take one agent, or write group: none at the calls that join, so that all connections are in their groups all the time.',
-    );
   const most = Math.min(options.workers, scenario.connections);
   const workers = agents * Math.max(1, Math.floor(most / agents));
   const mode = scenario.arrivingBatchMode;
@@ -94,13 +88,31 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     ...arrivalsOf(scenario),
     ...(asksTimeToAll(scenario) && { timeToAll: true as const }),
     slo: scenario.slo,
-    ...(agents > 1 && { agents }),
+    ...(agents > 1 && { agents, ...(oneClock && { oneClock: true as const }) }),
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
       worker,
       workers,
       connectInFlight,
     })),
   };
+}
+
+/** What of a scenario only a single agent can measure, as it is called there; undefined where there is nothing. */
+export function whyOneProcess(
+  scenario: Scenario,
+  one: 'agent' | 'process',
+): ExpectedError | undefined {
+  if (asksTimeToAll(scenario))
+    return new ExpectedError(
+      'time-to-all-agents',
+      `The time until a message has reached all its receivers is measured by one ${one} only: take one ${one}, or leave timeToAll and its objectives out.`,
+    );
+  if (scenario.entries.some((entry) => planEntryOf(entry).run.session?.joins === true))
+    return new ExpectedError(
+      'session-agents',
+      `Who is in a group between two calls of a session is known to one ${one} only: take one ${one}, or write group: none at the calls that join, so that all connections are in their groups all the time.`,
+    );
+  return undefined;
 }
 
 /** The modes that open by batches or limit the connects in flight themselves must not be held back. */

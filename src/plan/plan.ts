@@ -121,5 +121,7 @@ export interface Plan extends Pick<
   readonly slo: Slo;
   /** Processes that generate the load, as many workers in each; absent: one. `agents.ts` says whose is whose. */
   readonly agents?: number;
+  /** They are processes of one machine, with one worker each, and read the same clock. */
+  readonly oneClock?: true;
   readonly workers: readonly WorkerPlan[];
 }

@@ -37,6 +37,16 @@ export interface ClockOrder {
   readonly offsetUs: number;
 }
 
+/** What a worker in a process of its own says, whose first message is its {@link WorkerStart}: orders follow. */
+export interface ProcessReport {
+  /** Absent: nothing but the numbers. */
+  readonly fact?: FromWorker;
+  /** Connections of it that take part. */
+  readonly open: number;
+  /** CPU time of the process since it began, microseconds. */
+  readonly cpuUs: number;
+}
+
 /** Orders to a worker. Times are microseconds since the run's origin, by the clock of whoever leads the run. */
 export type ToWorker =
   /** Open the worker's share of connections `from` … `to` − 1, the first one not before `atUs`. */
@@ -112,7 +122,7 @@ export type FromWorker =
 export type FactOf<Type extends FromWorker['type']> = Extract<FromWorker, { readonly type: Type }>;
 
 /**
- * Where the workers of a run are: threads of this process, or whatever else takes orders and reports facts. Each worker
+ * Where the workers of a run are: threads of this process, processes of their own, or whatever else takes orders and reports facts. Each worker
  * gets the orders in the order in which they were given, and its facts come in the order in which it reported them.
  */
 export interface WorkerHost {

@@ -194,7 +194,7 @@ export class Recorder {
     targets = 0,
     private readonly targetOf: (connection: number) => number = () => 0,
     private readonly entries = 1,
-    private readonly severalAgents = false,
+    private readonly severalClocks = false,
     /** Of each entry: how many calls its sessions have. */
     private readonly calls: readonly number[] = [],
   ) {
@@ -237,7 +237,7 @@ export class Recorder {
     }
     counted.latency.record(nowUs - intendedUs);
     counted.sendLatency.record(nowUs - sentUs);
-    if (!this.severalAgents) return;
+    if (!this.severalClocks) return;
     if (fromAgent === undefined) counted.latencySameAgent.record(nowUs - intendedUs);
     else if (nowUs < sentUs) {
       counted.negative += 1;

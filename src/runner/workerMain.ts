@@ -1,47 +1,106 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FromWorker, ToWorker } from '../protocol/worker';
+import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../protocol/worker';
 import { machineClock, steeredClock } from './machineClock';
-import { SharedMembers, type ThreadStart } from './prepare/sharedMembers';
+import {
+  memoryOf,
+  openConnections,
+  SharedMembers,
+  type MemberMemory,
+  type ThreadStart,
+} from './prepare/sharedMembers';
 import { SharedReach } from './prepare/sharedReach';
 import type { SessionParts } from './send/entrySender';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
-// Entry of the worker bundle: a thread around a WorkerRun, nothing else.
-const port = parentPort;
-if (port === null) throw new Error('this script runs as a worker thread only');
+// Entry of the worker bundle: a thread or a process around a WorkerRun, nothing else.
+
+/** To whoever leads. */
+interface Link {
+  /** `sent` is called once it is on its way. */
+  post(fact: FromWorker, sent?: () => void): void;
+  onOrder(take: (order: ToWorker) => void): void;
+}
 
 type MembershipGiven = Parameters<WorkerSurroundings['membership']>;
 
-const start = workerData as ThreadStart;
-const napCell = new Int32Array(new SharedArrayBuffer(4));
-const surroundings: WorkerSurroundings = {
-  clock: start.clock === undefined ? machineClock() : steeredClock(machineClock(), start.clock),
-  nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
-  membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
-  reach: start.reach && new SharedReach(start.reach),
-  rows: start.rows,
-};
+/** From the end of its work; sockets that still shake hands must not keep it. */
+const goodbyeMs = 200;
+/** Between two looks at how many connections take part, where it matters when they are back. */
+const lookMs = 20;
 
-/** An uncaught error ends the thread, and the main side sees it with its stack. */
+/** An uncaught error ends thread or process, and the main side sees it with its stack. */
 const failed = (error: unknown): void => {
   setImmediate(() => {
     throw error;
   });
 };
 
-function begin(sessions: SessionParts | undefined): void {
-  const run = new WorkerRun(start, { ...surroundings, sessions }, (fact: FromWorker) => {
-    port!.postMessage(fact);
-    // Sockets that still shake hands must not keep the thread.
-    if (fact.type === 'closed') setTimeout(() => process.exit(0), 200);
-  });
-  port!.on('message', (order: ToWorker) => void run.handle(order).catch(failed));
-  port!.postMessage({ type: 'ready' } satisfies FromWorker);
+function work(start: ThreadStart, link: Link): void {
+  const napCell = new Int32Array(new SharedArrayBuffer(4));
+  const surroundings: WorkerSurroundings = {
+    clock: start.clock === undefined ? machineClock() : steeredClock(machineClock(), start.clock),
+    nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
+    membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
+    reach: start.reach && new SharedReach(start.reach),
+    rows: start.rows,
+  };
+  const begin = (sessions: SessionParts | undefined): void => {
+    const run = new WorkerRun(start, { ...surroundings, sessions }, (fact: FromWorker) => {
+      if (fact.type === 'closed')
+        link.post(fact, () => setTimeout(() => process.exit(0), goodbyeMs));
+      else link.post(fact);
+    });
+    link.onOrder((order) => void run.handle(order).catch(failed));
+    link.post({ type: 'ready' });
+  };
+  // Only sessions need what is loaded for them.
+  if (start.plan.entries.some(({ run }) => run.session !== undefined))
+    import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js')
+      .then((senders) => begin(senders))
+      .catch(failed);
+  else begin(undefined);
 }
 
-// Only sessions need what is loaded for them.
-if (start.plan.entries.some(({ run }) => run.session !== undefined))
-  import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js')
-    .then((senders) => begin(senders))
-    .catch(failed);
-else begin(undefined);
+function reportOf(memory: MemberMemory, fact?: FromWorker): ProcessReport {
+  const { user, system } = process.cpuUsage();
+  return { ...(fact && { fact }), open: openConnections(memory), cpuUs: user + system };
+}
+
+function workAsProcess(start: WorkerStart): void {
+  const { plan } = start;
+  const memory = memoryOf(plan);
+  const send = (report: ProcessReport, sent = (): void => undefined): void => {
+    // A lead that is gone is noticed by the end of its link.
+    process.send!(report, undefined, undefined, () => sent());
+  };
+  const link: Link = {
+    post: (fact, sent) => send(reportOf(memory, fact), sent),
+    onOrder: (take) => process.on('message', (order) => take(order as ToWorker)),
+  };
+  if (plan.life !== undefined) {
+    let open = 0;
+    setInterval(() => {
+      if (openConnections(memory) === open) return;
+      open = openConnections(memory);
+      send(reportOf(memory));
+    }, lookMs).unref();
+  }
+  work({ ...start, memory }, link);
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  work(workerData as ThreadStart, {
+    post: (fact, sent) => {
+      port.postMessage(fact);
+      sent?.();
+    },
+    onOrder: (take) => port.on('message', take),
+  });
+} else if (process.send !== undefined) {
+  process.once('message', (start) => workAsProcess(start as WorkerStart));
+  // Without a lead there is nothing to do. A signal to all processes of a terminal is for the lead, which ends its workers.
+  process.once('disconnect', () => process.exit(0));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => undefined);
+} else throw new Error('this script runs as a worker only, on a thread or as a process of a run');

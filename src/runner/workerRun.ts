@@ -1,7 +1,7 @@
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
-import { agentOfWorker, agentsOf } from '../plan/agents';
+import { agentOfWorker, agentsOf, haveOwnClocks } from '../plan/agents';
 import { targetOf } from '../plan/draws';
 import type { PlanStep } from '../plan/plan';
 import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
@@ -92,7 +92,8 @@ export class WorkerRun implements Driven {
     const calls = plan.entries.map(({ run: { session } }) =>
       session === undefined ? 0 : callsOf(stepsIn(session)).length,
     );
-    const recorder = new Recorder(targets, target, plan.entries.length, several, calls);
+    const clocks = haveOwnClocks(plan);
+    const recorder = new Recorder(targets, target, plan.entries.length, clocks, calls);
     this.recorder = recorder;
     const populations = (this.populations = populationsOf(plan));
     const changes = (this.changes = several ? new MemberChanges() : undefined);

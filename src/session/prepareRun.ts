@@ -44,8 +44,6 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
   ) => Promise<Result>;
   readonly writeCounters: typeof writeCounters;
   readonly workerScript: string;
-  /** Processes that wait for the run; absent: it stays in this one. */
-  readonly agents?: number;
 }
 
 /** Only the start is left: the target is open, and the folder is made. */

@@ -36,6 +36,8 @@ export interface LoadTest {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly slo?: Readonly<Record<string, unknown>>;
   readonly workers?: number;
+  /** With one worker each, in place of threads. */
+  readonly processes?: number;
   readonly keepGoing?: boolean;
   /** Path of the script the worker threads run. */
   readonly workerScript?: string;
@@ -115,7 +117,7 @@ export const loadRun = (test: LoadTest): Promise<LoadResult> =>
 /** @param env what references to the environment stand for */
 export async function runScenario(
   scenario: Scenario,
-  test: Pick<LoadTest, 'workers' | 'workerScript' | 'keepGoing' | 'during'> = {},
+  test: Pick<LoadTest, 'workers' | 'processes' | 'workerScript' | 'keepGoing' | 'during'> = {},
   env: Readonly<Record<string, string>> = {},
 ): Promise<LoadResult> {
   const target = await openTarget(scenario, {
@@ -124,7 +126,11 @@ export async function runScenario(
     readFile: (file) => readFile(file, 'utf8'),
   });
   const runId = (process.pid << 8) + (runs += 1);
-  const plan = buildPlan(scenario, { workers: test.workers ?? 1, seed: scenario.seed, runId });
+  const { processes } = test;
+  const plan = buildPlan(scenario, {
+    ...{ workers: processes ?? test.workers ?? 1, seed: scenario.seed, runId },
+    ...(processes !== undefined && { agents: processes, oneClock: true }),
+  });
   const startedMs = performance.now();
   const run = startRun(plan, target, {
     workerScript: test.workerScript ?? workerScript,

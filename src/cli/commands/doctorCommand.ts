@@ -115,7 +115,7 @@ function reportLines(report: Report): Line[] {
   return [
     row('Node', `${report.node} on ${report.platform}`),
     row('cores', formatCount(report.cores)),
-    row('file descriptors', `${connections(fileDescriptors)}, one for each connection`),
+    row('file descriptors', `${connections(fileDescriptors)} a process, one for each connection`),
     row('local ports', `${connections(localPorts)}, one for each connection to an address`),
     row('ceiling', `about ${formatCount(perSecond)} msg/s on one core, ${cpu} per message`),
     ...(report.target ? [{ text: '' }, ...targetLines(report.target)] : []),

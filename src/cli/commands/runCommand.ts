@@ -38,6 +38,8 @@ export interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags {
   readonly json?: boolean;
   readonly seed?: number;
   readonly workers?: number;
+  /** 0: as many as it takes. */
+  readonly processes?: number;
   /** How often the steps are run. */
   readonly repeat?: number;
   /** A step that fails does not end the run. */
@@ -196,10 +198,11 @@ async function baselineOf(
 
 /** Flags that stand for a key come after `--set`, so that they win. */
 function overridesOf(flags: RunFlags): Override[] {
-  const { set = [], target, seed, workers, repeat, agents, search, budget, precision } = flags;
+  const { set = [], target, seed, workers, processes, repeat, agents, search } = flags;
+  const { budget, precision } = flags;
   const named = {
     ...{ 'config.target': target, 'config.seed': seed, 'config.workers': workers },
-    ...{ 'config.repeat': repeat, 'config.agents': agents },
+    ...{ 'config.processes': processes, 'config.repeat': repeat, 'config.agents': agents },
     ...(search === true && { search: '' }),
     ...(search === false && { search: 'false' }),
     ...(typeof search === 'string' && { 'search.of': search }),

@@ -23,6 +23,7 @@ import {
   type RunOrder,
   type RunSubjects,
 } from '../messages';
+import { ReportedCpu } from '../../runner/lead/reportedCpu';
 import { answerOf, putMembers } from './gatherAgents';
 
 /** Source: decision record on several machines, "Merging and losing". */
@@ -51,12 +52,6 @@ const statusOf: Readonly<Record<AgentState, AgentProgress['status']>> = {
   ...{ final: 'done', left: 'left', lost: 'lost' },
 };
 
-interface CpuMark {
-  readonly fromUs: number;
-  cpuUs: number;
-  isMet: boolean;
-}
-
 class Agent {
   state: AgentState = 'joined';
   readonly ready = new Set<number>();
@@ -69,10 +64,7 @@ class Agent {
   beats = 0;
   behindSinceMs: number | undefined;
   open = 0;
-  cpuUs = 0;
-  /** Run time of the last sample, and what was used until the first one of a time. */
-  sampledUs = 0;
-  cpuMark: CpuMark | undefined;
+  readonly cpu = new ReportedCpu();
   clockErrorUs = 0;
   mostClockErrorUs = 0;
   clockJumps = 0;
@@ -90,12 +82,7 @@ class Agent {
   }
 
   sampled({ tick, clock, atUs }: WorkerSample): void {
-    this.sampledUs = Math.max(this.sampledUs, atUs);
-    const mark = this.cpuMark;
-    if (mark?.isMet === false && atUs >= mark.fromUs) {
-      mark.cpuUs = this.cpuUs;
-      mark.isMet = true;
-    }
+    this.cpu.sampled(atUs);
     this.lastTick = Math.max(this.lastTick, tick);
     if (clock === undefined) return;
     this.mostClockErrorUs = Math.max(this.mostClockErrorUs, clock.errorUs);
@@ -281,13 +268,9 @@ export class AgentHosts implements WorkerHost {
     return this.list.reduce((sum, agent) => sum + (agent.isHere ? agent.open : 0), 0);
   }
 
-  /** Workers report at the border of a step: what an agent had used then comes with that. */
   measureCpu(fromUs: number): () => number {
-    const before = this.list.map((agent) => {
-      agent.cpuMark = { fromUs, cpuUs: agent.cpuUs, isMet: agent.sampledUs >= fromUs };
-      return agent.cpuMark;
-    });
-    return () => this.list.reduce((sum, { cpuUs }, at) => sum + cpuUs - before[at]!.cpuUs, 0);
+    const each = this.list.map(({ cpu }) => cpu.from(fromUs));
+    return () => each.reduce((sum, usedUs) => sum + usedUs(), 0);
   }
 
   order(order: ToWorker): void {
@@ -420,7 +403,7 @@ export class AgentHosts implements WorkerHost {
     if ('final' in said) this.sayAlive({ taken: this.taken });
     if (!agent.isHere) return;
     agent.open = open;
-    agent.cpuUs = cpuUs;
+    agent.cpu.reported(cpuUs);
     if ('fact' in said) {
       const { worker, fact, moved } = said;
       if (moved !== undefined) this.pass(agent, worker, { ...moved, type: 'moved' });

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { buildRunPlan, connectInFlightOf } from '../../plan/buildPlan';
+import { buildRunPlan, connectInFlightOf, whyOneProcess } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
@@ -31,39 +31,90 @@ export async function machineLimits(): Promise<MachineLimits> {
   return { cores: availableParallelism(), fileDescriptors, localPorts };
 }
 
+/** What a run asks of the machine; `workers` are those of all processes. */
+interface RunNeeds extends Pick<Plan, 'connections' | 'connectInFlight'> {
+  readonly workers: readonly unknown[];
+  /** With as many descriptors each, and one worker; absent: one, with all workers. */
+  readonly processes?: number;
+  /** A server of the run's own takes the connections: a single process. */
+  readonly startsServer?: boolean;
+}
+
 /** Undefined when nothing is missing. Negotiations need descriptors of their own while connections open. */
 export function missingForRun(
-  plan: Pick<Plan, 'connections' | 'connectInFlight'> & { readonly workers: readonly unknown[] },
+  needs: RunNeeds,
   limits: MachineLimits,
   targetAddresses = 1,
   socketsPerConnection = 1,
 ): string | undefined {
-  const { connections, connectInFlight } = plan;
-  const sockets = connections * socketsPerConnection;
-  const reserved = reservedDescriptors + reservedDescriptorsPerWorker * plan.workers.length;
-  const needed = sockets + Math.min(connectInFlight, connections) + reserved;
-  if (limits.fileDescriptors !== null && needed > limits.fileDescriptors) {
-    const spare = limits.fileDescriptors - reserved;
-    // Few connections may all be negotiating at a time, of many so many as the plan allows.
-    const possible = Math.max(
-      Math.floor((spare - connectInFlight) / socketsPerConnection),
-      Math.min(connectInFlight, Math.floor(spare / (socketsPerConnection + 1))),
+  const { connections } = needs;
+  return (
+    missingDescriptors(needs, limits, socketsPerConnection) ??
+    (needs.startsServer
+      ? missingForServer(connections, limits, socketsPerConnection)
+      : undefined) ??
+    missingPorts(connections, limits, targetAddresses, socketsPerConnection)
+  );
+}
+
+function missingDescriptors(
+  { connections, connectInFlight, workers, processes = 1 }: RunNeeds,
+  { fileDescriptors }: MachineLimits,
+  socketsPerConnection: number,
+): string | undefined {
+  const own = Math.ceil(connections / processes);
+  const inFlight = Math.ceil(connectInFlight / processes);
+  const reserved =
+    reservedDescriptors + reservedDescriptorsPerWorker * (workers.length / processes);
+  const needed = own * socketsPerConnection + Math.min(inFlight, own) + reserved;
+  if (fileDescriptors === null || needed <= fileDescriptors) return undefined;
+  const spare = fileDescriptors - reserved;
+  // Few connections may all be negotiating at a time, of many so many as the plan allows.
+  const possible =
+    processes *
+    Math.max(
+      Math.floor((spare - inFlight) / socketsPerConnection),
+      Math.min(inFlight, Math.floor(spare / (socketsPerConnection + 1))),
     );
-    const raise = `Raise the limit (\`ulimit -n ${needed}\`)`;
-    return (
-      `${formatCount(connections)} ${connections === 1 ? 'connection needs' : 'connections need'} about ${formatCount(needed)} file descriptors, but this process may open ${formatCount(limits.fileDescriptors)}. ` +
-      (possible > 0
-        ? `${raise} or use at most ${formatCount(possible)} connections (\`--set config.connections=${possible}\`).`
-        : `${raise}: what a run needs beside its connections leaves no room for any.`)
-    );
-  }
-  if (limits.localPorts !== null && sockets > limits.localPorts * targetAddresses) {
-    return (
-      `${formatCount(plan.connections)} connections to one address need ${socketsPerConnection === 1 ? 'as' : 'twice as'} many local ports, but this machine has ${formatCount(limits.localPorts)}. ` +
-      'Use fewer connections, several target URLs on different addresses, or widen the range (Linux: net.ipv4.ip_local_port_range).'
-    );
-  }
-  return undefined;
+  const raise = `Raise the limit (\`ulimit -n ${needed}\`)`;
+  const where =
+    processes === 1
+      ? 'this process may open'
+      : `each of ${formatCount(processes)} processes may open`;
+  return (
+    `${formatCount(own)} ${own === 1 ? 'connection needs' : 'connections need'} about ${formatCount(needed)} file descriptors, but ${where} ${formatCount(fileDescriptors)}. ` +
+    (possible > 0
+      ? `${raise} or use at most ${formatCount(possible)} connections (\`--set config.connections=${possible}\`).`
+      : `${raise}: what a run needs beside its connections leaves no room for any.`)
+  );
+}
+
+function missingForServer(
+  connections: number,
+  { fileDescriptors }: MachineLimits,
+  socketsPerConnection: number,
+): string | undefined {
+  if (fileDescriptors === null) return undefined;
+  const possible = Math.floor((fileDescriptors - reservedDescriptors) / socketsPerConnection);
+  if (connections <= possible) return undefined;
+  return (
+    `The server that is started for this run is one process and can hold ${formatCount(possible)} connections here, not ${formatCount(connections)}. ` +
+    `Name the URL of a hub as target, raise the limit (\`ulimit -n\`), or use at most ${formatCount(possible)} connections (\`--set config.connections=${possible}\`).`
+  );
+}
+
+function missingPorts(
+  connections: number,
+  { localPorts }: MachineLimits,
+  targetAddresses: number,
+  socketsPerConnection: number,
+): string | undefined {
+  if (localPorts === null || connections * socketsPerConnection <= localPorts * targetAddresses)
+    return undefined;
+  return (
+    `${formatCount(connections)} connections to one address need ${socketsPerConnection === 1 ? 'as' : 'twice as'} many local ports, but this machine has ${formatCount(localPorts)}. ` +
+    'Use fewer connections, several target URLs on different addresses, or widen the range (Linux: net.ipv4.ip_local_port_range).'
+  );
 }
 
 /** Soft limit of open files, which Node raises to the hard one at its start where it can. */
@@ -102,6 +153,8 @@ export interface PlanDeps {
   readonly machineLimits: typeof machineLimits;
   readonly missingForRun: typeof missingForRun;
   readonly buildPlan: typeof buildRunPlan;
+  /** Processes that wait for the run; absent: it stays on this machine. */
+  readonly agents?: number;
 }
 
 const realPlanDeps: PlanDeps = {
@@ -118,8 +171,10 @@ export async function planForMachine(
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   const missing = await missingForScenario(scenario, deps);
   if (missing !== undefined) throw new ExpectedError('machine-limits', missing);
+  const { workers, processes } = shareOf(scenario, await deps.machineLimits(), deps);
   return deps.buildPlan(scenario, {
-    workers: await workersOf(scenario, deps),
+    workers,
+    ...(processes > 1 && { agents: processes, oneClock: true }),
     seed: scenario.seed,
     runId: randomInt(2 ** 32),
   });
@@ -130,23 +185,64 @@ export async function missingForScenario(
   given: Scenario,
   deps: PlanDeps = realPlanDeps,
 ): Promise<string | undefined> {
-  const { search } = given;
-  const scenario = search === undefined ? given : scenarioAt(given, search.to);
-  const workers = Array.from({ length: await workersOf(scenario, deps) });
+  const scenario = largestOf(given);
   const limits = await deps.machineLimits();
-  const connectInFlight = connectInFlightOf(scenario);
-  const needs = { ...scenario, connectInFlight, workers };
-  const socketsEach = scenario.transport === 'Websockets' ? 1 : 2;
+  const { workers, processes } = shareOf(given, limits, deps);
+  const needs = {
+    ...{ connections: scenario.connections, connectInFlight: connectInFlightOf(scenario) },
+    workers: Array.from({ length: workers }),
+    ...(processes > 1 && { processes }),
+    ...(startsServer(scenario) && { startsServer: true }),
+  };
+  const socketsEach = socketsPerConnection(scenario);
   return deps.missingForRun(needs, limits, addressCount(scenario.target), socketsEach);
 }
 
-async function workersOf(
-  { workers, connections, search }: Scenario,
-  deps: PlanDeps,
-): Promise<number> {
-  const { cores } = await deps.machineLimits();
-  return Math.max(
-    1,
-    Math.min(workers ?? cores - 1, search?.of === 'connections' ? search.to : connections),
-  );
+const largestOf = (scenario: Scenario): Scenario =>
+  scenario.search === undefined ? scenario : scenarioAt(scenario, scenario.search.to);
+
+const startsServer = ({ target }: Scenario): boolean =>
+  target === undefined || target.kind === 'local';
+
+const socketsPerConnection = ({ transport }: Pick<Scenario, 'transport'>): number =>
+  transport === 'Websockets' ? 1 : 2;
+
+/** More are no help: each of them has a worker that wants a core. */
+const mostProcesses = 256;
+
+/**
+ * Into how many workers the load is divided, and into how many processes with one each: as many as are asked for, else
+ * one with all workers where it may open enough file descriptors.
+ */
+function shareOf(
+  given: Scenario,
+  limits: MachineLimits,
+  { agents }: PlanDeps,
+): { readonly workers: number; readonly processes: number } {
+  const scenario = largestOf(given);
+  const { connections } = scenario;
+  const workers = Math.max(1, Math.min(given.workers ?? limits.cores - 1, connections));
+  // Agents are asked for what each of them lacks.
+  if (agents !== undefined) return { workers, processes: 1 };
+  const asked = given.processes ?? 0;
+  const needed = asked > 0 ? asked : processesFor(scenario, workers, limits);
+  const processes = Math.min(needed, connections);
+  return processes > 1 ? { workers: processes, processes } : { workers, processes: 1 };
+}
+
+/** As many as it takes; one where none are enough, or where only one can measure what is asked. */
+function processesFor(scenario: Scenario, workers: number, limits: MachineLimits): number {
+  const { connections } = scenario;
+  const connectInFlight = connectInFlightOf(scenario);
+  const fits = (processes: number): boolean => {
+    const all = { length: processes === 1 ? workers : processes };
+    const needs = { connections, connectInFlight, workers: Array.from(all), processes };
+    return missingDescriptors(needs, limits, socketsPerConnection(scenario)) === undefined;
+  };
+  if (fits(1) || whyOneProcess(scenario, 'process') !== undefined) return 1;
+  const each = socketsPerConnection(scenario);
+  if (startsServer(scenario) && missingForServer(connections, limits, each) !== undefined) return 1;
+  for (let processes = Math.max(2, workers); processes <= mostProcesses; processes++)
+    if (fits(processes)) return processes;
+  return 1;
 }

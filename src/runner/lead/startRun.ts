@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Endpoint } from '../../base/endpoint';
-import { agentsOf, workersOfAgent } from '../../plan/agents';
+import { haveOwnClocks, workersOfAgent } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
-import { groupsIn, populationsOf } from '../../plan/population';
 import type {
   ClockOrder,
   WorkerStart,
@@ -17,10 +16,11 @@ import { SecretHider } from '../../targets/identities/rowSecrets';
 import { withIdentities, type OpenTarget } from '../../targets/target';
 import { shownUrl } from '../../wire/connectFailure';
 import { ClockRudder, clockMemory, machineClock } from '../machineClock';
-import { memberMemory, openConnections, type ThreadStart } from '../prepare/sharedMembers';
+import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMembers';
 import { reachMemory } from '../prepare/sharedReach';
 import { countedTargets } from '../recorder';
 import { rowMemory } from '../send/messageRows';
+import { startProcesses } from './workerProcesses';
 import { Conductor, type ConductorContext, type Run } from './conductor';
 import type { StepSource } from './stepSource';
 
@@ -33,11 +33,12 @@ interface RunDependencies {
   readonly steps?: StepSource;
 }
 
-/** On worker threads. The target stays open; its owner disposes it after the run. */
+/** On threads or processes of this machine. The target stays open; its owner disposes it after the run. */
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
   const originUs = machineClock().nowUs();
   const where = { endpoint: currentEndpoint(target), originUs };
-  const startWorkers = startThreads(plan, where, dependencies.workerScript);
+  const start = plan.oneClock === true ? startProcesses : startThreads;
+  const startWorkers = start(plan, where, dependencies.workerScript);
   return leadRun(plan, target, { ...dependencies, startWorkers, originUs });
 }
 
@@ -92,18 +93,10 @@ export function startThreads(
   workerScript: string,
   agent = 0,
 ): (listener: WorkerListener) => WorkerThreads {
-  const groupCount = groupsIn(populationsOf(plan));
-  const needsIds = plan.entries.some((entry) => {
-    const { preparation, needsId = false } = entry.run;
-    return preparation === 'connectionId' || needsId;
-  });
   const shared = {
-    memory: memberMemory(plan.connections, groupCount, {
-      ids: needsIds,
-      counts: plan.entries.some(({ run }) => run.session?.joins === true),
-    }),
+    memory: memoryOf(plan),
     reach: plan.timeToAll === true ? reachMemory() : undefined,
-    clock: agentsOf(plan) > 1 ? clockMemory() : undefined,
+    clock: haveOwnClocks(plan) ? clockMemory() : undefined,
     rows: where.endpoint.personal?.data?.shared === true ? rowMemory() : undefined,
   };
   const starts = workersOfAgent(plan, agent).map((worker) => ({ plan, worker, ...where }));

@@ -1,4 +1,5 @@
-import type { Population } from '../../plan/population';
+import type { Plan } from '../../plan/plan';
+import { groupsIn, populationsOf, type Population } from '../../plan/population';
 import type { WorkerStart } from '../../protocol/worker';
 import type { MemberChanged, Membership } from './membership';
 
@@ -29,7 +30,7 @@ export interface ThreadStart extends WorkerStart {
   readonly memory: MemberMemory;
   /** Of {@link import('./sharedReach').SharedReach}, where the plan asks for it. */
   readonly reach?: SharedArrayBuffer | undefined;
-  /** Of {@link import('../machineClock').steeredClock}, where the plan has several agents. */
+  /** Of {@link import('../machineClock').steeredClock}, where agents have clocks of their own. */
   readonly clock?: SharedArrayBuffer | undefined;
   /** Of {@link import('../send/messageRows').MessageRows}, where calls share rows. */
   readonly rows?: SharedArrayBuffer | undefined;
@@ -53,6 +54,19 @@ export function memberMemory(
     counted: new SharedArrayBuffer(counts ? 8 * groupCount : 0),
     ids: new SharedArrayBuffer(ids ? idBytes * connections : 0),
   };
+}
+
+/** For all workers that share it. */
+export function memoryOf(plan: Plan): MemberMemory {
+  const groupCount = groupsIn(populationsOf(plan));
+  const needsIds = plan.entries.some((entry) => {
+    const { preparation, needsId = false } = entry.run;
+    return preparation === 'connectionId' || needsId;
+  });
+  return memberMemory(plan.connections, groupCount, {
+    ids: needsIds,
+    counts: plan.entries.some(({ run }) => run.session?.joins === true),
+  });
 }
 
 /** For whoever only watches. */

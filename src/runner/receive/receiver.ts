@@ -1,6 +1,6 @@
 /** Deliveries: recognised without parsing where they look as usual, matched to their stamp, counted. */
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
-import { agentsOf, agentOfWorker } from '../../plan/agents';
+import { agentOfWorker, haveOwnClocks } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 import { entryOfSource, reachesMany, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
@@ -81,7 +81,7 @@ export class Receiver implements Listening {
   private readonly streams: readonly (StreamShape | undefined)[];
   /** Absent where no entry has streams of the user's own. */
   private readonly ownItems: OwnItems | undefined;
-  /** Of each worker its agent where that is another one; absent where there is one agent. */
+  /** Of each worker its agent where that is another one; absent where all read one clock. */
   private readonly otherAgent: readonly (number | undefined)[] | undefined;
   private readonly fresh = new FreshArrivals();
   /** Whether there are sessions, which read answers. */
@@ -121,7 +121,7 @@ export class Receiver implements Listening {
     this.followsCalls = sessions.some((steps) => steps !== undefined);
     if (follower !== undefined && ownStreams) this.ownItems = new OwnItems(plan.protocol, follower);
     const { worker = 0 } = context;
-    if (agentsOf(plan) > 1) {
+    if (haveOwnClocks(plan)) {
       const own = agentOfWorker(plan, worker);
       this.otherAgent = plan.workers.map((_, other) => {
         const agent = agentOfWorker(plan, other);

@@ -57,6 +57,13 @@ const obstacles: readonly Obstacle[] = [
     },
     keys: ['stages', 'search', 'pacing', 'arrivals', 'driver'],
   },
+  {
+    sentence: ({ agents = 1, processes = 0 }) =>
+      agents > 1 && processes > 1
+        ? 'Each agent is one process: leave processes out, or agents.'
+        : undefined,
+    keys: ['processes', 'agents'],
+  },
   { sentence: tooManySources, keys: ['connections'] },
 ];
 

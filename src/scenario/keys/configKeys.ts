@@ -505,6 +505,10 @@ export const configSpecs = {
     { range: [1, 256], defaultText: 'one less than the cores, at least 1' },
     'Threads that produce the load; of each agent, where there are several.',
   ),
+  processes: count(
+    { range: [0, 256], defaultText: '0, as many as it takes' },
+    'Processes of this machine that produce the load, each with one worker: `workers` does not count where there are several. 0 takes one, or as many as it needs where one may not open enough file descriptors.',
+  ),
   agents: count(
     { range: [1, 1000], defaultText: '1' },
     'Processes that share the load, usually on as many machines: `run --on` on the command line, _Run on Kubernetes…_ in VS Code.',

@@ -16,7 +16,7 @@ describe('doctor', () => {
     const { code, out } = await at.run(['doctor']);
     assert.equal(code, 0);
     assert.match(out, /^Node {15}v20\.0\.0 on linux x64\ncores {14}4\n/);
-    assert.match(out, /file descriptors {3}1,024, /);
+    assert.match(out, /file descriptors {3}1,024 a process, /);
     assert.match(out, /about 120,000 msg\/s on one core, 6\.5 µs of CPU per message/);
   });
 

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { machineLimits, missingForRun } from '../../../../src/runner/lead/machineLimits';
+import {
+  machineLimits,
+  missingForRun,
+  missingForScenario,
+  planForMachine,
+  type MachineLimits,
+  type PlanDeps,
+} from '../../../../src/runner/lead/machineLimits';
+import { buildRunPlan } from '../../../../src/plan/buildPlan';
+import type { Plan } from '../../../../src/plan/plan';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../../src/scenario/scenario';
 import { planOf } from '../../../fakes/plan';
 
 const roomy = { cores: 4, fileDescriptors: 1_000_000, localPorts: 28_232 };
@@ -78,5 +89,80 @@ describe('machine limits', () => {
     assert.ok(cores >= 1);
     for (const limit of [fileDescriptors, localPorts])
       assert.ok(limit === null || (Number.isInteger(limit) && limit > 0));
+  });
+});
+
+describe('processes of a run', () => {
+  const hub = 'http://example.org/hub';
+  const scenarioOf = (config: object, more: object = {}): Scenario =>
+    parseScenario(
+      JSON.stringify({
+        config: { target: hub, connections: 30_000, ...config },
+        scenario: { name: 'echo' },
+        ...more,
+      }),
+    ).scenario!;
+  const depsOf = (limits: Partial<MachineLimits>): PlanDeps => ({
+    notRunnable: () => undefined,
+    machineLimits: () => Promise.resolve({ ...roomy, localPorts: null, ...limits }),
+    missingForRun,
+    buildPlan: buildRunPlan,
+  });
+  const few = { fileDescriptors: 20_000 };
+  const share = ({ agents, workers, oneClock }: Plan) => [agents, workers.length, oneClock];
+
+  it('are one with threads where it may open enough, each with one worker where not', async () => {
+    const planned = async (config: object, limits: Partial<MachineLimits> = few) =>
+      share(await planForMachine(scenarioOf(config), depsOf(limits)));
+    const oneProcess = [undefined, 3, undefined];
+    assert.deepEqual(await planned({}, {}), oneProcess);
+    assert.deepEqual(await planned({ connections: 15_000 }), oneProcess);
+    // As many as threads would be, at least.
+    assert.deepEqual(await planned({}), [3, 3, true]);
+    assert.deepEqual(await planned({ workers: 1 }), [2, 2, true]);
+    assert.deepEqual(await planned({ connections: 100_000 }), [6, 6, true]);
+    assert.deepEqual(await planned({ processes: 4 }), [4, 4, true]);
+    assert.deepEqual(await planned({ connections: 2, processes: 4 }), [2, 2, true]);
+    assert.deepEqual(await planned({ processes: 1 }, {}), oneProcess);
+  });
+
+  it('are as many as the largest step of a search needs', async () => {
+    const search = { search: { of: 'connections', from: 100, to: 50_000 } };
+    const plan = await planForMachine(scenarioOf({ connections: 100 }, search), depsOf(few));
+    assert.deepEqual(share(plan), [3, 3, true]);
+  });
+
+  it('are none of them of agents, which are asked for what each lacks', async () => {
+    const missing = await missingForScenario(scenarioOf({}), { ...depsOf(few), agents: 2 });
+    assert.match(missing ?? '', /^30,000 connections need .* this process may open 20,000/);
+  });
+
+  it('say what is missing where they are too few, or only one can measure what is asked', async () => {
+    const missing = (config: object): Promise<string | undefined> =>
+      missingForScenario(scenarioOf(config), depsOf(few));
+    assert.equal(
+      await missing({ connections: 50_000, processes: 2 }),
+      '25,000 connections need about 25,130 file descriptors, but each of 2 processes may open 20,000. ' +
+        'Raise the limit (`ulimit -n 25130`) or use at most 39,740 connections (`--set config.connections=39740`).',
+    );
+    assert.match(
+      (await missing({ timeToAll: true })) ?? '',
+      /^30,000 .* but this process may open/,
+    );
+    await assert.rejects(
+      planForMachine(scenarioOf({ timeToAll: true, processes: 2 }), depsOf({})),
+      /is measured by one process only: take one process/,
+    );
+  });
+
+  it('do not help the server that a run starts, which is one process', async () => {
+    const missing = (config: object): Promise<string | undefined> =>
+      missingForScenario(scenarioOf({ target: 'local', ...config }), depsOf(few));
+    assert.match((await missing({})) ?? '', /^30,000 connections need .* but this process may/);
+    assert.equal(await missing({ connections: 19_900 }), undefined);
+    assert.match(
+      (await missing({ processes: 2 })) ?? '',
+      /^The server that is started for this run is one process and can hold 19,936 connections here, not 30,000\. Name the URL/,
+    );
   });
 });

@@ -1,0 +1,158 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import type { Plan } from '../../plan/plan';
+import type {
+  FromWorker,
+  ProcessReport,
+  ToWorker,
+  WorkerHost,
+  WorkerListener,
+  WorkerStart,
+} from '../../protocol/worker';
+import { CpuMeter } from '../machineClock';
+import { ReportedCpu } from './reportedCpu';
+
+/**
+ * What Node and the system want to know; the rest of the environment may have secrets, and a worker gets its own by a pipe.
+ */
+const passedOn = [
+  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'OPENSSL_CONF'],
+  ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TMP', 'TZ'],
+];
+const keptErrorBytes = 8192;
+
+/** A process with one worker, as far as its host works with it; tests put a fake in its place. */
+export type WorkerProcess = Pick<
+  ChildProcess,
+  'send' | 'kill' | 'on' | 'once' | 'stderr' | 'exitCode' | 'signalCode' | 'pid'
+>;
+
+const forkWorker = (script: string): WorkerProcess =>
+  fork(script, [], {
+    // Counts of histograms are typed arrays.
+    serialization: 'advanced',
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: { ...environmentFor(process.env), ELECTRON_RUN_AS_NODE: '1' },
+  });
+
+/** Of ours, what a worker in a process of its own gets. */
+function environmentFor(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const given = passedOn.map((name) => [name, own[name]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/** The workers of the plan, each in a process of its own on this machine. */
+export const startProcesses =
+  (plan: Plan, where: Pick<WorkerStart, 'endpoint' | 'originUs'>, workerScript: string) =>
+  (listener: WorkerListener): WorkerProcesses =>
+    new WorkerProcesses(
+      plan.workers.map(({ worker }) => ({ plan, worker, ...where })),
+      listener,
+      () => forkWorker(workerScript),
+    );
+
+interface Member {
+  readonly child: WorkerProcess;
+  readonly ended: Promise<void>;
+  readonly cpu: ReportedCpu;
+  open: number;
+}
+
+/**
+ * Each worker has file descriptors, a heap and an event loop of its own. Who was expected to get a message is known as
+ * with agents on other machines, by what workers report to each other, but on one clock: nothing is ambiguous. A worker
+ * that is lost ends the run, as one on a thread does.
+ */
+export class WorkerProcesses implements WorkerHost {
+  readonly alive = new Set<number>();
+  private readonly members = new Map<number, Member>();
+
+  constructor(
+    starts: readonly WorkerStart[],
+    private readonly listener: WorkerListener,
+    forked: () => WorkerProcess,
+  ) {
+    for (const start of starts) this.members.set(start.worker, this.begin(start, forked()));
+  }
+
+  private begin(start: WorkerStart, child: WorkerProcess): Member {
+    const { worker } = start;
+    const { alive, listener } = this;
+    alive.add(worker);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (said.length < keptErrorBytes) said += chunk.toString('utf8');
+    });
+    const lost = (error: Error): void => {
+      if (alive.delete(worker)) listener.lost(worker, error);
+    };
+    const ended = new Promise<void>((resolve) => {
+      child.on('error', (error) => {
+        lost(error);
+        if (child.pid === undefined) resolve();
+      });
+      // Not `exit`: what it wrote about its end may still be on its way then.
+      child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
+        lost(endOf(worker, code, signal, said));
+        resolve();
+      });
+    });
+    const member: Member = { child, ended, cpu: new ReportedCpu(), open: 0 };
+    child.on('message', (message) => this.report(worker, member, message as ProcessReport));
+    this.tell(member, start);
+    return member;
+  }
+
+  private report(worker: number, member: Member, { fact, open, cpuUs }: ProcessReport): void {
+    if (!this.alive.has(worker)) return;
+    member.open = open;
+    member.cpu.reported(cpuUs);
+    if (fact === undefined) return;
+    if (fact.type === 'sampled') member.cpu.sampled(fact.sample.atUs);
+    if (fact.type === 'closed') this.alive.delete(worker);
+    this.listener.fact(worker, fact satisfies FromWorker);
+  }
+
+  takingPart(): number {
+    let sum = 0;
+    for (const worker of this.alive) sum += this.members.get(worker)!.open;
+    return sum;
+  }
+
+  /** That of this process counts, too. */
+  measureCpu(fromUs: number): () => number {
+    const own = new CpuMeter();
+    const each = [...this.members.values()].map(({ cpu }) => cpu.from(fromUs));
+    return () => each.reduce((sum, usedUs) => sum + usedUs(), own.usedUs());
+  }
+
+  order(order: ToWorker): void {
+    for (const worker of this.alive) this.tell(this.members.get(worker)!, order);
+  }
+
+  /** One that is gone is reported by its end. */
+  private tell({ child }: Pick<Member, 'child'>, message: WorkerStart | ToWorker): void {
+    child.send(message, () => undefined);
+  }
+
+  async end(): Promise<void> {
+    this.alive.clear();
+    await Promise.all(
+      [...this.members.values()].map(({ child, ended }) => {
+        child.kill('SIGKILL');
+        return ended;
+      }),
+    );
+  }
+}
+
+/** With the stack that it wrote, where it has; the first line of that which names an error says why. */
+function endOf(worker: number, code: number | null, signal: string | null, said: string): Error {
+  const how = signal === null ? `code ${String(code)}` : `signal ${signal}`;
+  const why = said.split('\n').find((line) => /^(?:Uncaught )?\w*Error\b.*: /.test(line));
+  const error = new Error(
+    `the process of worker ${worker} ended by itself with ${how}${why === undefined ? '' : `: ${why.trim()}`}`,
+  );
+  if (said.trim() !== '') error.stack = said.slice(0, keptErrorBytes);
+  return error;
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { FromWorker, ProcessReport, ToWorker } from '../../../../src/protocol/worker';
+import {
+  startProcesses,
+  WorkerProcesses,
+  type WorkerProcess,
+} from '../../../../src/runner/lead/workerProcesses';
+import { endpointOf } from '../../../fakes/endpoint';
+import { planOf } from '../../../fakes/plan';
+import { workerSampleOf } from '../../../fakes/sample';
+
+const plan = planOf({ agents: 2, oneClock: true }, 2);
+const where = { endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 5 };
+const starts = [0, 1].map((worker) => ({ plan, worker, ...where }));
+
+/** A child that does nothing by itself. */
+class FakeChild extends EventEmitter {
+  readonly told: unknown[] = [];
+  readonly stderr = new PassThrough();
+  readonly exitCode = null;
+  readonly signalCode = null;
+  readonly pid = 1;
+
+  send(message: unknown): boolean {
+    this.told.push(message);
+    return true;
+  }
+
+  kill(signal: NodeJS.Signals): boolean {
+    this.emit('close', null, signal);
+    return true;
+  }
+
+  report(report: Partial<ProcessReport>): void {
+    this.emit('message', { open: 0, cpuUs: 0, ...report });
+  }
+}
+
+describe('WorkerProcesses', () => {
+  let children: FakeChild[];
+  let heard: string[];
+  let host: WorkerProcesses;
+
+  const listener = {
+    fact: (worker: number, { type }: FromWorker) => heard.push(`${worker} ${type}`),
+    lost: (worker: number, { message }: Error) => heard.push(`${worker} lost: ${message}`),
+  };
+
+  beforeEach(() => {
+    children = [];
+    heard = [];
+    host = new WorkerProcesses(starts, listener, () => {
+      children.push(new FakeChild());
+      return children.at(-1) as unknown as WorkerProcess;
+    });
+  });
+
+  it('gives each its part by the pipe, and everyone the orders', () => {
+    host.order({ type: 'halt' });
+    const told = children.map((child) => child.told);
+    assert.deepEqual(
+      told,
+      starts.map((start) => [start, { type: 'halt' } satisfies ToWorker]),
+    );
+  });
+
+  it('knows how many connections take part, of those that are there', () => {
+    children[0]!.report({ open: 3, fact: { type: 'ready' } });
+    children[1]!.report({ open: 4 });
+    assert.equal(host.takingPart(), 7);
+    assert.deepEqual(heard, ['0 ready']);
+    children[1]!.emit('close', 1, null);
+    assert.equal(host.takingPart(), 3);
+  });
+
+  it('counts the CPU time of all from the border of a step on', () => {
+    const border = 1_000_000;
+    const sampled = (atUs: number): FromWorker => ({
+      type: 'sampled',
+      sample: workerSampleOf({ atUs }),
+      due: true,
+    });
+    for (const child of children) child.report({ cpuUs: 100, fact: { type: 'ready' } });
+    const usedUs = host.measureCpu(border);
+    const before = usedUs();
+    // Sampled before the border, and at it.
+    children[0]!.report({ cpuUs: 5_000_000, fact: sampled(border - 1) });
+    children[0]!.report({ cpuUs: 6_000_000, fact: sampled(border) });
+    children[0]!.report({ cpuUs: 8_000_000, fact: { type: 'stepSent', index: 1 } });
+    const rose = usedUs() - before;
+    // That of this process comes on top.
+    assert.ok(rose >= 2_000_000 && rose < 5_000_000, `${rose}`);
+  });
+
+  it('reports once that one is lost, with what it wrote at its end', () => {
+    const [first, second] = children;
+    first!.stderr.emit('data', Buffer.from('at x.js:1\nTypeError: a defect\n    at y\n'));
+    first!.emit('close', 1, null);
+    first!.emit('error', new Error('its pipe is gone'));
+    second!.kill('SIGKILL');
+    assert.deepEqual(heard, [
+      '0 lost: the process of worker 0 ended by itself with code 1: TypeError: a defect',
+      '1 lost: the process of worker 1 ended by itself with signal SIGKILL',
+    ]);
+    assert.equal(host.alive.size, 0);
+    first!.report({ fact: { type: 'ready' } });
+    assert.equal(heard.length, 2);
+  });
+
+  it('does not call one lost that said it was closed, or that it ends', async () => {
+    children[0]!.report({ fact: { type: 'closed' } });
+    children[0]!.emit('close', 0, null);
+    await host.end();
+    assert.deepEqual(heard, ['0 closed']);
+  });
+});
+
+describe('A process of a worker', () => {
+  let folder: string;
+  before(async () => (folder = await mkdtemp(join(tmpdir(), 'signalr-bench-'))));
+  after(() => rm(folder, { recursive: true }));
+
+  /** What the script, which calls it `said`, tells of itself. */
+  async function ask(script: string): Promise<string> {
+    const path = join(folder, 'worker.cjs');
+    await writeFile(path, script);
+    let end = (): Promise<void> => Promise.resolve();
+    try {
+      return await new Promise((resolve) => {
+        const host = startProcesses(
+          planOf(),
+          where,
+          path,
+        )({
+          fact: (_worker, fact) => resolve(JSON.stringify(fact)),
+          lost: (_worker, error) => resolve(`lost: ${error.message}`),
+        });
+        end = () => host.end();
+      });
+    } finally {
+      await end();
+    }
+  }
+
+  const report = (said: string): string =>
+    `process.once('message', (start) => process.send({ fact: { said: ${said} }, open: 0, cpuUs: 0 }));`;
+
+  it('has nothing of its environment or its arguments that could be a secret', async () => {
+    process.env['SIGNALR_BENCH_SECRET_PLANTED'] = 'planted';
+    try {
+      const said = await ask(report('[process.env, process.argv, process.execArgv, start.worker]'));
+      assert.ok(!said.includes('planted'));
+      const [env, args, flags, worker] = (JSON.parse(said) as { said: unknown[] }).said;
+      assert.ok(Object.keys(env as object).length > 0 && (args as unknown[]).length === 2);
+      assert.deepEqual([flags, worker], [[], 0]);
+    } finally {
+      delete process.env['SIGNALR_BENCH_SECRET_PLANTED'];
+    }
+  });
+
+  it('reads the same clock', async () => {
+    const nowNs = (): number => Number(process.hrtime.bigint());
+    const beforeNs = nowNs();
+    const { said } = JSON.parse(await ask(report('Number(process.hrtime.bigint())'))) as {
+      said: number;
+    };
+    assert.ok(beforeNs < said && said < nowNs(), `${beforeNs} ${said}`);
+  });
+
+  it('is lost with the error that ended it', async () => {
+    assert.match(await ask('throw new RangeError("no room")'), /with code 1: RangeError: no room$/);
+    assert.match(await ask('process.exit(3)'), /^lost: the process of worker 0 .* with code 3$/);
+  });
+
+  it('is lost where there is no script', async () => {
+    const lost = await new Promise<string>((resolve) => {
+      const host = startProcesses(
+        planOf(),
+        where,
+        join(folder, 'none.cjs'),
+      )({
+        fact: () => resolve('a fact'),
+        lost: (_worker, { message }) => void host.end().then(() => resolve(message)),
+      });
+    });
+    assert.match(lost, /Error: Cannot find module/);
+  });
+});
