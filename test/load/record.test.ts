@@ -4,6 +4,7 @@ import path from 'node:path';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { openRecording } from '../../src/record/recordingFile';
 import type { RecordedEvent } from '../../src/record/recording';
+import { startFront, testCertificate } from '../fakes/loadFront';
 import { withHubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from './cliFolder';
@@ -104,6 +105,51 @@ describe('record', () => {
       assert.match(there.stderr, /a file .*there.recording.jsonl already/);
       assert.deepEqual(readdirSync(folder.path), ['there.recording.jsonl']);
     }),
+  );
+
+  test(
+    'records a hub with a certificate of its own once it is trusted, and says how before',
+    withFolder((folder) =>
+      withHubHere('', async ({ url: hub }) => {
+        const front = await startFront(hub, { tls: true });
+        try {
+          const target = ['record', '--target', front.url];
+          const unknown = await folder.run([...target, '--out', 'unknown', '--for', '1s']);
+          assert.equal(unknown.code, 3, unknown.stderr);
+          assert.match(
+            unknown.stderr,
+            /^Nobody can be reached at https:.*certificate.* with --ca-file, or accept any certificate with --insecure-tls/,
+          );
+          folder.write('ca.pem', testCertificate);
+          folder.write('none.pem', 'no certificate');
+          const none = await folder.run([...target, '--ca-file', 'none.pem', '--for', '1s']);
+          assert.equal(none.code, 2);
+          assert.match(none.stderr, /none.pem holds no certificate in PEM form/);
+          assert.deepEqual(readdirSync(folder.path).sort(), ['ca.pem', 'none.pem']);
+          for (const [out, ...trust] of [
+            ['named', '--ca-file', 'ca.pem'],
+            ['any', '--insecure-tls'],
+          ]) {
+            const recording = folder.startHere([...target, '--out', out!, ...trust]);
+            const url = urlOf(await recording.said(/^\{.*\}$/m));
+            assert.match(url, /^http:/);
+            await chat(url, HttpTransportType.WebSockets, 3);
+            await chat(url, HttpTransportType.LongPolling, 3);
+            recording.signal('SIGINT');
+            const { code, stderr } = await recording.finished;
+            assert.equal(code, 0, stderr);
+            const events = await eventsOf(folder, `${out!}.recording.jsonl`);
+            const calls = events.filter(
+              (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
+            );
+            assert.equal(calls.length, 6);
+            assert.match(folder.read(`${out!}.signalr.yaml`), /^ {2}target: https:/m);
+          }
+        } finally {
+          await front.dispose();
+        }
+      }),
+    ),
   );
 
   test(

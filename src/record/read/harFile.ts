@@ -5,11 +5,12 @@ import { formatBytes, formatCount } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
 import { ownHeaders } from '../ownHeaders';
 import type { ImportedFile } from './importedFile';
-import { isPubSubUrl, isServiceUrl, ReadClients } from './readClients';
+import { isPubSubUrl, isServiceUrl, readBounds, ReadClients, type ReadBounds } from './readClients';
 
 /** What is read of an entry: it ends with its other members, the URL among them. */
 interface Entry {
   frames: Frame[];
+  frameBytes: number;
   url?: string;
   startedMs?: number;
   lastsMs?: number;
@@ -41,8 +42,8 @@ const paths = [
  * Reads the web sockets of a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
  * @throws ExpectedError `import-file` when it is none or has no frames
  */
-export async function readHarFile(file: string): Promise<ImportedFile> {
-  const reader = new HarReader();
+export async function readHarFile(file: string, bounds = readBounds): Promise<ImportedFile> {
+  const reader = new HarReader(bounds);
   const notes: string[] = [];
   let bytes = 0;
   try {
@@ -92,7 +93,7 @@ const counted = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 class HarReader {
-  readonly clients = new ReadClients();
+  readonly clients: ReadClients;
   entries = 0;
   otherSockets = 0;
   otherClocks = 0;
@@ -111,7 +112,8 @@ class HarReader {
     numberBufferSize: 64,
   });
 
-  constructor() {
+  constructor(private readonly bounds: ReadBounds) {
+    this.clients = new ReadClients(bounds);
     this.parser.onValue = ({ value, key, stack, partial }) => {
       if (partial !== true)
         this.value(
@@ -126,7 +128,13 @@ class HarReader {
   }
 
   get isFull(): boolean {
-    return this.clients.isFull || this.entry.frames.length >= mostFrames;
+    // What one socket has said is kept until its entry ends.
+    const { entry, bounds } = this;
+    return (
+      this.clients.isFull ||
+      entry.frames.length >= bounds.events ||
+      entry.frameBytes >= bounds.bytes
+    );
   }
 
   get hasFrames(): boolean {
@@ -170,7 +178,9 @@ class HarReader {
       else if (key === 'startedDateTime') entry.startedMs = Date.parse(String(value));
       else if (key === 'time' && typeof value === 'number') entry.lastsMs = value;
     } else if (member === '_webSocketMessages') {
-      if (isFrame(value)) entry.frames.push(value);
+      if (!isFrame(value)) return;
+      entry.frames.push(value);
+      entry.frameBytes += value.data.length;
     } else if (member === 'request' && key === 'url' && inner === undefined) {
       entry.url = String(value);
     } else if (inner === 'headers') noteHeader(entry, value, member === 'request');
@@ -220,13 +230,13 @@ class HarReader {
   }
 }
 
-/** Of one socket. */
-const mostFrames = 1_000_000;
 /** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
 const longestSilenceMs = 86_400_000;
 const opcodes = { text: 1, binary: 2 };
 
-const newEntry = (): Entry => ({ frames: [], token: false, cookies: false, headers: [] });
+const newEntry = (): Entry => ({
+  ...{ frames: [], frameBytes: 0, token: false, cookies: false, headers: [] },
+});
 
 function isFrame(value: unknown): value is Frame {
   if (typeof value !== 'object' || value === null) return false;

@@ -25,8 +25,13 @@ export interface ReadOpening {
 }
 
 /** More is not read: beyond it nothing new is said, and memory ends. */
-const mostEvents = 1_000_000;
-const mostBytes = 256 * 1024 * 1024;
+export interface ReadBounds {
+  readonly events: number;
+  /** Of their messages. */
+  readonly bytes: number;
+}
+
+export const readBounds: ReadBounds = { events: 1_000_000, bytes: 256 * 1024 * 1024 };
 
 /** Clients of a file that was made elsewhere, as a recording of ours would have them. */
 export class ReadClients {
@@ -36,9 +41,11 @@ export class ReadClients {
   private clients = 0;
   private kind: RecordedKind | undefined;
 
+  constructor(private readonly bounds = readBounds) {}
+
   /** Whether so much was read that the rest is left out. */
   get isFull(): boolean {
-    return this.events.length >= mostEvents || this.bytes >= mostBytes;
+    return this.events.length >= this.bounds.events || this.bytes >= this.bounds.bytes;
   }
 
   get isEmpty(): boolean {

@@ -101,6 +101,27 @@ describe('files of other programs', () => {
       assert.ok(!JSON.stringify({ header, events }).includes('hunter2'));
     });
 
+  it('stops reading a HAR file of any size once enough is read, and says where', async () => {
+    // What stands behind is never looked at: it is not even JSON.
+    const file = await fileWith(
+      `${harOf([entry(chatUrl, frames('json', 400)), entry(chatUrl, frames('json'))]).slice(0, -3)}${' '.repeat(600_000)}#`,
+    );
+    for (const bounds of [
+      { events: 200, bytes: Infinity },
+      { events: Infinity, bytes: 10_000 },
+    ]) {
+      const { recording, notes } = await readHarFile(file, bounds);
+      const events = recording.events as RecordedEvent[];
+      assert.equal(new Set(events.map(({ client }) => client)).size, 1);
+      assert.ok(events.length > 100, String(events.length));
+      assert.deepEqual(notes(), [
+        'Only the first 256 KB were read: that many messages are analysed at most.',
+      ]);
+    }
+    const { notes } = await readHarFile(file);
+    assert.match(notes()[0]!, /^The file is damaged after about/);
+  });
+
   it('takes the URL of the hub where the service was connected to', async () => {
     const service = 'wss://x.service.signalr.net/client/?hub=chat&id=1&access_token=hunter2';
     const file = await fileWith(
