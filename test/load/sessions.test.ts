@@ -88,7 +88,14 @@ describe('sessions, on the embedded hub', function () {
     };
     const kinds = {
       chatting: [join, { repeat: 3, every: '50ms', steps: [post] }, leave],
-      listening: [join, { on: 'MessagePosted' }, { on: 'MessagePosted' }, { wait: '50ms' }, leave],
+      listening: [join, { on: 'MessagePosted' }, { wait: '50ms' }, leave],
+      // Never expected to hear anything, since it leaves at once.
+      hasty: [
+        join,
+        { on: 'MessagePosted', keep: { id: '$[0].id' } },
+        { call: 'Acknowledge', arguments: ['{id}'] },
+        leave,
+      ],
       // Without being there.
       announcing: [post],
     };
@@ -102,16 +109,16 @@ describe('sessions, on the embedded hub', function () {
           steps,
         },
       })),
-      config: { connections: 30, singleStepDuration: '1600ms', warmup: 0 },
+      config: { connections: 40, singleStepDuration: '1600ms', warmup: 0 },
       workers: 2,
     });
     assertUndisturbed(result);
     const step = onlyStep(result);
-    const [, listening, announcing] = step.entries!;
+    const [, listening, hasty, announcing] = step.entries!;
     assert.deepEqual([step.lost, step.duplicated], [0, 0]);
     // Nobody posts in rooms of listeners but others; each message is expected at members of both kinds.
     assert.equal(listening!.sessions!.brokenOff, 0);
-    assert.ok(listening!.sessions!.completed > 0);
+    for (const kind of [listening, hasty]) assert.ok(kind!.sessions!.completed > 0);
     assert.equal(announcing!.sent, 40);
     assert.ok(announcing!.expected > 0);
     const posts = step.calls!.filter(({ name }) => name.startsWith('SendMessage'));

@@ -273,7 +273,8 @@ export class Receiver implements Listening {
       const source = stamp.source - population.firstSource;
       this.context.streams?.arrived(entry, index, source, stamp.sequence);
     }
-    if (calls !== undefined && meant)
+    // A session may wait for what its sender was not counted for.
+    if (calls !== undefined && (meant || this.isCallback(entry, call)))
       this.context.streams?.answered?.(entry, index, call, stamp.sequence, nowUs, this.body);
     if (stamp.warmup) return;
     counted.wireBytesOut += wireBytes;
@@ -297,6 +298,11 @@ export class Receiver implements Listening {
         if (tookUs >= 0) counted.timeToAll.record(tookUs);
       }
     }
+  }
+
+  private isCallback(entry: number, call: number): boolean {
+    const bytes = this.callBytes[entry]?.[call];
+    return bytes !== undefined && bytes >= 0;
   }
 
   /** Of the sender of the message whose stamp was just read. */
