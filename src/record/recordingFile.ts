@@ -152,6 +152,8 @@ export async function readRecording(
     first = await lines.next();
   } catch (cause) {
     if (cause instanceof ExpectedError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+      throw notARecording(`There is no file ${name}.`, cause);
     throw notARecording(`${name} cannot be read: ${(cause as Error).message}.`, cause);
   }
   if (first.done === true) throw notARecording(`${name} is empty.`);

@@ -118,7 +118,7 @@ export function entryTraffic(
     if (session?.replays && entry.parameters['steps'] === undefined)
       return {
         problem:
-          'What a replay sends stands in its recording: the Units are counted by what it does.',
+          'What a replay sends stands in its recording: run it, and the Units come from what was measured.',
       };
     if (session !== undefined) {
       const sessions = sessionTraffic(

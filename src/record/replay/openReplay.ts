@@ -29,11 +29,17 @@ export async function openReplay(
     lengthMs: Math.floor(lengthUs / asked.speed / 1000) + 1,
     steps: JSON.stringify(steps),
     tracks: { ...tracks, spreadUs: asked.spreadMs * 1000 },
-    notes: [
-      ...recording.notes(),
-      ...[...leftOut].map(
-        ([what, count]) => `Not replayed of ${name}: ${formatCount(count)} × ${what}.`,
-      ),
-    ],
+    notes: [...recording.notes(), ...leftOutNotes(name, leftOut)],
   };
+}
+
+/** Kinds that are named; the most frequent first. */
+const mostNotes = 10;
+
+function leftOutNotes(name: string, leftOut: ReadonlyMap<string, number>): string[] {
+  const all = [...leftOut].sort(([, a], [, b]) => b - a);
+  const others = all.slice(mostNotes).reduce((sum, [, count]) => sum + count, 0);
+  const named = all.slice(0, mostNotes);
+  if (others > 0) named.push(['something else', others]);
+  return named.map(([what, count]) => `Not replayed of ${name}: ${formatCount(count)} × ${what}.`);
 }

@@ -38,9 +38,12 @@ export interface ReplayBounds {
   readonly messages: number;
   readonly bytes: number;
   readonly clients: number;
-  /** Different methods and callbacks. */
+  /** Different methods, and as many callbacks. */
   readonly names: number;
 }
+
+/** Of a method; a longer one is none that somebody has written. */
+const longestName = 200;
 
 export const replayBounds: ReplayBounds = {
   messages: 1_000_000,
@@ -214,6 +217,10 @@ class ReplayReader {
       case invocation:
       case streamInvocation: {
         const { target: method, invocationId: id, streamIds = [] } = message;
+        if (method.length > longestName) {
+          this.leave(`call of a method whose name is longer than ${longestName}`);
+          return;
+        }
         if (streamIds.length > 0) {
           for (const each of streamIds) client.uploads.add(each);
           this.leave(`call of ${method}, to which the client streams`);
@@ -367,6 +374,7 @@ function came(client: Client, message: HubMessage): void {
   const { invocation, streamItem, completion } = hubMessageType;
   const { callbacks, items, unanswered } = client;
   if (message.type === invocation) {
+    if (message.target.length > longestName) return;
     callbacks.set(message.target, (callbacks.get(message.target) ?? 0) + 1);
   } else if (message.type === streamItem) {
     const method = unanswered.get(message.invocationId)?.method;

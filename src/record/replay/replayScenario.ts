@@ -7,7 +7,7 @@ import { mostFrequent, secretKeys, targetOf } from '../clientsConfig';
 import type { OpenEvent, Recording } from '../recording';
 import { openRecording } from '../recordingFile';
 import { Keys, type WrittenKey } from '../writtenKeys';
-import { mainPath, nothingToReplay, speaksHub } from './readReplay';
+import { mainPath, nothingToReplay, replayBounds, speaksHub } from './readReplay';
 
 /** A scenario can have so many. */
 const mostConnections = 1_000_000;
@@ -80,7 +80,7 @@ async function replayedClients({
 }: Recording): Promise<{ readonly opens: OpenEvent[]; readonly lengthUs: number }> {
   const all = new Map<number, { readonly open: OpenEvent; lastUs: number }>();
   for await (const event of events) {
-    if (event.ev === 'open' && speaksHub(event))
+    if (event.ev === 'open' && speaksHub(event) && all.size < replayBounds.clients)
       all.set(event.client, { open: event, lastUs: event.t });
     const client = all.get(event.client);
     if (client !== undefined && event.ev !== 'gap') client.lastUs = event.t;

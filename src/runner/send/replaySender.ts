@@ -92,9 +92,10 @@ export class ReplaySender extends EntrySender {
       client.connection = this.dependencies.connection(sender);
       if (client.connection === undefined) continue;
       this.clients.set(sender, client);
+      // Who only listened has no session.
+      if (at === end) continue;
       if (beginUs >= measureUs && beginUs < endUs) counted.sessions!.started += 1;
-      if (at < end) this.sleep(client);
-      else this.complete(client, beginUs);
+      this.sleep(client);
     }
   }
 

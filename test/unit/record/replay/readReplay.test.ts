@@ -110,6 +110,7 @@ describe('readReplay', () => {
     made.out(1, { type: 2, invocationId: '7', item: 1 });
     made.out(1, { type: 3, invocationId: '7' });
     made.out(1, { type: 3, invocationId: 'question', result: true });
+    made.out(1, { type: 1, target: 'x'.repeat(1000), arguments: [] });
     made.open(2, { path: '/other' }).open(3, { protocol: 'unknown' }).call(3, 'Next', []);
     const { leftOut, opens } = await read(made);
     assert.equal(opens.length, 1);
@@ -118,6 +119,7 @@ describe('readReplay', () => {
       new Set([
         ['message of a client, not understood: longer than 1 MB', 2],
         ['call of Upload, to which the client streams', 1],
+        ['call of a method whose name is longer than 200', 1],
         ['item of a stream of a client', 1],
         ['answer of a client to a call of the server', 1],
         ['client without a handshake', 1],
