@@ -4,6 +4,7 @@ import { english, type Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
 import { offers } from '../../capacity/tables/resolved';
 import type { KeySpec } from '../../scenario/keys/configKeys';
+import { belongs, identityKinds, observeKinds } from '../../scenario/keys/keyKinds';
 import { descriptionOf } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
 import { targetKinds } from '../../scenario/target/targetKinds';
@@ -38,7 +39,9 @@ export function completionsAt(
     const { node } = place;
     const owner = node.parent && specOf(node.parent);
     const spec = specOf(node) ?? (owner?.type === 'texts' ? owner : undefined);
-    return spec === undefined ? [] : valueCompletions(analysis, spec, range, names, t);
+    return spec === undefined
+      ? []
+      : valueCompletions(analysis, spec, range, { ...names, kept: keptBefore(node) }, t);
   }
   const specs = keysBelow(place.node);
   if (specs === undefined) return [];
@@ -71,8 +74,31 @@ const rankOf = ({ required, listed }: KeySpec): number =>
   required === true ? 0 : listed === 'first' ? 1 : 2;
 
 function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string>): boolean {
+  const kinds = kindsOf(parent);
+  if (kinds !== undefined) return !belongs(kinds, name, present);
   const other = { scenario: 'scenarios', scenarios: 'scenario' }[name];
   return parent.parent === undefined && other !== undefined && present.has(other);
+}
+
+function kindsOf(section: OutlineNode): Parameters<typeof belongs>[0] | undefined {
+  const [name, outer] = pathOf(section).slice(1, 3);
+  if (pathOf(section)[0] !== 'config') return undefined;
+  if (name === 'identities' && !section.item) return identityKinds;
+  return name === 'observe' && outer !== undefined ? observeKinds : undefined;
+}
+
+/** What steps of the session that a node stands in keep, from the beginning to there. */
+function keptBefore(node: OutlineNode): string[] {
+  let steps: OutlineNode | undefined;
+  for (let at: OutlineNode | undefined = node; at !== undefined; at = at.parent)
+    if (at.name === 'steps' && !at.item) steps = at;
+  const keptIn = (below: OutlineNode): string[] =>
+    below.offset >= node.offset
+      ? []
+      : below.name === 'keep'
+        ? below.children.map(({ name }) => name)
+        : below.children.flatMap(keptIn);
+  return steps === undefined ? [] : [...new Set(keptIn(steps))];
 }
 
 function keyInsert(
@@ -171,6 +197,8 @@ interface ReferenceNames {
   readonly environment: readonly string[];
   readonly secrets: readonly string[];
   readonly hubs: readonly string[];
+  /** Values that a session has kept before. */
+  readonly kept?: readonly string[];
 }
 
 const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = {
@@ -216,7 +244,7 @@ function valueCompletions(
     case 'list':
       return spec.name in personalKeys
         ? personalPlaceholders(text, spec.name, range)
-        : placeholders(text, spec.name, range);
+        : placeholders(text, spec.name, range, (names.kept ?? []).map(keptWords));
     case 'targets': {
       const kinds = spec.name === 'target' ? targetKinds : [];
       const local = kinds.flatMap(({ offers = [] }) =>
@@ -228,6 +256,7 @@ function valueCompletions(
       return [...local, ...hubs, ...references(text, end, end, named, t)];
     }
     case 'text':
+      if (spec.name === 'if') return (names.kept ?? []).map((name) => value(name));
       if (typed !== '') return personalPlaceholders(text, spec.name, range);
       return [
         ...(spec.references === true ? references(text, end, end, names, t) : []),
@@ -266,12 +295,22 @@ function numbers(
 
 type Placeholder = (typeof placeholderWords)[number];
 
-function placeholders(text: string, key: string, range: Range): Completion[] {
+const keptWords = (name: string): Placeholder => ({
+  written: `{${name}}`,
+  summary: 'a value that a step before has kept',
+});
+
+function placeholders(
+  text: string,
+  key: string,
+  range: Range,
+  kept: readonly Placeholder[],
+): Completion[] {
   // Items of a stream have no receivers, and no rows.
   const known = placeholderWords.filter(
     ({ written }) => key === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
   );
-  return proposePlaceholders(text, range, known);
+  return proposePlaceholders(text, range, [...kept, ...known]);
 }
 
 function proposePlaceholders(

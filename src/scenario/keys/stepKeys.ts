@@ -9,7 +9,7 @@ const value = keyOf('value');
 
 const within = duration(
   { range: [1, 600_000], default: 30_000, unitMistake: below(100, 's') },
-  'How long it is waited for; then the session breaks off.',
+  'How long to wait for it; after that the session breaks off.',
 );
 const args = list(
   { optional: true },
@@ -31,7 +31,7 @@ export const stepKeys = {
     ),
     callback: text(
       { optional: true },
-      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, which begins with our stamp.',
+      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, by which it is recognised.',
     ),
     receivers: choice(
       { default: 'self', choices: callReceivers },

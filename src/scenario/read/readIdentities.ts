@@ -3,6 +3,7 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { identityNames, isSameForAll, personalText } from '../../base/personalText';
 import type { Row, RowValue } from '../../base/rows';
 import { dataKeys, identityKeys, tokenAlgorithms } from '../keys/configKeys';
+import { identityKinds } from '../keys/keyKinds';
 import type { DataSpec, IdentitiesSpec } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
 import { quotable } from '../text/words';
@@ -25,18 +26,8 @@ const mostColumns = 100;
 const mostValues = 1000;
 const mostDepth = 20;
 
-/** The kinds, each with the key that it is recognised by, and what further keys belong to it. */
-const kinds = {
-  file: [],
-  rule: [
-    ...['key', 'keyId', 'algorithm', 'audience', 'issuer', 'userClaim', 'claims', 'lifetime'],
-    'count',
-  ],
-  command: ['env', 'count', 'rate', 'inFlight', 'timeout'],
-  url: ['method', 'headers', 'body', 'count', 'rate', 'inFlight', 'timeout'],
-} as const;
-type Kind = keyof typeof kinds;
-const kindNames = Object.keys(kinds) as Kind[];
+type Kind = keyof typeof identityKinds;
+const kindNames = Object.keys(identityKinds) as Kind[];
 
 export function readIdentities(reading: Reading, config: Section): IdentitiesSpec | undefined {
   const written = config.written.get('identities');
@@ -57,7 +48,7 @@ export function readIdentities(reading: Reading, config: Section): IdentitiesSpe
     return undefined;
   }
   for (const [name, { key }] of section.written) {
-    if (name === kind || (kinds[kind] as readonly string[]).includes(name)) continue;
+    if (name === kind || (identityKinds[kind] as readonly string[]).includes(name)) continue;
     reading.warning('no-effect', key, `${name} means nothing beside ${kind}. Remove it.`);
   }
   switch (kind) {

@@ -44,7 +44,7 @@ const own: readonly ParameterSpec[] = [
     ),
     joinMethod: text(
       { optional: true },
-      'Hub method that adds the caller to a group, with the group as its argument; `JoinGroup` without this key.',
+      'Hub method that adds each connection to its group before the load, with the group as its argument; `JoinGroup` without this key. It is not called where calls of a session join.',
     ),
   }),
 ];

@@ -77,6 +77,35 @@ describe('completionsAt: arguments of own methods', () => {
   });
 });
 
+describe('completionsAt: sessions, identities and what is observed', () => {
+  const steps = 'scenario:\n  name: session\n  parameters:\n    sessionInterval: 30s\n    steps:\n';
+  const kept = `${steps}      - call: A\n        keep: { last: $ }\n      - repeat: 2\n        steps:\n          - call: B\n            keep:\n              id: $.id\n`;
+  const later = '      - call: C\n        keep: { after: $ }\n';
+
+  it('offers what a session has kept before, in arguments and in conditions', () => {
+    const inArguments = labels(`${kept}      - call: D\n        arguments: ['{|}']\n${later}`);
+    assert.deepEqual(inArguments.slice(0, 3), ['{last}', '{id}', '{text:2KB}']);
+    assert.ok(!inArguments.includes('{after}'));
+    assert.deepEqual(labels(`${kept}      - if: |\n${later}`), ['last', 'id']);
+  });
+
+  it('offers the kinds first, then what belongs to the one that stands there', () => {
+    const identities = 'config:\n  identities:\n';
+    assert.deepEqual(labels(`${identities}    |\n`), ['file', 'rule', 'command', 'url']);
+    const ofCommand = labels(`${identities}    command: [node]\n    |\n`);
+    assert.deepEqual(ofCommand, ['env', 'count', 'rate', 'inFlight', 'timeout']);
+    const observe = 'config:\n  observe:\n';
+    assert.deepEqual(labels(`${observe}    - |\n`), ['prometheus', 'azureMonitor']);
+    assert.deepEqual(labels(`${observe}    - azureMonitor: x\n      |\n`), ['region']);
+  });
+
+  it('offers the kinds of steps, and the keys of the one that stands there', () => {
+    const all = ['call', 'repeat', 'wait', 'stream', 'on', 'choose', 'if'];
+    assert.deepEqual(labels(`${steps}      - |\n`), all);
+    assert.deepEqual(labels(`${steps}      - on: A\n        |\n`), ['within', 'keep']);
+  });
+});
+
 describe('completionsAt: objectives', () => {
   it('are offered as keys, with dots in their names too', () => {
     const offered = labels('slo:\n  |\n');
