@@ -5,7 +5,7 @@ import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/si
 import { openRecording } from '../../src/record/recordingFile';
 import type { RecordedEvent } from '../../src/record/recording';
 import { startFront, testCertificate } from '../fakes/loadFront';
-import { withHubHere } from '../fakes/loadHub';
+import { startHubHere, withHubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from './cliFolder';
 
@@ -150,6 +150,34 @@ describe('record', () => {
         }
       }),
     ),
+  );
+
+  test(
+    'keeps what was recorded when the hub goes away, and says that nobody answers',
+    withFolder(async (folder) => {
+      const hub = await startHubHere();
+      const recording = folder.startHere(['record', '--target', hub.url, '--out', 'chat']);
+      const url = urlOf(await recording.said(/^\{.*\}$/m));
+      await chat(url, HttpTransportType.WebSockets, 3);
+      const left = new HubConnectionBuilder().withUrl(url).configureLogging(LogLevel.None).build();
+      const closed = new Promise<void>((resolve) => left.onclose(() => resolve()));
+      await left.start();
+      await left.invoke('Echo', { 'payload.MessageBlob': 'the last text' });
+      await hub.dispose();
+      await closed;
+      await assert.rejects(chat(url, HttpTransportType.WebSockets, 1), /502/);
+      await recording.said(/Nobody can be reached at http:.*ECONNREFUSED/);
+      recording.signal('SIGINT');
+      const { code, stderr } = await recording.finished;
+      assert.equal(code, 0, stderr);
+      const events = await eventsOf(folder, 'chat.recording.jsonl');
+      const called = events.filter(
+        (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
+      );
+      assert.equal(called.length, 4);
+      assert.equal(events.filter(({ ev }) => ev === 'close').length, 2);
+      assert.match(folder.read('chat.signalr.yaml'), /call: Echo/);
+    }),
   );
 
   test(

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { buildPlan } from '../../../src/plan/buildPlan';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../src/scenario/scenario';
+import { isRecording, refuseReplays } from '../../../src/session/isReplay';
+import { openReplays, replayScenario } from '../../../src/session/replays';
+import { loadWords } from '../../../src/session/runWords';
+import { MadeRecording } from '../record/analyse/madeRecording';
+
+function scenarioOf(text: string): Scenario {
+  const { scenario, problems } = parseScenario(text);
+  assert.deepEqual(
+    problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+    [],
+  );
+  return scenario!;
+}
+
+describe('replays', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'replays-'));
+  const file = path.join(folder, 'chat.recording.jsonl');
+  before(() => {
+    const made = new MadeRecording();
+    made.at(100).open(1, { token: true, headers: ['x-api-key'], query: ['id', 'tenant'] });
+    made.at(200).open(2).at(1100).call(1, 'Join', ['room']).at(4100).call(2, 'Leave', []);
+    made.at(4200).raw(2, 'longer than 1 MB');
+    const { header, events } = made.recording;
+    const lines = [header, ...(events as readonly object[])].map((line) => JSON.stringify(line));
+    writeFileSync(file, `${lines.join('\n')}\n`);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('become a scenario without problems, which has no secret', async () => {
+    const text = await replayScenario(file, { times: 50, speed: 2, spreadMs: 2500 });
+    const scenario = scenarioOf(text);
+    const { connections, baseSending, singleStepDurationMs, warmupMs } = scenario;
+    assert.deepEqual([connections, baseSending, warmupMs], [100, 100, 0]);
+    // 4.1 s at twice the speed, and the spread.
+    assert.equal(singleStepDurationMs, 4551);
+    assert.equal(scenario.accessToken, '${secret:chat}');
+    assert.deepEqual(scenario.headers, { 'x-api-key': '${secret:chat-x-api-key}' });
+    assert.deepEqual(scenario.query, { tenant: '${secret:tenant}' });
+    assert.deepEqual(scenario.entries, [
+      { name: 'replay', parameters: { recording: 'chat.recording.jsonl', speed: 2, spread: 2500 } },
+    ]);
+    assert.match(loadWords(scenario), /^replay of chat\.recording\.jsonl at 2 × its speed/);
+  });
+
+  it('are read for a run: what is counted, what is sent, and what is not', async () => {
+    const scenario = scenarioOf(await replayScenario(file, { times: 3 }));
+    const { scenario: read, withTracks, notes } = await openReplays(scenario, { folder });
+    assert.deepEqual(notes, [
+      'Not replayed of chat.recording.jsonl: 1 × message of a client, not understood: longer than 1 MB.',
+    ]);
+    const plan = withTracks(buildPlan(read, { workers: 1, seed: 1, runId: 1 }));
+    const { tracks, intervalMs } = plan.entries[0]!;
+    assert.deepEqual([...tracks!.dueUs], [1_000_000, 4_000_000]);
+    assert.deepEqual([tracks!.clients, tracks!.spreadUs, intervalMs], [2, 1_000_000, 4101]);
+  });
+
+  it('say what does not fit to the recording', async () => {
+    const scenario = scenarioOf(await replayScenario(file));
+    const { notes } = await openReplays(
+      { ...scenario, connections: 5, singleStepDurationMs: 1000 },
+      { folder },
+    );
+    assert.deepEqual(notes.slice(1), [
+      '5 connections are no multiple of the 2 recorded clients: some clients are replayed once more than others.',
+      'A replay takes 5.1 s, the step 1 s: what is due later is not sent. Set config.singleStepDuration.',
+    ]);
+    const many = { ...scenario, connections: 50_000_000 };
+    await assert.rejects(openReplays(many, { folder }), {
+      code: 'replay-connections',
+      message: /2 methods and callbacks, .* at most 33,554,432 connections are possible/,
+    });
+    await assert.rejects(openReplays(scenario, { folder: path.join(folder, 'elsewhere') }), {
+      code: 'recording-invalid',
+      message: /^There is no file /,
+    });
+  });
+
+  it('run on one machine', async () => {
+    const scenario = scenarioOf(await replayScenario(file));
+    assert.throws(() => refuseReplays(scenario), { code: 'replay-agents' });
+    refuseReplays({ entries: [{ name: 'echo', parameters: {} }] });
+  });
+
+  it('are known by their names and their first bytes', async () => {
+    const renamed = path.join(folder, 'renamed.txt');
+    writeFileSync(renamed, '{"schema":"signalr-bench-recording/1","target":"http://a/"}');
+    const other = path.join(folder, 'other.yaml');
+    writeFileSync(other, 'config: {}');
+    const found = [file, renamed, other, folder, path.join(folder, 'none')].map(isRecording);
+    assert.deepEqual(await Promise.all(found), [true, true, false, false, false]);
+  });
+});
