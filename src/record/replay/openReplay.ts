@@ -34,12 +34,14 @@ export async function openReplay(
 }
 
 /** Kinds that are named; the most frequent first. */
-const mostNotes = 10;
+const mostKinds = 10;
 
+/** One sentence: the editor shows a message for each. */
 function leftOutNotes(name: string, leftOut: ReadonlyMap<string, number>): string[] {
   const all = [...leftOut].sort(([, a], [, b]) => b - a);
-  const others = all.slice(mostNotes).reduce((sum, [, count]) => sum + count, 0);
-  const named = all.slice(0, mostNotes);
+  const others = all.slice(mostKinds).reduce((sum, [, count]) => sum + count, 0);
+  const named = all.slice(0, mostKinds);
   if (others > 0) named.push(['something else', others]);
-  return named.map(([what, count]) => `Not replayed of ${name}: ${formatCount(count)} × ${what}.`);
+  const words = named.map(([what, count]) => `${formatCount(count)} × ${what}`).join('; ');
+  return words === '' ? [] : [`Not replayed of ${name}: ${words}.`];
 }

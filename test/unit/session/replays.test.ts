@@ -26,7 +26,8 @@ describe('replays', () => {
     const made = new MadeRecording();
     made.at(100).open(1, { token: true, headers: ['x-api-key'], query: ['id', 'tenant'] });
     made.at(200).open(2).at(1100).call(1, 'Join', ['room']).at(4100).call(2, 'Leave', []);
-    made.at(4200).raw(2, 'longer than 1 MB');
+    made.at(4200).raw(2, 'longer than 1 MB').raw(2, 'longer than 1 MB');
+    made.out(2, { type: 3, invocationId: '9', result: true });
     const { header, events } = made.recording;
     const lines = [header, ...(events as readonly object[])].map((line) => JSON.stringify(line));
     writeFileSync(file, `${lines.join('\n')}\n`);
@@ -53,7 +54,7 @@ describe('replays', () => {
     const scenario = scenarioOf(await replayScenario(file, { times: 3 }));
     const { scenario: read, withTracks, notes } = await openReplays(scenario, { folder });
     assert.deepEqual(notes, [
-      'Not replayed of chat.recording.jsonl: 1 × message of a client, not understood: longer than 1 MB.',
+      'Not replayed of chat.recording.jsonl: 2 × message of a client, not understood: longer than 1 MB; 1 × answer of a client to a call of the server.',
     ]);
     const plan = withTracks(buildPlan(read, { workers: 1, seed: 1, runId: 1 }));
     const { tracks, intervalMs } = plan.entries[0]!;
