@@ -71,6 +71,10 @@ function fitNotes(
     notes.push(
       `${formatCount(connections)} connections are no multiple of the ${formatCount(clients)} recorded clients: some clients are replayed once more than others.`,
     );
+  if (warmupMs > 0)
+    notes.push(
+      `The first ${formatDurationMs(warmupMs)} of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.`,
+    );
   const neededMs = lengthMs + (connections > clients ? spreadMs : 0);
   const hasMs = warmupMs + singleStepDurationMs;
   if (hasMs < neededMs)

@@ -65,12 +65,13 @@ describe('replays', () => {
   it('say what does not fit to the recording', async () => {
     const scenario = scenarioOf(await replayScenario(file));
     const { notes } = await openReplays(
-      { ...scenario, connections: 5, singleStepDurationMs: 1000 },
+      { ...scenario, connections: 5, singleStepDurationMs: 1000, warmupMs: 500 },
       { folder },
     );
     assert.deepEqual(notes.slice(1), [
       '5 connections are no multiple of the 2 recorded clients: some clients are replayed once more than others.',
-      'A replay takes 5.1 s, the step 1 s: what is due later is not sent. Set config.singleStepDuration.',
+      'The first 500 ms of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.',
+      'A replay takes 5.1 s, the step 1.5 s: what is due later is not sent. Set config.singleStepDuration.',
     ]);
     const many = { ...scenario, connections: 50_000_000 };
     await assert.rejects(openReplays(many, { folder }), {
