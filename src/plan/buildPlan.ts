@@ -73,6 +73,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     seed: options.seed,
     connections: scenario.connections,
     targetChoice: scenario.targetChoice,
+    ...(scenario.senderOrder === 'listed' && { inOrder: true as const }),
     arrivingRate: scenario.arrivingRate,
     ...(mode !== undefined && { arrival: { mode, batchWaitMs: scenario.arrivingBatchWaitMs } }),
     ...(life !== undefined && { life }),

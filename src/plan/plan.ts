@@ -98,6 +98,8 @@ export interface Plan extends Pick<
   /** Marks this run's messages among those of any other, 32 bits. */
   readonly runId: number;
   readonly seed: number;
+  /** Connections send from the first on; absent: at random. */
+  readonly inOrder?: true;
   /** How connections are spread over several URLs; absent: round robin. */
   readonly targetChoice?: TargetChoice;
   /** A ramp mode of the Azure SignalR benchmark; absent: a true rate. */

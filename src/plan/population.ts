@@ -48,8 +48,8 @@ export const reachesMany = ({ audience }: Pick<Population, 'audience'>): boolean
 export function populationsOf(plan: Plan): Population[] {
   const random = randomFor(plan, 'population');
   // Those that are open in a small step of a search for connections must be able to send in it.
-  const grows = plan.search?.of === 'connections';
-  let left = grows ? inOrder(plan.connections) : shuffled(plan.connections, random);
+  const isListed = plan.inOrder === true || plan.search?.of === 'connections';
+  let left = isListed ? inOrder(plan.connections) : shuffled(plan.connections, random);
   let [firstSource, groups] = [0, 0];
   const shared = new Map<string, Pick<Population, 'firstGroup' | 'groupName'>>();
   return plan.entries.map((entry, position) => {

@@ -3,7 +3,8 @@ import type { Slo } from '../base/slo';
 import type { SearchSummary } from '../search/searchSummary';
 import type { Parameters } from '../usecases/parameters';
 import type { Row } from '../base/rows';
-import type { ConfigFields, tokenAlgorithms } from './keys/configKeys';
+import type { tokenAlgorithms } from './keys/identityKeys';
+import type { ConfigFields } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 
 /** Names of the keys at the top of a file: all that it takes to recognise a scenario. */

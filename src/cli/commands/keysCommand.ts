@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
-import type { KeySpec } from '../../scenario/keys/configKeys';
+import type { KeySpec } from '../../scenario/keys/keySpec';
 import { allStepKeys } from '../../scenario/keys/stepKeys';
 import { didYouMean, writtenNumber } from '../../scenario/text/words';
 import { exitCode } from '../exitCode';

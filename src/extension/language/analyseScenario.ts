@@ -1,7 +1,7 @@
 import { scenarioEstimate } from '../../capacity/estimate';
 import { sizeProblem } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
-import { isPlain, type KeySpec } from '../../scenario/keys/configKeys';
+import { isPlain, type KeySpec } from '../../scenario/keys/keySpec';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import { keysOfStep } from '../../scenario/keys/stepKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';

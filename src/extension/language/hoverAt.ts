@@ -2,7 +2,7 @@ import { formatCount, formatShare } from '../../base/units';
 import type { Estimate, NeighbourUse } from '../../capacity/model';
 import { billingWords } from '../../capacity/judge/billing';
 import { methodWords, tableWords, unitWords } from '../../capacity/capacityWords';
-import { type KeySpec, expectedWords } from '../../scenario/keys/configKeys';
+import { type KeySpec, expectedWords } from '../../scenario/keys/keySpec';
 import { shownNumber } from '../../scenario/text/words';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import { specOf, useCaseOf, type Analysis } from './analyseScenario';

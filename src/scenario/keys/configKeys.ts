@@ -1,89 +1,12 @@
 import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../search/searchSummary';
-import { below, describing, listOf, type ParameterSpec } from '../../usecases/parameters';
+import { below, listOf } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
+import { dataKeys, identityKeys } from './identityKeys';
+import { choice, entries, flag, keyOf, section, text, type KeySpec } from './keySpec';
+import { observeKeys } from './observeKeys';
 
-/** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
-export interface KeySpec extends Omit<ParameterSpec, 'type'> {
-  /**
-   * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
-   * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
-   * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
-   * a list of such maps; `values` a map from names to values of any shape; `metric` the name of an objective, and
-   * `limit` what the objective beside it may be; `value` any scalar.
-   */
-  readonly type:
-    | ParameterSpec['type']
-    | 'targets'
-    | 'texts'
-    | 'senders'
-    | 'useCase'
-    | 'parameters'
-    | 'section'
-    | 'entries'
-    | 'values'
-    | 'metric'
-    | 'limit'
-    | 'value';
-  /** Of a section or of entries; elsewhere those of a map that may stand in place of the plain value. */
-  readonly keys?: readonly KeySpec[];
-  /** Of a section: names that it knows beyond those of `keys`, which are the ones that are offered. */
-  readonly named?: (name: string) => KeySpec | undefined;
-  /** The pattern of those names, for the schema, and one of them. */
-  readonly namedAs?: readonly { readonly pattern: string; readonly example: string }[];
-  /** Of a section: the keys of each entry where a list of maps stands in its place. */
-  readonly items?: readonly KeySpec[];
-  /** Of a section: whether a list of maps with names of the user's own may stand in its place. */
-  readonly rows?: true;
-  /** What holds when the key is absent and that is no fixed value, for people. */
-  readonly defaultText?: string;
-  /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
-  readonly listed?: 'first' | 'oldTool';
-  /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
-  readonly references?: boolean;
-  /** For the schema: what a text must match. The parser says in detail what is wrong. */
-  readonly pattern?: string;
-  /** A choice of other tools that gets an explanation instead of a suggestion. */
-  readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
-}
-
-/** Names of HTTP headers (RFC 9110, section 5.1: a token). */
-export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
-
-/** As for a key that stands for others, too. */
-export const withoutDefault = ({ default: _ofOne, ...spec }: KeySpec): KeySpec => spec;
-
-/** Whether the value is one YAML scalar that is read by its description alone. */
-export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
-  return ![
-    ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
-    ...['values', 'metric', 'limit', 'value'],
-    // Parameters, but no scalars.
-    ...['list', 'steps'],
-  ].includes(spec.type);
-}
-
-export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
-
-export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
-  size: 'a size: bytes, or text such as 2KB or 1MB',
-  duration: 'a duration: milliseconds, or text such as 250ms, 30s or 5m',
-  share: 'a share: a number from 0 to 1, or text such as 1%',
-  rate: 'a rate: a number per second, or text such as 500/s',
-  count: 'a whole number',
-  number: 'a number',
-  choice: 'one of the words it knows',
-  text: 'a text',
-  flag: 'true or false',
-  list: 'a list',
-  steps: 'a list of steps',
-};
-
-export const keyOf = describing<KeySpec>();
-export const [flag, text, choice] = [keyOf('flag'), keyOf('text'), keyOf('choice')];
-export const [section, entries] = [keyOf('section'), keyOf('entries')];
 const [texts, targets] = [keyOf('texts'), keyOf('targets')];
-const [list, values] = [keyOf('list'), keyOf('values')];
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [share, rate] = [keyOf('share'), keyOf('rate')];
 
@@ -108,31 +31,6 @@ export const stageKeys = listOf({
 /** As a file may have, and a result. */
 export const maximumStages = 1000;
 
-export const observeKeys = listOf({
-  prometheus: text(
-    { references: true, optional: true },
-    'URL of an endpoint of the server that answers with metrics in the Prometheus text format, such as `http://localhost:5000/metrics`. It is read once a second.',
-  ),
-  authorization: text(
-    { references: true, optional: true },
-    'Value of the header `Authorization` for it, such as `Bearer ${secret:metrics}`.',
-  ),
-  series: text(
-    { optional: true },
-    'Further series to keep, by their names with `*` for any part, parted by commas: `orders_*, cache_hits_total`. CPU, memory, garbage collection, the queue and threads of the thread pool and connections are known by themselves.',
-  ),
-  azureMonitor: text(
-    { references: true, optional: true },
-    'Resource of Azure SignalR Service or Azure Web PubSub whose metrics are read from Azure Monitor: its resource id, `/subscriptions/…/SignalR/NAME`.',
-  ),
-  region: text({ optional: true }, 'Region of that resource, such as `westeurope`.'),
-  eventPipe: count(
-    { optional: true, range: [1, 4_194_304] },
-    'Not read: give the server an endpoint for `prometheus` instead.',
-  ),
-});
-export const mostObserved = 10;
-
 export const upstreamKeys = listOf({
   port: count(
     { range: [0, 65_535], default: 0 },
@@ -141,91 +39,6 @@ export const upstreamKeys = listOf({
   publicUrl: text(
     { references: true },
     'URL under which the service reaches the handler; required unless the service runs on this machine.',
-  ),
-});
-
-export const tokenAlgorithms = [
-  ...['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'],
-] as const;
-
-/** Every key under `identities`, where they are not a list: those of a file, of a rule, of a command, of a token endpoint. */
-export const identityKeys = listOf({
-  file: text(
-    {},
-    'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, one identity a row, its columns named in the first line.',
-  ),
-  rule: text(
-    {},
-    'User name of each identity, such as `user-{index}`: a JSON web token is made for each, signed with `key`. `{data.COLUMN}` is a value of the row of `data` with the same number.',
-  ),
-  key: text(
-    { references: true },
-    'Of a rule: what signs its tokens, as a reference such as `${secret:signing-key}`: a text for HS256, HS384 and HS512, else a private key in PEM form.',
-  ),
-  keyId: text({}, 'Of a rule: the `kid` in the head of its tokens.'),
-  algorithm: choice(
-    { choices: tokenAlgorithms, default: 'HS256' },
-    'Of a rule: how its tokens are signed.',
-  ),
-  audience: text({}, 'Of a rule: the claim `aud` of its tokens.'),
-  issuer: text({}, 'Of a rule: the claim `iss` of its tokens.'),
-  userClaim: text({ default: 'sub' }, 'Of a rule: the claim that has the user name.'),
-  claims: values(
-    {},
-    'Of a rule: further claims. Texts may hold the placeholders of `rule`; `{identity.NAME}` is the claim of that name.',
-  ),
-  lifetime: duration(
-    { range: [10_000, 31_536_000_000], default: 3_600_000, unitMistake: below(1000, 's') },
-    'Of a rule: how long its tokens are good for. They are renewed before they expire.',
-  ),
-  command: list(
-    {},
-    'Program and its arguments, as a list with the placeholders of `rule`, called once for each identity before connections open. It prints an access token, or a JSON object with one as `token`, `accessToken` or `access_token` and further values. No shell is involved; it runs in the folder of the scenario file.',
-  ),
-  env: texts(
-    { references: true },
-    'Of a command: environment variables beside those of this process. Secrets belong here: arguments are seen by other programs.',
-  ),
-  url: text(
-    { references: true },
-    'Token endpoint, called once for each identity before connections open. It answers as a `command` prints.',
-  ),
-  method: choice({ choices: ['POST', 'GET', 'PUT'], default: 'POST' }, 'Of a token endpoint.'),
-  headers: texts(
-    { references: true },
-    'Of a token endpoint: HTTP headers, with the placeholders of `rule`.',
-  ),
-  body: text(
-    { references: true },
-    'Of a token endpoint: what is sent, with the placeholders of `rule`. It is JSON where it begins with a brace, else a form, unless `headers` name a Content-Type.',
-  ),
-  count: count(
-    { range: [1, 1_000_000], defaultText: 'as many as connections' },
-    'How many identities a rule, a command or a token endpoint makes; more connections use them again in turn.',
-  ),
-  rate: rate(
-    { range: [0.1, 1000], default: 20 },
-    'Calls of a command or token endpoint that begin in a second.',
-  ),
-  inFlight: count(
-    { range: [1, 100], default: 4 },
-    'Calls of a command or token endpoint that go on at the same time.',
-  ),
-  timeout: duration(
-    { range: [100, 120_000], default: 10_000, unitMistake: below(100, 's') },
-    'Time for one call of a command or token endpoint.',
-  ),
-});
-
-/** Every key under `data`. */
-export const dataKeys = listOf({
-  file: text(
-    { required: true },
-    'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, its columns named in the first line.',
-  ),
-  take: choice(
-    { choices: ['connection', 'shared'], default: 'connection' },
-    'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next, and a session one for all its calls. After the last row comes the first.',
   ),
 });
 
@@ -450,6 +263,10 @@ export const configSpecs = {
     { listed: 'first', range: [0, 1_000_000], default: 500 },
     'Senders added with each step, until all connections send; 0 is one step only.',
     'When the steps do not divide what is left, the last step of the Azure SignalR benchmark did not reach all connections.',
+  ),
+  senderOrder: choice(
+    { choices: ['random', 'listed'], defaultText: '`random`' },
+    'Which connections send: drawn at `random`, or as `listed` in `identities` and `data`, from connection 0 on. The entries of a mix then have their senders one after the other, so that each can have rows of its own.',
   ),
   sendingSteps: count(
     { range: [0, 10_000], default: 0 },

@@ -3,17 +3,8 @@ import { objectiveFamilies, objectiveOf, objectives } from '../../base/slo';
 import { below, duration, listOf, type ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
-import {
-  choice,
-  configKeys,
-  entries,
-  flag,
-  keyOf,
-  searchKeys,
-  section,
-  text,
-  type KeySpec,
-} from './configKeys';
+import { choice, entries, flag, keyOf, section, text, type KeySpec } from './keySpec';
+import { configKeys, searchKeys } from './configKeys';
 import { kinds, type topNames } from '../scenario';
 import { targetSummaries } from '../target/targetKinds';
 

@@ -9,7 +9,7 @@ import {
   withoutDefault,
   type KeySpec,
   type PlainSpec,
-} from './configKeys';
+} from './keySpec';
 import { mostSteps } from '../../usecases/sessionSteps';
 import { shownNumber } from '../text/words';
 import { stepKeys, stepKinds, type StepKind } from './stepKeys';

@@ -1,7 +1,7 @@
 /** Keys of the steps of a session. */
 import { below, listOf } from '../../usecases/parameters';
 import { callReceivers, callReplies, groupChanges, mostTimes } from '../../usecases/sessionSteps';
-import { choice, entries, keyOf, text, type KeySpec } from './configKeys';
+import { choice, entries, keyOf, text, type KeySpec } from './keySpec';
 
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [list, stepList, texts] = [keyOf('list'), keyOf('steps'), keyOf('texts')];

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, Pair, Scalar, YAMLMap, type Node } from 'yaml';
 import { didYouMean, quotable } from '../text/words';
-import type { KeySpec } from '../keys/configKeys';
+import type { KeySpec } from '../keys/keySpec';
 import type { Reading } from '../text/scenarioReading';
 import { allParameters, topKeys } from '../keys/scenarioKeys';
 import { readYaml } from '../text/yamlDocument';

@@ -2,8 +2,8 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { identityNames, isSameForAll, personalText } from '../../base/personalText';
 import type { Row, RowValue } from '../../base/rows';
-import { dataKeys, identityKeys, tokenAlgorithms } from '../keys/configKeys';
-import { identityKinds } from '../keys/keyKinds';
+import { dataKeys, identityKeys, tokenAlgorithms } from '../keys/identityKeys';
+import { identityKinds } from '../keys/identityKeys';
 import type { DataSpec, IdentitiesSpec } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
 import { quotable } from '../text/words';

@@ -1,7 +1,7 @@
 /** Objectives of a scenario file: a map from their names to limits, or a list. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { isMetric, type Rule } from '../../base/slo';
-import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/configKeys';
+import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { maximumRules, sloItemKeys, sloKeyNamed, sloKeys } from '../keys/scenarioKeys';
 import type { Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';

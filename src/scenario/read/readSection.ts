@@ -1,6 +1,6 @@
 /** Sections of a scenario file and the values in them, read by the descriptions of their keys. */
 import { isMap, isScalar, Scalar, type Node, type YAMLMap } from 'yaml';
-import { isPlain, expectedWords, type KeySpec, type PlainSpec } from '../keys/configKeys';
+import { isPlain, expectedWords, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { allParameters, pipelineKeys, pipelineMessage, topKeys } from '../keys/scenarioKeys';
 import { malformedReferences, referencesIn } from '../target/references';
 import type { Reading, FixDraft, Place } from '../text/scenarioReading';

@@ -2,7 +2,7 @@
 import { isMap, isScalar, type Node } from 'yaml';
 import { personalText, type PersonalName } from '../../base/personalText';
 import { placeholderNames } from '../../usecases/ownArguments';
-import { headerNamePattern } from '../keys/configKeys';
+import { headerNamePattern } from '../keys/keySpec';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, quotable } from '../text/words';
 import { checkReferences, isNothing, nameOf, partOf, sourceOf, type Section } from './readSection';

@@ -79,9 +79,9 @@ export const session: UseCase = {
   services: ['hub', 'signalr'],
   parameters: own,
   starting: {
-    sessionInterval: '10s',
+    sessionInterval: '2s',
     steps:
-      "[{ call: JoinRoom, arguments: ['{group}'] }, { wait: 5s }, { call: LeaveRoom, arguments: ['{group}'] }]",
+      "[{ call: JoinRoom, arguments: ['{group}'] }, { wait: 1s }, { call: LeaveRoom, arguments: ['{group}'] }]",
   },
   // Each call is a traffic of its own, see the estimate.
   traffic: () => undefined,

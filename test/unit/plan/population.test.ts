@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { derangement, seededRandom } from '../../../src/base/random';
+import { buildPlan } from '../../../src/plan/buildPlan';
 import {
   entryOfSource,
   groupsIn,
@@ -11,6 +12,7 @@ import {
   silentUpTo,
   type Population,
 } from '../../../src/plan/population';
+import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Parameters } from '../../../src/usecases/parameters';
 import { planOf, shortStep } from '../../fakes/plan';
 
@@ -234,6 +236,20 @@ describe('the populations of a mix', () => {
     );
     assert.notEqual(groups.groupName(1), others.groupName(1));
     assert.equal(last.senderOrder.length, 30 - 6 - 5 - 2);
+  });
+
+  it('have their senders one after the other, where connections send as they are listed', () => {
+    const { scenario } =
+      parseScenario(`config: { connections: 30, baseSending: 10, step: 10, senderOrder: listed }
+scenarios: [{ name: echo, senders: 20% }, { name: broadcast, senders: 50% }, { name: echo }]`);
+    const listed = buildPlan(scenario!, { workers: 2, seed: 5, runId: 1 });
+    const orders = populationsOf(listed).map(({ senderOrder }) => [...senderOrder]);
+    assert.deepEqual(orders[0], [0, 1, 2, 3, 4, 5]);
+    assert.deepEqual(
+      orders.map(({ length }) => length),
+      [6, 15, 9],
+    );
+    assert.deepEqual(orders.flat(), indices(30));
   });
 
   it('share groups where sessions say so, under one name', () => {

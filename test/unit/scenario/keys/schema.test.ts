@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import Ajv from 'ajv';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isPlain, type KeySpec } from '../../../../src/scenario/keys/configKeys';
+import { isPlain, type KeySpec } from '../../../../src/scenario/keys/keySpec';
 import { scenarioSchema } from '../../../../src/scenario/keys/schema';
 import { allParameters, topKeys } from '../../../../src/scenario/keys/scenarioKeys';
 import { topNames } from '../../../../src/scenario/scenario';

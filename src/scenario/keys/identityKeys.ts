@@ -1,0 +1,112 @@
+/** Keys of `identities` and `data`. */
+import { below, listOf } from '../../usecases/parameters';
+import { choice, keyOf, text } from './keySpec';
+
+const [texts, list, values] = [keyOf('texts'), keyOf('list'), keyOf('values')];
+const [count, duration, rate] = [keyOf('count'), keyOf('duration'), keyOf('rate')];
+
+export const tokenAlgorithms = [
+  ...['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'],
+] as const;
+
+/** Every key under `identities`, where they are not a list: those of a file, of a rule, of a command, of a token endpoint. */
+export const identityKeys = listOf({
+  file: text(
+    {},
+    'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, one identity a row, its columns named in the first line.',
+  ),
+  rule: text(
+    {},
+    'User name of each identity, such as `user-{index}`: a JSON web token is made for each, signed with `key`. `{data.COLUMN}` is a value of the row of `data` with the same number.',
+  ),
+  key: text(
+    { references: true },
+    'Of a rule: what signs its tokens, as a reference such as `${secret:signing-key}`: a text for HS256, HS384 and HS512, else a private key in PEM form.',
+  ),
+  keyId: text({}, 'Of a rule: the `kid` in the head of its tokens.'),
+  algorithm: choice(
+    { choices: tokenAlgorithms, default: 'HS256' },
+    'Of a rule: how its tokens are signed.',
+  ),
+  audience: text({}, 'Of a rule: the claim `aud` of its tokens.'),
+  issuer: text({}, 'Of a rule: the claim `iss` of its tokens.'),
+  userClaim: text({ default: 'sub' }, 'Of a rule: the claim that has the user name.'),
+  claims: values(
+    {},
+    'Of a rule: further claims. Texts may hold the placeholders of `rule`; `{identity.NAME}` is the claim of that name.',
+  ),
+  lifetime: duration(
+    { range: [10_000, 31_536_000_000], default: 3_600_000, unitMistake: below(1000, 's') },
+    'Of a rule: how long its tokens are good for. They are renewed before they expire.',
+  ),
+  command: list(
+    {},
+    'Program and its arguments, as a list with the placeholders of `rule`, called once for each identity before connections open. It prints an access token, or a JSON object with one as `token`, `accessToken` or `access_token` and further values. No shell is involved; it runs in the folder of the scenario file.',
+  ),
+  env: texts(
+    { references: true },
+    'Of a command: environment variables beside those of this process. Secrets belong here: arguments are seen by other programs.',
+  ),
+  url: text(
+    { references: true },
+    'Token endpoint, called once for each identity before connections open. It answers as a `command` prints.',
+  ),
+  method: choice({ choices: ['POST', 'GET', 'PUT'], default: 'POST' }, 'Of a token endpoint.'),
+  headers: texts(
+    { references: true },
+    'Of a token endpoint: HTTP headers, with the placeholders of `rule`.',
+  ),
+  body: text(
+    { references: true },
+    'Of a token endpoint: what is sent, with the placeholders of `rule`. It is JSON where it begins with a brace, else a form, unless `headers` name a Content-Type.',
+  ),
+  count: count(
+    { range: [1, 1_000_000], defaultText: 'as many as connections' },
+    'How many identities a rule, a command or a token endpoint makes; more connections use them again in turn.',
+  ),
+  rate: rate(
+    { range: [0.1, 1000], default: 20 },
+    'Calls of a command or token endpoint that begin in a second.',
+  ),
+  inFlight: count(
+    { range: [1, 100], default: 4 },
+    'Calls of a command or token endpoint that go on at the same time.',
+  ),
+  timeout: duration(
+    { range: [100, 120_000], default: 10_000, unitMistake: below(100, 's') },
+    'Time for one call of a command or token endpoint.',
+  ),
+});
+
+/** Every key under `data`. */
+export const dataKeys = listOf({
+  file: text(
+    { required: true },
+    'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, its columns named in the first line.',
+  ),
+  take: choice(
+    { choices: ['connection', 'shared'], default: 'connection' },
+    'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next, and a session one for all its calls. After the last row comes the first.',
+  ),
+});
+
+/** Of `identities` the kinds, each with the key that it is recognised by, and what further keys belong to it. */
+export const identityKinds = {
+  file: [],
+  rule: [
+    ...['key', 'keyId', 'algorithm', 'audience', 'issuer', 'userClaim', 'claims', 'lifetime'],
+    'count',
+  ],
+  command: ['env', 'count', 'rate', 'inFlight', 'timeout'],
+  url: ['method', 'headers', 'body', 'count', 'rate', 'inFlight', 'timeout'],
+} as const;
+
+/** Whether a key may stand beside those that do: one that says the kind, or one that belongs to it. */
+export function belongs(
+  kinds: Readonly<Record<string, readonly string[]>>,
+  name: string,
+  present: ReadonlySet<string>,
+): boolean {
+  const kind = Object.keys(kinds).find((each) => present.has(each));
+  return kind === undefined ? Object.hasOwn(kinds, name) : kinds[kind]!.includes(name);
+}

@@ -1,0 +1,81 @@
+import { describing, type ParameterSpec } from '../../usecases/parameters';
+
+/** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
+export interface KeySpec extends Omit<ParameterSpec, 'type'> {
+  /**
+   * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
+   * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
+   * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
+   * a list of such maps; `values` a map from names to values of any shape; `metric` the name of an objective, and
+   * `limit` what the objective beside it may be; `value` any scalar.
+   */
+  readonly type:
+    | ParameterSpec['type']
+    | 'targets'
+    | 'texts'
+    | 'senders'
+    | 'useCase'
+    | 'parameters'
+    | 'section'
+    | 'entries'
+    | 'values'
+    | 'metric'
+    | 'limit'
+    | 'value';
+  /** Of a section or of entries; elsewhere those of a map that may stand in place of the plain value. */
+  readonly keys?: readonly KeySpec[];
+  /** Of a section: names that it knows beyond those of `keys`, which are the ones that are offered. */
+  readonly named?: (name: string) => KeySpec | undefined;
+  /** The pattern of those names, for the schema, and one of them. */
+  readonly namedAs?: readonly { readonly pattern: string; readonly example: string }[];
+  /** Of a section: the keys of each entry where a list of maps stands in its place. */
+  readonly items?: readonly KeySpec[];
+  /** Of a section: whether a list of maps with names of the user's own may stand in its place. */
+  readonly rows?: true;
+  /** What holds when the key is absent and that is no fixed value, for people. */
+  readonly defaultText?: string;
+  /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
+  readonly listed?: 'first' | 'oldTool';
+  /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
+  readonly references?: boolean;
+  /** For the schema: what a text must match. The parser says in detail what is wrong. */
+  readonly pattern?: string;
+  /** A choice of other tools that gets an explanation instead of a suggestion. */
+  readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
+}
+
+/** Names of HTTP headers (RFC 9110, section 5.1: a token). */
+export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+
+/** As for a key that stands for others, too. */
+export const withoutDefault = ({ default: _ofOne, ...spec }: KeySpec): KeySpec => spec;
+
+/** Whether the value is one YAML scalar that is read by its description alone. */
+export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
+  return ![
+    ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
+    ...['values', 'metric', 'limit', 'value'],
+    // Parameters, but no scalars.
+    ...['list', 'steps'],
+  ].includes(spec.type);
+}
+
+export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
+
+export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
+  size: 'a size: bytes, or text such as 2KB or 1MB',
+  duration: 'a duration: milliseconds, or text such as 250ms, 30s or 5m',
+  share: 'a share: a number from 0 to 1, or text such as 1%',
+  rate: 'a rate: a number per second, or text such as 500/s',
+  count: 'a whole number',
+  number: 'a number',
+  choice: 'one of the words it knows',
+  text: 'a text',
+  flag: 'true or false',
+  list: 'a list',
+  steps: 'a list of steps',
+};
+
+export const keyOf = describing<KeySpec>();
+export const [flag, text, choice] = [keyOf('flag'), keyOf('text'), keyOf('choice')];
+export const [section, entries] = [keyOf('section'), keyOf('entries')];
