@@ -105,7 +105,9 @@ describe('a replay', () => {
           [2 * times, 2 * times, 0],
         );
         const other = ['config.transport=LongPolling', 'config.protocol=messagepack'];
-        const sets = [...other, 'scenario.parameters.spread=0s'].flatMap((each) => ['--set', each]);
+        // A worker is never idle in a step of a few milliseconds.
+        const long = ['config.singleStepDuration=1s', 'scenario.parameters.spread=0s'];
+        const sets = [...other, ...long].flatMap((each) => ['--set', each]);
         const polled = await folder.run([...replay, '--out', 'polled', '--json', ...sets], token);
         assert.equal(polled.code, 0, polled.stderr);
         const { steps } = JSON.parse(polled.stdout) as Result;
