@@ -173,8 +173,8 @@ module.exports = [
       ...jsonPath,
       ...replay,
     },
-    budget: 52,
-    lazyBudget: 440,
+    budget: 34,
+    lazyBudget: 462,
   }),
   bundle({
     name: 'cli',

@@ -1,11 +1,11 @@
-import { configKeys } from '../../scenario/keys/configKeys';
+import { configNames } from '../../scenario/keys/configNames';
 import { kinds, topNames } from '../../scenario/scenario';
 
 /** What stands further down does not change what a file is. */
 const lookedAt = 64 * 1024;
 
 const names: ReadonlySet<string> = new Set(topNames);
-const innerNames = new Set([...configKeys.map(({ name }) => name), 'name', 'parameters']);
+const innerNames = new Set([...configNames, 'name', 'parameters']);
 /** Keys of a load test for Artillery, which has sections of the same names: `phases`, and a `flow` or an engine. */
 const foreignNames = ['phases', 'flow', 'engine'];
 

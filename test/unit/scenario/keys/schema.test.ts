@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import Ajv from 'ajv';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { configKeys } from '../../../../src/scenario/keys/configKeys';
+import { configNames } from '../../../../src/scenario/keys/configNames';
 import { isPlain, type KeySpec } from '../../../../src/scenario/keys/keySpec';
 import { scenarioSchema } from '../../../../src/scenario/keys/schema';
 import { allParameters, topKeys } from '../../../../src/scenario/keys/scenarioKeys';
@@ -24,6 +26,10 @@ describe('the schema', () => {
     assert.deepEqual(
       topKeys.map(({ name }) => name),
       topNames,
+    );
+    assert.deepEqual(
+      configKeys.map(({ name }) => name),
+      [...configNames],
     );
   });
 
