@@ -103,20 +103,15 @@ class Analysis {
 
   /** Rooms that a scenario can have; the others keep their names, and who hears what in them is not counted. */
   private usableRooms(rooms: Rooms): Rooms {
-    const isShared = this.usesOf(rooms).some((kinds) => kinds > 1);
-    if (!rooms.inSeveral && !isShared) return rooms;
-    this.leave(
-      rooms.inSeveral
-        ? 'client in several rooms: no callback is counted for a room'
-        : 'clients of several kinds in one room: it keeps its name, and no callback is counted for it',
-    );
+    if (!rooms.inSeveral) return rooms;
+    this.leave('client in several rooms: no callback is counted for a room');
     for (const method of rooms.methods) this.notCounted.add(method);
     const none = new Set<string>();
     return { ...rooms, names: none, joinMethods: none, leaveMethods: none, methods: none };
   }
 
-  /** By how many kinds of clients each room is used: groups of a run are of one entry of a mix. */
-  private usesOf({ names }: Rooms): number[] {
+  /** Whether some room has clients of several kinds. */
+  private areShared({ names }: Rooms): boolean {
     const kindsIn = new Map<string, Set<Kind>>();
     for (const kind of this.kinds)
       for (const { calls } of kind.clients)
@@ -124,7 +119,7 @@ class Analysis {
           visitTexts(values, (text) => {
             if (names.has(text)) kindsIn.set(text, (kindsIn.get(text) ?? new Set()).add(kind));
           });
-    return [...kindsIn.values()].map(({ size }) => size);
+    return [...kindsIn.values()].some(({ size }) => size > 1);
   }
 
   private readableKinds(kinds: readonly Kind[]): readonly Kind[] {
@@ -310,11 +305,16 @@ class Analysis {
   private scenario({ kind, steps, intervalMs }: Session, isMix: boolean): Keys {
     const groups = this.roomNames.size;
     const usesRooms = callsIn(kind.steps).some((step) => this.usesRoom(step));
+    const sharesRooms = isMix && this.areShared(this.rooms);
     const parameters = new Keys({
       sessionInterval: { above: this.sessionWords(kind), value: durationText(intervalMs) },
       ...(groups > 0 &&
         usesRooms && {
           groupCount: { value: groups, beside: `rooms that were seen; {group} is the name of one` },
+        }),
+      ...(usesRooms &&
+        sharesRooms && {
+          sharedGroups: { value: 'rooms', beside: 'with clients of the other kinds' },
         }),
       steps: { value: new StepList(steps) },
     });
