@@ -17,7 +17,8 @@ export class MessageRows {
 
   /** @param agent of the worker: each has a part of the shared rows, and its workers take it in turn */
   constructor(
-    private readonly personal: Pick<PersonalEndpoints, 'valuesOf' | 'dataOf'>,
+    private readonly personal: Pick<PersonalEndpoints, 'valuesOf' | 'dataOf'> &
+      Partial<Pick<PersonalEndpoints, 'renewals'>>,
     data: DataRows | undefined,
     plan: Pick<Plan, 'agents'>,
     agent: number,
@@ -26,6 +27,11 @@ export class MessageRows {
     this.areShared = data?.shared === true;
     this.shared = data?.shared === true ? ofAgent(data.rows, agent, agentsOf(plan)) : [];
     this.taken = new Uint32Array(memory);
+  }
+
+  /** Rises when values of identities have changed. */
+  get renewals(): number {
+    return this.personal.renewals ?? 0;
   }
 
   /** @param next whether a shared row is taken; else the message has none of them */

@@ -18,17 +18,20 @@ export class RowTemplates {
     { readonly templates: Templates; readonly rows: RowsOfMessage; readonly bytesBeyond: number }
   >();
   private keptBytes = 0;
+  private renewals = 0;
   private readonly areShared: boolean;
 
   constructor(
     private readonly maker: Pick<MessageMaker, 'rowNames' | 'bytesBeyond'>,
-    private readonly source: Pick<MessageRows, 'areShared' | 'of'>,
+    private readonly source: Pick<MessageRows, 'areShared' | 'of' | 'renewals'>,
   ) {
     this.areShared = source.areShared && maker.rowNames.has('data');
   }
 
   /** Those of the next message of that sender. */
   of(sender: number): Templates {
+    // A token that stands in a message is another one now.
+    if (this.source.renewals !== this.renewals) this.forget();
     let known = this.bySender.get(sender);
     if (known === undefined) {
       const rows = this.source.of(sender, this.areShared);
@@ -44,11 +47,14 @@ export class RowTemplates {
     if (Number.isFinite(bytes)) this.keptBytes += bytes;
   }
 
+  private forget(): void {
+    this.bySender.clear();
+    this.keptBytes = 0;
+    this.renewals = this.source.renewals;
+  }
+
   private keep(sender: number, known: NonNullable<ReturnType<typeof this.bySender.get>>): void {
-    if (this.keptBytes > mostBytes) {
-      this.bySender.clear();
-      this.keptBytes = 0;
-    }
+    if (this.keptBytes > mostBytes) this.forget();
     this.bySender.set(sender, known);
   }
 }

@@ -28,6 +28,8 @@ export class PersonalEndpoints {
   private readonly common: Endpoint;
   private readonly signer: RuleSigner | undefined;
   private rows: IdentityRow[] | undefined;
+  /** How often rows have been renewed: what was made of their values before is old. */
+  renewals = 0;
 
   constructor(
     endpoint: Endpoint,
@@ -83,6 +85,7 @@ export class PersonalEndpoints {
   }
 
   renewed(rows: readonly (readonly [position: number, row: IdentityRow])[]): void {
+    this.renewals += 1;
     for (const [position, row] of rows) if (this.rows !== undefined) this.rows[position] = row;
   }
 

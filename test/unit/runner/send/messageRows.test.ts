@@ -87,7 +87,8 @@ describe('messages with values of rows', () => {
       asked += 1;
       return { data: { id: sender, text: '1', list: [] } };
     };
-    const own = new RowTemplates(maker, { areShared: false, of });
+    const source = { areShared: false, of, renewals: 0 };
+    const own = new RowTemplates(maker, source);
     const first = own.of(1);
     assert.notEqual(own.of(2), first);
     assert.equal(own.of(1), first);
@@ -95,8 +96,13 @@ describe('messages with values of rows', () => {
     // Beyond its bound it begins anew.
     own.made(40 * 1024 * 1024);
     own.of(3);
-    assert.notEqual(own.of(1), first);
-    const shared = new RowTemplates(maker, { areShared: true, of });
+    const again = own.of(1);
+    assert.notEqual(again, first);
+    assert.equal(own.of(1), again);
+    // As tokens are, which may stand in a message.
+    source.renewals += 1;
+    assert.notEqual(own.of(1), again);
+    const shared = new RowTemplates(maker, { ...source, areShared: true });
     assert.notEqual(shared.of(1), shared.of(1));
   });
 
