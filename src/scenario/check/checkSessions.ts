@@ -108,13 +108,23 @@ function reportShortStay(
   info('short-stay', at('steps'), message);
 }
 
-/** Senders begin one after the other. */
-function reportRise({ info, config, scenario }: ScenarioFile, { parameters }: ReadEntry): void {
+/** Senders begin one after the other: said once, of the sessions that take longest to be there. */
+function reportRise(
+  { info, config, entries, scenario }: ScenarioFile,
+  { entry, parameters }: ReadEntry,
+): void {
   const { warmupMs, singleStepDurationMs } = scenario;
-  const intervalMs = Number(parameters.values.get('sessionInterval') ?? 0);
+  const intervalOf = (one: ReadEntry['entry']): number =>
+    Number(one.parameters['sessionInterval'] ?? 0);
+  const intervalMs = intervalOf(entry);
+  const longest = entries.map((read) => read.entry).sort((a, b) => intervalOf(b) - intervalOf(a));
   // That an interval is longer than the step is said elsewhere.
-  if (warmupMs >= intervalMs || intervalMs > singleStepDurationMs) return;
+  if (warmupMs >= intervalMs || intervalMs > singleStepDurationMs || longest[0] !== entry) return;
   const [interval, warmup] = [formatDurationMs(intervalMs), formatDurationMs(warmupMs)];
-  const message = `Senders begin their sessions one after the other, within ${interval}: the load rises for so long, and only the first ${warmup} of that are warm-up. With warmup: ${interval} the whole load is there when measuring begins.`;
+  const rise =
+    warmupMs === 0
+      ? 'and the load is measured while it rises'
+      : `of which only the first ${warmup} are warm-up`;
+  const message = `Senders begin their sessions one after the other within ${interval}, ${rise}. With warmup: ${interval} the whole load is there when measuring begins.`;
   info('rising-load', config.at('warmup') ?? parameters.at('sessionInterval'), message);
 }

@@ -104,7 +104,7 @@ describe('the steps of a session', () => {
     assert.deepEqual(none, []);
     assert.match(
       rising!,
-      /^info rising-load: Senders begin .* within 30 s: .* the first 5 s of that are warm-up\. With warmup: 30 s the/,
+      /^info rising-load: Senders begin .* within 30 s, of which only the first 5 s are warm-up\. With warmup: 30 s the/,
     );
     assert.deepEqual(said(whole, ', warmup: 30s'), []);
     const atOnce = whole.replace(/\n *every: 2s/, '').replace(/\n *- wait: 5s/, '');
