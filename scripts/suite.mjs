@@ -12,7 +12,7 @@ const lingerMs = 15_000;
 
 /**
  * The suites in their turns; those of one turn run beside each other, and what the first says is shown as it comes.
- * `needs`: preparations without which it cannot run. `jobs`: how many of its files run at once, each in a process of its
+ * `needs`: preparations without which it cannot run. `wants`: those that it waits for, and does without. `jobs`: how many of its files run at once, each in a process of its
  * own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is tried again; never,
  * where only the product decides, at most once, where a browser or the clock of a shared machine has a say. `yields`:
  * takes what the others of its turn and the next leave of the processor; only for tests that no slowness makes fail.
@@ -23,7 +23,14 @@ const lingerMs = 15_000;
 export const turns = [
   [
     { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
-    { name: 'interop', needs: ['bundles', 'aspnetServer', 'natsServer'], retries: 0, lasts: true },
+    {
+      name: 'interop',
+      needs: ['bundles', 'aspnetServer', 'natsServer'],
+      // Chromium.
+      wants: ['vscodeHost'],
+      retries: 0,
+      lasts: true,
+    },
     // Its agents are processes of their own.
     { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0, lasts: true },
     // One process: each further one would load the whole product again. It begins while the others still prepare.
@@ -147,6 +154,7 @@ async function countTests(suite, files) {
  */
 export async function runSuite(suite, quiet) {
   const needed = await Promise.all(suite.needs.map(prepare));
+  await Promise.all((suite.wants ?? []).map(prepare));
   const said = [];
   const hear = quiet ? (chunk) => said.push(chunk) : undefined;
   if (!quiet) console.log(`\n== ${suite.name} ==\n`);

@@ -32,7 +32,7 @@ function add({ name }, report) {
 }
 
 async function run() {
-  const needed = new Set(chosen.flatMap(({ needs }) => needs));
+  const needed = new Set(chosen.flatMap(({ needs, wants = [] }) => [...needs, ...wants]));
   for (const name of [...needed].filter(needsNoPackages)) void prepare(name);
   if ((await runNode(['scripts/setup.mjs'])) !== 0) {
     failed('setup');

@@ -1,5 +1,11 @@
 import { derangement, shuffled, type Random } from '../base/random';
-import { audienceOfStep, callsOf, stepsIn, type SessionRun } from '../usecases/sessionSteps';
+import {
+  audienceOfStep,
+  callsOf,
+  sparesCaller,
+  stepsIn,
+  type SessionRun,
+} from '../usecases/sessionSteps';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
 import { agentsOf, connectionsOfAgent } from './agents';
@@ -141,7 +147,9 @@ function meantBySession(
   session: SessionRun,
   random: Random,
 ): Meant {
-  const audiences = callsOf(stepsIn(session)).map(({ step }) => audienceOfStep(step));
+  const calls = callsOf(stepsIn(session)).map(({ step }) => step);
+  const audiences = calls.map(audienceOfStep);
+  const spared = calls.map(sparesCaller);
   const count = audiences.length;
   const groupCount = groups?.count ?? 1;
   const groupOf = (connection: number): number => connection % groupCount;
@@ -151,6 +159,7 @@ function meantBySession(
     ...(fixedTargets && { fixedTargets }),
     isReceiver: (source, receiver) => {
       const sender = Math.floor(source / count);
+      if (spared[source % count]! && sender === receiver) return false;
       switch (audiences[source % count]!) {
         case 'nobody':
           return false;

@@ -3,8 +3,8 @@ import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '.
 import type { Parameters } from './parameters';
 import { numberedNames } from './numberedNames';
 
-/** Whom a hub calls back. */
-export const callReceivers = ['self', 'client', 'group', 'everyone'] as const;
+/** Whom a hub calls back; `others`: all of the group that the call names but the caller, else everyone but the caller. */
+export const callReceivers = ['self', 'client', 'group', 'everyone', 'others'] as const;
 export const callReplies = ['completion', 'callback', 'none'] as const;
 export const groupChanges = ['join', 'leave', 'none'] as const;
 
@@ -35,6 +35,8 @@ export interface CallStep extends Recorded {
   /** With reply: callback. */
   readonly callback?: string;
   readonly receivers: (typeof callReceivers)[number];
+  /** With reply: callback: each call is answered besides, which is not counted. */
+  readonly answered?: boolean;
   /** What its answer means for the caller and `{group}`. */
   readonly group: (typeof groupChanges)[number];
   /** Until an answer is given up. */
@@ -211,25 +213,33 @@ export function deliveriesOfStep(
   step: CountedStep,
   { connections, members }: { readonly connections: number; readonly members: number },
 ): number {
+  const spared = sparesCaller(step) ? 1 : 0;
   switch (audienceOfStep(step)) {
     case 'nobody':
       return 0;
     case 'group':
-      return members;
+      return members - spared;
     case 'everyone':
-      return connections;
+      return connections - spared;
     default:
       return step.kind === 'stream' ? step.items : 1;
   }
 }
 
-export type CallAudience = (typeof callReceivers)[number] | 'nobody';
+/** With {@link sparesCaller}: all of them but the caller. */
+export type CallAudience = Exclude<(typeof callReceivers)[number], 'others'> | 'nobody';
 
 export function audienceOfStep(step: CountedStep): CallAudience {
   if (step.kind !== 'call') return 'self';
   if (step.reply === 'none') return 'nobody';
-  return step.reply === 'callback' ? step.receivers : 'self';
+  if (step.reply !== 'callback') return 'self';
+  if (step.receivers !== 'others') return step.receivers;
+  return namesGroup(step) ? 'group' : 'everyone';
 }
+
+/** Whether the caller is none of those who are called back. */
+export const sparesCaller = (step: CountedStep): boolean =>
+  step.kind === 'call' && step.reply === 'callback' && step.receivers === 'others';
 
 export const argumentsOfStep = (step: CountedStep): readonly OwnArgument[] =>
   step.kind === 'on' ? [] : ownArguments(JSON.stringify(step.arguments), keptIn);
@@ -240,11 +250,10 @@ export const bytesOfStep = (step: CountedStep): number =>
 
 /** Whether something in it is named by `{group}`, or meant for one. */
 export const usesGroup = (steps: readonly SessionStep[]): boolean =>
-  callsOf(steps).some(
-    ({ step }) =>
-      audienceOfStep(step) === 'group' ||
-      placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'group'),
-  );
+  callsOf(steps).some(({ step }) => audienceOfStep(step) === 'group' || namesGroup(step));
+
+export const namesGroup = (step: CountedStep): boolean =>
+  placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'group');
 
 /** Whether calls of the session add their callers to groups; else connections are in them all the time. */
 export const joinsByCalls = (steps: readonly SessionStep[]): boolean =>

@@ -29,8 +29,17 @@ export interface AspNetServerOptions {
   readonly audience?: string;
   /** A cookie of negotiate has to come back with all further requests. */
   readonly affinity?: boolean;
+  /** Folders whose files it has below `/pages`, separated by commas. */
+  readonly pages?: string;
 }
 
+/** A page for the hub at `/chat`, and the official client that it loads. */
+const chatPages = [
+  join('test', 'interop', 'chatPage'),
+  ...['signalr', 'signalr-protocol-msgpack'].map((name) =>
+    join('node_modules', '@microsoft', name, 'dist', 'browser'),
+  ),
+].join(',');
 const assembly = join('out', 'interop', 'aspnetcore', 'benchServer.dll');
 const startTimeoutMs = 20_000;
 const stopTimeoutMs = 5_000;
@@ -88,14 +97,14 @@ let shared: Promise<AspNetServer> | undefined;
 after(async () => (await shared)?.dispose());
 
 /**
- * Called in a `describe`, which it skips where there is no server: the server without options, one for all files. Nobody
+ * Called in a `describe`, which it skips where there is no server: the server with the pages of the chat and no other options, one for all files. Nobody
  * ends it; whoever aborts its connections is alone with it.
  */
 export function sharedAspNetServer(): { readonly url: string } {
   let url = '';
   before(async function () {
     requireAspNet(this);
-    shared ??= startAspNetServer();
+    shared ??= startAspNetServer({ pages: chatPages });
     ({ url } = await shared);
   });
   return {

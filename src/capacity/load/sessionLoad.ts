@@ -9,6 +9,7 @@ import {
   isCounted,
   joinsByCalls,
   sessionStepsOf,
+  sparesCaller,
   sumOverSession,
   usesGroup,
   type CallAudience,
@@ -108,7 +109,11 @@ export function sessionTraffic(
           ...{ kind, senders, intervalS: intervalS / each },
           messageBytes: Math.max(1, Math.round(meanOf(sizes, (bytes) => bytes))),
           ...(sizes.length > 1 && { messageSizes: sizes }),
-          ...(kind === 'send_to_group' && { groupMembers: members }),
+          ...(kind === 'send_to_group' && {
+            groupMembers: made.every(({ step }) => sparesCaller(step))
+              ? Math.max(1, members - 1)
+              : members,
+          }),
         },
         calls: made.map(({ name }) => name),
         ownCalls: made.map(({ step }) => ownCallOf(step)),

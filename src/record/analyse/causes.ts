@@ -33,8 +33,11 @@ export interface Consequence {
   readonly count: number;
 }
 
-/** `others`: all but the caller, of a group or of everyone. */
-export type Heard = 'self' | 'client' | 'others' | 'everyone' | 'some';
+/** `others`: all but the caller; `someOthers`: some of those, a group perhaps. */
+export type Heard = 'self' | 'client' | 'others' | 'someOthers' | 'everyone' | 'some';
+
+export const isToOthers = (heard: Heard): boolean =>
+  heard === 'others' || heard === 'someOthers' || heard === 'client';
 
 /** Finds the cause of callbacks, writes it into them, and sums up by method and target. */
 export function findCauses(trace: Trace): readonly Consequence[] {
@@ -301,13 +304,14 @@ function audienceOf(
   heard: ReadonlyMap<TracedCall, ReadonlySet<TracedClient>>,
   presence: Presence,
 ): Heard {
-  const seen: Record<Heard, number> = { self: 0, client: 0, others: 0, everyone: 0, some: 0 };
+  const seen = { self: 0, client: 0, others: 0, someOthers: 0, everyone: 0, some: 0 };
   for (const [call, clients] of heard) {
     const there = presence.at(call.atUs);
     const withCaller = clients.has(call.client);
     if (withCaller && clients.size === 1) seen.self += 1;
     else if (withCaller) seen[clients.size >= there ? 'everyone' : 'some'] += 1;
-    else seen[clients.size === 1 && there !== 2 ? 'client' : 'others'] += 1;
+    else if (clients.size >= there - 1) seen.others += 1;
+    else seen[clients.size === 1 ? 'client' : 'someOthers'] += 1;
   }
   const most = Object.entries(seen).sort(([, a], [, b]) => b - a)[0]!;
   const named = most[0] as Heard;
@@ -315,5 +319,6 @@ function audienceOf(
   if (named === 'self' && seen.everyone + seen.some > heard.size * 0.05)
     return seen.some > seen.everyone ? 'some' : 'everyone';
   if (named === 'everyone' && seen.some > heard.size * 0.05) return 'some';
-  return named;
+  const notAll = seen.client + seen.someOthers > heard.size * 0.05;
+  return named === 'others' && notAll ? 'someOthers' : named;
 }

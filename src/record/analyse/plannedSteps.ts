@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatDurationMs } from '../../base/units';
-import type { Consequence, Heard } from './causes';
+import { isToOthers, type Consequence, type Heard } from './causes';
 import type { CallStep, ChooseStep, Gaps, RepeatStep, Step } from './kinds';
 import type { ReadArguments } from './arguments';
 import { spreadOf, type Spread } from './spread';
@@ -17,7 +17,9 @@ export interface WrittenStep {
 export interface Answering {
   readonly reply: 'completion' | 'callback' | 'none';
   readonly callback?: string;
-  readonly receivers?: 'self' | 'group' | 'everyone';
+  readonly receivers?: 'self' | 'group' | 'everyone' | 'others';
+  /** The caller asked for an answer as well. */
+  readonly answered?: boolean;
   /** Callbacks to the caller alone that bring no text back: waited for. */
   readonly events: readonly string[];
 }
@@ -76,7 +78,7 @@ function writeStep(step: Step, facts: StepFacts): Written {
 
 function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   const { values, remarks, texts } = facts.arguments(step);
-  const { reply, callback, receivers, events } = facts.answering(step);
+  const { reply, callback, receivers, answered, events } = facts.answering(step);
   const keep = facts.keep(step);
   const change = facts.groupChange(step, values);
   const comments = [
@@ -92,6 +94,7 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   const keys = {
     ...{ call: step.method, ...given, reply },
     ...(callback !== undefined && { callback, receivers }),
+    ...(answered === true && { answered }),
     ...(change !== undefined && { group: change }),
     ...(Object.keys(keep).length > 0 && { keep }),
   };
@@ -212,7 +215,8 @@ function errorWords({ calls }: CallStep): string[] {
 export const heardWords: Readonly<Record<Heard, string>> = {
   self: 'to the caller',
   client: 'to one other client',
-  others: 'to others than the caller',
+  others: 'to all others than the caller',
+  someOthers: 'to some others than the caller',
   everyone: 'to everyone',
   some: 'to some of the clients',
 };
@@ -235,7 +239,10 @@ export function answeringOf(
   },
 ): Answering {
   const mine = consequences.filter(({ method }) => method === step.method);
-  const nearlyAlways = mine.filter(({ followed, calls }) => followed >= calls * 0.9);
+  const nearlyAlways = mine.filter(
+    // Of others nobody hears who is alone.
+    ({ followed, calls, audience }) => followed >= calls * (isToOthers(audience) ? 0.5 : 0.9),
+  );
   const countable = nearlyAlways.find(
     (each) => each.certain && isFree(each) && receiversOf(each.audience, toRoom) !== undefined,
   );
@@ -244,13 +251,13 @@ export function answeringOf(
     .map(({ target }) => target);
   if (countable !== undefined && step.form !== 'stream' && !needsAnswer) {
     const receivers = receiversOf(countable.audience, toRoom)!;
-    return { reply: 'callback', callback: countable.target, receivers, events };
+    const answered = step.form === 'call';
+    return { reply: 'callback', callback: countable.target, receivers, answered, events };
   }
   return { reply: step.form === 'send' && !needsAnswer ? 'none' : 'completion', events };
 }
 
 function receiversOf(heard: Heard, toRoom: boolean): Answering['receivers'] {
-  if (heard === 'others' || heard === 'client') return undefined;
-  if (toRoom) return 'group';
-  return heard === 'some' ? undefined : heard;
+  if (toRoom) return isToOthers(heard) ? 'others' : 'group';
+  return heard === 'some' || heard === 'someOthers' || heard === 'client' ? undefined : heard;
 }

@@ -1,4 +1,4 @@
-import type { Consequence } from './causes';
+import { isToOthers, type Consequence } from './causes';
 import type { Trace, TracedCall, TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
@@ -35,7 +35,6 @@ export function findRooms(trace: Trace, consequences: readonly Consequence[]): R
   const methods = new Set<string>();
   for (const consequence of consequences) {
     const { audience } = consequence;
-    if (audience === 'client') continue;
     const found = joinOf(trace, consequence, uses);
     // Who is alone hears itself everywhere: only the name of the method says that it is a room.
     if (found === undefined || (audience === 'self' && !joins.test(found.joinMethod))) continue;
@@ -102,7 +101,7 @@ function firstUses({ calls }: Trace): Uses {
 
 function joinOf(
   trace: Trace,
-  { method, target }: Consequence,
+  { method, target, audience }: Consequence,
   uses: Uses,
 ): { readonly path: Path; readonly joinMethod: string } | undefined {
   const heard = new Map<TracedCall, TracedClient[]>();
@@ -110,7 +109,9 @@ function joinOf(
     if (cause === undefined || called !== target || cause.method !== method) continue;
     const clients = heard.get(cause);
     if (clients !== undefined) clients.push(client);
-    else if (heard.size < mostCalls) heard.set(cause, [client]);
+    // To others in a room: the caller is in it. Else it may be a message to somebody by a name.
+    else if (heard.size < mostCalls)
+      heard.set(cause, isToOthers(audience) ? [client, cause.client] : [client]);
   }
   const votes = new Map<
     string,

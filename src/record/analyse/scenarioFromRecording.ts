@@ -1,7 +1,7 @@
 import { stampBytes } from '../../base/message';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { readArguments, type ReadArguments } from './arguments';
-import { findCauses, type Consequence } from './causes';
+import { findCauses, isToOthers, type Consequence } from './causes';
 import type { Found, FoundCall, FoundCallback } from './found';
 import { Identities } from './identities';
 import { findKept, type KeptArguments } from './kept';
@@ -420,11 +420,9 @@ class Analysis {
         .sort((a, b) => b.count - a.count);
       const recognised = counted.has(target);
       if (cause === undefined) return { target, count, recognised, as: 'no call caused it' };
-      const heard =
-        (this.rooms.methods.has(cause.method) || this.notCounted.has(cause.method)) &&
-        cause.audience !== 'others'
-          ? 'to the room'
-          : heardWords[cause.audience];
+      const isOfRoom = this.rooms.methods.has(cause.method) || this.notCounted.has(cause.method);
+      const toRoom = isToOthers(cause.audience) ? 'to the others in the room' : 'to the room';
+      const heard = isOfRoom ? toRoom : heardWords[cause.audience];
       const as = `${heard}, after ${cause.method}${recognised ? '' : '; not counted'}`;
       return { target, count, recognised, as };
     });

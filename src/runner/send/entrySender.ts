@@ -44,7 +44,7 @@ export interface SenderDependencies {
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
   readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'> &
-    Partial<Pick<Membership, 'move' | 'counting' | 'missing'>>;
+    Partial<Pick<Membership, 'move' | 'counting' | 'missing' | 'wasMember' | 'came'>>;
   /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
   /** Where the plan has several agents. */

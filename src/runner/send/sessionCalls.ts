@@ -1,12 +1,12 @@
 import { PairTable } from '../../measure/sequence';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import type { Population } from '../../plan/population';
-import { placeholdersIn } from '../../usecases/ownArguments';
 import {
-  argumentsOfStep,
   audienceOfStep,
   callsOf,
   mostEvents,
+  namesGroup,
+  sparesCaller,
   type CallAudience,
   type CountedStep,
   type SessionStep,
@@ -32,6 +32,9 @@ export interface Call {
   /** Bit of the event that it waits for, or that its callback is. */
   readonly event: number;
   readonly namesGroup: boolean;
+  readonly sparesCaller: boolean;
+  /** Each one is answered besides, not only the first of each sender. */
+  readonly asksAlways: boolean;
 }
 
 /** 0 for a name that nothing waits for. */
@@ -62,7 +65,9 @@ export function formsOf(steps: readonly SessionStep[]): {
       ...{ step, name, waits, queue, audience: audienceOfStep(step) },
       keepers: step.kind === 'stream' ? [] : keepers(step.keep),
       event: bitOf(eventNames, event ?? ''),
-      namesGroup: placeholdersIn(argumentsOfStep(step)).some((one) => one.name === 'group'),
+      namesGroup: namesGroup(step),
+      sparesCaller: sparesCaller(step),
+      asksAlways: step.kind === 'call' && step.answered === true,
     };
   });
   return { calls, queues: [...queues.values()], eventNames };
@@ -186,16 +191,22 @@ export class SessionCalls {
     if (receiver === null) return '';
     const isFollowed = call.audience === 'group' && population.othersMove;
     if (isFollowed) members.counting!(this.groupOf(sender), true);
-    let [receivers, sentUs] = [0, nowUs];
+    let [receivers, sentUs, isSpared] = [0, nowUs, false];
     // Receivers and send time must stand on the same side of everybody's joining and leaving.
     for (let version = members.version(), before = -1; before !== version;) {
       before = version;
       if (version !== this.seenVersion) sentUs = dependencies.nowUs();
       this.seenVersion = version;
       receivers = this.receiversOf(sender, call);
+      // As its own connection would find of a message that comes.
+      isSpared = call.sparesCaller && members.wasMember!(sender, Math.floor(sentUs), isFollowed);
       version = members.version();
     }
     if (isFollowed) members.counting!(this.groupOf(sender), false);
+    if (isSpared) {
+      receivers -= 1;
+      if (isFollowed) members.came!(sender);
+    }
     stamp.step = window.index;
     stamp.source = population.firstSource + sender * population.sourcesPerSender + number;
     stamp.warmup = dueUs < window.measureUs;
@@ -207,7 +218,7 @@ export class SessionCalls {
     if (isStream) this.openStream(session);
     const slot = sequences.slot(stamp.source, 0);
     stamp.sequence = sequences.values[slot]!;
-    const asks = !call.waits && this.asks(sender, number);
+    const asks = !call.waits && (call.asksAlways || this.asks(sender, number));
     const options = { asks, session, unixMs };
     const missing = this.messages.send(number, connection!, stamp, receiver, source, options);
     if (missing !== undefined) return missing;

@@ -53,7 +53,7 @@ function checkReceivers(
   const audiences = callsOf(steps).map(({ step }) => audienceOfStep(step));
   if (audiences.includes('everyone') && usesGroup(steps)) {
     const message =
-      'A session with receivers: everyone has no {group}: write the calls with a group, and those to everyone, as two sessions of a mix.';
+      'A session whose calls reach everyone has no {group}: write the calls with a group, and those to everyone, as two sessions of a mix.';
     error('receivers', at('steps'), message);
   }
   if (!audiences.includes('client') || connections > 1) return;

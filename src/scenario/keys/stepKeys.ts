@@ -5,7 +5,7 @@ import { choice, entries, keyOf, text, type KeySpec } from './keySpec';
 
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [list, stepList, texts] = [keyOf('list'), keyOf('steps'), keyOf('texts')];
-const value = keyOf('value');
+const [value, flag] = [keyOf('value'), keyOf('flag')];
 
 const within = duration(
   { range: [1, 600_000], default: 30_000, unitMistake: below(100, 's') },
@@ -35,7 +35,11 @@ export const stepKeys = {
     ),
     receivers: choice(
       { default: 'self', choices: callReceivers },
-      'Whom the hub calls back, with reply: callback: the caller, the client of `{receiver}`, all of `{group}`, or everyone.',
+      'Whom the hub calls back, with reply: callback: the caller, the client of `{receiver}`, all of `{group}`, or everyone. `others`: all of `{group}` but the caller, and without `{group}` in the arguments everyone but the caller.',
+    ),
+    answered: flag(
+      { default: false },
+      'With reply: callback: every call asks for an answer besides, as `invoke` of the clients does; it is not counted. Without it only the first of each sender does, so that errors are heard.',
     ),
     keep,
     within,

@@ -6,6 +6,7 @@ import { formatCount, formatDurationMs } from '../../base/units';
 import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import {
+  callReceivers,
   callsOf,
   deepestSteps,
   isCounted,
@@ -244,13 +245,13 @@ class StepReader {
     const names = found.map(({ name }) => name);
     const reply = choiceIn(section, 'reply', ['completion', 'callback', 'none'])!;
     const callback = section.values.get('callback');
-    const receivers =
-      choiceIn(section, 'receivers', ['self', 'client', 'group', 'everyone']) ?? 'self';
+    const receivers = choiceIn(section, 'receivers', callReceivers) ?? 'self';
     const written = choiceIn(section, 'group', ['join', 'leave', 'none']);
     const group = written ?? groupChangeOf(method, names);
     const step: CallStep = {
       ...{ kind: 'call', method, arguments: args, reply, receivers, group },
       ...(typeof callback === 'string' && { callback }),
+      ...(section.values.get('answered') === true && { answered: true }),
       ...{ withinMs: numberIn(section, 'within')!, keep: this.keepIn(section) },
     };
     this.checkReply(section, step);
@@ -282,6 +283,10 @@ class StepReader {
         const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
         if (section.values.get(name) !== 'self') warning('other-reply', section.at(name), message);
       }
+    if (reply !== 'callback' && step.answered === true) {
+      const message = `answered means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
+      warning('other-reply', section.at('answered'), message);
+    }
     if (reply === 'completion') return;
     const goesOn = `With reply: ${reply} the session goes on without an answer`;
     const noKeep = `${goesOn}, so there is nothing to keep. Write reply: completion, or keep it in a step "on".`;

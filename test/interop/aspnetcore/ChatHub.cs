@@ -9,12 +9,17 @@ public sealed class ChatHub : Hub
 {
     private const int KeptMessages = 100;
     private static readonly ConcurrentDictionary<string, Room> Rooms = new();
+    private static readonly ConcurrentDictionary<string, string> RoomOf = new();
 
     public async Task JoinRoom(string room)
     {
+        RoomOf[Context.ConnectionId] = room;
         await Groups.AddToGroupAsync(Context.ConnectionId, room);
         await Clients.OthersInGroup(room).SendAsync("Joined", Context.ConnectionId);
     }
+
+    /// <summary>How many people are in the room.</summary>
+    public int Present(string room) => RoomOf.Values.Count(each => each == room);
 
     /// <summary>Everybody in the room gets the message, its author as well.</summary>
     public async Task SendMessage(string room, Draft message)
@@ -36,9 +41,16 @@ public sealed class ChatHub : Hub
 
     public async Task LeaveRoom(string room)
     {
+        RoomOf.TryRemove(Context.ConnectionId, out _);
         await Groups.RemoveFromGroupAsync(Context.ConnectionId, room);
         await Clients.Group(room).SendAsync("Left", Context.ConnectionId);
     }
+
+    /// <summary>Whoever closes the page leaves the room.</summary>
+    public override Task OnDisconnectedAsync(Exception? exception) =>
+        RoomOf.TryRemove(Context.ConnectionId, out var room)
+            ? Clients.Group(room).SendAsync("Left", Context.ConnectionId)
+            : Task.CompletedTask;
 
     /// <summary>The author is whatever the client says: a name or a number.</summary>
     public sealed record Draft(object Author, string Text);

@@ -14,12 +14,12 @@ using MeasureHub = BenchServer.Measure.BenchHub;
 //   --port N (0 = any free port)       --max-message-bytes N      --transports WebSockets,LongPolling
 //   --keep-alive-ms N                  --client-timeout-ms N      --poll-timeout-ms N
 //   --auth bearer|cookie|jwt           --token TEXT               --affinity true
-//   --issuer TEXT                      --audience TEXT
+//   --issuer TEXT                      --audience TEXT            --pages FOLDER,FOLDER
 // With --auth cookie, POST /signin answers with the cookie. With --auth jwt, --token is the key of the tokens, connections
 // end with their tokens, and GET /users has how often each user has connected, and with how many tokens. With --affinity, negotiate sets a cookie, and
 // requests of the connection that do not bring it back are answered 400, as behind a load balancer.
 // GET /metrics has the process in the text format of Prometheus, under the names of .NET's own meters.
-// POST /drop aborts every connection, POST /kill ends the process at once.
+// GET /pages/NAME has a file of these folders. POST /drop aborts every connection, POST /kill ends the process at once.
 // Prints {"url":"…"} once it listens, and ends when standard input closes: no orphan survives the tests.
 
 var builder = WebApplication.CreateSlimBuilder(args);
@@ -37,6 +37,7 @@ var token = builder.Configuration.GetValue("token", "")!;
 var issuer = builder.Configuration.GetValue<string?>("issuer");
 var audience = builder.Configuration.GetValue<string?>("audience");
 var affinity = builder.Configuration.GetValue("affinity", false);
+var pages = builder.Configuration.GetValue("pages", "")!.Split(',', StringSplitOptions.RemoveEmptyEntries);
 
 builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(System.Net.IPAddress.Loopback, port));
 var live = new LiveConnections();
@@ -122,6 +123,13 @@ app.MapGet("/users", () => new Dictionary<string, object>
     ["tokens"] = WebTokenHandler.Tokens.Values.GroupBy(user => user).ToDictionary(user => user.Key, user => user.Count()),
 });
 app.MapGet("/metrics", ServerMetrics.Text);
+app.MapGet("/pages/{name}", (string name) =>
+{
+    var file = pages.Select(folder => Path.GetFullPath(Path.Combine(folder, Path.GetFileName(name))))
+        .FirstOrDefault(File.Exists);
+    var type = name.EndsWith(".js", StringComparison.Ordinal) ? "text/javascript" : "text/html";
+    return file is null ? Results.NotFound() : Results.File(file, $"{type}; charset=utf-8");
+});
 await app.StartAsync();
 
 Console.WriteLine(JsonSerializer.Serialize(new { url = $"{app.Urls.First()}/signalrbench" }));

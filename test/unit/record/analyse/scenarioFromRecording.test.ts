@@ -30,7 +30,11 @@ async function analysed({ recording }: MadeRecording) {
 const long = (text: string): string => `${text} ${'.'.repeat(60)}`;
 
 /** Two people in one room: each writes several times, looks back, acknowledges and leaves. */
-function chat(rooms: readonly string[] = ['lobby', 'lobby'], messages = 5): MadeRecording {
+function chat(
+  rooms: readonly string[] = ['lobby', 'lobby'],
+  messages = 5,
+  hearsItself = true,
+): MadeRecording {
   const made = new MadeRecording();
   const clients = rooms.map((_, index) => index + 1);
   const names = ['ann', 'bob', 'eve', 'joe'];
@@ -47,7 +51,9 @@ function chat(rooms: readonly string[] = ['lobby', 'lobby'], messages = 5): Made
       const room = roomOf(client);
       const message = { author: names[client - 1]!, text: long(`no. ${id}`) };
       made.at(1000 + 2000 * round + 100 * client).call(client, 'SendMessage', [room, message]);
-      const members = clients.filter((other) => roomOf(other) === room);
+      const members = clients.filter(
+        (other) => roomOf(other) === room && (hearsItself || other !== client),
+      );
       made.heard(members, 'MessagePosted', [{ id: String(++id), ...message }]);
     }
   }
@@ -78,6 +84,7 @@ describe('a scenario of a recording', () => {
             call: 'SendMessage',
             arguments: ['{group}', { author: '{identity.author}', text: '{text:66B}' }],
             ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
+            answered: true,
           },
         ],
       },
@@ -114,6 +121,59 @@ describe('a scenario of a recording', () => {
         as: 'to the room, after SendMessage',
       },
     ]);
+  });
+
+  it('tells others in a room from everyone in it, in rooms of two as well', async () => {
+    const others: [readonly string[], string][] = [
+      [['lobby', 'lobby'], 'lobby'],
+      [['a1', 'b1', 'a1', 'b1'], 'a1 and b1'],
+      [['a1', 'a1', 'a1', 'b1'], 'a1 of three'],
+    ];
+    for (const [rooms, what] of others) {
+      const { steps, found } = await analysed(chat(rooms, 5, false));
+      const [post] = (steps[2] as unknown as { readonly steps: Session['steps'] }).steps;
+      assert.deepEqual(
+        [post!['receivers'], (post!['arguments'] as unknown[])[0]],
+        ['others', '{group}'],
+        what,
+      );
+      assert.deepEqual(
+        found.callbacks.map(({ recognised, as }) => [recognised, as]),
+        [[true, 'to the others in the room, after SendMessage']],
+        what,
+      );
+    }
+  });
+
+  it('takes what all others hear for a call to them, and what one hears for none', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3])
+      made
+        .at(client)
+        .open(client)
+        .wait(5)
+        .call(client, 'Register', [`person ${client}`]);
+    for (let round = 0; round < 4; round++)
+      for (const client of [1, 2, 3]) {
+        const text = long(`hello ${round} of ${client}`);
+        const others = [1, 2, 3].filter((other) => other !== client);
+        made.at(100 + 1000 * round + client).send(client, 'Shout', [text]);
+        made.heard(others, 'Shouted', [text]);
+        const note = long(`a note ${round} of ${client}`);
+        made.at(500 + 1000 * round + client).send(client, 'Note', [`person ${others[0]}`, note]);
+        made.heard([others[0]!], 'Noted', [note]);
+      }
+    const { steps, found } = await analysed(made);
+    const written = JSON.stringify(steps);
+    assert.ok(written.includes('"callback":"Shouted","receivers":"others"'), written);
+    assert.ok(!written.includes('{group}') && !written.includes('Noted'), written);
+    assert.deepEqual(
+      found.callbacks.map(({ target, recognised, as }) => [target, recognised, as]),
+      [
+        ['Shouted', true, 'to all others than the caller, after Shout'],
+        ['Noted', false, 'to one other client, after Note; not counted'],
+      ],
+    );
   });
 
   it('takes what everybody hears for a call to everyone where nobody joined', async () => {

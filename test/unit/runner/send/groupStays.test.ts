@@ -196,4 +196,36 @@ ${wait}  - { call: LeaveRoom, arguments: ['{group}'] }`;
     const { calls } = bench.run(4000).sample();
     assert.deepEqual([calls![1]!.sent, calls![1]!.expected, calls![1]!.extra], [2, 0, 2]);
   });
+
+  for (const [what, joins, args] of [
+    ['of a group that they join', true, `['{group}', '{text:60}']`],
+    ['of a group that they are in', false, `['{group}', '{text:60}']`],
+    ['of everyone', false, `['{text:60}']`],
+  ] as const)
+    it(`count others than the caller, ${what}`, () => {
+      const join = `{ call: JoinRoom, arguments: ['{group}'] }, { wait: 100ms }, `;
+      const plan = sessionPlan(
+        `sessionInterval: 5s${args.includes('group') ? '\ngroupCount: 1' : ''}
+steps: [${joins ? join : ''}{ call: SendMessage, arguments: ${args}, reply: callback, callback: Posted, receivers: others, answered: true }, { wait: 1100ms }]`,
+        { connections: 3 },
+      );
+      let asked = 0;
+      const hub: FakeHub = ({ id, index, target, args: given }) => {
+        const answer = { afterUs: 1000, message: completion(id) };
+        if (target === 'JoinRoom') return [answer];
+        if (id !== undefined) asked += 1;
+        // One is called back by its own call, as well.
+        const others = [0, 1, 2].filter((to) => to !== index || index === 2);
+        const message = { type: 1, target: 'Posted', arguments: given };
+        return [...others.map((to) => ({ afterUs: 1000, to, message })), answer];
+      };
+      const bench = new SessionBench(plan, hub).run(10_000);
+      const call = bench.sample().calls!.at(-1)!;
+      // Sessions begin one after the other: when the first one writes, the others are not in the group yet.
+      const expected = joins ? 0 + 1 + 2 + 3 * 2 : 6 * 2;
+      assert.deepEqual([call.sent, call.expected, call.received], [6, expected, expected]);
+      // That one, and whoever is not in the group.
+      assert.deepEqual([asked, call.extra], [6, joins ? 2 + 3 : 2]);
+      assert.deepEqual(bench.errors, []);
+    });
 });

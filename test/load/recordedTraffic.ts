@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { openRecording } from '../../src/record/recordingFile';
+import { RecordingProxy } from '../../src/record/proxy/recordingProxy';
+import { isHubMessage, type RecordedEvent } from '../../src/record/recording';
+import type { Result } from '../../src/results/result';
+import { hubMessageType } from '../../src/wire/message/hubMessage';
+import type { CliFolder } from './cliFolder';
+
+/** What clients and hub said to each other, where each client had one session. */
+export class RecordedTraffic {
+  clients = 0;
+  /** By method. */
+  readonly calls = new Map<string, number>();
+  /** Of all calls, as JSON text. */
+  argumentBytes = 0;
+  /** Callbacks by method; answers without a name. */
+  readonly heard = new Map<string, number>();
+  private us = 0;
+
+  static async of(folder: CliFolder, name: string): Promise<RecordedTraffic> {
+    const traffic = new RecordedTraffic();
+    const recording = await openRecording(path.join(folder.path, name));
+    for await (const event of recording.events) traffic.add(event);
+    return traffic;
+  }
+
+  /** That a client was there, mean. */
+  get seconds(): number {
+    return this.us / this.clients / 1e6;
+  }
+
+  get sent(): number {
+    return [...this.calls.values()].reduce((sum, times) => sum + times, 0);
+  }
+
+  readonly add = (event: RecordedEvent): void => {
+    if (event.ev === 'open') {
+      this.clients += 1;
+      this.us -= event.t;
+    } else if (event.ev === 'close') this.us += event.t;
+    if (!('m' in event) || !isHubMessage(event.m)) return;
+    const { m } = event;
+    if (m.type === hubMessageType.completion) countOne(this.heard, '');
+    if (m.type !== hubMessageType.invocation) return;
+    countOne(event.ev === 'out' ? this.calls : this.heard, m.target);
+    if (event.ev === 'out') this.argumentBytes += Buffer.byteLength(JSON.stringify(m.arguments));
+  };
+}
+
+const countOne = (counts: Map<string, number>, name: string): unknown =>
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+
+const sessionsEach = 2;
+
+/**
+ * Runs `chat.signalr.yaml`, for two sessions of each client after one that is not measured, and records that as well.
+ *
+ * @param target that was recorded
+ * @param warmup of a session, how much is over when it is measured: what stands there must be a pause
+ */
+export async function rerun(
+  folder: CliFolder,
+  target: string,
+  { seconds }: RecordedTraffic,
+  warmup: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly result: Result; readonly traffic: RecordedTraffic }> {
+  const traffic = new RecordedTraffic();
+  const proxy = await RecordingProxy.start({
+    ...{ target: new URL(target), port: 0, way: { insecureTls: false } },
+    ...{ onEvent: traffic.add, onProblem: (text) => assert.fail(text) },
+  });
+  try {
+    const warmupS = seconds * (1 + warmup);
+    const sets = [
+      `config.target=${proxy.url}`,
+      `config.warmup=${warmupS.toFixed(3)}s`,
+      `config.singleStepDuration=${(sessionsEach * seconds).toFixed(3)}s`,
+      ...['config.workers=1', 'config.drain=20s'],
+    ];
+    const args = ['run', 'chat.signalr.yaml', ...sets.flatMap((set) => ['--set', set])];
+    // On a busy machine the load may be late, and the hub slow: what was said is judged.
+    const { stderr } = await folder.run([...args, '--out', 'runs'], env);
+    assert.doesNotMatch(stderr, /broken off|cannot/i);
+    return { result: folder.result('runs'), traffic };
+  } finally {
+    await proxy.dispose();
+  }
+}
+
+const within5Percent = (found: number, wanted: number, what: string): void =>
+  assert.ok(Math.abs(found / wanted - 1) <= 0.05, `${what}: ${found} instead of ${wanted}`);
+
+/** Everything came that was expected, as often and as large as it was recorded. */
+export function judgeRerun(
+  { result, traffic }: Awaited<ReturnType<typeof rerun>>,
+  recorded: RecordedTraffic,
+): void {
+  const [step] = result.steps;
+  assert.deepEqual([step!.errors, step!.lost, step!.duplicated], [{}, 0, 0]);
+  assert.equal(step!.received, step!.expected);
+  const calls = new Map(step!.calls!.map((call) => [call.name, call]));
+  assert.deepEqual([...calls.keys()], [...recorded.calls.keys()]);
+  for (const [name, times] of recorded.calls) {
+    const { sent, expected, received } = calls.get(name)!;
+    assert.equal(received, expected, name);
+    within5Percent(sent / step!.seconds, times / recorded.seconds, `${name}, calls a second`);
+  }
+  // As they went over the wire, with those that are not measured.
+  within5Percent(
+    ...([traffic.argumentBytes / traffic.sent, recorded.argumentBytes / recorded.sent] as const),
+    'bytes of a call',
+  );
+  const answers = traffic.heard.get('')! / traffic.sent;
+  within5Percent(answers, recorded.heard.get('')! / recorded.sent, 'answers to a call');
+}
