@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly ca?: string;
   /** PEM text of the client's certificate and key, where the server wants them. */
   readonly clientCertificate?: ClientCertificate;
+  /** Addresses of this machine that sockets come from in turn; absent: the system chooses. */
+  readonly localAddresses?: readonly string[];
   /** Absent: every way is direct. */
   readonly proxies?: ProxySettings;
   readonly insecureTls: boolean;

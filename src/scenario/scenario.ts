@@ -130,6 +130,8 @@ export interface Scenario extends ConfigFields {
   readonly upstream?: UpstreamSpec;
   readonly identities?: IdentitiesSpec;
   readonly data?: DataSpec;
+  /** IP addresses that sockets come from; never empty. */
+  readonly localAddresses?: readonly string[];
   /** `baseSending` is the highest number of them, and the only step lasts as long as they do. */
   readonly stages?: StagesSpec;
   /** Absent: nothing. */

@@ -9,6 +9,7 @@ import { ExpectedError } from '../base/expectedError';
 import { connectionNames, isSameForAll, type PersonalPart } from '../base/personalText';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
+import { foreignAddresses } from '../wire/socket/localAddresses';
 import { decoded, proxyFor } from '../wire/socket/proxy';
 import {
   needsOf,
@@ -63,11 +64,25 @@ export async function resolveEndpoint(
     ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
     ...(client === undefined ? {} : { clientCertificate: client }),
     ...(proxies === undefined ? {} : { proxies }),
+    ...(await localAddressesOf(scenario)),
     insecureTls: scenario.insecureTls,
     skipNegotiation: scenario.skipNegotiation,
     ...(scenario.transport === 'Websockets' ? {} : { transport: scenario.transport }),
     ...(scenario.driver === 'native' ? {} : { driver: scenario.driver }),
   };
+}
+
+/** @throws ExpectedError `local-address` for one that is not of this machine */
+async function localAddressesOf({
+  localAddresses,
+}: Scenario): Promise<Pick<Endpoint, 'localAddresses'>> {
+  if (localAddresses === undefined) return {};
+  const [foreign] = await foreignAddresses(localAddresses);
+  if (foreign === undefined) return { localAddresses };
+  throw new ExpectedError(
+    'local-address',
+    `Connections cannot come from ${foreign}, which localAddresses names: write addresses of this machine.`,
+  );
 }
 
 type Personal = readonly [name: string, parts: readonly PersonalPart[]];

@@ -2,7 +2,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { buildRunPlan } from '../../plan/buildPlan';
 import type { Override } from '../../scenario/read/overrides';
 import { machineLimits } from '../../runner/lead/machineLimits';
-import { currentEndpoint, startThreads } from '../../runner/lead/startRun';
+import { endpointOfRun, startThreads } from '../../runner/lead/startRun';
 import { withPayloadFile } from '../../runner/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
 import type { OpenTarget, TargetContext } from '../../targets/target';
@@ -46,7 +46,7 @@ export function ownParts(shell: AgentShell): AgentParts {
       return shell.openTarget(scenario, { reference, serverScript, readFile: readFile(order) });
     },
     startWorkers: ({ plan, target, agent, originUs }, listener) => {
-      const where = { endpoint: currentEndpoint(target), originUs };
+      const where = { endpoint: endpointOfRun(plan, target), originUs };
       return startThreads(plan, where, shell.workerScript, agent)(listener);
     },
   };

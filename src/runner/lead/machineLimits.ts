@@ -10,7 +10,8 @@ import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
 import { scenarioAt } from '../../scenario/searched';
-import { addressCount } from '../../scenario/target/targetKinds';
+import { addressCount, urlsOf } from '../../scenario/target/targetKinds';
+import { loopbackSources } from '../../wire/socket/localAddresses';
 
 /** What the machine allows one process; null where the system does not say. */
 export interface MachineLimits {
@@ -38,6 +39,8 @@ interface RunNeeds extends Pick<Plan, 'connections' | 'connectInFlight'> {
   readonly processes?: number;
   /** A server of the run's own takes the connections: a single process. */
   readonly startsServer?: boolean;
+  /** Addresses that connections come from, each with ports of its own; absent: the system chooses one for each target. */
+  readonly sources?: number;
 }
 
 /** Undefined when nothing is missing. Negotiations need descriptors of their own while connections open. */
@@ -47,13 +50,13 @@ export function missingForRun(
   targetAddresses = 1,
   socketsPerConnection = 1,
 ): string | undefined {
-  const { connections } = needs;
+  const { connections, sources = targetAddresses } = needs;
   return (
     missingDescriptors(needs, limits, socketsPerConnection) ??
     (needs.startsServer
       ? missingForServer(connections, limits, socketsPerConnection)
       : undefined) ??
-    missingPorts(connections, limits, targetAddresses, socketsPerConnection)
+    missingPorts(connections, limits, sources, socketsPerConnection)
   );
 }
 
@@ -106,14 +109,14 @@ function missingForServer(
 function missingPorts(
   connections: number,
   { localPorts }: MachineLimits,
-  targetAddresses: number,
+  pairs: number,
   socketsPerConnection: number,
 ): string | undefined {
-  if (localPorts === null || connections * socketsPerConnection <= localPorts * targetAddresses)
+  if (localPorts === null || connections * socketsPerConnection <= localPorts * pairs)
     return undefined;
   return (
     `${formatCount(connections)} connections to one address need ${socketsPerConnection === 1 ? 'as' : 'twice as'} many local ports, but this machine has ${formatCount(localPorts)}. ` +
-    'Use fewer connections, several target URLs on different addresses, or widen the range (Linux: net.ipv4.ip_local_port_range).'
+    'Use fewer connections, further addresses of this machine (`config.localAddresses`; with 127.0.0.1 in place of localhost it takes them by itself on Linux), several target URLs on different addresses, or widen the range (Linux: net.ipv4.ip_local_port_range).'
   );
 }
 
@@ -193,6 +196,7 @@ export async function missingForScenario(
     workers: Array.from({ length: workers }),
     ...(processes > 1 && { processes }),
     ...(startsServer(scenario) && { startsServer: true }),
+    ...sourcesOf(scenario),
   };
   const socketsEach = socketsPerConnection(scenario);
   return deps.missingForRun(needs, limits, addressCount(scenario.target), socketsEach);
@@ -200,6 +204,14 @@ export async function missingForScenario(
 
 const largestOf = (scenario: Scenario): Scenario =>
   scenario.search === undefined ? scenario : scenarioAt(scenario, scenario.search.to);
+
+function sourcesOf(scenario: Scenario): Pick<RunNeeds, 'sources'> {
+  const { localAddresses, connections, target } = scenario;
+  const urls = startsServer(scenario) ? ['http://127.0.0.1/'] : urlsOf(target);
+  const sockets = connections * socketsPerConnection(scenario);
+  const sources = localAddresses ?? loopbackSources(urls, sockets);
+  return sources === undefined ? {} : { sources: sources.length };
+}
 
 const startsServer = ({ target }: Scenario): boolean =>
   target === undefined || target.kind === 'local';

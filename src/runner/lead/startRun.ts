@@ -14,6 +14,7 @@ import type {
 } from '../../protocol/worker';
 import { SecretHider } from '../../targets/identities/rowSecrets';
 import { withIdentities, type OpenTarget } from '../../targets/target';
+import { loopbackSources } from '../../wire/socket/localAddresses';
 import { shownUrl } from '../../wire/connectFailure';
 import { ClockRudder, clockMemory, machineClock } from '../machineClock';
 import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMembers';
@@ -36,7 +37,7 @@ interface RunDependencies {
 /** On threads or processes of this machine. The target stays open; its owner disposes it after the run. */
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
   const originUs = machineClock().nowUs();
-  const where = { endpoint: currentEndpoint(target), originUs };
+  const where = { endpoint: endpointOfRun(plan, target), originUs };
   const start = plan.oneClock === true ? startProcesses : startThreads;
   const startWorkers = start(plan, where, dependencies.workerScript);
   return leadRun(plan, target, { ...dependencies, startWorkers, originUs });
@@ -103,8 +104,16 @@ export function startThreads(
   return (listener) => new WorkerThreads(workerScript, starts, shared, listener);
 }
 
+/** As it is now, with as many source addresses on loopback as the connections of the plan take. */
+export function endpointOfRun({ connections }: Plan, target: OpenTarget): Endpoint {
+  const endpoint = currentEndpoint(target);
+  const sockets = connections * (endpoint.transport === undefined ? 1 : 2);
+  const sources = endpoint.localAddresses ?? loopbackSources(endpoint.urls, sockets);
+  return sources === undefined ? endpoint : { ...endpoint, localAddresses: sources };
+}
+
 /** The endpoint with the newest pass and tokens: they may have been renewed while somebody was asked something. */
-export function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget): Endpoint {
+function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget): Endpoint {
   const endpoint = identityCalls ? withIdentities(opened, identityCalls.current) : opened;
   const { service } = endpoint;
   if (service === undefined || passes === undefined) return endpoint;

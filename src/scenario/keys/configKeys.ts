@@ -6,7 +6,7 @@ import { dataKeys, identityKeys } from './identityKeys';
 import { choice, entries, flag, keyOf, section, text, type KeySpec } from './keySpec';
 import { observeKeys } from './observeKeys';
 
-const [texts, targets] = [keyOf('texts'), keyOf('targets')];
+const [texts, targets, list] = [keyOf('texts'), keyOf('targets'), keyOf('list')];
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [share, rate] = [keyOf('share'), keyOf('rate')];
 
@@ -326,6 +326,14 @@ export const configSpecs = {
     { range: [0, 256], defaultText: '0, as many as it takes' },
     'Processes of this machine that produce the load, each with one worker: `workers` does not count where there are several. 0 takes one, or as many as it needs where one may not open enough file descriptors.',
   ),
+  localAddresses: list(
+    {
+      optional: true,
+      defaultText:
+        'the system chooses; with more than 16,000 sockets to `127.0.0.1` as many of loopback as it takes',
+    },
+    'Addresses of this machine that connections come from in turn, as a list or separated by commas: each has local ports of its own, about 28,000.',
+  ),
   agents: count(
     { range: [1, 1000], defaultText: '1' },
     'Processes that share the load, usually on as many machines: `run --on` on the command line, _Run on Kubernetes…_ in VS Code.',
@@ -379,6 +387,7 @@ export const keysReadApart = [
   'data',
   'stages',
   'observe',
+  'localAddresses',
   'connectionFailPercentage',
   'latencyPercentage',
 ] as const;

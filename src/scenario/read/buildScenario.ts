@@ -46,6 +46,7 @@ import {
   type Section,
   type Written,
 } from './readSection';
+import { readLocalAddresses } from './readLocalAddresses';
 import { readObserve } from './readObserve';
 import { withStages } from './readStages';
 import { readRules, type WrittenRules } from './readRules';
@@ -119,6 +120,7 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
       connectionNames,
     );
   const observe = readObserve(reading, config);
+  const localAddresses = readLocalAddresses(reading, config);
   return {
     kind,
     service: serviceOf(config, target, entries),
@@ -134,6 +136,7 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
     ...(upstream !== undefined && { upstream }),
     ...(identities !== undefined && { identities }),
     ...(data !== undefined && { data }),
+    ...(localAddresses !== undefined && { localAddresses }),
     ...(observe !== undefined && observe.length > 0 && { observe }),
     entries: entries.map((read) => withGroupCount(read, connections)),
     slo,

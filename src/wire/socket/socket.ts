@@ -8,7 +8,10 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { ConnectFailure } from '../connectFailure';
 
-export type WaySettings = Pick<Endpoint, 'proxies' | 'ca' | 'clientCertificate' | 'insecureTls'>;
+export type WaySettings = Pick<
+  Endpoint,
+  'proxies' | 'ca' | 'clientCertificate' | 'insecureTls' | 'localAddresses'
+>;
 
 export interface SocketOwner {
   /** Bytes from the socket lie in `buffer[0…length)` and are valid only during the call. */
@@ -64,7 +67,7 @@ export function openSocket(
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = Number(url.port || (secure ? 443 : 80));
-  const direct = { host, port, noDelay: true, lookup: cachedLookup, ...reading };
+  const direct = { host, port, noDelay: true, lookup: cachedLookup, ...source(way), ...reading };
   const proxy = proxyFor(url, way.proxies);
   const tunnel = proxy === undefined ? undefined : new TunnelStream(proxy, url);
   // In place of a socket a tunnel has all of one that connections use.
@@ -77,6 +80,15 @@ export function openSocket(
   if (secure) tunnel?.on('error', (error) => socket.destroy(error));
   if (stopwatch !== undefined) timeSocket(socket, tunnel, secure, stopwatch);
   return socket;
+}
+
+let sourced = 0;
+
+/** Where the next socket comes from. */
+function source({ localAddresses }: WaySettings): { localAddress?: string; family?: number } {
+  if (localAddresses === undefined) return {};
+  const localAddress = localAddresses[sourced++ % localAddresses.length]!;
+  return { localAddress, family: net.isIP(localAddress) };
 }
 
 /** Reports the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
@@ -127,9 +139,19 @@ const cachedLookup: net.LookupFunction = (host, options, callback) => {
     lookups.set(host, entry);
   }
   entry.addresses.then(
-    (addresses) => {
-      const first = addresses[0]!;
-      if (options.all === true) callback(null, addresses);
+    (all) => {
+      const { family } = options;
+      const isUsable = (address: dns.LookupAddress): boolean =>
+        (family !== 4 && family !== 6) || address.family === family;
+      const addresses = all.filter(isUsable);
+      const [first] = addresses;
+      if (first === undefined)
+        callback(
+          Object.assign(new Error(`no address of ${host} in IPv${family}`), { code: 'ENOTFOUND' }),
+          '',
+          0,
+        );
+      else if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
     },
     (error: unknown) => {

@@ -72,6 +72,8 @@ describe('machine limits', () => {
       /^20,000 connections to one address need as many local ports, but this machine has 19,999\. Use fewer/,
     );
     assert.equal(missingForRun(plan, limits, 2), undefined);
+    assert.equal(missingForRun({ ...plan, sources: 2 }, limits), undefined);
+    assert.notEqual(missingForRun({ ...plan, sources: 1 }, limits, 2), undefined);
   });
 
   it('count both sockets of a connection over an HTTP transport', () => {
@@ -153,6 +155,21 @@ describe('processes of a run', () => {
       planForMachine(scenarioOf({ timeToAll: true, processes: 2 }), depsOf({})),
       /is measured by one process only: take one process/,
     );
+  });
+
+  it('have local ports together, of as many source addresses as there are', async () => {
+    const ports = { fileDescriptors: null, localPorts: 28_232 };
+    const missing = (config: object): Promise<string | undefined> =>
+      missingForScenario(scenarioOf(config), depsOf(ports));
+    assert.match(
+      (await missing({})) ?? '',
+      /need as many local ports, but this machine has 28,232/,
+    );
+    assert.equal(await missing({ localAddresses: ['10.0.0.1', '10.0.0.2'] }), undefined);
+    assert.notEqual(await missing({ localAddresses: ['10.0.0.1'] }), undefined);
+    if (process.platform !== 'linux') return;
+    assert.equal(await missing({ target: 'http://127.0.0.1:1/', connections: 100_000 }), undefined);
+    assert.equal(await missing({ target: 'local' }), undefined);
   });
 
   it('do not help the server that a run starts, which is one process', async () => {
