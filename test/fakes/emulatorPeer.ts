@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 export class EmulatorPeer {
   /** `http://127.0.0.1:8888` */
   readonly url: string;
-  private readonly key: string;
+  readonly key: string;
 
   constructor(connectionString: string) {
     const parts = new Map(

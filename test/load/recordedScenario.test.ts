@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { WebPubSubClient, WebPubSubJsonProtocol } from '@azure/web-pubsub-client';
 import { HubConnectionBuilder, LogLevel, type ILogger } from '@microsoft/signalr';
 import type { Found } from '../../src/record/analyse/found';
 import type { Result } from '../../src/results/result';
 import { withHubHere } from '../fakes/loadHub';
+import { parseDurationMs } from '../../src/base/units';
+import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
+import { everything, Peer } from '../fakes/pubSubPeer';
+import { startAppServer } from '../../src/servers/appServer/appServer';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
+import { EmulatorPeer } from '../fakes/emulatorPeer';
+import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from './cliFolder';
 
 const messages = 4;
@@ -54,6 +65,25 @@ const mean = (numbers: readonly number[]): number =>
 const within = (share: number, found: number, wanted: number, what: string): void =>
   assert.ok(Math.abs(found / wanted - 1) <= share, `${what}: ${found} instead of ${wanted}`);
 
+/** An app server of an emulated Azure SignalR Service, which sends its clients on to that. */
+async function withService(body: (url: string) => Promise<void>): Promise<void> {
+  const emulator = await startAzureSignalr();
+  const { url: endpoint, key: accessKey } = new EmulatorPeer(emulator.connectionString);
+  const app = await startAppServer({
+    service: {
+      ...{ accessKey, audience: new URL(endpoint).origin.replace(/:\d+$/, '') },
+      ...{ clientEndpoint: endpoint, serverEndpoint: endpoint },
+    },
+    hub: 'chat',
+  });
+  try {
+    await body(app.url);
+  } finally {
+    await app.dispose();
+    await emulator.dispose();
+  }
+}
+
 async function recorded(folder: CliFolder, target: string): Promise<{ found: Found; sent: Sent }> {
   const args = ['record', '--target', target, '--json', '--out', 'chat'];
   const recording = folder.startHere(args);
@@ -89,38 +119,119 @@ function judge(result: Result, sent: Sent): void {
   );
 }
 
+const published = 'a message as an application writes it, '.repeat(5);
+
+/** One client, with the address that the application gives. */
+async function publish(negotiate: string, messages: number): Promise<void> {
+  const client = new WebPubSubClient(
+    {
+      getClientAccessUrl: async () =>
+        ((await (await fetch(negotiate)).json()) as { url: string }).url,
+    },
+    {
+      ...{ protocol: WebPubSubJsonProtocol(), autoReconnect: false },
+      // Its timers outlive it by 40 s.
+      ...{ keepAliveIntervalInMs: 0, keepAliveTimeoutInMs: 0 },
+    },
+  );
+  const stopped = new Promise<void>((resolve) => client.on('stopped', () => resolve()));
+  await client.start();
+  await client.joinGroup('room');
+  for (let message = 0; message < messages; message++) {
+    await client.sendToGroup('room', published, 'text');
+    await setTimeout(50);
+  }
+  client.stop();
+  await stopped;
+}
+
 describe('a scenario of a recording', () => {
-  it(
-    'does what the clients did, as often and with texts as long',
-    withFolder((folder) =>
-      withHubHere('', async ({ url }) => {
-        const { found, sent } = await recorded(folder, url);
-        assert.deepEqual(
-          found.calls.map(({ method, count }) => [method, count]),
-          calls.map((name) => [name, 8 * (name === 'SendMessage' ? messages : 1)]),
-        );
-        assert.deepEqual(
-          found.kinds.map((kind) => [kind.clients, kind.sessions, kind.unfinished]),
-          [[2, 8, 0]],
-        );
+  const test = sideBySide();
+
+  for (const [what, withTarget] of [
+    ['', (body) => withHubHere('', ({ url }) => body(url))],
+    [', behind Azure SignalR Service', withService],
+  ] as readonly [string, (body: (url: string) => Promise<void>) => Promise<void>][])
+    test(
+      `does what the clients did, as often and with texts as long${what}`,
+      withFolder((folder) =>
+        withTarget(async (url) => {
+          const { found, sent } = await recorded(folder, url);
+          assert.equal(found.target, url);
+          assert.deepEqual(
+            found.calls.map(({ method, count }) => [method, count]),
+            calls.map((name) => [name, 8 * (name === 'SendMessage' ? messages : 1)]),
+          );
+          assert.deepEqual(
+            found.kinds.map((kind) => [kind.clients, kind.sessions, kind.unfinished]),
+            [[2, 8, 0]],
+          );
+          const text = folder.read('chat.signalr.yaml');
+          assert.doesNotMatch(text, /a-secret-token|a line of text/);
+          const size = Number(/\{text:(\d+)B\}/.exec(text)?.[1]);
+          assert.equal(size, Math.round(mean(sent.sizes)));
+          const secret = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
+          assert.equal((await folder.run(['validate', 'chat.signalr.yaml'], secret)).code, 0);
+          const short = ['config.singleStepDuration=6s', 'config.warmup=2s', 'config.workers=1'];
+          const run = await folder.run(
+            [
+              'run',
+              'chat.signalr.yaml',
+              ...short.flatMap((set) => ['--set', set]),
+              '--out',
+              'runs',
+            ],
+            secret,
+          );
+          assert.equal(run.code, 0, run.stderr);
+          judge(folder.result('runs'), sent);
+        }),
+      ),
+    );
+
+  test(
+    'sends to groups of Web PubSub as its official clients did',
+    withFolder(async (folder) => {
+      const emulator = await startWebPubSubEmulator();
+      const app = createServer((_request, response) => {
+        response.setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify({ url: Peer.urlOf(emulator, { role: everything }) }));
+      }).listen(0, '127.0.0.1');
+      try {
+        await once(app, 'listening');
+        const target = `http://127.0.0.1:${(app.address() as AddressInfo).port}/negotiate`;
+        const recording = folder.startHere(['record', '--target', target, '--out', 'chat']);
+        const { url } = JSON.parse(await recording.said(/^\{.*\}$/m)) as { url: string };
+        const perClient = 10;
+        await Promise.all([1, 2].map(() => publish(url, perClient)));
+        recording.signal('SIGINT');
+        const { code, stderr } = await recording.finished;
+        assert.equal(code, 0, stderr);
         const text = folder.read('chat.signalr.yaml');
-        assert.doesNotMatch(text, /a-secret-token|a line of text/);
-        const size = Number(/\{text:(\d+)B\}/.exec(text)?.[1]);
-        assert.equal(size, Math.round(mean(sent.sizes)));
-        const secret = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
-        assert.equal((await folder.run(['validate', 'chat.signalr.yaml'], secret)).code, 0);
-        const short = ['config.singleStepDuration=6s', 'config.warmup=2s', 'config.workers=1'];
-        const run = await folder.run(
-          ['run', 'chat.signalr.yaml', ...short.flatMap((set) => ['--set', set]), '--out', 'runs'],
-          secret,
-        );
-        assert.equal(run.code, 0, run.stderr);
-        judge(folder.result('runs'), sent);
-      }),
-    ),
+        assert.equal(/messageSize: (\d+)/.exec(text)?.[1], String(published.length));
+        const intervalMs = parseDurationMs(/sendingInterval: (\S+)/.exec(text)![1]!)!;
+        const times = 20;
+        const sets = [
+          `config.singleStepDuration=${(times * intervalMs).toFixed(1)}ms`,
+          ...['config.warmup=0', 'config.workers=1', 'config.drain=20s'],
+        ].flatMap((set) => ['--set', set]);
+        const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: emulator.connectionString };
+        await folder.run(['run', 'chat.signalr.yaml', ...sets, '--out', 'runs'], secret);
+        const [step] = folder.result('runs').steps;
+        const { sent, expected, received, lost, duplicated, extra, errors } = step!;
+        assert.deepEqual([lost, duplicated, extra, errors], [0, 0, 0, {}]);
+        // Both of them in one group.
+        assert.deepEqual([expected, received], [2 * sent, 2 * sent]);
+        within(0.05, sent, 2 * times, 'messages');
+      } finally {
+        app.close();
+        app.closeAllConnections();
+        await emulator.dispose();
+      }
+    }),
   );
 
-  it(
+  test(
     'is the same from the log of the JavaScript client',
     withFolder((folder) =>
       withHubHere('', async ({ url }) => {
