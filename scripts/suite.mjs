@@ -130,7 +130,10 @@ async function runProgram({ name, yields = false }, args, hear) {
   const report = JSON.parse(readFileSync(reportFile, 'utf8'));
   const { passed, failed } = report.counts;
   if (failed > 0) return report;
-  if (lingered) return failure('something was left open and had to be ended', report);
+  if (lingered) {
+    const open = report.open?.join(', ') ?? 'unknown, as its process did not answer';
+    return failure(`something was left open and had to be ended: ${open}`, report);
+  }
   if (code !== 0) return failure(`exit code ${code}`, report);
   return passed === 0 ? failure('no test passed', report) : report;
 }

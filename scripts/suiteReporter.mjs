@@ -1,5 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { reporters, Runner } from 'mocha';
+import { whatIsOpen } from './whatIsOpen.mjs';
+
+/** After the last test, before it is asked what is still open; a process that ends by then has left nothing. */
+const patienceMs = 8000;
 
 /** Characters of a failure that are repeated; the whole stands where the test ran. */
 const mostSaid = 300;
@@ -38,7 +42,12 @@ export default class SuiteReporter extends reporters.Spec {
     const report = watchTests(runner);
     runner.once(Runner.constants.EVENT_RUN_END, () => {
       const file = process.env.SUITE_REPORT;
-      if (file !== undefined) writeFileSync(file, JSON.stringify(report));
+      if (file === undefined) return;
+      writeFileSync(file, JSON.stringify(report));
+      // Keeps nothing alive by itself.
+      const leaveOpen = () =>
+        writeFileSync(file, JSON.stringify({ ...report, open: whatIsOpen() }));
+      setTimeout(leaveOpen, patienceMs).unref();
     });
   }
 }

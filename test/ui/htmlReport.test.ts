@@ -64,26 +64,31 @@ describe('the report as a page', () => {
       if (!request.url().startsWith('file:')) problems.push(request.url());
     });
     await page.goto(pathToFileURL(path.join(folder, `${name}.html`)).href);
-    const picture = path.join(screens, `report-${name}-${colorScheme}-${width}.png`);
-    await page.screenshot({ path: picture, fullPage: true });
     return { page, problems };
   }
 
   it('fits every width, loads nothing and reports no problem', async () => {
     for (const name of Object.keys(reports)) {
-      for (const [width, theme] of [
+      const { page, problems } = await opened(name, 1240, 'light');
+      for (const [width, colorScheme] of [
         [1240, 'light'],
         [800, 'dark'],
         [360, 'light'],
       ] as const) {
-        const { page, problems } = await opened(name, width, theme);
-        assert.deepEqual(problems, [], name);
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         assert.equal(wide, width, `${name} at ${width}`);
-        assert.match(await page.title(), / · SignalR Benchmark$/);
-        assert.equal(await page.locator('script, img, iframe, link').count(), 0);
-        await page.close();
+        // One picture in each theme; a long page costs as much to draw as to lay out ten times.
+        if (width === 360) continue;
+        const picture = path.join(screens, `report-${name}-${colorScheme}-${width}.png`);
+        if (name === 'done' || name === 'mix')
+          await page.screenshot({ path: picture, fullPage: true });
       }
+      assert.match(await page.title(), / · SignalR Benchmark$/);
+      assert.equal(await page.locator('script, img, iframe, link').count(), 0);
+      assert.deepEqual(problems, [], name);
+      await page.close();
     }
   });
 

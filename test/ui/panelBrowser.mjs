@@ -125,10 +125,15 @@ export async function openPanelBrowser() {
   return { open, leave, close };
 }
 
+/** Sends the page a message as a text: the browser's driver takes long for an object of thousands of values. */
+function post(page, message) {
+  const send = (text) => globalThis.postMessage(JSON.parse(text), '*');
+  return page.evaluate(send, JSON.stringify(message));
+}
+
 /** Sends the page a run and waits until it is drawn. */
 export async function fill(page, recording) {
-  const message = hydrateMessage(recording, panelStrings);
-  await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
+  await post(page, hydrateMessage(recording, panelStrings));
   await page.waitForSelector('.tile');
   // The charts take their width one frame after their place has one.
   await page.evaluate(
@@ -146,7 +151,7 @@ export function copiedImageBytes(page) {
 
 /** Sends the page of results what it lists and waits until it is drawn. */
 export async function fillOverview(page, message) {
-  await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
+  await post(page, message);
   await page.waitForSelector('.overview tbody');
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
@@ -155,7 +160,7 @@ export async function fillOverview(page, message) {
 
 /** Sends the page of comparisons what it shows and waits until it is drawn. */
 export async function fillComparison(page, message) {
-  await page.evaluate((data) => globalThis.postMessage(data, '*'), message);
+  await post(page, message);
   await page.waitForSelector('.verdict');
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
