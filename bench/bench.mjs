@@ -2,20 +2,21 @@
 // the official client, side by side, what a delivery of a broadcast costs our engine, and what the ways of the
 // two services cost. Method: bench/README.md. Judges nothing.
 //
-//   npm run bench -- [--clients engine,ws,signalr,engine/messagepack,signalr/messagepack]
+//   npm run bench -- [--clients engine,floor,ws,signalr,engine/messagepack,floor/messagepack,signalr/messagepack]
 //     [--connections 200,2000] [--rounds 4] [--seconds 2]
 //     [--transports WebSockets,ServerSentEvents,LongPolling] [--services ratios,appServer,runs, or none]
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { packageProgram, runNode } from '../scripts/nodeProgram.mjs';
 import { measure, median, output, startPeer } from './processes.mjs';
+import { buildFloor } from './floor.mjs';
 import { services } from './services.mjs';
 
 const { values } = parseArgs({
   options: {
     clients: {
       type: 'string',
-      default: 'engine,ws,signalr,engine/messagepack,signalr/messagepack',
+      default: 'engine,floor,ws,signalr,engine/messagepack,floor/messagepack,signalr/messagepack',
     },
     connections: { type: 'string', default: '200,2000' },
     rounds: { type: 'string', default: '4' },
@@ -33,16 +34,20 @@ const protocolOf = (client) => client.split('/')[1] ?? 'json';
 const speaksOver = (transport, client) =>
   transport !== 'ServerSentEvents' || protocolOf(client) === 'json';
 
+const isFloor = (client) => client.startsWith('floor');
+
 /** What is measured over a transport; the HTTP transports in short, as they cost many times more. */
 function workOf(transport) {
-  const clients = values.clients.split(',');
+  const clients = values.clients.split(',').filter((client) => hasFloor || !isFloor(client));
   const connectionCounts = values.connections.split(',').map(Number);
   const rounds = Number(values.rounds);
   if (transport === 'WebSockets')
     return { transport, clients, connectionCounts, rounds, script: 'bench/echoPeer.mjs' };
   return {
     transport,
-    clients: clients.filter((client) => client !== 'ws' && speaksOver(transport, client)),
+    clients: clients.filter(
+      (client) => client !== 'ws' && !isFloor(client) && speaksOver(transport, client),
+    ),
     connectionCounts: connectionCounts.slice(0, 1),
     rounds: Math.min(rounds, 3),
     script: 'bench/hubPeer.mjs',
@@ -112,6 +117,16 @@ function printTable({ clients, connectionCounts }, found) {
       ]);
     }
   }
+  for (const connections of connectionCounts)
+    for (const client of clients.filter(isFloor)) {
+      const of = (name) => median(found.get(`${connections} ${name}`).map(({ cpuUs }) => cpuUs));
+      const base = baseOf(clients, client);
+      const [ours, floor] = [of(base), of(client)];
+      if (!isFloor(base))
+        console.log(
+          `${base} at ${connections} connections: ${(ours / floor).toFixed(2)} times the CPU of the client in C.`,
+        );
+    }
   console.log('"CPU less": how many times less CPU the first client of that protocol takes.');
 }
 
@@ -128,8 +143,11 @@ async function printBroadcast(url) {
     const runs = [];
     const reads = [];
     const toAll = [];
+    const floor = [];
     for (let round = 0; round < 3; round++) {
       runs.push((await measure(client, 'WebSockets', url, receivers, seconds)).cpuUs);
+      if (hasFloor && protocol === 'JSON')
+        floor.push((await measure('floor/broadcast', '', url, receivers, seconds)).cpuUs);
       const reader = await output('reader', ['bench/reader.mjs', protocol.toLowerCase()]);
       reads.push(JSON.parse(reader).us);
       const reaching = await output('reader', [
@@ -140,7 +158,8 @@ async function printBroadcast(url) {
     console.log(
       `Broadcast of 2 KB to ${receivers} receivers, ${protocol}: ${median(runs).toFixed(2)} us of CPU per delivery, ` +
         `${median(reads).toFixed(3)} us of them to read and count it, ` +
-        `${median(toAll).toFixed(3)} us with the time to all.`,
+        `${median(toAll).toFixed(3)} us with the time to all.` +
+        (floor.length > 0 ? ` A client in C: ${median(floor).toFixed(2)} us per delivery.` : ''),
     );
   }
 }
@@ -177,6 +196,9 @@ for (const build of [[packageProgram('typescript', 'tsc'), '-b'], ['scripts/buil
   const code = await runNode(build);
   if (code !== 0) process.exit(code);
 }
+const floorProblem = buildFloor();
+const hasFloor = floorProblem === undefined;
+if (!hasFloor) console.log(`Without the floor: ${floorProblem}`);
 for (const work of listOf(values.transports).map(workOf)) {
   const peer = await startPeer(work.script);
   try {

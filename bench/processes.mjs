@@ -6,6 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../scripts/nodeProgram.mjs';
+import { floorCommand } from './floor.mjs';
 
 /** A measurement that takes longer is stuck. */
 const measurementLimitMs = 30_000;
@@ -42,8 +43,8 @@ export async function serve(what) {
 }
 
 /** What a measurement in a process of its own prints. */
-export async function output(title, args) {
-  const child = spawn(process.execPath, args, {
+export async function output(title, args, program = process.execPath) {
+  const child = spawn(program, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: measurementLimitMs,
@@ -55,9 +56,15 @@ export async function output(title, args) {
 
 /** One measurement of a client, see bench/README.md. */
 export async function measure(client, transport, url, connections, seconds) {
+  const title = `${client} at ${connections} connections`;
+  const [name, mode = 'json'] = client.split('/');
+  if (name === 'floor') {
+    const [program, words] = floorCommand(mode, url, connections, seconds);
+    return JSON.parse(await output(title, words, program));
+  }
   const what = [client, transport, url, connections, seconds].map(String);
   const args = ['--expose-gc', 'bench/measure.mjs', ...what];
-  return JSON.parse(await output(`${client} at ${connections} connections`, args));
+  return JSON.parse(await output(title, args));
 }
 
 /**
