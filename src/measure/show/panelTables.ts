@@ -115,7 +115,8 @@ export function generatorRows(
     value === undefined ? dash : formatShare(value);
   return [
     [texts.cpuShare, share(health?.cpuShare)],
-    [texts.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage, dash)],
+    // Known when the step is over.
+    [texts.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage || undefined, dash)],
     // Nothing measured: a worker that sends all the time sets no timer that could be late.
     [texts.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
     [texts.slip, latencyOrDash(health?.slipP99Us, dash)],
