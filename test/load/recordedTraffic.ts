@@ -105,7 +105,10 @@ export function judgeRerun(
   for (const [name, times] of recorded.calls) {
     const { sent, expected, received } = calls.get(name)!;
     assert.equal(received, expected, name);
-    within5Percent(sent / step!.seconds, times / recorded.seconds, `${name}, calls a second`);
+    const wanted = (times * step!.seconds) / recorded.seconds;
+    // Where the machine is busy, a call of each client may fall to the other side of an edge.
+    if (Math.abs(sent - wanted) > recorded.clients)
+      within5Percent(sent, wanted, `${name}, calls in ${step!.seconds} s`);
   }
   // As they went over the wire, with those that are not measured.
   within5Percent(
