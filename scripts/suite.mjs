@@ -7,18 +7,22 @@ import { lowerPriority, prepare } from './preparations.mjs';
 /** Of a suite that yields, as `os.setPriority` has it. */
 const yieldingPriority = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** How long a suite may hold its process open after its last test. */
-const lingerMs = 15_000;
+/**
+ * How long a suite may hold its process open after its last test: what never ends is at fault. Official clients that were
+ * stopped keep timers for up to 40 s (those of Web PubSub: a check of silence, 30 s of coming back).
+ */
+const lingerMs = 60_000;
 
 /**
  * The suites in their turns; those of one turn run beside each other, and what the first says is shown as it comes.
- * `needs`: preparations without which it cannot run. `wants`: those that it waits for, and does without. `jobs`: how many of its files run at once, each in a process of its
- * own: right where tests mostly wait and judge no times. `retries`: how often a test that failed is tried again; never,
- * where only the product decides, at most once, where a browser or the clock of a shared machine has a say. `yields`:
- * takes what the others of its turn and the next leave of the processor; only for tests that no slowness makes fail.
- * `lasts`: the next turn does not wait for it; right where it waits more than it works. `runner`: script that runs the tests
- * instead of mocha in plain Node, and leaves the counts in the same way. The time a test may take stands in package.json: it
- * is there for those that hang, and no other comes near it on a busy machine.
+ * `needs`: preparations without which it cannot run. `wants`: those that it waits for, and does without. `jobs`: how
+ * many of its files run at once, each in a process of its own: right where tests mostly wait and judge no times.
+ * `retries`: how often a test that failed is tried again; never, where only the product decides, at most once, where a
+ * browser or the clock of a shared machine has a say. `yields`: takes what the others of its turn and the next leave of
+ * the processor; only for tests that no slowness makes fail. `lasts`: the next turn does not wait for it; right where it
+ * waits more than it works. `runner`: script that runs the tests instead of mocha in plain Node, and leaves the counts
+ * in the same way. The time a test may take stands in package.json: it is there for those that hang, and no other comes
+ * near it on a busy machine.
  */
 export const turns = [
   [
