@@ -10,12 +10,12 @@ import {
   type PresetChoice,
 } from '../../../../src/capacity/start/preset';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../../src/scenario/scenario';
 import { lastSenders } from '../../../../src/scenario/steps';
 import { findUseCase, useCases } from '../../../../src/usecases/registry';
 
-const unitOf = (text: string): number | null => {
-  const { scenario } = parseScenario(text);
-  const load = loadOf(scenario!);
+const unitOf = (scenario: Scenario): number | null => {
+  const load = loadOf(scenario);
   assert.ok('input' in load);
   return estimate(load.input).unit;
 };
@@ -52,7 +52,7 @@ describe('presets', () => {
           );
           assert.deepEqual(serious, [], preset.text);
           assert.equal(lastSenders(scenario!), preset.senders, preset.text);
-          assert.equal(unitOf(preset.text), unit, preset.text);
+          assert.equal(unitOf(scenario!), unit, preset.text);
         }
         assert.ok(made >= editionOf(service, undefined).listedUnits.length, `${made} presets`);
       });

@@ -9,7 +9,7 @@ import { measuredStep, wanderingSeconds, type Process } from '../../../fakes/mea
  * are fixed: the shares below are counts, the same in each run.
  */
 
-const cases = 40;
+const cases = 20;
 const seconds = 60;
 /** Of the verdict: without it, any significant difference would count. */
 const tolerance = 0.1;

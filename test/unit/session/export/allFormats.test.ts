@@ -302,9 +302,10 @@ describe('JUnit', () => {
       { ...sampleResult(), verdict: { status: 'fail', reasons: [] } },
       { ...sampleResult(), verdict: { status: 'invalid', reasons: [] } },
     ];
-    for (const run of runs) {
-      const xml = await inFormat(run, 'junit');
-      await assertJunit(xml);
+    const documents = await Promise.all(runs.map((run) => inFormat(run, 'junit')));
+    await assertJunit(...documents);
+    for (const [at, run] of runs.entries()) {
+      const xml = documents[at]!;
       const bad = casesIn(xml).filter(({ outcome }) => /failure|error/.test(outcome));
       assert.notEqual(run.verdict.status, 'pass');
       assert.ok(bad.length > 0, run.verdict.status);
