@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../scripts/nodeProgram.mjs';
+import { interval } from './pairs.mjs';
 import { median, serve } from './processes.mjs';
 
 const cli = path.join(root, 'dist', 'cli.js');
@@ -188,24 +189,6 @@ function stolen() {
   return `${share.toFixed(1)} % stolen`;
 }
 let before = { steal: 0, all: 0 };
-
-/**
- * Of the median of pairs, which with a chance of 95 % at least lies within: so many of them may lie below it by chance.
- * Source: the sign test; Conover, "Practical Nonparametric Statistics", heading "Confidence intervals for quantiles".
- */
-function interval(ratios) {
-  const sorted = [...ratios].sort((a, b) => a - b);
-  const { length } = sorted;
-  let [below, chance, cut] = [0.5 ** length, 0.5 ** length, 0];
-  while (2 * below <= 0.05 && cut < length / 2) {
-    cut += 1;
-    chance *= (length - cut + 1) / cut;
-    below += chance;
-  }
-  const [low, high] = [sorted[Math.max(0, cut - 1)], sorted[length - Math.max(1, cut)]];
-  const words = `${median(sorted).toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`;
-  return cut === 0 ? `${words}, too few pairs for an interval` : words;
-}
 
 async function onSo({ many, machines }, scenarioOf, run, bus, hub) {
   if (machines === 'agents') {

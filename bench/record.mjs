@@ -1,36 +1,38 @@
-// What the recording proxy costs: latency that it adds at 1,000 messages a second, CPU per message, and memory
-// over a million messages. The hub and the proxy are processes of their own, as people start them.
-//   node bench/record.mjs [--seconds 10] [--rounds 3] [--messages 1000000]
+// What the recording proxy costs: latency that it adds at 1,000 calls a second, CPU per message beside a proxy that
+// reads nothing, and memory over a million messages. Hub and proxies are processes of their own, as people start
+// them. Needs `npm run build`. Linux only. Method: bench/README.md. Judges nothing.
+//   node bench/record.mjs [--seconds 2] [--rounds 12] [--messages 1000000] [--parts paced,flood,memory]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
+import { interval } from './pairs.mjs';
+import { median } from './processes.mjs';
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '12' },
     messages: { type: 'string', default: '1000000' },
+    parts: { type: 'string', default: 'paced,flood,memory' },
   },
 });
-const seconds = Number(values.seconds);
-const rounds = Number(values.rounds);
-const messages = Number(values.messages);
+const [seconds, rounds, messages] = [values.seconds, values.rounds, values.messages].map(Number);
 const connections = 50;
 const perSecond = 1000;
+const floodCalls = 10_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'bench-record-'));
 
+/** Starts a program that prints where it is, and ends with its standard input. */
 async function start(...args) {
-  const stdio = ['pipe', 'pipe', 'ignore'];
-  const child = spawn(process.execPath, ['dist/cli.js', ...args, '--exit-with-stdin'], { stdio });
-  const lines = createInterface({ input: child.stdout });
-  const [line] = await once(lines, 'line');
-  return { url: JSON.parse(line).url, pid: child.pid, child };
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return { url: line.startsWith('{') ? JSON.parse(line).url : line, pid: child.pid, child };
 }
 
 async function stop({ child }) {
@@ -39,10 +41,18 @@ async function stop({ child }) {
   await ended;
 }
 
-/** User and system time so far, in microseconds; 100 ticks a second on Linux. */
+const startRecording = (hub, name) =>
+  start(
+    ...['dist/cli.js', 'record', '--target', hub.url, '--exit-with-stdin'],
+    ...['--out', path.join(folder, name)],
+  );
+
+/** Time on a processor so far, of all threads, in microseconds; ticks of 10 ms would miss short turns. */
 function cpuUs(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  let sumNs = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`))
+    sumNs += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+  return sumNs / 1000;
 }
 
 const residentMb = (pid) =>
@@ -57,11 +67,9 @@ async function connect(url, onEcho) {
   socket.send('{"protocol":"json","version":1}\x1e');
   await answered;
   socket.on('message', (data) => {
-    for (const text of data.toString('latin1').split('\x1e')) {
-      const at = text.indexOf('"at":');
-      if (at > 0 && text.includes('RecordLatency'))
-        onEcho(socket, Number.parseFloat(text.slice(at + 5)));
-    }
+    const text = data.toString('latin1');
+    for (let at = text.indexOf('"at":'); at > 0; at = text.indexOf('"at":', at + 5))
+      onEcho(socket, Number.parseFloat(text.slice(at + 5)));
   });
   return socket;
 }
@@ -71,101 +79,112 @@ const echo = (socket) =>
     `{"type":1,"target":"Echo","arguments":[{"at":${performance.now()},"payload.MessageBlob":"${blob}"}]}\x1e`,
   );
 
-const percentile = (sorted, share) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+/** One way to the hub, with its connections, which stay. */
+async function openWay(name, process) {
+  const way = { name, pid: process.pid, onEcho: () => undefined };
+  const open = () => connect(process.url, (socket, atMs) => way.onEcho(socket, atMs));
+  way.sockets = await Promise.all(Array.from({ length: connections }, open));
+  return way;
+}
 
-/** Echoes at a steady rate; latency from the time of sending. */
-async function paced(url) {
+/** Echoes at a steady rate: their latencies from the time of sending, in ms and in order. */
+async function paced({ sockets, ...way }, owner, count) {
   const latencies = [];
-  const sockets = await Promise.all(
-    Array.from({ length: connections }, () =>
-      connect(url, (_socket, atMs) => latencies.push(performance.now() - atMs)),
-    ),
-  );
-  await sleep(500);
+  const over = new Promise((resolve) => {
+    owner.onEcho = (_socket, atMs) => {
+      latencies.push(performance.now() - atMs);
+      if (latencies.length === count) resolve();
+    };
+  });
+  const before = cpuUs(way.pid);
   const startMs = performance.now();
-  let sent = 0;
-  while (sent < seconds * perSecond) {
-    const due = Math.min(seconds * perSecond, ((performance.now() - startMs) / 1000) * perSecond);
+  for (let sent = 0; sent < count; ) {
+    const due = Math.min(count, ((performance.now() - startMs) / 1000) * perSecond);
     for (; sent < due; sent++) echo(sockets[sent % connections]);
     await sleep(1);
   }
-  await sleep(300);
-  for (const socket of sockets) socket.close();
-  if (latencies.length !== sent) throw new Error(`${latencies.length} of ${sent} echoes came`);
-  const sorted = latencies.sort((a, b) => a - b);
-  return { sent, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) };
-}
-
-/** As many echoes as there are to be, one under way for each connection. */
-async function flood(url, count, onProgress) {
-  let left = count;
-  let received = 0;
-  const { promise: over, resolve } = Promise.withResolvers?.() ?? withResolvers();
-  const sockets = await Promise.all(
-    Array.from({ length: connections }, () =>
-      connect(url, (socket) => {
-        received += 1;
-        if (received % 50_000 === 0) onProgress(received);
-        if (left-- > 0) echo(socket);
-        else if (received === count) resolve();
-      }),
-    ),
-  );
-  for (const socket of sockets) {
-    left -= 1;
-    echo(socket);
-  }
   await over;
-  for (const socket of sockets) socket.close();
+  latencies.sort((a, b) => a - b);
+  const at = (share) => latencies[Math.floor(count * share)];
+  // Each echo is two messages: the call and the callback.
+  return { p50: at(0.5), p99: at(0.99), cpuUs: (cpuUs(way.pid) - before) / (2 * count) };
 }
 
-function withResolvers() {
-  let resolve;
-  const promise = new Promise((done) => (resolve = done));
-  return { promise, resolve };
+/** So many echoes as fast as they go, one under way for each connection; CPU per message of the proxy. */
+async function flood(way, count, onProgress = () => undefined) {
+  const before = cpuUs(way.pid);
+  let toSend = count - connections;
+  let received = 0;
+  await new Promise((resolve) => {
+    way.onEcho = (socket) => {
+      received += 1;
+      if (received % 50_000 === 0) onProgress();
+      if (toSend-- > 0) echo(socket);
+      else if (received === count) resolve();
+    };
+    way.sockets.forEach(echo);
+  });
+  return { cpuUs: (cpuUs(way.pid) - before) / (2 * count) };
 }
 
-const hub = await start('serve', 'hub', '--port', '0');
-const record = (name) => start('record', '--target', hub.url, '--out', path.join(folder, name));
+/** Each way in turn, in another order each round, after one round that does not count. */
+async function inTurn(ways, measure) {
+  const found = Object.fromEntries(ways.map(({ name }) => [name, []]));
+  for (let round = -1; round < rounds; round++)
+    for (let turn = 0; turn < ways.length; turn++) {
+      const way = ways[(turn + round + 1) % ways.length];
+      const row = await measure(way);
+      if (round >= 0) found[way.name].push(row);
+    }
+  return (name, key) => found[name].map((row) => row[key]);
+}
+
+const difference = (a, b) => interval(a.map((value, round) => value - b[round]));
+
+const hub = await start('bench/echoPeer.mjs');
+const pipe = await start('bench/pipeProxy.mjs', hub.url);
+const recording = await startRecording(hub, 'turns');
 try {
-  const rows = { direct: [], proxy: [] };
-  for (let round = 0; round < rounds; round++) {
-    rows.direct.push(await paced(hub.url));
-    const proxy = await record(`paced${round}`);
-    const before = cpuUs(proxy.pid);
-    const row = await paced(proxy.url);
-    // Each echo is two messages: the call and the callback.
-    rows.proxy.push({ ...row, cpuUs: (cpuUs(proxy.pid) - before) / (2 * row.sent) });
-    await stop(proxy);
+  const direct = await openWay('direct', hub);
+  const proxies = [await openWay('pipe', pipe), await openWay('recording', recording)];
+  const parts = values.parts.split(',');
+  if (parts.includes('paced')) {
+    const of = await inTurn([direct, ...proxies], (way) => paced(way, way, seconds * perSecond));
+    for (const key of ['p50', 'p99']) {
+      const [alone, piped, recorded] = ['direct', 'pipe', 'recording'].map((name) => of(name, key));
+      console.log(
+        `${key} at 1,000 calls a second: direct ${median(alone).toFixed(2)}, pipe ${median(piped).toFixed(2)}, recording ${median(recorded).toFixed(2)} ms; recording adds ${difference(recorded, alone)} ms, ${difference(recorded, piped)} of them to those of a pipe`,
+      );
+    }
+    cpu('at 1,000 calls a second', of);
   }
-  const median = (list, key) =>
-    percentile(
-      list.map((row) => row[key]).sort((a, b) => a - b),
-      0.5,
-    );
-  const text = (ms) => `${ms.toFixed(2)} ms`;
-  for (const key of ['p50', 'p99']) {
-    const [direct, proxied] = [median(rows.direct, key), median(rows.proxy, key)];
-    console.log(
-      `${key}: direct ${text(direct)}, through the proxy ${text(proxied)}, added ${text(proxied - direct)}`,
-    );
+  if (parts.includes('flood')) {
+    // What is compiled when it has run often is compiled by then.
+    for (const way of proxies) await flood(way, 2 * floodCalls);
+    cpu('as fast as they go', await inTurn(proxies, (way) => flood(way, floodCalls)));
   }
-  console.log(
-    `CPU of the proxy: ${median(rows.proxy, 'cpuUs').toFixed(1)} us a message (each of two directions)`,
-  );
-
-  const proxy = await record('million');
-  const resident = [];
-  const before = cpuUs(proxy.pid);
-  await flood(proxy.url, messages / 2, () => resident.push(residentMb(proxy.pid)));
-  const flooded = (cpuUs(proxy.pid) - before) / messages;
-  const file = statSync(path.join(folder, 'million.recording.jsonl')).size / 1024 / 1024;
-  console.log(
-    `${messages} messages: CPU ${flooded.toFixed(1)} us a message, resident ${resident.map((mb) => mb.toFixed(0)).join(' ')} MB, file ${file.toFixed(0)} MB`,
-  );
-  proxy.child.kill('SIGKILL');
+  if (parts.includes('memory')) await memory();
 } finally {
+  for (const child of [recording.child, pipe.child]) child.kill('SIGKILL');
   await stop(hub);
   rmSync(folder, { recursive: true, force: true });
+}
+
+function cpu(when, of) {
+  const [piped, recorded] = [of('pipe', 'cpuUs'), of('recording', 'cpuUs')];
+  console.log(
+    `CPU per message ${when}: pipe ${median(piped).toFixed(1)}, recording ${median(recorded).toFixed(1)} us; recording adds ${difference(recorded, piped)} us`,
+  );
+}
+
+async function memory() {
+  const proxy = await startRecording(hub, 'million');
+  const way = await openWay('million', proxy);
+  const resident = [];
+  const { cpuUs: each } = await flood(way, messages / 2, () => resident.push(residentMb(proxy.pid)));
+  const file = statSync(path.join(folder, 'million.recording.jsonl')).size / 1024 / 1024;
+  console.log(
+    `${messages} messages: CPU ${each.toFixed(1)} us a message, resident ${resident.map((mb) => mb.toFixed(0)).join(' ')} MB after each 100,000, file ${file.toFixed(0)} MB`,
+  );
+  proxy.child.kill('SIGKILL');
 }

@@ -7,14 +7,19 @@ import { ByteRest } from '../wire/socket/frameReader';
 import {
   eventIn,
   headerIn,
+  lineOf,
   notARecording,
   type RecordedEvent,
   type Recording,
   type RecordingHeader,
+  type WrittenEvent,
 } from './recording';
 
 /** What waits for the disk at most; an event beyond it is left out and counted. */
 const maximumWaitingBytes = 16 * 1024 * 1024;
+/** Lines are written together that come within so long, or once they are so many bytes: each write has its price. */
+const gatherMs = 100;
+const gatheredBytes = 256 * 1024;
 /** Longest line that is read: a message of 1 MB with each of its bytes escaped, and what stands around it. */
 const maximumLineBytes = 8 * 1024 * 1024;
 
@@ -38,6 +43,9 @@ export class RecordingWriter {
   private waiting: string[] = [];
   private waitingBytes = 0;
   private busy: Promise<void> | undefined;
+  private isClosing = false;
+  /** Ends the wait for more lines. */
+  private hurry: () => void = () => undefined;
   private failure: unknown;
 
   /** @param maximumBytes what waits for the disk at most, in UTF-16 code units */
@@ -50,7 +58,7 @@ export class RecordingWriter {
   }
 
   /** @returns whether there was room for the event */
-  add(event: RecordedEvent): boolean {
+  add(event: WrittenEvent): boolean {
     if (this.failure !== undefined || this.waitingBytes > this.maximumBytes) {
       this.dropped += 1;
       this.unnamedGap += 1;
@@ -62,12 +70,14 @@ export class RecordingWriter {
       this.unnamedGap = 0;
     }
     this.written += 1;
-    this.queue(`${JSON.stringify(event)}\n`);
+    this.queue(`${lineOf(event)}\n`);
     return true;
   }
 
   /** Ends the file. @throws ExpectedError `recording-not-written` when the disk refused some of it */
   async close(): Promise<void> {
+    this.isClosing = true;
+    this.hurry();
     while (this.busy !== undefined) await this.busy;
     await this.sink.close().catch((error: unknown) => (this.failure ??= error));
     if (this.failure === undefined) return;
@@ -82,12 +92,23 @@ export class RecordingWriter {
     this.waiting.push(line);
     this.waitingBytes += line.length;
     this.busy ??= this.drain();
+    if (this.waitingBytes >= gatheredBytes) this.hurry();
+  }
+
+  private async gather(): Promise<void> {
+    if (this.isClosing || this.waitingBytes >= gatheredBytes) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, gatherMs);
+      this.hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   private async drain(): Promise<void> {
-    // What comes in the same turn goes with it.
-    await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
+      await this.gather();
       const lines = this.waiting.join('');
       this.waiting = [];
       try {

@@ -17,13 +17,14 @@ import {
 } from '../../wire/webpubsub/protobufMessages';
 import type { Direction, RecordedKind, RecordedMessage, RecordedPubSub } from '../recording';
 import { maximumMessageBytes } from './frameTap';
+import { hubMessageText, pubSubMessageText, type MessageText } from './messageText';
 import { recordedHubMessage, recordedPayload, recordedProtobuf } from './recordedValue';
 
 /** What is understood of one client's traffic. */
 export interface ConversationListener {
   /** What the client speaks; comes once, before everything else. */
   opened(protocol: string): void;
-  message(direction: Direction, message: RecordedMessage, bytes: number): void;
+  message(direction: Direction, message: RecordedMessage | MessageText, bytes: number): void;
   raw(direction: Direction, bytes: number, why: string): void;
   /** The server said why it ends the connection. */
   ending(reason: string): void;
@@ -32,6 +33,7 @@ export interface ConversationListener {
 /** What one client and its server say to each other, from the pieces in which the transport carries it. */
 export interface Conversation {
   readonly kind: RecordedKind;
+  /** @param payload valid during the call alone */
   said(direction: Direction, payload: Buffer, isText: boolean): void;
   tooLong(direction: Direction, bytes: number): void;
   /** The client is gone. */
@@ -62,8 +64,11 @@ export class HubConversation implements Conversation {
       return;
     }
     const rest = this[direction];
-    rest.append(payload);
-    const bytes = rest.take();
+    let bytes = payload;
+    if (rest.length > 0) {
+      rest.append(payload);
+      bytes = rest.take();
+    }
     const used = this.read(direction, bytes);
     const left = bytes.length - used;
     if (left > maximumMessageBytes) this.listener.raw(direction, left, tooLongToKeep);
@@ -114,6 +119,11 @@ export class HubConversation implements Conversation {
     bytes: Buffer,
     { at, start, end, next }: { at: number; start: number; end: number; next: number },
   ): void {
+    const text = codec === jsonCodec ? hubMessageText(bytes, start, end) : undefined;
+    if (text !== undefined) {
+      this.listener.message(direction, text, next - at);
+      return;
+    }
     try {
       const read = codec.read(bytes, start, end);
       if (read === undefined) {
@@ -194,6 +204,12 @@ export class PubSubConversation implements Conversation {
   }
 
   said(direction: Direction, payload: Buffer, isText: boolean): void {
+    const isJson = isText && this.subprotocol?.format === 'json';
+    const text = isJson ? pubSubMessageText(payload) : undefined;
+    if (text !== undefined) {
+      this.listener.message(direction, text, payload.length);
+      return;
+    }
     const message = this.read(direction, payload, isText);
     if (message === undefined) {
       this.listener.raw(direction, payload.length, noPubSub);

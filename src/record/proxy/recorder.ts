@@ -1,17 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { hubMessageType } from '../../wire/message/hubMessage';
-import {
-  isHubMessage,
-  type Direction,
-  type OpenEvent,
-  type RecordedEvent,
-  type RecordedKind,
-  type RecordedMessage,
-  type RecordedTransport,
+import type {
+  Direction,
+  OpenEvent,
+  RecordedKind,
+  RecordedTransport,
+  WrittenEvent,
 } from '../recording';
 import { mostOwnHeaders, ownHeaders } from '../ownHeaders';
 import type { ConversationListener } from './conversation';
+import { MessageText, nameOf } from './messageText';
 
 /** What has passed so far, for people who watch. */
 export interface RecordedCounts {
@@ -77,7 +75,7 @@ export class Recorder {
   private readonly callbacks = new NameCounts();
 
   /** @param onEvent gets each event as it happens; `kind` is what its client speaks */
-  constructor(private readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void) {}
+  constructor(private readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void) {}
 
   /** Browsers send headers of the application with negotiate alone: whoever comes next has them. */
   negotiated(headerNames: readonly string[]): void {
@@ -92,13 +90,15 @@ export class Recorder {
     this.clients += 1;
     let isOpen = true;
     let endingReason: string | undefined;
-    const report = (event: RecordedEvent): void => this.onEvent(event, kind);
+    const report = (event: WrittenEvent): void => this.onEvent(event, kind);
     return {
       opened: (protocol) =>
         report({ t: this.now(), client, ev: 'open', protocol, ...opening } satisfies OpenEvent),
       message: (direction, message, bytes) => {
-        this.count(direction, message, bytes);
-        report({ t: this.now(), client, ev: direction, m: message, bytes });
+        const isText = message instanceof MessageText;
+        this.count(direction, isText ? message.name : nameOf(message), bytes);
+        const base = { t: this.now(), client, ev: direction, bytes };
+        report(isText ? { ...base, json: message.json } : { ...base, m: message });
       },
       raw: (direction, bytes, why) => {
         this.countBytes(direction, bytes);
@@ -143,34 +143,9 @@ export class Recorder {
     this.bytes[direction] += bytes;
   }
 
-  private count(direction: Direction, message: RecordedMessage, bytes: number): void {
+  private count(direction: Direction, name: string | undefined, bytes: number): void {
     this.countBytes(direction, bytes);
-    const name = nameOf(message);
     if (name !== undefined) (direction === 'out' ? this.calls : this.callbacks).add(name, bytes);
-  }
-}
-
-/** What people call the message by; undefined for answers and for what keeps a connection going. */
-function nameOf(message: RecordedMessage): string | undefined {
-  if (isHubMessage(message)) {
-    const { type } = message;
-    return type === hubMessageType.invocation || type === hubMessageType.streamInvocation
-      ? message.target
-      : undefined;
-  }
-  const { type, event, group, from } = message;
-  switch (type) {
-    case 'event':
-    case 'invoke':
-      return `${type} ${event ?? ''}`;
-    case 'sendToGroup':
-    case 'joinGroup':
-    case 'leaveGroup':
-      return type;
-    case 'message':
-      return group === undefined ? `message from ${from ?? 'the server'}` : 'message of a group';
-    default:
-      return undefined;
   }
 }
 

@@ -11,7 +11,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { failureOfSocket } from '../../wire/connectFailure';
 import { isLoopbackHost } from '../../wire/socket/isLoopback';
 import { openSocket, SocketAgents, type WaySettings } from '../../wire/socket/socket';
-import type { RecordedEvent, RecordedKind } from '../recording';
+import type { RecordedKind, WrittenEvent } from '../recording';
 import { HttpClients } from './httpClients';
 import { maximumAnswerBytes, readNamedAddresses } from './namedAddresses';
 import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from './passedHeaders';
@@ -25,7 +25,7 @@ export interface RecordingProxyOptions {
   /** 0 takes any free one. */
   readonly port: number;
   readonly way: WaySettings;
-  readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void;
+  readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void;
   /** A client got no answer, with the reason for people. */
   readonly onProblem: (text: string) => void;
 }
