@@ -98,7 +98,7 @@ async function paced({ sockets, ...way }, owner, count) {
   });
   const before = cpuUs(way.pid);
   const startMs = performance.now();
-  for (let sent = 0; sent < count; ) {
+  for (let sent = 0; sent < count;) {
     const due = Math.min(count, ((performance.now() - startMs) / 1000) * perSecond);
     for (; sent < due; sent++) echo(sockets[sent % connections]);
     await sleep(1);
@@ -181,7 +181,9 @@ async function memory() {
   const proxy = await startRecording(hub, 'million');
   const way = await openWay('million', proxy);
   const resident = [];
-  const { cpuUs: each } = await flood(way, messages / 2, () => resident.push(residentMb(proxy.pid)));
+  const { cpuUs: each } = await flood(way, messages / 2, () =>
+    resident.push(residentMb(proxy.pid)),
+  );
   const file = statSync(path.join(folder, 'million.recording.jsonl')).size / 1024 / 1024;
   console.log(
     `${messages} messages: CPU ${each.toFixed(1)} us a message, resident ${resident.map((mb) => mb.toFixed(0)).join(' ')} MB after each 100,000, file ${file.toFixed(0)} MB`,

@@ -92,11 +92,15 @@ export class RecordingWriter {
     this.waiting.push(line);
     this.waitingBytes += line.length;
     this.busy ??= this.drain();
-    if (this.waitingBytes >= gatheredBytes) this.hurry();
+    if (this.isEnough()) this.hurry();
+  }
+
+  private isEnough(): boolean {
+    return this.isClosing || this.waitingBytes >= Math.min(gatheredBytes, this.maximumBytes);
   }
 
   private async gather(): Promise<void> {
-    if (this.isClosing || this.waitingBytes >= gatheredBytes) return;
+    if (this.isEnough()) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, gatherMs);
       this.hurry = () => {
@@ -227,9 +231,13 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGener
   for await (const chunk of chunks) {
     let at = 0;
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, at)) {
-      rest.append(chunk, at, end);
+      let line = chunk.subarray(at, end);
+      if (rest.length > 0) {
+        rest.append(line);
+        line = rest.take();
+      }
       at = end + 1;
-      yield { text: textOf(rest.take()), isWhole: true };
+      yield { text: textOf(line), isWhole: true };
     }
     rest.append(chunk, at);
     if (rest.length > maximumLineBytes)

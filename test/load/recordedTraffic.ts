@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { openRecording } from '../../src/record/recordingFile';
 import { RecordingProxy } from '../../src/record/proxy/recordingProxy';
-import { isHubMessage, type RecordedEvent } from '../../src/record/recording';
+import { isHubMessage, lineOf, type RecordedEvent } from '../../src/record/recording';
 import type { Result } from '../../src/results/result';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
 import type { CliFolder } from './cliFolder';
@@ -69,7 +69,10 @@ export async function rerun(
   const traffic = new RecordedTraffic();
   const proxy = await RecordingProxy.start({
     ...{ target: new URL(target), port: 0, way: { insecureTls: false } },
-    ...{ onEvent: traffic.add, onProblem: (text) => assert.fail(text) },
+    ...{
+      onEvent: (event) => traffic.add(JSON.parse(lineOf(event)) as RecordedEvent),
+      onProblem: (text) => assert.fail(text),
+    },
   });
   try {
     const warmupS = seconds * (1 + warmup);

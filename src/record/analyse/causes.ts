@@ -84,7 +84,7 @@ function byTexts(trace: Trace): void {
     const texts = textsOf(one.arguments);
     if (!isCall(one) && before !== undefined && isSame(texts, before.texts)) {
       // The same goes to one client after the other.
-      if (before.callback.cause !== undefined) one.cause = before.callback.cause;
+      one.cause = before.callback.cause;
       continue;
     }
     before = isCall(one) ? undefined : { texts, callback: one };
@@ -132,8 +132,7 @@ function byTime(trace: Trace): void {
       const method = methodOf.get(one.target);
       const call = method === undefined ? undefined : latest.get(method);
       const isSoon = call !== undefined && one.atUs - call.atUs <= soonUs;
-      if (isSoon) one.cause = call;
-      else delete one.cause;
+      one.cause = isSoon ? call : undefined;
     }
   }
 }

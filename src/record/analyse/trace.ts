@@ -39,12 +39,12 @@ export interface TracedCall {
   readonly bytes: number;
   readonly atUs: number;
   /** Of its answer, the end of its stream too. */
-  endUs?: number;
-  result?: unknown;
-  error?: string;
+  endUs: number | undefined;
+  result: unknown;
+  error: string | undefined;
   /** That came back, and that went up with it. */
   items: number;
-  lastItemUs?: number;
+  lastItemUs: number | undefined;
   uploaded: number;
 }
 
@@ -55,7 +55,7 @@ export interface TracedCallback {
   readonly bytes: number;
   readonly atUs: number;
   /** The call that made the server send it, as far as that could be found. */
-  cause?: TracedCall;
+  cause: TracedCall | undefined;
 }
 
 /** What is analysed at most: beyond it a recording says nothing new, and memory ends. */
@@ -143,8 +143,20 @@ class TraceBuilder {
         const answered = invocationId === undefined ? 'send' : 'call';
         const form = message.type === streamInvocation ? 'stream' : answered;
         const call: TracedCall = {
-          ...{ client, index: client.calls.length, form, method, key: this.keyOf(form, method) },
-          ...{ arguments: message.arguments, bytes, atUs: t, items: 0, uploaded: 0 },
+          client,
+          index: client.calls.length,
+          form,
+          method,
+          key: this.keyOf(form, method),
+          arguments: message.arguments,
+          bytes,
+          atUs: t,
+          endUs: undefined,
+          result: undefined,
+          error: undefined,
+          items: 0,
+          lastItemUs: undefined,
+          uploaded: 0,
         };
         client.calls.push(call);
         this.calls.push(call);
@@ -182,7 +194,12 @@ class TraceBuilder {
       case invocation:
         this.count(bytes);
         this.callbacks.push({
-          ...{ client, target: message.target, arguments: message.arguments, bytes, atUs: t },
+          client,
+          target: message.target,
+          arguments: message.arguments,
+          bytes,
+          atUs: t,
+          cause: undefined,
         });
         return;
       case streamItem: {

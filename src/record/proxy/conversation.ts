@@ -24,7 +24,12 @@ import { recordedHubMessage, recordedPayload, recordedProtobuf } from './recorde
 export interface ConversationListener {
   /** What the client speaks; comes once, before everything else. */
   opened(protocol: string): void;
-  message(direction: Direction, message: RecordedMessage | MessageText, bytes: number): void;
+  /** The text of a message where nobody had to read all of it. */
+  readonly message: (
+    direction: Direction,
+    message: RecordedMessage | MessageText,
+    bytes: number,
+  ) => void;
   raw(direction: Direction, bytes: number, why: string): void;
   /** The server said why it ends the connection. */
   ending(reason: string): void;

@@ -17,6 +17,10 @@ export class MessageText {
     readonly json: string,
     readonly name: string | undefined,
   ) {}
+
+  whole(): RecordedMessage {
+    return JSON.parse(this.json) as RecordedMessage;
+  }
 }
 
 /** What people call the message by; undefined for answers and for what keeps a connection going. */
@@ -47,6 +51,9 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const digit0 = 0x30;
 
+/** A member that is not known, or stands there twice. */
+const unusual = 1 << 30;
+
 /** Where the members of the object at hand stand; nobody keeps it. */
 const starts = new Int32Array(32);
 const ends = new Int32Array(32);
@@ -59,19 +66,18 @@ function membersAt(
 ): number | undefined {
   if (bytes[start] !== 0x7b) return undefined;
   let found = 0;
-  let isUsual = true;
   const behind = walk(bytes, start, end, (keyStart, keyEnd, from, to) => {
     const length = keyEnd - keyStart;
     const at = known.findIndex((key) => key.length === length && isAt(bytes, keyStart, key));
     if (at < 0 || (found & (1 << at)) !== 0) {
-      isUsual = false;
+      found |= unusual;
       return;
     }
     found |= 1 << at;
     starts[at] = from;
     ends[at] = to;
   });
-  return isUsual && behind === end ? found : undefined;
+  return (found & unusual) === 0 && behind === end ? found : undefined;
 }
 
 const keysOf = (...names: readonly string[]): Buffer[] =>
@@ -94,7 +100,8 @@ const aCall = aType! | aTarget! | someArguments!;
 /** A call, an item or an answer without error, in the members that every client writes; undefined for all else. */
 export function hubMessageText(bytes: Buffer, start: number, end: number): MessageText | undefined {
   const found = membersAt(bytes, { start, end }, hubKeys);
-  if (found === undefined || (found & aType!) === 0 || ends[0]! - starts[0]! !== 1) return undefined;
+  if (found === undefined || (found & aType!) === 0 || ends[0]! - starts[0]! !== 1)
+    return undefined;
   if ((found & anId!) !== 0 && !isText(bytes, 3)) return undefined;
   const { invocation, streamInvocation, streamItem, completion } = hubMessageType;
   let name: string | undefined;

@@ -1,10 +1,12 @@
 import { PubSubConversation, HubConversation, type Conversation } from '../proxy/conversation';
+import { MessageText } from '../proxy/messageText';
 import {
   recordingSchema,
   type Direction,
   type OpenEvent,
   type RecordedEvent,
   type RecordedKind,
+  type RecordedMessage,
   type Recording,
 } from '../recording';
 
@@ -95,8 +97,10 @@ export class ReadClient {
     this.nowMs = atMs;
     const listener = {
       opened: (protocol: string) => this.event({ ...this.openEvent(protocol) }),
-      message: (ev: Direction, m: Parameters<typeof this.messageEvent>[1], bytes: number) =>
-        this.event(this.messageEvent(ev, m, bytes)),
+      message: (ev: Direction, message: RecordedMessage | MessageText, bytes: number) => {
+        const m = message instanceof MessageText ? message.whole() : message;
+        this.event({ t: 0, client: this.client, ev, m, bytes });
+      },
       raw: (ev: Direction, raw: number, why: string) =>
         this.event({ t: 0, client: this.client, ev, raw, why }),
       ending: () => undefined,
@@ -123,14 +127,6 @@ export class ReadClient {
 
   private event(event: RecordedEvent): void {
     this.add(this.nowMs, event);
-  }
-
-  private messageEvent(
-    ev: Direction,
-    m: Extract<RecordedEvent, { m: unknown }>['m'],
-    bytes: number,
-  ): RecordedEvent {
-    return { t: 0, client: this.client, ev, m, bytes };
   }
 
   private openEvent(protocol: string): RecordedEvent {

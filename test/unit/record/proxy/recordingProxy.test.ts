@@ -9,7 +9,7 @@ import {
   WebPubSubJsonReliableProtocol,
 } from '@azure/web-pubsub-client';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import type { RecordedEvent, RecordedKind } from '../../../../src/record/recording';
+import { lineOf, type RecordedEvent, type RecordedKind } from '../../../../src/record/recording';
 import { RecordingProxy } from '../../../../src/record/proxy/recordingProxy';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
@@ -34,7 +34,7 @@ describe('the recording proxy', () => {
       way: { insecureTls: false },
       onEvent: (event, kind) => {
         // As it is in the file.
-        events.push({ ...(JSON.parse(JSON.stringify(event)) as RecordedEvent), kind });
+        events.push({ ...(JSON.parse(lineOf(event)) as RecordedEvent), kind });
         wake();
       },
       onProblem: (text) => problems.push(text),
@@ -86,6 +86,7 @@ describe('the recording proxy', () => {
           .configureLogging(LogLevel.None);
         if (protocol === 'messagepack') builder.withHubProtocol(new MessagePackHubProtocol());
         const connection = builder.build();
+        ends.push(() => connection.stop());
         const echoes: unknown[] = [];
         connection.on('RecordLatency', (value) => echoes.push(value));
         await connection.start();
@@ -147,6 +148,7 @@ describe('the recording proxy', () => {
             })
             .configureLogging(LogLevel.None)
             .build();
+          ends.push(() => connection.stop());
           await connection.start();
           return connection;
         }),
@@ -175,6 +177,7 @@ describe('the recording proxy', () => {
     const proxy = await record(`${await serving(app)}/chat`);
     for (const kind of kinds) {
       const client = await hubClient(peer, 'chat', kind, {}, proxy.url);
+      ends.push(() => client.connection.stop());
       await client.connection.start();
       await peer.rest('POST', '/api/v1/hubs/chat', { target: 'note', arguments: ['hello', 1] });
       assert.deepEqual(await notesOf(client, 1), [['hello', 1]]);
@@ -228,6 +231,7 @@ describe('the recording proxy', () => {
         },
         { protocol, messageRetryOptions: { maxRetries: 0 } },
       );
+      ends.push(() => client.stop());
       const messages: unknown[] = [];
       client.on('group-message', ({ message }) => messages.push(message.data));
       const stopped = new Promise<void>((resolve) => client.on('stopped', () => resolve()));
