@@ -100,6 +100,16 @@ function samplesIn(out) {
 
 const onAgents = (agents, run) => ['--on', 'hosts', '--agents', `${agents}`, '--run', run];
 
+/** CPU of the coordinator from mark to mark, percent of a core, for each quarter of the time: the first has what Node compiles. */
+function byQuarters(marks) {
+  const at = (quarter) => marks[Math.round((quarter * (marks.length - 1)) / 4)];
+  const shares = [0, 1, 2, 3].map((quarter) => {
+    const [begin, end] = [at(quarter), at(quarter + 1)];
+    return (100_000 * (end.coordinator - begin.coordinator)) / (end.at - begin.at);
+  });
+  return shares.map((share) => share.toFixed(1)).join(', ');
+}
+
 async function simulated([agentsText = '50', workersText = '1', secondsText = '20']) {
   const [agents, workers, seconds] = [agentsText, workersText, secondsText].map(Number);
   const perSecond = 5000;
@@ -161,7 +171,9 @@ slo: { p99: 10s }
     `${agents} simulated agents with ${workers} workers each, ${step.verdict.status}, ` +
       `${step.expected - step.received} missing, ${step.agentsComplete ?? '?'} complete`,
   );
-  console.log(`coordinator: ${(100 * perS('coordinator')).toFixed(1)} % of a core`);
+  console.log(
+    `coordinator: ${(100 * perS('coordinator')).toFixed(1)} % of a core, by quarters of the time ${byQuarters(within)}`,
+  );
   console.log(
     `bus: ${(100 * perS('server')).toFixed(1)} % of a core, ${kilobytes(perS('inBytes'))} in, ${kilobytes(perS('outBytes'))} out`,
   );

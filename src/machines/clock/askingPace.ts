@@ -3,8 +3,8 @@ import { mostDrift } from './clockInterval';
 
 /** Questions of one burst at most: the first may find cold paths, and one of several finds quick ones. */
 const mostPerBurst = 4;
-/** Each costs the coordinator 30 us or so: all agents together ask no more often, but for a burst a second of each. */
-const mostPerSecond = 250;
+/** Each costs the coordinator 30 us or so: all agents together ask no more often, but for one question a second of each. */
+const mostPerSecond = 100;
 const leastPauseMs = 100;
 /** By then the clocks may have moved half a millisecond apart. */
 const mostPauseMs = 1000;
@@ -21,18 +21,21 @@ export class AskingPace {
   private bestUs = Infinity;
   private bestBeforeUs = Infinity;
   private bursts = 0;
+  private readonly perBurst: number;
   private readonly leastMs: number;
 
   /** @param agents that ask the same coordinator */
   constructor(agents: number) {
-    const shareMs = (agents * mostPerBurst * 1000) / mostPerSecond;
+    const ownShare = Math.floor((mostPerSecond * mostPauseMs) / 1000 / agents);
+    this.perBurst = Math.min(mostPerBurst, Math.max(1, ownShare));
+    const shareMs = (agents * this.perBurst * 1000) / mostPerSecond;
     this.leastMs = Math.min(mostPauseMs, Math.max(leastPauseMs, shareMs));
   }
 
   /** Whether another question of the same burst is worth it, after so many of which the last has left this error. */
   goesOn(asked: number, errorUs: number): boolean {
     this.bestUs = Math.min(this.bestUs, errorUs);
-    return asked < mostPerBurst && errorUs > this.well;
+    return asked < this.perBurst && errorUs > this.well;
   }
 
   /** Until the next burst, from an error that grows with the time. */

@@ -43,6 +43,12 @@ export class AbortWatch {
     this.rules = rulesOf(slo).filter(({ abort }) => abort === true);
   }
 
+  /** Undefined where no objective may end the step. */
+  static of(slo: Slo, drainMs: number): AbortWatch | undefined {
+    const watch = new AbortWatch(slo, drainMs);
+    return watch.rules.length > 0 ? watch : undefined;
+  }
+
   /** Nothing in `expected` and `toReach` was due after `atUs`. */
   note(atUs: number, expected: number, toReach = 0): void {
     if (this.rules.length === 0 || this.marks.at(-1)?.expected === expected) return;

@@ -6,6 +6,7 @@ import { LatencyHistogram } from '../histogram';
 import { withAgent } from '../judge/verdict';
 import {
   LifeCounts,
+  noConnections,
   TargetCounts,
   type ClockSample,
   type ConnectionCounts,
@@ -28,12 +29,14 @@ import { StepTotals, type StepFacts } from './stepTotals';
 
 const examplesPerClass = 3;
 const keptDrops = 100;
+const connectionFields = Object.keys(noConnections) as (keyof ConnectionCounts)[];
 
 export class RunTotals {
   readonly steps: StepTotals[] = [];
   readonly errors: ErrorCounts = {};
   readonly errorExamples: ErrorExample[] = [];
   private readonly soFar = new Map<number, ConnectionCounts>();
+  private readonly connectionSums: Record<keyof ConnectionCounts, number> = { ...noConnections };
   /** Run time of each worker's latest sample, microseconds. */
   private readonly sampledUs = new Map<number, number>();
   private readonly connectTimes = new LatencyHistogram();
@@ -70,7 +73,7 @@ export class RunTotals {
 
   add(sample: WorkerSample): void {
     const { worker, connections, generator } = sample;
-    this.soFar.set(worker, connections.soFar);
+    this.addSoFar(worker, connections.soFar);
     this.addConnections(connections);
     connections.targets?.forEach((target, at) => this.targets[at]?.add(target));
     for (const step of sample.steps) {
@@ -89,9 +92,19 @@ export class RunTotals {
     this.sampledUs.set(worker, sample.atUs);
     if (sample.unsettled === undefined) this.unsettledOf.delete(worker);
     else this.unsettledOf.set(worker, sample.unsettled);
-    const times = [...this.sampledUs.values()];
-    const uncertain = this.sumOfUnsettled('deliveries');
-    this.steps.at(-1)?.watch(Math.min(...times), Math.max(...times), uncertain);
+    let [leastUs, mostUs] = [Infinity, 0];
+    for (const atUs of this.sampledUs.values()) {
+      if (atUs < leastUs) leastUs = atUs;
+      if (atUs > mostUs) mostUs = atUs;
+    }
+    this.steps.at(-1)?.watch(leastUs, mostUs, this.sumOfUnsettled('deliveries'));
+  }
+
+  private addSoFar(worker: number, counts: ConnectionCounts): void {
+    const before = this.soFar.get(worker) ?? noConnections;
+    const { connectionSums } = this;
+    for (const field of connectionFields) connectionSums[field] += counts[field] - before[field];
+    this.soFar.set(worker, counts);
   }
 
   /** Into the step that is going on. */
@@ -175,9 +188,7 @@ export class RunTotals {
   }
 
   private sum(field: keyof ConnectionCounts): number {
-    let total = 0;
-    for (const counts of this.soFar.values()) total += counts[field];
-    return total;
+    return this.connectionSums[field];
   }
 
   /** The counts of {@link connections} alone, which take no time. */

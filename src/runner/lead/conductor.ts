@@ -228,7 +228,7 @@ export class Conductor implements Run {
     const isSearch = plan.search !== undefined;
     const totals = this.totals.beginStep(factsOf(plan, step));
     // A search wants to know what comes of each of its steps.
-    if (!isSearch) totals.abortWatch = new AbortWatch(totals.sloFrom(plan.slo), step.drainMs);
+    if (!isSearch) totals.abortWatch = AbortWatch.of(totals.sloFrom(plan.slo), step.drainMs);
     const before = this.totals.connectionCounts();
     this.step = { plan: step, totals, measureUs, before };
     this.windows.begin(measureUs / 1e6);
@@ -340,10 +340,9 @@ export class Conductor implements Run {
    */
   private async recover(step: PlanStep, totals: StepTotals): Promise<void> {
     const { nowUs } = this.context;
-    const { slo } = this.plan;
     const mostMs = Math.max(waits.leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
     const untilUs = nowUs() + mostMs * 1000;
-    const needed = Math.ceil(this.requested * (1 - (slo.dropped ?? 0)));
+    const needed = Math.ceil(this.requested * (1 - (this.plan.slo.dropped ?? 0)));
     for (let [received, changedUs] = [totals.received, nowUs()]; nowUs() < untilUs;) {
       await this.waiting.reached(nowUs() + waits.recoveryPollMs * 1000);
       await this.flush(untilUs + waits.reportingUs);
@@ -353,10 +352,10 @@ export class Conductor implements Run {
     }
   }
 
-  /** Ends the step, and the run, when an objective that may do so is missed. */
+  /** Ends the step, and the run, when an objective that may do so is missed: by each second that all have reported. */
   private checkAborting(): void {
     const { step, phase } = this;
-    if (step === undefined || phase !== 'measuring' || this.ending !== undefined) return;
+    if (step?.totals.abortWatch === undefined || phase !== 'measuring') return;
     const now = this.totals.judgedConnections(this.requested);
     const reason = step.totals.missedSoFar(now, step.measureUs);
     if (reason === undefined) return;
@@ -487,18 +486,19 @@ export class Conductor implements Run {
 
   protected handle(worker: number, fact: FromWorker): void {
     switch (fact.type) {
-      case 'sampled':
+      case 'sampled': {
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
         this.problem ??= complaintOf(this.totals.errorExamples);
-        for (const tick of this.ticks.add(fact.sample, fact.due, this.workers.alive.size))
-          this.emit(tick);
+        const merged = this.ticks.add(fact.sample, fact.due, this.workers.alive.size);
+        for (const tick of merged) this.emit(tick);
         if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
         this.checkLoss();
         if (this.isPast) break;
         this.checkTarget();
-        if (fact.due) this.checkAborting();
+        if (merged.length > 0 && this.ending === undefined) this.checkAborting();
         break;
+      }
       case 'moved':
         this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes }, !this.isPast);
         break;

@@ -18,7 +18,12 @@ export class MemberNews {
     if (!isReport(report)) return;
     this.pending.push(report);
     this.reporters.add(report.worker);
-    if (goesOn && [...this.alive()].every((worker) => this.reporters.has(worker))) this.forward();
+    if (goesOn && this.haveAllReported()) this.forward();
+  }
+
+  private haveAllReported(): boolean {
+    for (const worker of this.alive()) if (!this.reporters.has(worker)) return false;
+    return true;
   }
 
   /** Somebody else has ordered these on. */

@@ -19,7 +19,9 @@ export class WorkerReports {
   }
 
   has(what: string): boolean {
-    return this.missing(what).length === 0;
+    const workers = this.reporters.get(what);
+    for (const worker of this.alive()) if (workers?.has(worker) !== true) return false;
+    return true;
   }
 
   /** The living that have not reported this. */

@@ -14,16 +14,17 @@ describe('when an agent asks for the time', () => {
   });
 
   it('is often while it does not, and less so the more agents ask', () => {
-    for (const [agents, pauseMs] of [
-      [1, 100],
-      [3, 100],
-      [10, 160],
-      [50, 800],
-      [200, 1000],
+    for (const [agents, asked, pauseMs] of [
+      [1, 4, 100],
+      [3, 4, 120],
+      [10, 4, 400],
+      [25, 4, 1000],
+      [50, 2, 1000],
+      [200, 1, 1000],
     ] as const) {
       const pace = new AskingPace(agents);
       burst(pace, 150);
-      assert.deepEqual(burst(pace, 600), { asked: 4, pauseMs }, `${agents} agents`);
+      assert.deepEqual(burst(pace, 600), { asked, pauseMs }, `${agents} agents`);
     }
   });
 
