@@ -30,8 +30,6 @@ export const turns = [
     {
       name: 'interop',
       needs: ['bundles', 'aspnetServer', 'natsServer'],
-      // Chromium.
-      wants: ['vscodeHost'],
       retries: 0,
       lasts: true,
     },
@@ -48,7 +46,16 @@ export const turns = [
     },
   ],
   // What it needs is there by now.
-  [{ name: 'ui', needs: ['vsix', 'vscodeHost'], jobs: 2, retries: 1 }],
+  [
+    {
+      name: 'ui',
+      needs: ['vsix', 'vscodeHost'],
+      // For pages of a hub's own.
+      wants: ['aspnetServer'],
+      jobs: 2,
+      retries: 1,
+    },
+  ],
   [{ name: 'latency', needs: ['bundles'], retries: 1 }],
 ];
 

@@ -7,7 +7,7 @@ import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from '../load/cliFolder';
 import { judgeRerun, RecordedTraffic, rerun } from '../load/recordedTraffic';
-import { sharedAspNetServer } from './aspnetServer';
+import { sharedAspNetServer } from '../interop/aspnetServer';
 
 interface HostModule {
   readonly findChromium: () => string | undefined;
