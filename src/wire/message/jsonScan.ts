@@ -19,7 +19,7 @@ export function objectIn(text: string): JsonObject | undefined {
 }
 
 /** As deep as System.Text.Json reads by default. */
-const maxDepth = 64;
+export const maximumDepth = 64;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -165,7 +165,7 @@ export function walk(
 ): number {
   const isObject = bytes[at] === 0x7b;
   const closing = isObject ? 0x7d : 0x5d;
-  if (depth > maxDepth) return -1;
+  if (depth > maximumDepth) return -1;
   let next = skipSpace(bytes, at + 1);
   if (bytes[next] === closing && next < end) return next + 1;
   while (next < end) {

@@ -9,6 +9,8 @@ interface Cookie {
 /** Bounds of what a server may make us keep; browsers allow a little more (RFC 6265, 6.1). */
 const maximumCookies = 50;
 const maximumCookieBytes = 4096;
+/** Of all names and values of a connection: each of thousands keeps its own, and servers refuse longer heads. */
+const maximumBytesInAll = 16_384;
 
 /**
  * Cookies of one connection, by host and path: what a load balancer sets with negotiate has to come back with all
@@ -28,9 +30,17 @@ export class Cookies {
           name === cookie.name && host === cookie.host && path === cookie.path,
       );
       if (at >= 0) this.all.splice(at, 1);
-      if (!cookie.expired && this.all.length < maximumCookies) this.all.push(cookie);
+      if (!cookie.expired && this.hasRoom(cookie)) this.all.push(cookie);
       this.version += 1;
     }
+  }
+
+  private hasRoom(more: Cookie): boolean {
+    const bytes = [more, ...this.all].reduce(
+      (sum, { name, value }) => sum + name.length + value.length,
+      0,
+    );
+    return this.all.length < maximumCookies && bytes <= maximumBytesInAll;
   }
 
   /** Value of the `Cookie` header for a request to `url`; undefined when there is nothing to send. */

@@ -145,6 +145,22 @@ describe('the handshake', () => {
     assert.equal(readHandshakeAnswer('{"error":null}'), undefined);
   });
 
+  it('is refused by an error that is nested without end, and ends nothing else', () => {
+    const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    for (const levels of [2000, 3000, 100_000, 1_000_000])
+      for (const text of [`{"error":${deep(levels)}}`, `{"error":${'{"a":'.repeat(levels)}`]) {
+        try {
+          readHandshakeAnswer(text);
+        } catch (error) {
+          assert.ok(error instanceof HubMessageError, String(error));
+        }
+      }
+    assert.throws(() => readHandshakeAnswer(`{"error":${deep(100_000)}}`), /nested more than 64/);
+    // Brackets in texts are none.
+    const text = '[{"'.repeat(3000);
+    assert.equal(readHandshakeAnswer(JSON.stringify({ error: text })), text);
+  });
+
   it('is not answered by a hub message or by anything but an object', () => {
     for (const text of ['{"type":6}', '[]', 'null', 'HTTP/1.1'])
       assert.throws(() => readHandshakeAnswer(text), HubMessageError);

@@ -46,6 +46,12 @@ describe('cookies', () => {
       negotiate,
     );
     assert.equal(cookies.headerFor(hub)?.split('; ').length, 50);
+    const long = new Cookies();
+    long.take(
+      Array.from({ length: 60 }, (_, at) => `c${at}=${'x'.repeat(4000)}; Path=/`),
+      negotiate,
+    );
+    assert.equal(long.headerFor(hub)?.length, 4 * 4003 + 3 * 2);
     for (const line of ['', '=1', 'noValue', 'a b=1', 'a=ä', `a=${'x'.repeat(5000)}`])
       assert.equal(kept(line), undefined, line);
   });
