@@ -46,7 +46,8 @@ describe('samples of the Azure SignalR benchmark', () => {
     const used = (values: readonly string[]): string[] => [...new Set(values)].sort();
     assert.deepEqual(
       used(shown.flatMap(({ entries }) => entries.map(({ name }) => name))),
-      used(useCases.map(({ name }) => name)),
+      // A replay is made of a recording; nobody writes one.
+      used(useCases.map(({ name }) => name).filter((name) => name !== 'replay')),
     );
     assert.deepEqual(
       used(shown.map(({ transport }) => transport)),
