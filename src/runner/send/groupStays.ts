@@ -37,7 +37,7 @@ export class GroupStays {
       if (nowUs < outUs && outUs < session.dueUs && outUs < session.window.endUs) return outUs;
       if (outUs <= nowUs) {
         this.goOut(session);
-        session.leavesUs = Math.max(outUs, session.freeUs) + leavingUs;
+        session.leavesUs = nowUs + leavingUs;
       }
     }
     if (leaves && session.dueUs <= nowUs && this.isAwaited(session, nowUs))

@@ -155,6 +155,8 @@ export class SessionCalls {
   };
   private streams = 0;
   private seenVersion = -1;
+  /** When the clock was read for it: a call of the same stretch is not sent before that. */
+  private seenUs = 0;
 
   constructor(
     private readonly plan: Plan,
@@ -191,11 +193,11 @@ export class SessionCalls {
     if (receiver === null) return '';
     const isFollowed = call.audience === 'group' && population.othersMove;
     if (isFollowed) members.counting!(this.groupOf(sender), true);
-    let [receivers, sentUs, isSpared] = [0, nowUs, false];
+    let [receivers, sentUs, isSpared] = [0, Math.max(nowUs, this.seenUs), false];
     // Receivers and send time must stand on the same side of everybody's joining and leaving.
     for (let version = members.version(), before = -1; before !== version;) {
       before = version;
-      if (version !== this.seenVersion) sentUs = dependencies.nowUs();
+      if (version !== this.seenVersion) this.seenUs = sentUs = dependencies.nowUs();
       this.seenVersion = version;
       receivers = this.receiversOf(sender, call);
       // As its own connection would find of a message that comes.

@@ -51,6 +51,20 @@ steps:
     assert.ok(send!.extra > 0, 'those that are joining or leaving get some as well');
   });
 
+  it('count nobody as moved for one of two calls that were late together', () => {
+    const plan = sessionPlan(chat, { connections: 6 });
+    const hub = chatHub(
+      () => bench,
+      () => 1000,
+    );
+    const bench: SessionBench = new SessionBench(plan, hub);
+    // The sender stands still: members that should be out by then go out between two calls.
+    for (const atUs of [5_500_000, 11_700_000, 18_200_000])
+      bench.reply(atUs, 0, () => (bench.nowUs += 3_700_000));
+    const { calls } = bench.run(30_000, { drainMs: 1000 }).sample();
+    for (const { expected, received } of calls!) assert.equal(received, expected);
+  });
+
   it('take as long as their pauses, whatever comes right before the call that leaves', () => {
     const plan = sessionPlan(
       `sessionInterval: 2s
