@@ -55,6 +55,7 @@ export const configNames: ReadonlySet<string> = new Set([
   'dialect',
   'workers',
   'processes',
+  'localAddresses',
   'agents',
   'repeat',
   'seed',
