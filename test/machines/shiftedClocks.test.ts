@@ -56,8 +56,8 @@ describe('agents whose clocks are shifted', () => {
     await bus.close();
     for (const { offUs, boundUs } of found)
       assert.ok(offUs <= boundUs + readingUs, `off by ${offUs} us, bound ${boundUs} us`);
-    // Half of the 25 ms that the relay takes, which are not even.
-    assert.ok(found[1]!.boundUs >= 12_500, `${found[1]!.boundUs} us`);
+    // Half of the 25 ms that the relay takes, which are not even; each of its two timers may be a millisecond early.
+    assert.ok(found[1]!.boundUs >= 11_500, `${found[1]!.boundUs} us`);
   });
 
   it('count to the message, whoever comes and goes, and know by how much latencies may be off', async () => {
