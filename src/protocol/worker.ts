@@ -147,6 +147,8 @@ export interface WorkerHost {
    * whoever does not report is waited for.
    */
   giveUp?(worker: number, why: string): void;
+  /** False where the host hears only by {@link giveUp} that a worker is silent, as one that is frozen. */
+  readonly noticesSilence?: boolean;
   /** The processes that the workers belong to, as they stand; absent: this one. */
   agents?(): readonly AgentProgress[];
   /** By how much the clocks of two agents may differ now, microseconds; absent: all read the same clock. */

@@ -49,6 +49,7 @@ export type { ConductorContext, Run, StopReason } from './run';
 
 const opened = 'it had opened its connections';
 const prepared = 'it had prepared its connections';
+const counted = 'it had counted what came in the step';
 
 /** Phases: connect, prepare, step by step warm up, measure and drain, close. */
 export class Conductor implements Run {
@@ -334,9 +335,8 @@ export class Conductor implements Run {
   }
 
   /**
-   * After a step that was too much: until what it has left behind has arrived, or nothing more comes, and the
-   * connections that it has cost are back. A step that offers twice what can be delivered leaves as much time behind
-   * as it took.
+   * After a step that was too much: until what it left behind has arrived, or nothing more comes, and the connections
+   * that it cost are back. A step that offers twice what can be delivered leaves as much time behind as it took.
    */
   private async recover(step: PlanStep, totals: StepTotals): Promise<void> {
     const { nowUs } = this.context;
@@ -400,6 +400,7 @@ export class Conductor implements Run {
     for (;;) {
       const inTime = await this.flush(untilUs + waits.reportingUs + this.leadUs);
       const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
+      if (!inTime && this.workers.noticesSilence === false) await this.flush(counted);
       if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }
@@ -456,8 +457,7 @@ export class Conductor implements Run {
     do {
       const flush = (this.flushes += 1);
       workers.order({ type: 'flush', flush });
-      const withinMs = 500 + this.leadUs / 1000;
-      await this.reports.until(() => this.reports.has(`flush ${flush}`), withinMs);
+      await this.reports.until(() => this.reports.has(`flush ${flush}`), 500 + this.leadUs / 1000);
       const isSettled = this.totals.unsettled === 0;
       if (isSettled && step.totals.received >= step.totals.expected) return;
       await this.reports.until(() => workers.alive.size === 0, waits.drainPollMs);

@@ -65,6 +65,7 @@ interface Member {
  */
 export class WorkerProcesses implements WorkerHost {
   readonly alive = new Set<number>();
+  readonly noticesSilence = false;
   private readonly members = new Map<number, Member>();
 
   constructor(
@@ -124,6 +125,14 @@ export class WorkerProcesses implements WorkerHost {
     const own = new CpuMeter();
     const each = [...this.members.values()].map(({ cpu }) => cpu.from(fromUs));
     return () => each.reduce((sum, usedUs) => sum + usedUs(), own.usedUs());
+  }
+
+  /** One that is frozen takes no other signal. */
+  giveUp(worker: number, why: string): void {
+    if (!this.alive.delete(worker)) return;
+    this.members.get(worker)!.child.kill('SIGKILL');
+    const words = `the process of worker ${worker} was silent for too long: ${why}`;
+    this.listener.lost(worker, new Error(words));
   }
 
   order(order: ToWorker): void {

@@ -10,9 +10,12 @@ import {
   WorkerProcesses,
   type WorkerProcess,
 } from '../../../../src/runner/lead/workerProcesses';
+import { noConnections } from '../../../../src/measure/sample';
+import { Conductor } from '../../../../src/runner/lead/conductor';
 import { endpointOf } from '../../../fakes/endpoint';
-import { planOf } from '../../../fakes/plan';
+import { planOf, shortStep } from '../../../fakes/plan';
 import { workerSampleOf } from '../../../fakes/sample';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 const plan = planOf({ agents: 2, oneClock: true }, 2);
 const where = { endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 5 };
@@ -118,6 +121,98 @@ describe('WorkerProcesses', () => {
     await host.end();
     assert.deepEqual(heard, ['0 closed']);
   });
+});
+
+describe('A process that goes silent', () => {
+  const nowhere = {
+    target: { kind: 'local', url: 'http://127.0.0.1:1/' },
+    targetUrls: [],
+  } as const;
+  const connections = { soFar: { ...noConnections, connected: 10 } };
+  let time: VirtualTime;
+  beforeEach(() => (time = new VirtualTime().install()));
+  afterEach(() => time.restore());
+
+  /** Says what a worker says to orders, until it is silent: from then on it does not even end by itself. */
+  class Obedient extends FakeChild {
+    readonly signals: string[] = [];
+    private isSilent = false;
+
+    constructor(private readonly silentFrom?: string) {
+      super();
+    }
+
+    override send(message: { readonly type?: string } & Partial<ToWorker>): boolean {
+      const type = message.type ?? 'start';
+      this.isSilent ||= type === this.silentFrom;
+      if (!this.isSilent) setTimeout(() => this.obey(message as ToWorker));
+      return super.send(message);
+    }
+
+    override kill(signal: NodeJS.Signals): boolean {
+      this.signals.push(signal);
+      return super.kill(signal);
+    }
+
+    private obey(order: ToWorker): void {
+      const say = (fact: FromWorker): void => this.report({ open: 5, fact });
+      const sample = workerSampleOf({ atUs: time.nowUs(), connections });
+      if ((order as Partial<ToWorker>).type === undefined) say({ type: 'ready' });
+      else if (order.type === 'connect') {
+        say({ type: 'sampled', sample, due: false });
+        say({ type: 'connected' });
+      } else if (order.type === 'prepare') say({ type: 'prepared' });
+      else if (order.type === 'flush')
+        say({ type: 'sampled', sample, due: false, flush: order.flush });
+      else if (order.type === 'step') {
+        const sentMs = shortStep.warmupMs + shortStep.measureMs;
+        const afterMs = (order.atUs - time.nowUs()) / 1000 + sentMs;
+        setTimeout(() => this.isSilent || say({ type: 'stepSent', index: order.index }), afterMs);
+      } else if (order.type === 'close') say({ type: 'closed' });
+    }
+  }
+
+  /** The second of two is silent from that order on. */
+  async function run(silentFrom?: string) {
+    const children = [new Obedient(), new Obedient(silentFrom)];
+    const waiting = [...children];
+    const { ending, endingMessage } = await time.until(
+      new Conductor(planOf({ agents: 2, oneClock: true, steps: [shortStep] }, 2), {
+        startWorkers: (listener) =>
+          new WorkerProcesses(starts, listener, () => waiting.shift() as unknown as WorkerProcess),
+        keepGoing: false,
+        secrets: [],
+        nowUs: () => time.nowUs(),
+        ...nowhere,
+        machine: { cores: 1, node: '20', platform: 'linux', workers: 2 },
+      }).finished,
+      900_000,
+    );
+    return { ending, endingMessage, children };
+  }
+
+  it('is none of those that do what they are told', async () => {
+    assert.equal((await run()).ending, 'completed');
+  });
+
+  const silences = [
+    ['start', 'it was ready'],
+    ['connect', 'it had opened its connections'],
+    ['flush', 'it had opened its connections'],
+    ['prepare', 'it had prepared its connections'],
+    ['step', 'its last message of the step had left'],
+    ['drain', 'it had counted what came in the step'],
+  ] as const;
+  for (const [order, did] of silences)
+    it(`is ended, and the run with it: from the order ${order} on`, async () => {
+      const { ending, endingMessage, children } = await run(order);
+      assert.equal(ending, 'workerLost', endingMessage);
+      const begin =
+        'A worker of the load generator was lost: the process of worker 1 was silent for too long: it did not report within ';
+      assert.equal(endingMessage?.slice(0, begin.length), begin);
+      assert.match(endingMessage.slice(begin.length), new RegExp(`^\\d+ s that ${did}$`));
+      assert.equal(children[1]!.signals[0], 'SIGKILL');
+    });
 });
 
 describe('A process of a worker', () => {
