@@ -43,20 +43,24 @@ interface RunNeeds extends Pick<Plan, 'connections' | 'connectInFlight'> {
   readonly sources?: number;
 }
 
-/** Undefined when nothing is missing. Negotiations need descriptors of their own while connections open. */
+/**
+ * Undefined when nothing is missing. A pair of a source and a target has ports of its own. Both are taken in turn, so that
+ * there are at least as many pairs as there are of the more numerous ones. Negotiations need descriptors of their own while
+ * connections open.
+ */
 export function missingForRun(
   needs: RunNeeds,
   limits: MachineLimits,
   targetAddresses = 1,
   socketsPerConnection = 1,
 ): string | undefined {
-  const { connections, sources = targetAddresses } = needs;
+  const { connections, sources = 1 } = needs;
   return (
     missingDescriptors(needs, limits, socketsPerConnection) ??
     (needs.startsServer
       ? missingForServer(connections, limits, socketsPerConnection)
       : undefined) ??
-    missingPorts(connections, limits, sources, socketsPerConnection)
+    missingPorts(connections, limits, Math.max(sources, targetAddresses), socketsPerConnection)
   );
 }
 

@@ -73,7 +73,9 @@ describe('machine limits', () => {
     );
     assert.equal(missingForRun(plan, limits, 2), undefined);
     assert.equal(missingForRun({ ...plan, sources: 2 }, limits), undefined);
-    assert.notEqual(missingForRun({ ...plan, sources: 1 }, limits, 2), undefined);
+    // Ports are those of a pair of addresses.
+    assert.equal(missingForRun({ ...plan, sources: 1 }, limits, 2), undefined);
+    assert.notEqual(missingForRun({ ...plan, sources: 1 }, limits), undefined);
   });
 
   it('count both sockets of a connection over an HTTP transport', () => {
