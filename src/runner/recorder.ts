@@ -69,11 +69,12 @@ export class EntryRecorder extends MessageCounts {
     if (calls === undefined) return this.take(keep);
     const taken = calls.map((call) => call.sampleCall(keep));
     for (const call of taken) this.add(call);
-    const counted = { ...this.take(keep), sessions: sessions!.take(keep) };
-    const isNews = [...taken, counted, counted.sessions].some((sample) =>
+    const counted = this.take(keep);
+    const ofSessions = sessions!.take(keep);
+    const isNews = [...taken, counted, ofSessions].some((sample) =>
       Object.values(sample).some((value) => value !== 0 && !isEmptyObject(value)),
     );
-    return isNews ? { ...counted, calls: taken } : this.take(keep);
+    return isNews ? { ...counted, sessions: ofSessions, calls: taken } : counted;
   }
 }
 
@@ -155,8 +156,12 @@ export class StepRecorder extends EntryRecorder {
     const membership = this.membership?.take();
     const { step, errors } = this;
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
+    // A session may begin, or a callback come, in a second without a message.
     const anything =
-      !isEmpty(errors) || warmupErrors || Object.values(counted).some((count) => count !== 0);
+      !isEmpty(errors) ||
+      warmupErrors ||
+      entries.some(({ calls }) => calls !== undefined) ||
+      Object.values(counted).some((count) => count !== 0);
     if (!anything && membership === undefined) return undefined;
     this.errors = {};
     this.warmupErrors = {};

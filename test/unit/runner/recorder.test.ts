@@ -90,6 +90,26 @@ describe('Recorder', () => {
     assert.deepEqual(recorder.take(0, 2, generator).steps, []);
   });
 
+  it('gives what entries of a mix say of their sessions in a second without a message, once', () => {
+    const recorder = new Recorder(0, undefined, 2, false, [0, 1]);
+    const step = recorder.beginStep(1);
+    const [, session] = step.entries;
+    const taken = (): unknown[] =>
+      recorder.take(0, 1, generator).steps.map(({ entries }) => {
+        const { sessions, calls } = entries![1]!;
+        const [call] = calls!;
+        return [sessions!.started, sessions!.brokenOff, call!.came, call!.brokenOff];
+      });
+    session!.sessions!.started = 2;
+    assert.deepEqual(taken(), [[2, 0, undefined, 0]]);
+    assert.deepEqual(taken(), []);
+    session!.calls![0]!.came = 3;
+    assert.deepEqual(taken(), [[0, 0, 3, 0]]);
+    session!.sessions!.brokenOff = session!.calls![0]!.brokenOff = 1;
+    assert.deepEqual(taken(), [[0, 1, undefined, 1]]);
+    assert.deepEqual(taken(), []);
+  });
+
   it('counts errors of a warm-up apart from those of the measured time', () => {
     const recorder = new Recorder();
     const step = recorder.beginStep(1);
