@@ -67,10 +67,7 @@ function fitNotes(
   spreadMs: number,
 ): string[] {
   const notes: string[] = [];
-  if (entries.length === 1 && connections % clients !== 0)
-    notes.push(
-      `${formatCount(connections)} connections are no multiple of the ${formatCount(clients)} recorded clients: some clients are replayed once more than others.`,
-    );
+  if (entries.length === 1) notes.push(...clientNotes(connections, clients));
   if (warmupMs > 0)
     notes.push(
       `The first ${formatDurationMs(warmupMs)} of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.`,
@@ -82,6 +79,21 @@ function fitNotes(
       `A replay takes ${formatDurationMs(neededMs)}, the step ${formatDurationMs(hasMs)}: what is due later is not sent. Set config.singleStepDuration.`,
     );
   return notes;
+}
+
+/** Of which clients more or less is replayed than of others. */
+function clientNotes(connections: number, clients: number): string[] {
+  const rest = connections % clients;
+  if (rest === 0) return [];
+  const recorded = `${formatCount(clients)} recorded clients`;
+  const left = clients - connections;
+  if (left > 0)
+    return [
+      `${formatCount(connections)} ${connections === 1 ? 'connection' : 'connections'} for ${recorded}: ${formatCount(left)} of them ${left === 1 ? 'is' : 'are'} not replayed.`,
+    ];
+  return [
+    `${formatCount(connections)} connections are no multiple of the ${recorded}: the first ${rest === 1 ? 'client is' : `${formatCount(rest)} are`} replayed once more than the others.`,
+  ];
 }
 
 /** Each call of each connection has counts of its own. @throws ExpectedError `replay-connections` */

@@ -24,8 +24,8 @@ export function callRows(step: Step): StepRow[] {
     };
     // Callbacks of a replay: nobody sends or expects them.
     if (came !== undefined) {
-      const { recorded = 0 } = counts;
-      return { ...row, recorded, received: came };
+      const { recorded } = counts;
+      return { ...row, ...(recorded !== undefined && { recorded }), received: came };
     }
     if ('lost' in counts) return { ...row, ...counts };
     const { outstanding, ...rest } = counts;

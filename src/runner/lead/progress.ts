@@ -42,26 +42,28 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
       ? {
           entries: names.map((name, at) => ({
             ...{ name, senders: sendersOf(step, at) },
-            ...callFacts(plan.entries[at]!, sendersOf(step, at)),
+            ...callFacts(plan, plan.entries[at]!, sendersOf(step, at)),
           })),
         }
-      : callFacts(plan.entries[0]!, step.senders)),
+      : callFacts(plan, plan.entries[0]!, step.senders)),
   };
 }
 
 /** Of an entry with sessions. */
 function callFacts(
+  { connections }: Plan,
   { run: { session }, tracks }: PlanEntry,
   senders: number,
 ): Pick<StepFacts, 'calls'> {
   if (session === undefined) return {};
+  // Who sends is drawn at random: only where all do, each recorded client is replayed as often as the others.
+  const replays = senders === connections ? connections / (tracks?.clients ?? 1) : NaN;
   const calls = callsOf(stepsIn(session)).map(({ name, step, times = 1 }) => ({
     name,
     ...(times !== 1 && tracks === undefined && { times }),
     ...(tracks &&
-      'recorded' in step && {
-        recorded: Math.round(((step.recorded ?? 0) * senders) / tracks.clients),
-      }),
+      'recorded' in step &&
+      Number.isInteger(replays) && { recorded: (step.recorded ?? 0) * replays }),
     ...(tracks && step.kind === 'on' && { comes: true as const }),
   }));
   return { calls };

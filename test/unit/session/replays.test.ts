@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildPlan } from '../../../src/plan/buildPlan';
+import { factsOf } from '../../../src/runner/lead/progress';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { isRecording, refuseReplays } from '../../../src/session/isReplay';
@@ -62,6 +63,22 @@ describe('replays', () => {
     assert.deepEqual([tracks!.clients, tracks!.spreadUs, intervalMs], [2, 1_000_000, 4101]);
   });
 
+  it('say how often each call was recorded only where each client is replayed as often', async () => {
+    const scenario = scenarioOf(await replayScenario(file, { times: 3 }));
+    const recordedOf = async (connections: number, senders: number): Promise<unknown> => {
+      const asked = { ...scenario, connections, baseSending: senders };
+      const { scenario: read, withTracks } = await openReplays(asked, { folder });
+      const plan = withTracks(buildPlan(read, { workers: 1, seed: 1, runId: 1 }));
+      const { calls } = factsOf(plan, plan.steps[0]!);
+      return calls!.map(({ name, recorded }) => [name, recorded]);
+    };
+    const times = (recorded?: number): unknown => ['Join', 'Leave'].map((name) => [name, recorded]);
+    assert.deepEqual(await recordedOf(6, 6), times(3));
+    assert.deepEqual(await recordedOf(6, 4), times());
+    assert.deepEqual(await recordedOf(5, 5), times());
+    assert.deepEqual(await recordedOf(1, 1), times());
+  });
+
   it('say what does not fit to the recording', async () => {
     const scenario = scenarioOf(await replayScenario(file));
     const { notes } = await openReplays(
@@ -69,9 +86,13 @@ describe('replays', () => {
       { folder },
     );
     assert.deepEqual(notes.slice(1), [
-      '5 connections are no multiple of the 2 recorded clients: some clients are replayed once more than others.',
+      '5 connections are no multiple of the 2 recorded clients: the first client is replayed once more than the others.',
       'The first 500 ms of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.',
       'A replay takes 5.1 s, the step 1.5 s: what is due later is not sent. Set config.singleStepDuration.',
+    ]);
+    const alone = await openReplays({ ...scenario, connections: 1 }, { folder });
+    assert.deepEqual(alone.notes.slice(1), [
+      '1 connection for 2 recorded clients: 1 of them is not replayed.',
     ]);
     const many = { ...scenario, connections: 50_000_000 };
     await assert.rejects(openReplays(many, { folder }), {
