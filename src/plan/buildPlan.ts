@@ -108,7 +108,13 @@ export function whyOneProcess(
       'time-to-all-agents',
       `The time until a message has reached all its receivers is measured by one ${one} only: take one ${one}, or leave timeToAll and its objectives out.`,
     );
-  if (scenario.entries.some((entry) => planEntryOf(entry).run.session?.joins === true))
+  const sessions = scenario.entries.map((entry) => planEntryOf(entry).run.session);
+  if (sessions.some((session) => session?.replays === true))
+    return new ExpectedError(
+      'replay-agents',
+      `What a replay sends is in the memory of one ${one} only: take one ${one}, or make a scenario of the recording with import.`,
+    );
+  if (sessions.some((session) => session?.joins === true))
     return new ExpectedError(
       'session-agents',
       `Who is in a group between two calls of a session is known to one ${one} only: take one ${one}, or write group: none at the calls that join, so that all connections are in their groups all the time.`,

@@ -1,6 +1,7 @@
 /**
  * What the clients of a recording did, prepared so that workers only send it. The arrays lie in memory that all threads of
- * the process share: nothing is copied or parsed in a worker. Plain data, safe to clone within a process.
+ * a process share: nothing is copied or parsed in a worker. A replay has one process, since each other one would get a
+ * copy of all of it. Plain data, safe to clone within a process.
  */
 export interface ReplayTracks {
   /** Recorded clients; connection i does what client i mod `clients` did. */

@@ -5,7 +5,7 @@ import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 
 export const isReplay = ({ name }: Pick<ScenarioEntry, 'name'>): boolean => name === 'replay';
 
-/** What is sent stays in the memory of one process. @throws ExpectedError `replay-agents` */
+/** What is sent stays on one machine; that it stays in one process, the plan sees to. @throws ExpectedError `replay-agents` */
 export function refuseReplays({ entries }: Pick<Scenario, 'entries'>): void {
   if (!entries.some(isReplay)) return;
   throw new ExpectedError(

@@ -159,6 +159,18 @@ describe('processes of a run', () => {
     );
   });
 
+  it('are one of a replay: each other one would have a copy of the recording', async () => {
+    const replay = { scenario: { name: 'replay', parameters: { recording: 'a.recording.jsonl' } } };
+    await assert.rejects(
+      planForMachine(scenarioOf({ processes: 2 }, replay), depsOf({})),
+      /What a replay sends is in the memory of one process only: take one process,/,
+    );
+    const missing = await missingForScenario(scenarioOf({}, replay), depsOf(few));
+    assert.match(missing ?? '', /^30,000 .* but this process may open/);
+    const plan = await planForMachine(scenarioOf({ processes: 1 }, replay), depsOf({}));
+    assert.deepEqual(share(plan), [undefined, 3, undefined]);
+  });
+
   it('have local ports together, of as many source addresses as there are', async () => {
     const ports = { fileDescriptors: null, localPorts: 28_232 };
     const missing = (config: object): Promise<string | undefined> =>
