@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type {
   ClientCertificate,
@@ -64,7 +65,7 @@ export async function resolveEndpoint(
     ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
     ...(client === undefined ? {} : { clientCertificate: client }),
     ...(proxies === undefined ? {} : { proxies }),
-    ...(await localAddressesOf(scenario)),
+    ...(await localAddressesOf(scenario, hubs, proxies)),
     insecureTls: scenario.insecureTls,
     skipNegotiation: scenario.skipNegotiation,
     ...(scenario.transport === 'Websockets' ? {} : { transport: scenario.transport }),
@@ -72,17 +73,42 @@ export async function resolveEndpoint(
   };
 }
 
-/** @throws ExpectedError `local-address` for one that is not of this machine */
-async function localAddressesOf({
-  localAddresses,
-}: Scenario): Promise<Pick<Endpoint, 'localAddresses'>> {
+/** @throws ExpectedError `local-address` for what cannot take effect, or is not of this machine */
+async function localAddressesOf(
+  { localAddresses }: Scenario,
+  hubs: readonly string[],
+  proxies: Endpoint['proxies'],
+): Promise<Pick<Endpoint, 'localAddresses'>> {
   if (localAddresses === undefined) return {};
+  const urls = hubs.map((hub) => new URL(hub));
+  const why = whyNotFrom(localAddresses, urls, proxies);
+  if (why !== undefined) throw new ExpectedError('local-address', why);
   const [foreign] = await foreignAddresses(localAddresses);
   if (foreign === undefined) return { localAddresses };
   throw new ExpectedError(
     'local-address',
     `Connections cannot come from ${foreign}, which localAddresses names: write addresses of this machine.`,
   );
+}
+
+function whyNotFrom(
+  addresses: readonly string[],
+  urls: readonly URL[],
+  proxies: Endpoint['proxies'],
+): string | undefined {
+  const none = addresses.find((address) => isIP(address) === 0);
+  if (none !== undefined)
+    return `"${none}" in localAddresses is no IP address: write addresses of this machine, such as 127.0.0.2.`;
+  for (const url of urls) {
+    if (proxyFor(url, proxies) !== undefined)
+      return `Connections to ${url.host} go through a proxy, and localAddresses has no effect on them: leave localAddresses out, or name ${url.hostname} in NO_PROXY.`;
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const family = isIP(host);
+    const other = addresses.find((address) => isIP(address) !== family);
+    if (family !== 0 && other !== undefined)
+      return `Connections from ${other} in localAddresses cannot reach ${host}, which is an IPv${family} address: write IPv${family} addresses of this machine.`;
+  }
+  return undefined;
 }
 
 type Personal = readonly [name: string, parts: readonly PersonalPart[]];

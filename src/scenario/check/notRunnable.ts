@@ -64,8 +64,28 @@ const obstacles: readonly Obstacle[] = [
         : undefined,
     keys: ['processes', 'agents'],
   },
+  { sentence: nobodyElse, keys: ['processes', 'agents', 'connections'] },
   { sentence: tooManySources, keys: ['connections'] },
 ];
+
+/** A connection sends to another one of its process only, and none has two. */
+function nobodyElse({
+  connections,
+  agents = 1,
+  processes = 0,
+  entries,
+}: Scenario): string | undefined {
+  const parts = Math.max(agents, processes);
+  if (parts < 2 || connections > parts) return undefined;
+  const isAlone = ({ name, parameters }: ScenarioEntry): boolean => {
+    const useCase = findUseCase(name);
+    return useCase !== undefined && hubRunOf(useCase, parameters).audience === 'client';
+  };
+  const alone = entries.find(isAlone);
+  if (alone === undefined) return undefined;
+  const what = agents > 1 ? 'agent' : 'process';
+  return `${alone.name} sends to another connection of the same ${what}, and none of ${parts} has two of ${connections} connections, so that nothing would be sent: write more connections than that, or take one ${what}.`;
+}
 
 /** Messages are distinguished by their source, of which a stamp holds so many. */
 function tooManySources({ connections, entries }: Scenario): string | undefined {

@@ -41,6 +41,42 @@ function open(changes: Partial<Scenario>): Promise<OpenTarget> {
 }
 
 describe('resolving an endpoint', () => {
+  it('refuses local addresses that no connection could come from', async () => {
+    const whyNot = async (url: string, ...localAddresses: string[]): Promise<string> => {
+      const { code, message } = await refused({ target: hub(url), localAddresses });
+      assert.equal(code, 'local-address');
+      return message;
+    };
+    assert.match(await whyNot('http://a.test/h', '1:2:3'), /^"1:2:3" in localAddresses is no IP/);
+    assert.match(
+      await whyNot('http://[::1]:1/h', '127.0.0.1'),
+      /^Connections from 127\.0\.0\.1 .* cannot reach ::1, .* write IPv6 addresses/,
+    );
+    assert.match(
+      await whyNot('http://127.0.0.1:1/h', '127.0.0.1', '::1'),
+      /^Connections from ::1 .* cannot reach 127\.0\.0\.1, .* write IPv4 addresses/,
+    );
+    const localAddresses = ['127.0.0.1'];
+    for (const url of ['http://127.0.0.1:1/h', 'http://a.test/h']) {
+      const { endpoint } = await open({ target: hub(url), localAddresses });
+      assert.deepEqual(endpoint.localAddresses, localAddresses);
+    }
+  });
+
+  it('refuses local addresses where a proxy connects in place of them', async () => {
+    const proxied: TargetContext = {
+      ...context,
+      reference: (_kind, name) => (name === 'HTTP_PROXY' ? 'http://proxy.test:3128' : undefined),
+    };
+    const resolve = (url: string): Promise<unknown> =>
+      resolveEndpoint([url], scenarioWith({ localAddresses: ['127.0.0.1'] }), proxied);
+    await assert.rejects(
+      resolve('http://a.test/h'),
+      /^ExpectedError: Connections to a\.test go through a proxy, .* name a\.test in NO_PROXY\.$/,
+    );
+    await resolve('http://127.0.0.1/h');
+  });
+
   it('puts the values in everywhere, and nothing twice', async () => {
     const { endpoint } = await open({
       target: hub('https://${env:HOST}/hub?key=${secret:token}'),

@@ -31,6 +31,22 @@ describe('what this version cannot run', () => {
     assert.match(notRunnable(scenarioOf(groups(most + 1))) ?? '', /more than one run can follow/);
   });
 
+  it('is sending to another connection where no process or agent has two', () => {
+    const found = (...config: string[]): string =>
+      notRunnable(scenarioOf(`${withConfig(...config)}scenario:\n  name: sendToClient\n`)) ?? '';
+    for (const [key, what] of [
+      ['processes', 'process'],
+      ['agents', 'agent'],
+    ] as const) {
+      const words = `another connection of the same ${what}, and none of 4 has two of 4 connections`;
+      assert.ok(found('connections: 4', `${key}: 4`).includes(words), key);
+      assert.equal(found('connections: 5', `${key}: 4`), '', key);
+    }
+    assert.equal(found('connections: 4'), '');
+    const echo = withConfig('connections: 4', 'processes: 4');
+    assert.equal(notRunnable(scenarioOf(echo)), undefined);
+  });
+
   it('is reported when the file is checked, at the key it is about', () => {
     for (const [text, place] of [
       [withConfig('connectionType: AspNet').replace('local', 'http://localhost/hub'), 'AspNet'],
