@@ -72,11 +72,17 @@ function stackOf(error: unknown): string {
 export const withExample = (command: Command, example: string, heading = 'Example'): Command =>
   command.addHelpText('after', `\n${heading}:\n  signalr-bench ${example}`);
 
-export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+export function wholeNumber(
+  minimum: number,
+  maximum: number,
+  expected = 'a',
+): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
     if (!(value >= minimum && value <= maximum))
-      throw new InvalidArgumentError(`Expected a whole number from ${minimum} to ${maximum}.`);
+      throw new InvalidArgumentError(
+        `Expected ${expected} whole number from ${minimum} to ${maximum}.`,
+      );
     return value;
   };
 }

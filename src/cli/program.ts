@@ -65,11 +65,13 @@ const notInCluster = (...option: [string, string, ((text: string) => unknown)?])
 const here = (flags: string, description: string): PlacedOption =>
   new PlacedOption(['here'], flags, description);
 
+const processCount = wholeNumber(1, 256, 'auto, or a');
+
 const processes = (): Option =>
   new Option(
     '--processes <n>',
     'processes that share the load, with one worker each; auto: as many as it takes',
-  ).argParser((text) => (text === 'auto' ? 0 : wholeNumber(0, 256)(text)));
+  ).argParser((text) => (text === 'auto' || text === '0' ? 0 : processCount(text)));
 
 const addRun: Add = (program, carryOut) => {
   const run = withExample(

@@ -116,10 +116,7 @@ function reportLines(report: Report): Line[] {
     row('Node', `${report.node} on ${report.platform}`),
     row('cores', formatCount(report.cores)),
     row('file descriptors', `${connections(fileDescriptors)} a process, one for each connection`),
-    row(
-      'local ports',
-      `${connections(localPorts)} of each address, one for each connection to another one`,
-    ),
+    row('local ports', `${connections(localPorts)} for each pair of a local address and a target`),
     row('ceiling', `about ${formatCount(perSecond)} msg/s on one core, ${cpu} per message`),
     ...(report.target ? [{ text: '' }, ...targetLines(report.target)] : []),
   ];

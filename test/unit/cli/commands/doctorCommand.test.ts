@@ -18,6 +18,7 @@ describe('doctor', () => {
     assert.match(out, /^Node {15}v20\.0\.0 on linux x64\ncores {14}4\n/);
     assert.match(out, /file descriptors {3}1,024 a process, /);
     assert.match(out, /about 120,000 msg\/s on one core, 6\.5 µs of CPU per message/);
+    assert.match(out, /local ports +\S.* for each pair of a local address and a target\n/);
   });
 
   it('looks at a hub and prints the code for what it lacks', async () => {

@@ -48,6 +48,12 @@ describe('run', () => {
     assert.equal(samples.trimEnd().split('\n').length, 3);
   });
 
+  it('says which numbers of processes there are', async () => {
+    const { code, err } = await at.run(['run', file, '--processes', 'x']);
+    assert.equal(code, 2);
+    assert.match(err, /Expected auto, or a whole number from 1 to 256\./);
+  });
+
   it('asks the file for a search by its flags, and can leave it out', async () => {
     const parsed: unknown[] = [];
     const deps = {
