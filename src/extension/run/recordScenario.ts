@@ -79,7 +79,8 @@ async function begin(target: string, services: Services): Promise<GoingRecording
   const { places, log } = services;
   const [folder = ''] = places.for(undefined);
   await mkdir(folder, { recursive: true });
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  // Down to the millisecond: a second recording may begin within a second.
+  const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[:.]/g, '-');
   const file = path.join(folder, `recorded-${stamp}${recordingEnding}`);
   const proxies = proxySettings([target.replace(/^ws/, 'http')], (name) => process.env[name]);
   const recording = await takeRecording({
