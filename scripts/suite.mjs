@@ -14,49 +14,39 @@ const yieldingPriority = constants.priority.PRIORITY_BELOW_NORMAL;
 const lingerMs = 60_000;
 
 /**
- * The suites in their turns; those of one turn run beside each other, and what the first says is shown as it comes.
- * `needs`: preparations without which it cannot run. `wants`: those that it waits for, and does without. `jobs`: how
- * many of its files run at once, each in a process of its own: right where tests mostly wait and judge no times.
- * `retries`: how often a test that failed is tried again; never, where only the product decides, at most once, where a
- * browser or the clock of a shared machine has a say. `yields`: takes what the others of its turn and the next leave of
- * the processor; only for tests that no slowness makes fail. `lasts`: the next turn does not wait for it; right where it
- * waits more than it works. `runner`: script that runs the tests instead of mocha in plain Node, and leaves the counts
- * in the same way. The time a test may take stands in package.json: it is there for those that hang, and no other comes
- * near it on a busy machine.
+ * The suites of `npm test`; all begin at once but for those that wait, and what the first says is shown as it comes.
+ * `after`: suites that must be over first; right where two of a kind beside each other would starve. `alone`: begins
+ * when all others are over. `needs`: preparations without which it cannot run. `wants`: those that it waits for, and
+ * does without. `jobs`: how many of its files run at once, each in a process of its own: right where tests mostly wait
+ * and judge no times. `retries`: how often a test that failed is tried again; never, where only the product decides, at
+ * most once, where a browser or the clock of a shared machine has a say. `yields`: takes what the others leave of the
+ * processor; only for tests that no slowness makes fail. `runner`: script that runs the tests instead of mocha in plain
+ * Node, and leaves the counts in the same way. The time a test may take stands in package.json: it is there for those
+ * that hang, and no other comes near it on a busy machine.
  */
-export const turns = [
-  [
-    { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
-    {
-      name: 'interop',
-      needs: ['bundles', 'aspnetServer', 'natsServer'],
-      retries: 0,
-      lasts: true,
-    },
-    // Its agents are processes of their own.
-    { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0, lasts: true },
-    // One process: each further one would load the whole product again. It begins while the others still prepare.
-    { name: 'unit', needs: [], retries: 0, yields: true },
-    {
-      name: 'vscode',
-      needs: ['bundles', 'vscodeHost', 'natsServer'],
-      retries: 1,
-      runner: 'scripts/runVscodeTests.mjs',
-      lasts: true,
-    },
-  ],
-  // What it needs is there by now.
-  [
-    {
-      name: 'ui',
-      needs: ['vsix', 'vscodeHost'],
-      // For pages of a hub's own.
-      wants: ['aspnetServer'],
-      jobs: 2,
-      retries: 1,
-    },
-  ],
-  [{ name: 'latency', needs: ['bundles'], retries: 1 }],
+export const suites = [
+  { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
+  { name: 'interop', needs: ['bundles', 'aspnetServer', 'natsServer'], retries: 0 },
+  // Its agents are processes of their own.
+  { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
+  // One process: each further one would load the whole product again. It begins while the others still prepare.
+  { name: 'unit', needs: [], retries: 0, yields: true },
+  {
+    name: 'vscode',
+    needs: ['bundles', 'vscodeHost', 'natsServer'],
+    retries: 1,
+    runner: 'scripts/runVscodeTests.mjs',
+  },
+  {
+    name: 'ui',
+    after: ['machines', 'vscode'],
+    needs: ['vsix', 'vscodeHost'],
+    // For pages of a hub's own.
+    wants: ['aspnetServer'],
+    jobs: 2,
+    retries: 1,
+  },
+  { name: 'latency', alone: true, needs: ['bundles'], retries: 1 },
 ];
 
 /** Suites that run only where they are named: what they need is more than a machine usually has, or lets one have. */

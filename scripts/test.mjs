@@ -2,14 +2,12 @@
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
 import { inBackground, needsNoPackages, prepare } from './preparations.mjs';
-import { noCounts, onDemand, runSuite, turns } from './suite.mjs';
+import { noCounts, onDemand, runSuite, suites } from './suite.mjs';
 
 const names = process.argv.slice(2);
-const suites = [...turns.flat(), ...onDemand];
-const chosen = suites.filter((suite) =>
-  names.length === 0 ? !onDemand.includes(suite) : names.includes(suite.name),
-);
-const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
+const all = [...suites, ...onDemand];
+const chosen = names.length === 0 ? suites : all.filter(({ name }) => names.includes(name));
+const unknown = names.filter((name) => !all.some((suite) => suite.name === name));
 const total = { ...noCounts };
 /** What failed or was tried again; repeated at the end, where it is looked for. */
 const notes = [];
@@ -47,27 +45,25 @@ async function run() {
     failed('compiling');
     return;
   }
-  /** What goes on beside the next turn. */
-  const lasting = names.length === 0 ? [check()] : [];
-  const reports = new Map();
-  for (const turn of [...turns, onDemand]) {
-    const running = turn
-      .filter((suite) => chosen.includes(suite))
-      .map((suite, place) => ({
-        suite,
-        over: runSuite(suite, place > 0).then((report) => reports.set(suite, report)),
-      }));
-    const lasts = ({ suite }) => suite.yields || suite.lasts;
-    lasting.push(...running.filter(lasts).map(({ over }) => over));
-    await Promise.all(running.filter((each) => !lasts(each)).map(({ over }) => over));
-    // What comes after measures times.
-    if (turn !== turns[0]) await Promise.all(lasting);
+  const checked = names.length === 0 ? check() : undefined;
+  /** Names of suites that began, and when each is over. */
+  const over = new Map();
+  const reports = [];
+  for (const [place, suite] of chosen.entries()) {
+    const { after = [], alone = false } = suite;
+    const before = alone ? [...over.values(), checked] : after.map((name) => over.get(name));
+    const begin = async () => {
+      await Promise.all(before);
+      reports[place] = await runSuite(suite, place > 0);
+    };
+    over.set(suite.name, begin());
   }
-  for (const [suite, report] of reports) add(suite, report);
+  await Promise.all([...over.values(), checked]);
+  for (const [place, suite] of chosen.entries()) add(suite, reports[place]);
 }
 
 if (unknown.length > 0) {
-  const known = suites.map(({ name }) => name).join(', ');
+  const known = all.map(({ name }) => name).join(', ');
   console.error(`No such suite: ${unknown.join(', ')}. There are ${known}.`);
   process.exitCode = 1;
 } else {

@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../src/results/result';
 import { withHubHere } from '../fakes/loadHub';
+import { sideBySide } from '../fakes/sideBySide';
 import { withFolder } from './cliFolder';
 
-describe('signalr-bench run --repeat and --baseline', function () {
-  it(
+describe('signalr-bench run --repeat and --baseline', () => {
+  const itBeside = sideBySide();
+
+  itBeside(
     'runs all steps as often as asked, on the same connections',
     withFolder((folder) =>
       withHubHere('', async ({ url }) => {
@@ -44,7 +47,7 @@ describe('signalr-bench run --repeat and --baseline', function () {
     ),
   );
 
-  it(
+  itBeside(
     'fails a run against a hub that answers three times as late',
     withFolder(async (folder) => {
       const run = (url: string, ...flags: string[]) => {

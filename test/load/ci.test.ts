@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +17,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 import { blockOf, PipelineJob, type Step } from '../fakes/pipelineJob';
+import { sideBySide } from '../fakes/sideBySide';
+
+const loadTest = 'load/chat-room.signalr.yaml';
 
 const scenario = (slo: string, duration = '2s'): string => `config:
   connections: 20
@@ -22,11 +33,82 @@ scenario:
 slo: { ${slo} }
 `;
 
+const named = (failed: readonly string[]): string[] => failed.map((each) => each.split(':')[0]!);
+
+/** A job with a repository of its own, in which the tools are installed from `packed`. */
+class Job {
+  readonly repository: string;
+  private readonly runner: PipelineJob;
+
+  constructor(tools: string, packed: string) {
+    const home = mkdtempSync(path.join(tools, 'job-'));
+    this.repository = path.join(home, 'repository');
+    mkdirSync(path.join(this.repository, 'tools'), { recursive: true });
+    mkdirSync(path.join(this.repository, 'load'));
+    mkdirSync(path.join(home, 'bin'), { recursive: true });
+    copyFileSync(packed, path.join(this.repository, 'tools', path.basename(packed)));
+    this.write('package.json', '{}');
+    this.write(loadTest, scenario('p99: 10s'));
+    // In place of GitHub's program: what it is asked for, and the comment.
+    const gh = path.join(home, 'bin', 'gh');
+    writeFileSync(gh, `#!/bin/sh\necho "$@" > gh.txt\ncp reports/comment.md gh.md\n`);
+    chmodSync(gh, 0o755);
+    const environment = {
+      PATH: `${path.join(home, 'bin')}${path.delimiter}${process.env['PATH']}`,
+      HOME: home,
+      TMPDIR: tools,
+      npm_config_prefix: home,
+      npm_config_offline: 'true',
+      npm_config_cache: path.join(home, 'cache'),
+    };
+    const { repository } = this;
+    this.runner = new PipelineJob({ repository, kept: path.join(home, 'kept'), environment });
+  }
+
+  read(name: string): string {
+    return readFileSync(path.join(this.repository, name), 'utf8');
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(path.join(this.repository, name), text);
+  }
+
+  /** Leaves a clone as a new job finds it: nothing of an earlier one is there. */
+  clean(): void {
+    for (const left of ['.signalr-bench', 'reports', 'signalr-bench-reports'])
+      rmSync(path.join(this.repository, left), { recursive: true, force: true });
+  }
+
+  /** @returns of each step that failed its name and code, and its last words */
+  run(...args: Parameters<PipelineJob['run']>): Promise<string[]> {
+    return this.runner.run(...args);
+  }
+
+  /** Runs of main, then of a pull request: the second is compared with the first, whatever comes of it. */
+  async compares(
+    steps: readonly Step[],
+    values: Readonly<Record<string, string>>,
+    env: NodeJS.ProcessEnv,
+  ): Promise<void> {
+    // Less than 10 s cannot be compared.
+    this.write(loadTest, scenario('p99: 10s', '12s'));
+    assert.deepEqual(await this.run(steps, values, env, 'main'), []);
+    const skipped =
+      /name="not worse than the baseline" [^>]*>\s*<skipped>there is no earlier result/;
+    assert.match(this.read('reports/junit.xml'), skipped);
+    this.clean();
+    const failed = named(await this.run(steps, values, env));
+    assert.ok(['', 'Run 1'].includes(failed.join()), failed.join());
+    assert.match(this.read('reports/junit.xml'), /name="not worse than the baseline"/);
+    assert.doesNotMatch(this.read('reports/junit.xml'), skipped);
+    const row = /^### [^]*\| p50 \| [\d.]+ [mµ]s \| [\d.]+ [mµ]s \|/;
+    assert.match(this.read('reports/comment.md'), row);
+  }
+}
+
 describe('the pipelines of docs/ci.md', () => {
   let tools: string;
   let packed: string;
-  let repository: string;
-  let runner: PipelineJob;
 
   before(async () => {
     tools = mkdtempSync(path.join(tmpdir(), 'signalr-bench-ci-'));
@@ -42,91 +124,42 @@ describe('the pipelines of docs/ci.md', () => {
     packed = path.join(tools, entry.filename);
   });
 
-  beforeEach(() => {
-    const home = mkdtempSync(path.join(tools, 'job-'));
-    repository = path.join(home, 'repository');
-    mkdirSync(path.join(repository, 'tools'), { recursive: true });
-    mkdirSync(path.join(repository, 'load'));
-    mkdirSync(path.join(home, 'bin'), { recursive: true });
-    writeFileSync(
-      path.join(repository, 'tools', path.basename(packed)),
-      new Uint8Array(readFileSync(packed)),
-    );
-    writeFileSync(path.join(repository, 'package.json'), '{}');
-    writeFileSync(path.join(repository, 'load/chat-room.signalr.yaml'), scenario('p99: 10s'));
-    // In place of GitHub's program: what it is asked for, and the comment.
-    const gh = path.join(home, 'bin', 'gh');
-    writeFileSync(gh, `#!/bin/sh\necho "$@" > gh.txt\ncp reports/comment.md gh.md\n`);
-    chmodSync(gh, 0o755);
-    const environment = {
-      PATH: `${path.join(home, 'bin')}${path.delimiter}${process.env['PATH']}`,
-      HOME: home,
-      TMPDIR: tools,
-      npm_config_prefix: home,
-      npm_config_offline: 'true',
-      npm_config_cache: path.join(home, 'cache'),
-    };
-    runner = new PipelineJob({ repository, kept: path.join(home, 'kept'), environment });
-  });
-
   after(() => {
     rmSync(tools, { recursive: true, force: true });
   });
 
-  /** A clone as a new job finds it: nothing of an earlier one is there. */
-  function cleaned(): void {
-    for (const left of ['.signalr-bench', 'reports', 'signalr-bench-reports'])
-      rmSync(path.join(repository, left), { recursive: true, force: true });
-  }
+  // What each measures is not judged.
+  const itBeside = sideBySide();
 
-  /** Runs of main, then of a pull request: the second is compared with the first, whatever comes of it. */
-  async function compares(
-    steps: readonly Step[],
-    values: Readonly<Record<string, string>>,
-    env: NodeJS.ProcessEnv,
-  ): Promise<void> {
-    // Less than 10 s cannot be compared.
-    const file = path.join(repository, 'load/chat-room.signalr.yaml');
-    writeFileSync(file, scenario('p99: 10s', '12s'));
-    assert.deepEqual(await runner.run(steps, values, env, 'main'), []);
-    const skipped =
-      /name="not worse than the baseline" [^>]*>\s*<skipped>there is no earlier result/;
-    assert.match(read('reports/junit.xml'), skipped);
-    cleaned();
-    const failed = named(await runner.run(steps, values, env));
-    assert.ok(['', 'Run 1'].includes(failed.join()), failed.join());
-    assert.match(read('reports/junit.xml'), /name="not worse than the baseline"/);
-    assert.doesNotMatch(read('reports/junit.xml'), skipped);
-    assert.match(read('reports/comment.md'), /^### [^]*\| p50 \| [\d.]+ [mµ]s \| [\d.]+ [mµ]s \|/);
-  }
+  itBeside(
+    'on GitHub run, publish cases and comment, also when an objective is missed',
+    async () => {
+      const job = new Job(tools, packed);
+      const { jobs } = blockOf('docs/ci.md', 'runs-on:') as {
+        jobs: { load: { env: Record<string, string>; steps: Step[] } };
+      };
+      const { env, steps } = jobs.load;
+      const values = { 'github.token': 'key', 'github.event.pull_request.number': '7' };
+      assert.deepEqual(await job.run(steps, values, env), []);
+      assert.match(job.read('reports/junit.xml'), /failures="0"/);
+      assert.match(job.read('reports/chat-room.html'), /class="verdict pass"/);
+      assert.equal(
+        job.read('gh.txt'),
+        'pr comment 7 --body-file reports/comment.md --edit-last --create-if-none\n',
+      );
+      assert.match(job.read('gh.md'), /\*\*✓ passed; /);
+      job.clean();
+      job.write(loadTest, scenario('rate: 1000000'));
+      assert.deepEqual(named(await job.run(steps, values, env)), ['Run 1']);
+      assert.match(job.read('reports/junit.xml'), /<failure type="slo-rate"/);
+      assert.match(job.read('gh.md'), /\*\*✗ failed; /);
+      job.clean();
+      await job.compares(steps, values, env);
+    },
+  );
 
-  const named = (failed: readonly string[]): string[] => failed.map((each) => each.split(':')[0]!);
-  const read = (name: string): string => readFileSync(path.join(repository, name), 'utf8');
-
-  it('on GitHub run, publish cases and comment, also when an objective is missed', async () => {
-    const { jobs } = blockOf('docs/ci.md', 'runs-on:') as {
-      jobs: { load: { env: Record<string, string>; steps: Step[] } };
-    };
-    const { env, steps } = jobs.load;
-    const values = { 'github.token': 'key', 'github.event.pull_request.number': '7' };
-    assert.deepEqual(await runner.run(steps, values, env), []);
-    assert.match(read('reports/junit.xml'), /failures="0"/);
-    assert.match(read('reports/chat-room.html'), /class="verdict pass"/);
-    assert.equal(
-      read('gh.txt'),
-      'pr comment 7 --body-file reports/comment.md --edit-last --create-if-none\n',
-    );
-    assert.match(read('gh.md'), /\*\*✓ passed; /);
-    cleaned();
-    writeFileSync(path.join(repository, 'load/chat-room.signalr.yaml'), scenario('rate: 1000000'));
-    assert.deepEqual(named(await runner.run(steps, values, env)), ['Run 1']);
-    assert.match(read('reports/junit.xml'), /<failure type="slo-rate"/);
-    assert.match(read('gh.md'), /\*\*✗ failed; /);
-    cleaned();
-    await compares(steps, values, env);
-  });
-
-  it('on Azure run, publish cases and comment', async () => {
+  itBeside('on Azure run, publish cases and comment', async () => {
+    const job = new Job(tools, packed);
     const bodies: { url: string; key: string; body: string }[] = [];
     const server = createServer((message, response) => {
       let body = '';
@@ -152,10 +185,10 @@ describe('the pipelines of docs/ci.md', () => {
       SYSTEM_PULLREQUEST_PULLREQUESTID: '7',
     };
     const values = { 'System.AccessToken': 'key' };
-    assert.deepEqual(await runner.run(steps, values, env), []);
-    const comment = read('reports/comment.md');
-    cleaned();
-    await compares(steps, values, env);
+    assert.deepEqual(await job.run(steps, values, env), []);
+    const comment = job.read('reports/comment.md');
+    job.clean();
+    await job.compares(steps, values, env);
     server.close();
     const [thread] = bodies;
     assert.equal(
@@ -167,7 +200,8 @@ describe('the pipelines of docs/ci.md', () => {
     assert.equal(comments[0]?.content, comment);
   });
 
-  it('can be one step by action.yml, which sums up and hands on the exit code', async () => {
+  itBeside('can be one step by action.yml, which sums up and hands on the exit code', async () => {
+    const job = new Job(tools, packed);
     const action = parse(readFileSync('action.yml', 'utf8')) as {
       inputs: Record<string, { default?: string }>;
       runs: { steps: Step[] };
@@ -187,23 +221,19 @@ describe('the pipelines of docs/ci.md', () => {
     };
     const env = {
       GITHUB_ACTION_PATH: process.cwd(),
-      GITHUB_STEP_SUMMARY: path.join(repository, 'summary.md'),
-      GITHUB_OUTPUT: path.join(repository, 'output.txt'),
+      GITHUB_STEP_SUMMARY: path.join(job.repository, 'summary.md'),
+      GITHUB_OUTPUT: path.join(job.repository, 'output.txt'),
     };
-    assert.deepEqual(await runner.run(action.runs.steps, values, env), []);
-    assert.equal(read('output.txt'), 'exit-code=0\n');
-    assert.match(read('summary.md'), /load: echo, 4 KB /);
-    assert.equal(read('summary.md'), read('signalr-bench-reports/comment.md'));
-    assert.match(read('signalr-bench-reports/junit.xml'), /failures="0"/);
-    assert.deepEqual(
-      named(
-        await runner.run(action.runs.steps, { ...values, 'inputs.scenario': 'none.yaml' }, env),
-      ),
-      ['Run 2'],
-    );
-    assert.match(read('output.txt'), /exit-code=2\n$/);
+    assert.deepEqual(await job.run(action.runs.steps, values, env), []);
+    assert.equal(job.read('output.txt'), 'exit-code=0\n');
+    assert.match(job.read('summary.md'), /load: echo, 4 KB /);
+    assert.equal(job.read('summary.md'), job.read('signalr-bench-reports/comment.md'));
+    assert.match(job.read('signalr-bench-reports/junit.xml'), /failures="0"/);
+    const missing = { ...values, 'inputs.scenario': 'none.yaml' };
+    assert.deepEqual(named(await job.run(action.runs.steps, missing, env)), ['Run 2']);
+    assert.match(job.read('output.txt'), /exit-code=2\n$/);
     // What the run before it said is not said again.
-    assert.equal(read('summary.md').split('load: echo, 4 KB ').length, 2);
+    assert.equal(job.read('summary.md').split('load: echo, 4 KB ').length, 2);
   });
 
   it('find what they use in the example with the action', () => {

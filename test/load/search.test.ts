@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Result } from '../../src/results/result';
 import type { CliResult } from '../fakes/loadCli';
 import { withHubHere } from '../fakes/loadHub';
+import { sideBySide } from '../fakes/sideBySide';
 import { CliFolder } from './cliFolder';
 
 /** What the hub delivers in a second; what would wait longer than 300 ms is dropped. */
@@ -9,11 +10,14 @@ const capacity = 100;
 const limited = `--capacity ${capacity}/s@300ms`;
 
 describe('signalr-bench run --search', function () {
-  const folder = new CliFolder();
-  after(() => folder.dispose());
+  const folders: CliFolder[] = [];
+  after(() => folders.forEach((folder) => folder.dispose()));
+  const itBeside = sideBySide();
 
   /** Only what is lost decides: how fast the machine is just now has no say. */
   const search = async (url: string, ...flags: string[]): Promise<CliResult> => {
+    const folder = new CliFolder();
+    folders.push(folder);
     folder.scenario('search.yaml', {
       target: url,
       config: { singleStepDuration: '2s', warmup: '500ms', drain: '1s', connections: 20 },
@@ -23,7 +27,7 @@ describe('signalr-bench run --search', function () {
     return folder.run(['run', 'search.yaml', '--json', ...flags]);
   };
 
-  it('finds the rate that the hub delivers', () =>
+  itBeside('finds the rate that the hub delivers', () =>
     withHubHere(limited, async ({ url }) => {
       const done = await search(
         url,
@@ -45,9 +49,10 @@ describe('signalr-bench run --search', function () {
       assert.equal(connections.connected, 20);
       assert.equal(recommendation?.stepStatus, 'pass');
       for (const step of steps) assert.equal(step.expected, step.received + step.lost);
-    }));
+    }),
+  );
 
-  it('opens and closes connections between steps', () =>
+  itBeside('opens and closes connections between steps', () =>
     withHubHere('', async ({ url }) => {
       const done = await search(
         url,
@@ -66,9 +71,10 @@ describe('signalr-bench run --search', function () {
           [20, 20],
         ],
       );
-    }));
+    }),
+  );
 
-  it('sends messages of the size that is searched', () =>
+  itBeside('sends messages of the size that is searched', () =>
     withHubHere('', async ({ url }) => {
       const done = await search(
         url,
@@ -90,14 +96,16 @@ describe('signalr-bench run --search', function () {
           [4000, 4000],
         ],
       );
-    }));
+    }),
+  );
 
-  it('says that not even the lowest value holds', () =>
+  itBeside('says that not even the lowest value holds', () =>
     withHubHere('--drop-every 2', async ({ url }) => {
       const done = await search(url, '--search', '--set', 'config.singleStepDuration=500ms');
       assert.equal(done.code, 1, done.stderr);
       const { search: found, recommendation } = JSON.parse(done.stdout) as Result;
       assert.deepEqual([found?.ended, found?.low, recommendation], ['noneHeld', null, null]);
       assert.match(done.stderr, /✗ 1 sender did not hold, the lowest value of the search/);
-    }));
+    }),
+  );
 });

@@ -20,11 +20,13 @@ interface Report {
 interface Suite {
   readonly name: string;
   readonly retries: number;
+  readonly after?: readonly string[];
+  readonly alone?: boolean;
   readonly yields?: boolean;
 }
 
 interface SuiteModule {
-  readonly turns: readonly (readonly Suite[])[];
+  readonly suites: readonly Suite[];
   readonly onDemand: readonly Suite[];
   readonly judged: (suite: Suite, report: Report) => Report;
 }
@@ -51,8 +53,8 @@ const suiteModule = async (): Promise<SuiteModule> =>
 
 describe('suites', () => {
   it('have no second tries in unit, interop and machines, and at most one elsewhere', async () => {
-    const { turns } = await suiteModule();
-    for (const { name, retries } of turns.flat())
+    const { suites } = await suiteModule();
+    for (const { name, retries } of suites)
       assert.ok(
         retries === (/^(unit|interop|machines)$/.test(name) ? 0 : 1),
         `${name}: ${retries}`,
@@ -60,8 +62,8 @@ describe('suites', () => {
   });
 
   it('run only by their name where they need what few machines have, and have one try', async () => {
-    const { turns, onDemand } = await suiteModule();
-    const usual = turns.flat().map(({ name }) => name);
+    const { suites, onDemand } = await suiteModule();
+    const usual = suites.map(({ name }) => name);
     assert.deepEqual(
       onDemand.map(({ name, retries }) => [name, retries]),
       [['cluster', 0]],
@@ -78,13 +80,22 @@ describe('suites', () => {
   });
 
   it('leave the processor to others only where no slowness makes a test fail', async () => {
-    const { turns } = await suiteModule();
-    const yielding = turns.flat().filter((suite) => suite.yields === true);
+    const { suites } = await suiteModule();
+    const yielding = suites.filter((suite) => suite.yields === true);
     assert.deepEqual(
       yielding.map(({ name }) => name),
       ['unit'],
     );
-    assert.deepEqual(turns.find((turn) => turn.some(({ name }) => name === 'latency'))?.length, 1);
+    const last = suites.at(-1);
+    assert.deepEqual([last?.name, last?.alone], ['latency', true]);
+  });
+
+  it('wait for those listed before them only', async () => {
+    const { suites } = await suiteModule();
+    for (const [place, { name, after = [] }] of suites.entries()) {
+      const earlier = suites.slice(0, place).map((each) => each.name);
+      for (const other of after) assert.ok(earlier.includes(other), `${name} after ${other}`);
+    }
   });
 
   it('count what was tried again, which fails a suite that has no second tries', async () => {

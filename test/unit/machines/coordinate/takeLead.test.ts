@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { takeLead } from '../../../../src/machines/coordinate/takeLead';
 import { encode, subjectsOf } from '../../../../src/machines/messages';
+import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus } from '../memoryBus';
 
 const subjects = subjectsOf('r1');
@@ -12,6 +13,12 @@ const order = {
 const member = { epoch: 'e', host: 'a', cores: 1, fileDescriptors: null, localPorts: null };
 
 describe('the lead of a run', () => {
+  let time: VirtualTime;
+  beforeEach(() => {
+    time = new VirtualTime().install();
+  });
+  afterEach(() => time.restore());
+
   it('is of the first, and of nobody else while he is there', async () => {
     const bus = new MemoryBus();
     const first = await takeLead(bus.link(), 'r1', subjects);
@@ -20,7 +27,7 @@ describe('the lead of a run', () => {
     const signs = setInterval(() => link.say(subjects.alive, encode({})), 20);
     let held = 0;
     const second = takeLead(bus.link(), 'r1', subjects, () => (held += 1), 200);
-    await assert.rejects(second, (error: unknown) => {
+    await assert.rejects(time.until(second, 1000), (error: unknown) => {
       assert.ok(error instanceof ExpectedError);
       assert.equal(error.code, 'run-led');
       return true;
@@ -48,7 +55,8 @@ describe('the lead of a run', () => {
     await link.append(subjects.view, encode({ number: 2, type: 'snapshot', snapshot: '?' }), 'd');
     const beat = { epoch: 'e', facts: 1, orders: 9, clockErrorUs: 0, clockJumps: 0 };
     const beats = setInterval(() => link.say(`${subjects.beats}.0`, encode(beat)), 500);
-    const both = await Promise.all([1, 2].map(() => takeLead(bus.link(), 'r1', subjects)));
+    const taking = [1, 2].map(() => takeLead(bus.link(), 'r1', subjects));
+    const both = await time.until(Promise.all(taking), 20_000);
     clearInterval(beats);
     assert.equal(new Set(both.map(({ marker }) => marker)).size, 2);
     const [{ past, view }] = both as [(typeof both)[0]];
@@ -65,7 +73,7 @@ describe('the lead of a run', () => {
     await takeLead(link, 'r1', subjects);
     const second = takeLead(bus.link(), 'r1', subjects);
     await link.removeLog();
-    await assert.rejects(second, {
+    await assert.rejects(time.until(second, 20_000), {
       code: 'run-led',
       message: 'Run r1 was led by another process, and is over: give another id with --run.',
     });
@@ -76,7 +84,7 @@ describe('the lead of a run', () => {
     const link = bus.link();
     await takeLead(link, 'r1', subjects);
     await link.append(subjects.view, encode({ number: 5, type: 'failed', text: 'no' }), 'a');
-    const { past, view } = await takeLead(bus.link(), 'r1', subjects);
+    const { past, view } = await time.until(takeLead(bus.link(), 'r1', subjects), 20_000);
     assert.equal(past, undefined);
     assert.deepEqual([view.isOver, view.last], [true, 5]);
   });
