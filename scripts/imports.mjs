@@ -73,7 +73,7 @@ export const wings = {
   measure: ['judge', 'total', 'show', 'compare'],
   wire: ['socket', 'message', 'webpubsub', 'hub', 'http', 'connect', 'rest', 'service', 'sdk'],
   servers: [
-    ...['hubProtocol', 'http', 'hub', 'service', 'azureSignalr', 'webpubsub'],
+    ...['hubProtocol', 'http', 'hub', 'classic', 'service', 'azureSignalr', 'webpubsub'],
     ...['appServer', 'upstream'],
   ],
   targets: ['entra', 'identities', 'service'],

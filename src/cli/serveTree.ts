@@ -28,6 +28,7 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
     `\n\nThe first line on standard output is {"${field}":…}.`;
   withExample(onPort(server('hub'), 5050), `serve hub --port 5050 --delay 50ms${firstLine('url')}`)
     .description('Serve a SignalR hub with all bench methods.')
+    .option('--classic', 'as ASP.NET SignalR (.NET Framework) serves it, below /signalr')
     .option('--delay <duration>', 'answer this much later, such as 50ms')
     .option('--stall <duration>', 'stop once for a while: 2s, or 2s@5s after the first message')
     .option('--drop-every <n>', 'never send every nth delivery')

@@ -40,6 +40,8 @@ type Emulator = Disposable & { readonly connectionString: string };
 
 export interface ServeDeps {
   readonly startBenchHub: (options: BenchHubOptions) => Promise<Disposable & { url: string }>;
+  /** The same as ASP.NET SignalR serves it. */
+  readonly startClassicHub: (options: BenchHubOptions) => Promise<Disposable & { url: string }>;
   readonly startAzureSignalr: (options: AzureSignalrOptions) => Promise<Emulator>;
   readonly startAppServer: (options: AppServerOptions) => Promise<RunServer>;
   /** Serves the application's side of a service, as its environment says. */
@@ -53,9 +55,10 @@ export interface ServeDeps {
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
 
-export const serveHub = serving<BenchHubFlags & ServeFlags>(
+export const serveHub = serving<BenchHubFlags & ServeFlags & { readonly classic?: boolean }>(
   'Serving the bench methods; Ctrl+C ends it.',
-  ({ port, ...knobs }, { startBenchHub }) => startBenchHub({ port, ...parseBenchHubFlags(knobs) }),
+  ({ port, classic = false, ...knobs }, { startBenchHub, startClassicHub }) =>
+    (classic ? startClassicHub : startBenchHub)({ port, ...parseBenchHubFlags(knobs) }),
 );
 
 const notOfAzure = 'Times measured here are those of the emulator, not of Azure.';

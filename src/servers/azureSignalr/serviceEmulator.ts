@@ -1,14 +1,14 @@
 /** An emulator of Azure SignalR Service: clients, app servers, REST calls and webhooks, in either mode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { isLoopback } from '../../wire/socket/isLoopback';
 import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import {
+  answersPreflight,
   loopbackHost,
+  type Refusal,
   refuse,
   refuseUpgrade,
   splitUrl,
-  type Refusal,
   type Upgrade,
 } from '../http/loopbackServer';
 import {
@@ -286,24 +286,6 @@ export class ServiceEmulator
       if (hub.isEmpty && !served.has(hub)) this.hubs.delete(hub.name);
     }
   }
-}
-
-/** Lets pages of this machine connect. @returns whether the request was a preflight, which is answered */
-function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {
-  const { origin } = request.headers;
-  if (origin === undefined || !URL.canParse(origin) || !isLoopback(origin)) return false;
-  response.setHeader('Access-Control-Allow-Origin', origin);
-  response.setHeader('Access-Control-Allow-Credentials', 'true');
-  response.setHeader('Vary', 'Origin');
-  if (request.method !== 'OPTIONS') return false;
-  response.writeHead(204, {
-    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers':
-      'authorization, content-type, x-requested-with, x-signalr-user-agent',
-    'Access-Control-Max-Age': '600',
-  });
-  response.end();
-  return true;
 }
 
 export type AzureSignalr = Pick<

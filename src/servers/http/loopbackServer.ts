@@ -222,6 +222,24 @@ function isOwnOrigin(origin: string): boolean {
 /** A name may end with the dot of the root. */
 const isOwnName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
 
+/** Lets pages of this machine connect. @returns whether the request was a preflight, which is answered */
+export function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || !isOwnOrigin(origin)) return false;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Credentials', 'true');
+  response.setHeader('Vary', 'Origin');
+  if (request.method !== 'OPTIONS') return false;
+  response.writeHead(204, {
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers':
+      'authorization, content-type, x-requested-with, x-signalr-user-agent',
+    'Access-Control-Max-Age': '600',
+  });
+  response.end();
+  return true;
+}
+
 /** Path of a request as it was sent, and its query, which may hold a `?` of its own. */
 export function pathAndQuery({ url = '' }: IncomingMessage): {
   path: string;

@@ -1,7 +1,6 @@
 /** The embedded hub: methods of both bench contracts, with faults and delays on request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { largestPayloadBytes } from '../../base/message';
-import { isProbe } from '../../wire/connect/probeMark';
 import {
   ConnectionServer,
   loopbackHost,
@@ -17,6 +16,7 @@ import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
 import { ChatRooms } from './chatRooms';
+import { ConnectGate } from './connectGate';
 import {
   invoke,
   type Audience,
@@ -64,7 +64,8 @@ class RunningHub
   private readonly connections = new Map<string, HubConnection>();
   private readonly groups = new HubGroups<HubConnection>();
   private readonly clients: SignalrClients;
-  private readonly done = { invocations: 0, refused: 0, throttled: 0 };
+  private readonly gate: ConnectGate;
+  private invocations = 0;
   readonly deliveries: HubDeliveries;
   readonly chat = new ChatRooms();
   private readonly tokens: HubTokens | undefined;
@@ -85,6 +86,7 @@ class RunningHub
     this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
     this.clients = new SignalrClients(this, options.tokenLifetimeMs ?? 15_000);
     this.deliveries = new HubDeliveries(options, this);
+    this.gate = new ConnectGate(options);
     this.tokens = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
   }
 
@@ -97,7 +99,7 @@ class RunningHub
   }
 
   get counts(): BenchHubCounts {
-    return { ...this.deliveries.counts, ...this.done };
+    return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
   }
 
   get isHeld(): boolean {
@@ -148,7 +150,7 @@ class RunningHub
   }
 
   invoked(connection: HubConnection, message: HubMessage): void {
-    this.done.invocations++;
+    this.invocations++;
     invoke(this, connection, message);
     const { closeAfter = 0 } = this.options;
     if (closeAfter > 0 && connection.invocations >= closeAfter) {
@@ -192,7 +194,7 @@ class RunningHub
     } else if (path === this.path) {
       this.clients.answer(request, response, query.get('id'));
     } else if (path === `${this.path}/negotiate`) {
-      this.clients.negotiate(request, response, query, () => this.gate(request));
+      this.clients.negotiate(request, response, query, () => this.gate.refusal(request));
     } else {
       refuse(response, notFound);
     }
@@ -204,24 +206,11 @@ class RunningHub
     const refusal = path === this.path ? this.tokens?.refusal(upgrade.request) : notFound;
     if (refusal !== undefined) refuseUpgrade(upgrade.socket, refusal);
     else
-      this.clients.upgrade(upgrade, token, token === null ? this.gate(upgrade.request) : undefined);
-  }
-
-  /** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */
-  private gate({ headers }: IncomingMessage): Refusal | undefined {
-    if (isProbe(headers)) return undefined;
-    const { refuse: count = 0, throttle } = this.options;
-    if (this.done.refused < count) {
-      this.done.refused++;
-      return { status: 503, text: 'This connect is refused on purpose (--refuse).' };
-    }
-    if (throttle === undefined || this.done.throttled >= throttle.count) return undefined;
-    this.done.throttled++;
-    return {
-      status: 429,
-      text: 'This connect is throttled on purpose (--throttle).',
-      headers: { 'Retry-After': String(throttle.retryAfterS) },
-    };
+      this.clients.upgrade(
+        upgrade,
+        token,
+        token === null ? this.gate.refusal(upgrade.request) : undefined,
+      );
   }
 
   protected tick(): void {

@@ -1,6 +1,6 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
 import { ConnectionStreams } from './connectionStreams';
-import type { HubConnection } from './hubConnection';
+import type { BenchCaller } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
 import { callbacks } from '../../base/message';
 import { hubMessageType } from '../../wire/message/hubMessage';
@@ -29,12 +29,14 @@ export interface BenchContext {
   readonly contracts: Contracts;
   /** Of a chat beside the contracts: something to try sessions with. */
   readonly chat: ChatRooms;
+  /** What a client reads of a call that failed; absent: the words of ASP.NET Core. */
+  errorOf?(message: HubMessage): string;
   /** Hands a message to everybody in the audience. @returns false when it cannot be said in a protocol of theirs */
-  send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean;
+  send(caller: BenchCaller, frames: FrameSource, audience: Audience): boolean;
   /** Calls a client from the hub; a delivery is what the knobs act on. */
-  call(client: HubConnection, frame: Buffer, isDelivery: boolean): void;
+  call(client: BenchCaller, frame: Buffer, isDelivery: boolean): void;
   /** Whether the group has been joined or left, at once or once that is known. */
-  changeGroup(client: HubConnection, group: string, change: Change): boolean | Promise<boolean>;
+  changeGroup(client: BenchCaller, group: string, change: Change): boolean | Promise<boolean>;
 }
 
 /**
@@ -51,7 +53,7 @@ type Outcome =
 
 type Run = (
   context: BenchContext,
-  caller: HubConnection,
+  caller: BenchCaller,
   message: HubMessage,
 ) => Outcome | Promise<Outcome>;
 
@@ -109,7 +111,7 @@ const measured =
   };
 
 /** @param receiver id or name of who is not known by the action alone */
-function audienceOf({ to }: DeliverAction, receiver: string, { id }: HubConnection): Audience {
+function audienceOf({ to }: DeliverAction, receiver: string, { id }: BenchCaller): Audience {
   switch (to) {
     case 'caller':
       return { kind: 'client', id };
@@ -177,7 +179,7 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'co
   },
 };
 
-function streamsOf(context: BenchContext, caller: HubConnection): ConnectionStreams {
+function streamsOf(context: BenchContext, caller: BenchCaller): ConnectionStreams {
   const { streams } = caller;
   if (streams instanceof ConnectionStreams) return streams;
   return (caller.streams = new ConnectionStreams(caller, context.deliveries));
@@ -291,7 +293,7 @@ function refusalOf(message: HubMessage, method: BenchMethod): string | undefined
 }
 
 /** Runs an invocation and, when it carries an id, sends its completion once it is over. */
-export function invoke(context: BenchContext, caller: HubConnection, message: HubMessage): void {
+export function invoke(context: BenchContext, caller: BenchCaller, message: HubMessage): void {
   const { target, invocationId } = message;
   const { protocol } = caller;
   const method = benchMethod(message, context.contracts);
@@ -299,13 +301,15 @@ export function invoke(context: BenchContext, caller: HubConnection, message: Hu
   if (delivers) context.deliveries.messageArrived();
   const complete = (outcome: Outcome): void => {
     if (invocationId === undefined || outcome === 'streams') return;
+    const failed = (error: string): Buffer =>
+      protocol.errorFrame(invocationId, context.errorOf?.(message) ?? error);
     const completion =
       outcome === 'done'
         ? protocol.resultFrame(invocationId, null)
         : typeof outcome === 'string'
-          ? protocol.errorFrame(invocationId, errorTexts[outcome](method?.name ?? target))
+          ? failed(errorTexts[outcome](method?.name ?? target))
           : 'error' in outcome
-            ? protocol.errorFrame(invocationId, outcome.error)
+            ? failed(outcome.error)
             : protocol.resultFrame(invocationId, outcome.result);
     // Behind its delivery, which may be delayed.
     if (delivers) context.deliveries.send(caller, completion);

@@ -1,4 +1,4 @@
-import type { HubConnection, OpenStreams } from './hubConnection';
+import type { BenchCaller, OpenStreams } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
@@ -38,7 +38,7 @@ export class ConnectionStreams implements OpenStreams {
   private waitingBytes = 0;
 
   constructor(
-    private readonly connection: HubConnection,
+    private readonly connection: BenchCaller,
     private readonly deliveries: Deliveries,
   ) {}
 
@@ -218,7 +218,7 @@ class DownloadStream {
   private isOver = false;
 
   constructor(
-    private readonly connection: HubConnection,
+    private readonly connection: BenchCaller,
     private readonly deliveries: Deliveries,
     private readonly download: Download,
     private readonly ended: () => void,

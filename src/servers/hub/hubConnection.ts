@@ -274,3 +274,9 @@ export class HubConnection implements TransportOwner {
     else this.close(reason, true);
   }
 }
+
+/** Who calls a bench method, on whatever kind of connection; what is written to it is the answer. */
+export type BenchCaller = Pick<
+  HubConnection,
+  'id' | 'protocol' | 'streams' | 'write' | 'isBehind' | 'resumeReading'
+>;

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import type { BenchHubKnobs, HubCapacity } from './benchHubOptions';
-import type { HubConnection } from './hubConnection';
 
 export interface DeliveryCounts {
   deliveries: number;
@@ -8,9 +7,14 @@ export interface DeliveryCounts {
   duplicated: number;
 }
 
+/** Who gets deliveries, one after the other. */
+interface Receiver {
+  write(frame: Buffer): void;
+}
+
 interface Waiting {
   readonly dueMs: number;
-  readonly connection: HubConnection;
+  readonly connection: Receiver;
   readonly frame: Buffer;
 }
 
@@ -76,7 +80,7 @@ export class HubDeliveries {
     }, afterMs);
   }
 
-  deliver(connection: HubConnection, frame: Buffer): void {
+  deliver(connection: Receiver, frame: Buffer): void {
     const number = ++this.counts.deliveries;
     if (this.dropEvery > 0 && number % this.dropEvery === 0) {
       this.counts.dropped++;
@@ -96,7 +100,7 @@ export class HubDeliveries {
   }
 
   /** Sends behind everything that was delivered before: neither counted nor dropped, and no use of the capacity. */
-  send(connection: HubConnection, frame: Buffer): void {
+  send(connection: Receiver, frame: Buffer): void {
     const nowMs = this.isDirect ? 0 : performance.now();
     this.sendAt(nowMs, nowMs, connection, frame);
   }
@@ -110,7 +114,7 @@ export class HubDeliveries {
     return turnMs;
   }
 
-  private sendAt(turnMs: number, nowMs: number, connection: HubConnection, frame: Buffer): void {
+  private sendAt(turnMs: number, nowMs: number, connection: Receiver, frame: Buffer): void {
     if (this.isDirect) {
       connection.write(frame);
       return;

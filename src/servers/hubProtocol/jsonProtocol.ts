@@ -20,7 +20,8 @@ const letterN = 0x6e;
 
 const messageTail = Buffer.from('}\x1e');
 
-class JsonProtocol extends ServerProtocol {
+/** JSON as it is handed on, byte for byte; what stands around it differs between generations of SignalR. */
+export class JsonProtocol extends ServerProtocol {
   readonly name = 'json';
 
   messageEnd(_rest: ByteRest | undefined, data: Buffer, start: number): number | 'incomplete' {

@@ -122,6 +122,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
         url: 'http://127.0.0.1:5050/signalrbench',
         dispose: () => Promise.resolve(),
       }),
+    startClassicHub: () => Promise.reject(new Error('no classic hub in this test')),
     startWebPubSubEmulator: () =>
       Promise.resolve({
         connectionString: 'Endpoint=http://127.0.0.1:8080;AccessKey=k;Version=1.0;',

@@ -1,0 +1,521 @@
+/**
+ * The embedded hub as ASP.NET SignalR serves it: the bench methods below `/signalr`, over each transport. Source of what
+ * it answers: `PersistentConnection`, `HubDispatcher` and the transports of SignalR/SignalR.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { largestPayloadBytes } from '../../base/message';
+import {
+  answersPreflight,
+  ConnectionServer,
+  loopbackHost,
+  readBody,
+  refuse,
+  refuseUpgrade,
+  splitUrl,
+  type Refusal,
+  type Upgrade,
+} from '../http/loopbackServer';
+import { WebSocketTransport } from '../http/transports';
+import type { BenchHub } from '../hub/benchHub';
+import type { BenchHubOptions } from '../hub/benchHubOptions';
+import {
+  invoke,
+  type Audience,
+  type BenchContext,
+  type Change,
+  type Contracts,
+} from '../hub/benchMethods';
+import { ChatRooms } from '../hub/chatRooms';
+import { ConnectGate } from '../hub/connectGate';
+import { HubDeliveries } from '../hub/hubDeliveries';
+import { HubGroups } from '../hub/hubGroups';
+import { HubTokens } from '../hub/hubTokens';
+import type { FrameSource } from '../hubProtocol/protocols';
+import { ClassicCaller, ClassicConnection, type ClassicHost } from './classicConnection';
+import {
+  classicHubName,
+  classicProtocol,
+  readClassicMessage,
+  type ClassicMessage,
+} from './classicProtocol';
+import {
+  clientOf,
+  groupsTokenOf,
+  hubsAskedFor,
+  isRefusal,
+  negotiated,
+  saysStart,
+  shownGroups,
+  type ClassicClient,
+} from './classicRequests';
+import { ClassicTokens } from './classicTokens';
+import {
+  EventsTransport,
+  jsonType,
+  PollAnswer,
+  SocketTransport,
+  type ClassicTransport,
+} from './classicTransports';
+
+/** Of the largest payload of scenarios, with room for what is around it. */
+const longestBytes = largestPayloadBytes + 1024 * 1024;
+const mostConnections = 100_000;
+/** Messages that are kept for clients which may come back, of all connections together. */
+const mostKeptBytes = 128 * 1024 * 1024;
+/** Calls that wait while the hub is held. */
+const mostHeld = 10_000;
+/** Connections that the hub has closed on purpose and remembers. */
+const mostClosed = 10_000;
+const endpoint = '/signalr/';
+const notFound: Refusal = {
+  status: 404,
+  text: 'This hub speaks the protocol of ASP.NET SignalR, below /signalr. For a scenario that is connectionType: AspNet; a hub of ASP.NET Core is served without --classic.',
+};
+const full: Refusal = {
+  status: 503,
+  text: `There are ${mostConnections} connections already.`,
+  headers: { 'Retry-After': '1' },
+};
+
+const wrongMethod: Refusal = {
+  status: 405,
+  text: 'This method is not served here.',
+  headers: { Allow: 'GET, POST' },
+};
+const noSocket: Refusal = { status: 400, text: 'Not a valid web socket request.' };
+const ended = 'This connection has ended.';
+const badCall: Refusal = {
+  status: 500,
+  text: `A send has to be a call of the hub ${classicHubName}: {"H":…,"M":…,"A":[…],"I":…}.`,
+};
+
+class RunningClassicHub
+  extends ConnectionServer<ClassicConnection>
+  implements BenchHub, BenchContext, ClassicHost
+{
+  readonly contracts: Contracts;
+  readonly maxUnreadBytes: number;
+  readonly keepAliveMs: number;
+  readonly pollTimeoutMs: number;
+  readonly disconnectTimeoutMs: number;
+  readonly deliveries: HubDeliveries;
+  readonly chat = new ChatRooms();
+  url = '';
+  private readonly maxPostBytes: number;
+  private readonly connections = new Map<string, ClassicConnection>();
+  private readonly closed = new Map<string, string>();
+  private readonly groups = new HubGroups<ClassicConnection>();
+  private readonly tokens = new ClassicTokens();
+  private readonly tokenCheck: HubTokens | undefined;
+  private readonly gate: ConnectGate;
+  private readonly cursorPrefix = `d-${randomBytes(4).toString('hex').toUpperCase()}-`;
+  private news: ClassicConnection[] = [];
+  private held: (() => void)[] = [];
+  private openCount = 0;
+  private invocations = 0;
+  private keptBytes = 0;
+  private lostCount = 0;
+
+  constructor(private readonly options: BenchHubOptions) {
+    super(options.maxMessageBytes ?? longestBytes);
+    this.contracts = options.dialect ?? 'both';
+    this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
+    // A JSON text grows to three times its size in a form.
+    this.maxPostBytes = options.maxPostBytes ?? 3 * longestBytes;
+    // Source of the times: `DefaultConfigurationManager`.
+    this.keepAliveMs = options.keepAliveMs ?? 10_000;
+    this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
+    this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
+    this.deliveries = new HubDeliveries(options, this);
+    this.gate = new ConnectGate(options);
+    this.tokenCheck = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
+  }
+
+  get users(): ReadonlySet<string> {
+    return this.tokenCheck?.users ?? new Set();
+  }
+
+  get connectionCount(): number {
+    return this.connections.size;
+  }
+
+  get counts(): BenchHub['counts'] {
+    return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
+  }
+
+  /** Messages that were dropped because their client was too far behind. */
+  get lostMessages(): number {
+    return this.lostCount;
+  }
+
+  get isHeld(): boolean {
+    return this.deliveries.isHeld;
+  }
+
+  onHold(): void {
+    for (const connection of this.all) connection.pauseReading();
+  }
+
+  onRelease(): void {
+    if (this.isHeld) return;
+    for (const connection of this.all) connection.resumeReading();
+    const { held } = this;
+    this.held = [];
+    for (const call of held) call();
+  }
+
+  override async listen(port?: number): Promise<void> {
+    await super.listen(port);
+    this.url = `http://${loopbackHost}:${this.port}/${classicHubName.toLowerCase()}`;
+  }
+
+  hasNews(connection: ClassicConnection): void {
+    // Messages of one turn leave in one envelope.
+    if (this.news.push(connection) === 1) process.nextTick(() => this.flushNews());
+  }
+
+  kept(connection: ClassicConnection, addedBytes: number): boolean {
+    this.keptBytes += addedBytes;
+    return this.keptBytes > mostKeptBytes && connection.keptBytes > mostKeptBytes / this.all.size;
+  }
+
+  lost(): void {
+    this.lostCount++;
+  }
+
+  groupsToken(connection: ClassicConnection): string {
+    const { id, version, groups = [] } = connection;
+    return groupsTokenOf(id, { version, names: [...groups] }, this.tokens);
+  }
+
+  closing(connection: ClassicConnection): void {
+    this.connections.delete(connection.id);
+    this.groups.leaveAll(connection);
+  }
+
+  gone(connection: ClassicConnection): void {
+    this.remove(connection);
+  }
+
+  send(_caller: ClassicCaller, frames: FrameSource, audience: Audience): boolean {
+    const frame = frames.in(classicProtocol.name);
+    if (frame === undefined) return false;
+    for (const receiver of this.receiversOf(audience)) this.deliveries.deliver(receiver, frame);
+    return true;
+  }
+
+  call({ connection }: ClassicCaller, frame: Buffer, isDelivery: boolean): void {
+    if (isDelivery) this.deliveries.deliver(connection, frame);
+    else connection.write(frame);
+  }
+
+  changeGroup({ connection }: ClassicCaller, group: string, change: Change): boolean {
+    const isIn = connection.groups?.has(group) ?? false;
+    if (isIn === (change === 'join')) return true;
+    if (change === 'leave') this.groups.leave(connection, group);
+    else if (!this.groups.join(connection, group)) return false;
+    connection.groupsChanged();
+    return true;
+  }
+
+  errorOf({ hub, target }: ClassicMessage): string {
+    return `There was an error invoking Hub method '${hub}.${target}'.`;
+  }
+
+  private *receiversOf(audience: Audience): Iterable<ClassicConnection> {
+    if (audience.kind === 'group') {
+      yield* this.groups.membersOf(audience.name);
+    } else if (audience.kind === 'client') {
+      const receiver = this.connections.get(audience.id);
+      if (receiver?.isOnHub === true) yield receiver;
+    } else {
+      for (const receiver of this.connections.values()) if (receiver.isOnHub) yield receiver;
+    }
+  }
+
+  private flushNews(): void {
+    const { news } = this;
+    this.news = [];
+    for (const connection of news) connection.flush();
+  }
+
+  protected answer(request: IncomingMessage, response: ServerResponse): void {
+    if (answersPreflight(request, response)) return;
+    const { path, query } = splitUrl(request);
+    const { method } = request;
+    const command = commandOf(path);
+    const refusal =
+      command === undefined
+        ? notFound
+        : method === 'GET' || method === 'POST'
+          ? this.tokenCheck?.refusal(request)
+          : wrongMethod;
+    if (refusal !== undefined) refuse(response, refusal);
+    else if (command === 'negotiate') this.negotiate(request, response, query);
+    else if (command === 'ping') answerText(response, '{ "Response": "pong" }');
+    else this.answerClient(command!, query, request, response);
+  }
+
+  private negotiate(
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: URLSearchParams,
+  ): void {
+    const asked = hubsAskedFor(query);
+    const refusal = isRefusal(asked) ? asked : this.gate.refusal(request);
+    if (refusal === undefined)
+      answerText(response, JSON.stringify(negotiated(query, randomUUID(), this.tokens, this)));
+    else refuse(response, refusal);
+  }
+
+  private answerClient(
+    command: Command,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const client = clientOf(query, this.tokens);
+    if (isRefusal(client)) {
+      refuse(response, client);
+      return;
+    }
+    const connection = this.connections.get(client.connectionId);
+    switch (command) {
+      case 'start':
+        if (connection !== undefined) this.started(connection);
+        answerText(response, '{ "Response": "started" }');
+        break;
+      case 'abort':
+        connection?.remove();
+        response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 0 }).end();
+        break;
+      default:
+        if (client.transport === 'webSockets') refuse(response, noSocket);
+        else
+          this.withForm(request, response, (form) => {
+            if (command === 'send')
+              this.sent(client, form.get('data') ?? query.get('data'), response);
+            else this.receive(client, command, query, form, response);
+          });
+    }
+  }
+
+  private withForm(
+    request: IncomingMessage,
+    response: ServerResponse,
+    take: (form: URLSearchParams) => void,
+  ): void {
+    if (request.method === 'GET') {
+      take(new URLSearchParams());
+      return;
+    }
+    const text = `A form has at most ${this.maxPostBytes} bytes.`;
+    readBody(
+      request,
+      response,
+      this.maxPostBytes,
+      (body) => take(new URLSearchParams(body.toString('utf8'))),
+      () => refuse(response, { status: 413, text, headers: { Connection: 'close' } }),
+    );
+  }
+
+  /** One call over HTTP, whose answer is that of the request. */
+  private sent(client: ClassicClient, data: string | null, response: ServerResponse): void {
+    const connection = this.connections.get(client.connectionId);
+    if (connection === undefined) {
+      refuse(response, { status: 400, text: this.closed.get(client.connectionId) ?? ended });
+      return;
+    }
+    const caller = new ClassicCaller(connection, (answer) => answerText(response, answer));
+    if (!this.received(caller, Buffer.from(data ?? '', 'utf8'))) refuse(response, badCall);
+  }
+
+  private receive(
+    client: ClassicClient,
+    command: Command,
+    query: URLSearchParams,
+    form: URLSearchParams,
+    response: ServerResponse,
+  ): void {
+    const closed = this.closed.get(client.connectionId);
+    if (closed !== undefined) {
+      // Its client reads what comes over the transport, not a status.
+      answerText(response, JSON.stringify({ E: closed }));
+      return;
+    }
+    if (this.isFullFor(client)) {
+      refuse(response, full);
+      return;
+    }
+    const isStream = client.transport === 'serverSentEvents';
+    const transport = isStream ? new EventsTransport(response) : new PollAnswer(response);
+    const shown = new URLSearchParams([...query, ...form]);
+    const connection = this.attach(client, command, shown, transport);
+    response.on('drain', () => connection.drained());
+    response.on('close', () => connection.lostTransport(transport));
+  }
+
+  protected upgrade({ request, socket, head }: Upgrade): void {
+    const { path, query } = splitUrl(request);
+    const command = commandOf(path);
+    const isConnect = command === 'connect' || command === 'reconnect';
+    const client = clientOf(query, this.tokens);
+    const refusal =
+      (isConnect ? this.tokenCheck?.refusal(request) : notFound) ??
+      (isRefusal(client) ? client : this.refusalOf(client));
+    if (refusal !== undefined || isRefusal(client)) {
+      refuseUpgrade(socket, refusal ?? notFound);
+      return;
+    }
+    this.sockets.handleUpgrade(request, socket, head, (accepted) => {
+      const webSocket = new WebSocketTransport(accepted, socket);
+      const transport = new SocketTransport(webSocket);
+      const connection = this.attach(client, command!, query, transport);
+      const caller = new ClassicCaller(connection, (answer) =>
+        connection.answer(transport, answer),
+      );
+      webSocket.attach({
+        // What is no call of this hub gets no answer, as from the official server; nor do bytes.
+        arrived: (data, isBinary) => !isBinary && this.received(caller, data),
+        hasRoom: () => transport.unreadBytes <= this.maxUnreadBytes,
+        gone: () => connection.lostTransport(transport),
+      });
+      webSocket.onDrain(() => connection.drained());
+    });
+  }
+
+  private refusalOf(client: ClassicClient): Refusal | undefined {
+    if (client.transport !== 'webSockets') return noSocket;
+    const closed = this.closed.get(client.connectionId);
+    if (closed !== undefined) return { status: 400, text: closed };
+    return this.isFullFor(client) ? full : undefined;
+  }
+
+  private isFullFor({ connectionId }: ClassicClient): boolean {
+    return this.connections.size >= mostConnections && !this.connections.has(connectionId);
+  }
+
+  private attach(
+    { connectionId, isOnHub }: ClassicClient,
+    command: Command,
+    shown: URLSearchParams,
+    transport: ClassicTransport,
+  ): ClassicConnection {
+    const connection = this.connections.get(connectionId) ?? this.open(connectionId, isOnHub);
+    if (command === 'connect') {
+      connection.connect(transport);
+      if (!saysStart(shown)) this.started(connection);
+      return connection;
+    }
+    const messageId = shown.get('messageId') ?? undefined;
+    const { version, names } = shownGroups(shown.get('groupsToken'), connectionId, this.tokens);
+    if (!connection.showsGroups(version, messageId)) {
+      this.groups.leaveAll(connection);
+      for (const name of names) this.groups.join(connection, name);
+    }
+    connection.goOn(transport, messageId);
+    return connection;
+  }
+
+  /** A client may come with a token of this server that it has forgotten, too. */
+  private open(connectionId: string, isOnHub: boolean): ClassicConnection {
+    const cursorHead = `${this.cursorPrefix}${lettersOf(this.openCount++)},`;
+    const connection = new ClassicConnection(connectionId, isOnHub, cursorHead, this);
+    this.connections.set(connectionId, connection);
+    this.add(connection);
+    return connection;
+  }
+
+  private started(connection: ClassicConnection): void {
+    if (connection.isStarted) return;
+    connection.isStarted = true;
+    if (this.contracts !== 'measure')
+      connection.write(classicProtocol.callbackFrame('OnConnected', connection.id));
+  }
+
+  /** @returns false for what is no call of this hub */
+  private received(caller: ClassicCaller, data: Buffer): boolean {
+    const message = readClassicMessage(data);
+    if (message?.hub.toLowerCase() !== classicHubName.toLowerCase()) return false;
+    if (!this.isHeld) this.invoked(caller, message);
+    else if (this.held.length < mostHeld) this.held.push(() => this.invoked(caller, message));
+    else return false;
+    return true;
+  }
+
+  private invoked(caller: ClassicCaller, message: ClassicMessage): void {
+    this.invocations++;
+    const { connection } = caller;
+    connection.invocations++;
+    invoke(this, caller, message);
+    const { closeAfter = 0 } = this.options;
+    if (closeAfter > 0 && connection.invocations >= closeAfter)
+      this.close(connection, `Closed on purpose after ${closeAfter} invocations (--close-after).`);
+  }
+
+  /** Ends a connection for good: its client is told why, and does not come back. */
+  private close(connection: ClassicConnection, reason: string): void {
+    this.closed.set(connection.id, reason);
+    if (this.closed.size > mostClosed) this.closed.delete(this.closed.keys().next().value!);
+    connection.remove(JSON.stringify({ E: reason }));
+  }
+
+  protected tick(): void {
+    if (this.isHeld) return;
+    for (const connection of this.all) connection.tick(this.tickMs);
+  }
+
+  protected sayGoodbye(): void {
+    this.deliveries.dispose();
+    this.held = [];
+    for (const connection of this.all) connection.sayGoodbye();
+  }
+}
+
+const commands = [
+  'negotiate',
+  'ping',
+  'connect',
+  'start',
+  'poll',
+  'send',
+  'reconnect',
+  'abort',
+] as const;
+type Command = (typeof commands)[number];
+
+const commandOf = (path: string): Command | undefined =>
+  path.startsWith(endpoint)
+    ? commands.find((command) => command === path.slice(endpoint.length))
+    : undefined;
+
+/** Of a number, 26 of them. */
+const lettersOf = (number: number): string =>
+  (number < 26 ? '' : lettersOf(Math.floor(number / 26) - 1)) +
+  String.fromCharCode(65 + (number % 26));
+
+function answerText(response: ServerResponse, body: string | Buffer): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(200, {
+    'Content-Type': jsonType,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(body);
+}
+
+/**
+ * Starts the bench hub as ASP.NET SignalR serves it, on loopback and in this process; `options` are those of
+ * {@link startBenchHub}, apart from `path` and `handshakeTimeoutMs`, which mean nothing here. Its `url` ends in the name
+ * of the hub: a client splits it at the last `/` and appends `/signalr` to what is before it. Connections count until
+ * they abort, or for the disconnect timeout after their transport has ended.
+ * @throws ExpectedError `port-taken` or `port-refused`
+ */
+export async function startClassicHub(options: BenchHubOptions = {}): Promise<ClassicBenchHub> {
+  const hub = new RunningClassicHub(options);
+  await hub.listen(options.port);
+  return hub;
+}
+
+export type ClassicBenchHub = BenchHub & Pick<RunningClassicHub, 'lostMessages'>;

@@ -1,0 +1,149 @@
+/** What requests to a hub of ASP.NET SignalR carry in their query or form, and what is refused of them. */
+import { objectIn } from '../../wire/message/jsonScan';
+import type { Refusal } from '../http/loopbackServer';
+import { classicHubName } from './classicProtocol';
+import type { ClassicTokens } from './classicTokens';
+
+export const classicTransports = ['webSockets', 'serverSentEvents', 'longPolling'] as const;
+export type ClassicTransportName = (typeof classicTransports)[number];
+
+/** Who asks, once it may. */
+export interface ClassicClient {
+  readonly connectionId: string;
+  /** It names the hub, so it gets what the hub sends. */
+  readonly isOnHub: boolean;
+  readonly transport: ClassicTransportName;
+}
+
+const noJsonp: Refusal = {
+  status: 403,
+  text: 'JSONP is not served here, as by default in ASP.NET SignalR. A page of this machine may ask across origins without it.',
+};
+const noTransport: Refusal = { status: 400, text: 'Protocol error: Unknown transport.' };
+const noToken: Refusal = { status: 400, text: 'Protocol error: Missing connection token.' };
+const wrongToken: Refusal = {
+  status: 400,
+  text: 'The ConnectionId is in the incorrect format.',
+};
+const badData: Refusal = {
+  status: 500,
+  text: 'connectionData has to be a JSON list of hubs by their names, each once.',
+};
+
+const longestData = 4096;
+
+/** Whether `connectionData` names the hub; without any hub, a connection gets no message of one. */
+export function hubsAskedFor(query: URLSearchParams): { isOnHub: boolean } | Refusal {
+  if (query.has('callback')) return noJsonp;
+  const data = query.get('connectionData') ?? '';
+  if (data === '') return { isOnHub: false };
+  const names = data.length > longestData ? undefined : hubNamesIn(data);
+  if (names === undefined || new Set(names).size < names.length) return badData;
+  const unknown = names.find((name) => name !== classicHubName.toLowerCase());
+  // The official server throws here, too.
+  if (unknown !== undefined)
+    return { status: 500, text: `'${unknown.slice(0, 64)}' Hub could not be resolved.` };
+  return { isOnHub: names.length > 0 };
+}
+
+function hubNamesIn(data: string): string[] | undefined {
+  const hubs = objectIn(`{"hubs":${data}}`)?.['hubs'];
+  if (!Array.isArray(hubs)) return undefined;
+  const names = hubs.map((hub: unknown) => {
+    const entries = typeof hub === 'object' && hub !== null ? Object.entries(hub) : [];
+    const name: unknown = entries.find(([key]) => key.toLowerCase() === 'name')?.[1];
+    return typeof name === 'string' ? name.toLowerCase() : '';
+  });
+  return names.includes('') ? undefined : names;
+}
+
+export const isRefusal = (answer: object): answer is Refusal => 'status' in answer;
+
+export function clientOf(query: URLSearchParams, tokens: ClassicTokens): ClassicClient | Refusal {
+  const asked = hubsAskedFor(query);
+  if (isRefusal(asked)) return asked;
+  const wanted = query.get('transport')?.toLowerCase();
+  const transport = classicTransports.find((name) => name.toLowerCase() === wanted);
+  if (transport === undefined) return noTransport;
+  const token = query.get('connectionToken') ?? '';
+  if (token === '') return noToken;
+  const connectionId = tokens.unprotect('connection', token)?.split(':', 1)[0];
+  return connectionId === undefined ? wrongToken : { ...asked, connectionId, transport };
+}
+
+/** Source: `ProtocolResolver`. */
+const oldest = [1, 2];
+const newest = [2, 0];
+const withStart = [1, 4];
+
+const isBefore = ([a = 0, b = 0]: readonly number[], [c = 0, d = 0]: readonly number[]): boolean =>
+  a < c || (a === c && b < d);
+
+/** The version that client and server have in common. */
+function versionOf(query: URLSearchParams): readonly number[] {
+  const asked = /^([0-9]{1,9})\.([0-9]{1,9})$/.exec(query.get('clientProtocol') ?? '');
+  const version = asked === null ? oldest : asked.slice(1).map(Number);
+  if (isBefore(version, oldest)) return oldest;
+  return isBefore(newest, version) ? newest : version;
+}
+
+/** Whether its client says by itself that it has started. */
+export const saysStart = (query: URLSearchParams): boolean =>
+  !isBefore(versionOf(query), withStart);
+
+export interface ClassicTimes {
+  readonly keepAliveMs: number;
+  readonly pollTimeoutMs: number;
+  readonly disconnectTimeoutMs: number;
+}
+
+export function negotiated(
+  query: URLSearchParams,
+  connectionId: string,
+  tokens: ClassicTokens,
+  times: ClassicTimes,
+): object {
+  return {
+    Url: '/signalr',
+    ConnectionToken: tokens.protect('connection', `${connectionId}:`),
+    ConnectionId: connectionId,
+    // Two keep-alives may be missed (`MissedTimeoutsBeforeClientReconnect`).
+    KeepAliveTimeout: (2 * times.keepAliveMs) / 1000,
+    DisconnectTimeout: times.disconnectTimeoutMs / 1000,
+    ConnectionTimeout: times.pollTimeoutMs / 1000,
+    TryWebSockets: true,
+    ProtocolVersion: versionOf(query).join('.'),
+    TransportConnectTimeout: 5,
+    LongPollDelay: 0,
+  };
+}
+
+export interface ShownGroups {
+  readonly version: number;
+  readonly names: readonly string[];
+}
+
+const noGroups: ShownGroups = { version: 0, names: [] };
+
+/** The groups of a token; none for one that was not made for this connection. */
+export function shownGroups(
+  token: string | null,
+  connectionId: string,
+  tokens: ClassicTokens,
+): ShownGroups {
+  const text = token === null ? undefined : tokens.unprotect('groups', token);
+  const parts = /^([^:]*):([0-9]+):(.*)$/s.exec(text ?? '');
+  if (parts?.[1] !== connectionId) return noGroups;
+  const prefix = `${classicHubName}.`;
+  const names = (JSON.parse(parts[3]!) as string[]).map((name) => name.slice(prefix.length));
+  return { version: Number(parts[2]), names };
+}
+
+export const groupsTokenOf = (
+  connectionId: string,
+  { version, names }: ShownGroups,
+  tokens: ClassicTokens,
+): string => {
+  const qualified = names.map((name) => `${classicHubName}.${name}`);
+  return tokens.protect('groups', `${connectionId}:${version}:${JSON.stringify(qualified)}`);
+};

@@ -1,0 +1,76 @@
+import * as assert from 'node:assert/strict';
+import { startClassicHub, type ClassicBenchHub } from '../../../../src/servers/classic/classicHub';
+import { ClassicPeer, negotiate } from '../../../fakes/classicPeer';
+
+describe('the hub of ASP.NET SignalR', () => {
+  let hub: ClassicBenchHub;
+  beforeEach(async () => (hub = await startClassicHub()));
+  afterEach(() => hub.dispose());
+
+  it('greets, answers calls, and lets go who aborts', async () => {
+    const peer = await ClassicPeer.start(hub.url);
+    const id = peer.negotiated.ConnectionId;
+    assert.deepEqual(peer.calls('OnConnected'), [[id]]);
+    assert.deepEqual(await peer.invoke('getconnectionid'), { R: id, I: '0' });
+    const payload = { 'payload.MessageBlob': 'x', 'payload.Timestamp': '1' };
+    assert.deepEqual(await peer.invoke('Echo', payload), { I: '1' });
+    assert.deepEqual(peer.calls('RecordLatency'), [[payload]]);
+    assert.equal(hub.connectionCount, 1);
+    await peer.command('abort');
+    await assert.rejects(
+      peer.until(() => false),
+      /closed/,
+    );
+    assert.equal(hub.connectionCount, 0);
+  });
+
+  it('sends to groups, to everyone and to one client', async () => {
+    const [first, second] = [await ClassicPeer.start(hub.url), await ClassicPeer.start(hub.url)];
+    await first.invoke('JoinGroup', 'a');
+    assert.deepEqual(first.calls('JoinGroup'), [[]]);
+    const toGroup = { 'information.GroupName': 'a', n: 1 };
+    const toFirst = { 'information.ConnectionId': first.negotiated.ConnectionId, n: 2 };
+    await second.invoke('SendToGroup', toGroup);
+    await second.invoke('SendToClient', toFirst);
+    await second.invoke('Broadcast', { n: 3 });
+    await first.invoke('LeaveGroup', 'a');
+    await second.invoke('SendToGroup', toGroup);
+    await first.invoke('ConnectionId');
+    assert.deepEqual(first.calls('RecordLatency'), [[toGroup], [toFirst], [{ n: 3 }]]);
+    assert.deepEqual(second.calls('RecordLatency'), [[{ n: 3 }]]);
+    assert.equal(hub.counts.deliveries, 4);
+  });
+
+  it('says that a call failed in the words of its server', async () => {
+    const peer = await ClassicPeer.start(hub.url);
+    const failed = (name: string): string =>
+      `There was an error invoking Hub method 'signalrbench.${name}'.`;
+    assert.deepEqual(await peer.invoke('Nope'), { I: '0', E: failed('Nope') });
+    assert.deepEqual(await peer.invoke('Echo', 5), { I: '1', E: failed('Echo') });
+    assert.deepEqual(await peer.invoke('Echo'), { I: '2', E: failed('Echo') });
+  });
+
+  it('sends again what a lost connection has missed', async () => {
+    const [lost, other] = [await ClassicPeer.start(hub.url), await ClassicPeer.start(hub.url)];
+    await lost.invoke('JoinGroup', 'a');
+    await lost.lose();
+    await other.invoke('SendToGroup', { 'information.GroupName': 'a', n: 1 });
+    await other.invoke('Broadcast', { n: 2 });
+    const again = await ClassicPeer.open(hub.url, lost);
+    await again.until(({ M }) => M !== undefined);
+    assert.deepEqual(again.calls('RecordLatency'), [
+      [{ 'information.GroupName': 'a', n: 1 }],
+      [{ n: 2 }],
+    ]);
+  });
+
+  it('has versions of the protocol within its bounds', async () => {
+    const versionFor = async (clientProtocol: string): Promise<unknown> =>
+      ((await negotiate(hub.url, { clientProtocol })) as { ProtocolVersion?: string })
+        .ProtocolVersion;
+    assert.deepEqual(
+      [await versionFor('1.5'), await versionFor('2.1'), await versionFor('1.0')],
+      ['1.5', '2.0', '1.2'],
+    );
+  });
+});
