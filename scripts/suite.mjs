@@ -31,6 +31,8 @@ export const suites = [
   { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
   // One process: each further one would load the whole product again. It begins while the others still prepare.
   { name: 'unit', needs: [], retries: 0, yields: true },
+  // A minute of what is left; more by `npm run fuzz`.
+  { name: 'fuzz', needs: [], retries: 0, yields: true },
   {
     name: 'vscode',
     needs: ['bundles', 'vscodeHost', 'natsServer'],

@@ -2,6 +2,8 @@
 export interface BufferWork {
   /** Buffers with bytes of their own that were made. */
   made: number;
+  /** Bytes of the longest of them. */
+  longest: number;
   /** Bytes that were copied into others. */
   copied: number;
   /** Bytes that were looked at in search of others. */
@@ -13,7 +15,7 @@ const makers: readonly Maker[] = ['from', 'concat', 'alloc', 'allocUnsafe', 'all
 
 /** Counts the work with buffers of something that takes no time of others: work grows as time does. */
 export function bufferWork(run: () => void): BufferWork {
-  const work: BufferWork = { made: 0, copied: 0, searched: 0 };
+  const work: BufferWork = { made: 0, longest: 0, copied: 0, searched: 0 };
   const statics = Buffer as unknown as Record<Maker, (...args: unknown[]) => Buffer>;
   const prototype = Buffer.prototype as Buffer;
   // eslint-disable-next-line @typescript-eslint/unbound-method -- put back as they were
@@ -23,6 +25,7 @@ export function bufferWork(run: () => void): BufferWork {
     statics[name] = (...args) => {
       const made = before[at]!.apply(Buffer, args);
       work.made += 1;
+      work.longest = Math.max(work.longest, made.length);
       if (name === 'from' || name === 'concat') work.copied += made.length;
       return made;
     };

@@ -75,7 +75,11 @@ export function startPanelSession(
       const { type } = (message ?? {}) as { type?: unknown };
       const isKnown = typeof type === 'string' && Object.hasOwn(orders, type);
       if (isKnown) orders[type as FromPanel['type']]();
-      else log(`The panel sent a message that is not understood: ${String(type).slice(0, 100)}`);
+      else {
+        // An object may have a text form that throws.
+        const shown = typeof type === 'string' ? type.slice(0, 100) : typeof type;
+        log(`The panel sent a message that is not understood: ${shown}`);
+      }
     }),
     port.onVisibility((visible) => {
       if (!visible) ready = false;

@@ -83,8 +83,9 @@ class LogReader {
 
   line(text: string): void {
     const found = line.exec(text.trimEnd());
-    if (found === null) return;
-    const atMs = Date.parse(found[1]!);
+    const atMs = Date.parse(found?.[1] ?? '');
+    // Something that only looks like a time is no line of a log either.
+    if (found === null || Number.isNaN(atMs)) return;
     const message = found[2]!;
     const asked = negotiation.exec(message);
     if (asked !== null && !asked[1]!.includes('/client/negotiate'))

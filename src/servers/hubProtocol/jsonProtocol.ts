@@ -109,7 +109,8 @@ function readMember(message: HubMessage, key: string, start: number, end: number
   const { bytes } = message;
   switch (key) {
     case 'type':
-      message.type = Number(bytes.toString('latin1', start, Math.min(end, start + 16)));
+      // A longer one is none, whatever its beginning says.
+      message.type = end - start > 16 ? NaN : Number(bytes.toString('latin1', start, end));
       return Number.isInteger(message.type);
     case 'target':
       message.target = nameAt(bytes, start, end) ?? '';

@@ -36,12 +36,14 @@ export class FrameError extends Error {
  */
 const checkedFirst = 8;
 const checkedEvery = 16;
+/** Room that a frame gets because it says how long it is; beyond, the room is at most twice what has come. */
+export const trustedBytes = 65_536;
 /** Fragments of one message; empty ones would never meet the limit on bytes. */
 const maximumFragments = 65_536;
 
 /** Reads the frames of one server, however the chunks are cut; only what is incomplete is copied. */
 export class FrameReader {
-  /** A frame that is not complete yet: bytes so far, and room for all of it once its length is known. */
+  /** A frame that is not complete yet: bytes so far, and room for more. */
   private partial: Buffer | undefined;
   private partialLength = 0;
   private fragments: ByteRest | undefined;
@@ -102,16 +104,18 @@ export class FrameReader {
         closeCodes.tooLarge,
       );
     }
-    if ((first & 0x08) !== 0 && (length > 125 || (first & 0x80) === 0)) {
+    // Whatever length stands behind 126 or 127 (RFC 6455, 5.5).
+    if ((first & 0x08) !== 0 && ((second & 0x7f) > 125 || (first & 0x80) === 0)) {
       throw new FrameError('a control frame is too long or fragmented');
     }
     return at + header + length;
   }
 
   private keep(chunk: Buffer, at: number, end: number, frameEnd: number | undefined): void {
-    this.partial = Buffer.allocUnsafe(frameEnd === undefined ? 10 : frameEnd - at);
+    const length = end - at;
+    this.partial = Buffer.allocUnsafe(frameEnd === undefined ? 10 : roomFor(length, frameEnd - at));
     chunk.copy(this.partial, 0, at, end);
-    this.partialLength = end - at;
+    this.partialLength = length;
   }
 
   /** Adds the chunk to the kept frame and delivers that when it is whole; returns what was used up to. */
@@ -124,11 +128,13 @@ export class FrameReader {
       frameEnd = this.frameEnd(partial, 0, this.partialLength);
     }
     if (frameEnd === undefined) return at;
-    if (partial.length < frameEnd) {
-      partial = Buffer.concat([partial.subarray(0, this.partialLength)], frameEnd);
-      this.partial = partial;
-    }
     const used = Math.min(frameEnd - this.partialLength, end - at);
+    const wanted = this.partialLength + used;
+    if (partial.length < wanted) {
+      const larger = Buffer.allocUnsafe(roomFor(wanted, frameEnd));
+      partial.copy(larger, 0, 0, this.partialLength);
+      this.partial = partial = larger;
+    }
     chunk.copy(partial, this.partialLength, at, at + used);
     this.partialLength += used;
     if (this.partialLength === frameEnd) {
@@ -205,6 +211,10 @@ export class FrameReader {
     listener.onMessage(whole, 0, whole.length, this.fragmentsFrameBytes);
   }
 }
+
+/** Room for a frame of `claimed` bytes of which `length` have come. */
+const roomFor = (length: number, claimed: number): number =>
+  Math.min(claimed, Math.max(trustedBytes, 2 * length));
 
 function checkText(buffer: Buffer, start: number, end: number): void {
   if (!isUtf8(buffer.subarray(start, end)))

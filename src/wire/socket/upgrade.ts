@@ -57,14 +57,17 @@ function linesOf(headers: readonly string[]): string[] {
   return headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : []));
 }
 
-/** Judges the head of the answer, up to the empty line. @throws ConnectFailure when it is no acceptance */
+/**
+ * Judges the head of the answer, up to the empty line; a line may end with LF alone (RFC 9112, 2.2).
+ * @throws ConnectFailure when it is no acceptance
+ */
 export function checkUpgradeAnswer(
   head: string,
   accept: string,
   url: URL,
   subprotocol?: string,
 ): void {
-  const [statusLine = '', ...headerLines] = head.split('\r\n');
+  const [statusLine = '', ...headerLines] = head.split(/\r?\n/);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1]);
   if (Number.isNaN(status))
     throw new ConnectFailure('protocol', `upgrade: ${shownUrl(url.href)} does not speak HTTP`);

@@ -4,8 +4,10 @@ import { opcode } from '../../../../src/wire/socket/frame';
 import {
   FrameError,
   FrameReader,
+  trustedBytes,
   type FrameListener,
 } from '../../../../src/wire/socket/frameReader';
+import { bufferWork } from '../../../fakes/bufferWork';
 import { serverFrame } from '../../../fakes/frames';
 
 /** Copies everything it gets. */
@@ -158,6 +160,24 @@ describe('FrameReader', () => {
     feed(new FrameReader(100_000), bytes, [1], reported);
     assert.deepEqual(reported.events, readAll(bytes));
     assert.equal(reported.events.length, 3);
+  });
+
+  it('has room for what has come, not for what a frame claims, and copies each byte a few times at most', () => {
+    const claimed = 1024 * 1024 * 1024;
+    const head = Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
+    head.writeUInt32BE(claimed, 6);
+    const reader = new FrameReader(2 * claimed);
+    const reported = new Recording();
+    const pieces = 64;
+    const piece = Buffer.alloc(16 * 1024, 7);
+    const work = bufferWork(() => {
+      reader.read(head, 0, head.length, reported);
+      for (let count = 0; count < pieces; count++) reader.read(piece, 0, piece.length, reported);
+    });
+    const came = head.length + pieces * piece.length;
+    assert.ok(work.longest <= Math.max(trustedBytes, 2 * came), String(work.longest));
+    assert.ok(work.copied <= 3 * came, String(work.copied));
+    assert.deepEqual(reported.events, []);
   });
 
   it('reports only the newest ping of a read, wherever it was cut', () => {

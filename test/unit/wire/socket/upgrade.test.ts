@@ -111,6 +111,12 @@ describe('an upgrade answer', () => {
       'upgrade',
       /not offered/,
     ],
+    [
+      'an extension behind a line feed',
+      [...good, 'X: a\nSec-WebSocket-Extensions: permessage-deflate'],
+      'upgrade',
+      /not offered/,
+    ],
     ['a subprotocol', [...good, 'Sec-WebSocket-Protocol: json'], 'upgrade', /not offered/],
   ];
   for (const [name, lines, errorClass, message] of table) {

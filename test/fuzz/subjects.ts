@@ -1,0 +1,37 @@
+import type { Subject } from './subject';
+import { negotiation, serverSentEvents, upgradeAnswers } from './subjects/clientAnswers';
+import {
+  pubSubRestCalls,
+  signalrRestCalls,
+  upstreamAnswers,
+  upstreamEvents,
+} from './subjects/emulators';
+import { counters, imports, recordings, results, scenarios } from './subjects/files';
+import { frames } from './subjects/frames';
+import { hubJson, hubMessagePack } from './subjects/hubMessages';
+import { panelMessages } from './subjects/panels';
+import { filters, pubSubJson, pubSubProtobuf, serviceProtocol } from './subjects/services';
+
+/** Everything that reads what others send: one line each. */
+export const subjects: readonly Subject[] = [
+  frames,
+  hubJson,
+  hubMessagePack,
+  negotiation,
+  serverSentEvents,
+  upgradeAnswers,
+  serviceProtocol,
+  pubSubJson,
+  pubSubProtobuf,
+  filters,
+  signalrRestCalls,
+  pubSubRestCalls,
+  upstreamEvents,
+  upstreamAnswers,
+  scenarios,
+  results,
+  counters,
+  recordings,
+  imports,
+  panelMessages,
+];
