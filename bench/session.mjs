@@ -1,7 +1,7 @@
 // `node bench/session.mjs`: what a call of a session costs the load generator against the same call by `invoke`, in turn,
 // and whether all calls that are due are offered. Needs `npm run build`. Method: bench/README.md. Judges nothing.
 //
-//   node bench/session.mjs [--senders 2000] [--seconds 16] [--rounds 2] [--workers 1]
+//   node bench/session.mjs [--senders 2000] [--seconds 16] [--rounds 2] [--workers 1] [--arrivals even|poisson]
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '16' },
     rounds: { type: 'string', default: '2' },
     workers: { type: 'string', default: '1' },
+    arrivals: { type: 'string', default: 'even' },
   },
 });
 const [senders, seconds, rounds] = [values.senders, values.seconds, values.rounds].map(Number);
@@ -50,6 +51,7 @@ function measured(name) {
       singleStepDuration: `${seconds}s`,
       warmup: `${warmupS}s`,
       workers: Number(values.workers),
+      arrivals: values.arrivals,
     },
   };
   const scenario = { name, parameters: parameters[name] };
@@ -60,7 +62,7 @@ function measured(name) {
   const { offered, sent, lost, generator } = steps[0];
   // A call and its answer are two messages.
   return {
-    due: dueCalls(name),
+    ...(values.arrivals === 'even' && { due: dueCalls(name) }),
     offered,
     sent,
     lost,

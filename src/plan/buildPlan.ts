@@ -36,7 +36,7 @@ const bySubprotocol = {
  * The same scenario and options give the same plan.
  *
  * @throws ExpectedError `time-to-all-agents` when the time until a message has reached all is asked of several agents;
- *   `session-agents` when sessions join groups on several agents
+ *   `replay-agents` when a recording is replayed on several
  */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { agents = 1, oneClock } = options;
@@ -113,11 +113,6 @@ export function whyOneProcess(
     return new ExpectedError(
       'replay-agents',
       `What a replay sends is in the memory of one ${one} only: take one ${one}, or make a scenario of the recording with import.`,
-    );
-  if (sessions.some((session) => session?.joins === true))
-    return new ExpectedError(
-      'session-agents',
-      `Who is in a group between two calls of a session is known to one ${one} only: take one ${one}, or write group: none at the calls that join, so that all connections are in their groups all the time.`,
     );
   return undefined;
 }

@@ -24,8 +24,11 @@ export interface MembershipReport {
   readonly changes: readonly number[];
 }
 
-/** The connection leaves (0) or joins (1); with 2 added it takes no part where connections move in and out of groups. */
-export type MembershipChange = 0 | 1 | 2 | 3;
+/**
+ * The connection leaves (0) or joins (1); with 2 added it takes no part where connections move in and out of groups. With 4
+ * and eight times the position of an entry added it moves, while it takes part, out of its group of that entry or into it.
+ */
+export type MembershipChange = number;
 
 /**
  * How far the clock of an agent's machine is from what it was when its workers started: run time is the machine's clock

@@ -96,7 +96,7 @@ export class WorkerRun implements Driven {
     const recorder = new Recorder(targets, target, plan.entries.length, clocks, calls);
     this.recorder = recorder;
     const populations = (this.populations = populationsOf(plan));
-    const changes = (this.changes = several ? new MemberChanges() : undefined);
+    const changes = (this.changes = several ? new MemberChanges(populations) : undefined);
     const changed = changes && this.memberChanged;
     const members = (this.members = surroundings.membership(populations, nowUs, changed));
     const elsewhere = several ? new MembersElsewhere(plan, worker, populations, nowUs) : undefined;
@@ -275,9 +275,9 @@ export class WorkerRun implements Driven {
     this.senders.lost(index);
   }
 
-  private readonly memberChanged: MemberChanged = (index, atUs, joins, outside) => {
-    this.changes?.add(index, atUs, joins, outside);
-    this.receiver.changed(index, atUs, outside);
+  private readonly memberChanged: MemberChanged = (change) => {
+    this.changes?.add(change);
+    this.receiver.changed(change);
   };
 
   private readonly handleOther = (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
-import { assertConsistent, assertUndisturbed, loadRun, onlyStep } from './loadRun';
+import { assertConsistent, assertUndisturbed, loadRun, onlyStep, type LoadTest } from './loadRun';
 
 const connections = 20;
 
@@ -78,7 +78,8 @@ describe('sessions, on the embedded hub', function () {
     assert.equal(send!.received + step.extra, posted);
   });
 
-  it('of several kinds are in the same groups, and each hears what the others say', async () => {
+  /** Four kinds in the same groups, each of which hears what the others say. */
+  async function meet(where: Pick<LoadTest, 'workers' | 'processes'>): Promise<void> {
     const { deliveries } = hub.counts;
     const join = { call: 'JoinRoom', arguments: ['{group}'] };
     const leave = { call: 'LeaveRoom', arguments: ['{group}'] };
@@ -110,7 +111,7 @@ describe('sessions, on the embedded hub', function () {
         },
       })),
       config: { connections: 40, singleStepDuration: '1600ms', warmup: 0 },
-      workers: 2,
+      ...where,
     });
     assertUndisturbed(result);
     const step = onlyStep(result);
@@ -124,7 +125,13 @@ describe('sessions, on the embedded hub', function () {
     const posts = step.calls!.filter(({ name }) => name.startsWith('SendMessage'));
     const received = posts.reduce((sum, call) => sum + call.received, 0);
     assert.equal(received + step.extra, hub.counts.deliveries - deliveries);
-  });
+  }
+
+  it('of several kinds are in the same groups, and each hears what the others say', () =>
+    meet({ workers: 2 }));
+
+  it('are in the same groups where they run in several processes, and count as exactly', () =>
+    meet({ processes: 2 }));
 
   it('say at which call they break off, and why', async () => {
     const result = await loadRun({

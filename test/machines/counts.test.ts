@@ -102,6 +102,35 @@ describe('members that move between three agents', () => {
     assert.ok(expected > 1000 && membership!.joins > 50, `${expected}, ${membership?.joins} joins`);
   });
 
+  it('are counted so where they join and leave by calls of their sessions', async () => {
+    const posts = {
+      ...{ call: 'SendMessage', arguments: ['{group}', { text: '{text:60B}' }] },
+      ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
+    };
+    const steps = [
+      { call: 'JoinRoom', arguments: ['{group}'] },
+      { repeat: 10, every: '100ms', steps: [posts] },
+      { call: 'LeaveRoom', arguments: ['{group}'] },
+    ];
+    const result = await cluster.result(3, {
+      useCase: 'session',
+      parameters: {
+        ...{ messageSize: undefined, sendingInterval: undefined },
+        // Of the three in each group every agent has one.
+        ...{ sessionInterval: '2s', groupCount: 10, steps },
+      },
+      config: {
+        ...{ ...moving, singleStepDuration: '4s', warmup: 0 },
+        ...{ connections: 30, baseSending: 30 },
+      },
+    });
+    const { expected, received, lost, ambiguous, sessions, calls = [] } = onlyStep(result);
+    assert.deepEqual([received, lost, ambiguous ?? 0], [expected, 0, 0]);
+    const post = calls.find(({ name }) => name === 'SendMessage')!;
+    assert.ok(post.expected > post.sent, `${post.sent} to ${post.expected}`);
+    assert.ok(sessions!.completed >= 30 && sessions!.brokenOff === 0, JSON.stringify(sessions));
+  });
+
   it('are counted so where connections are closed and opened again', async () => {
     const result = await cluster.result(3, {
       useCase: 'broadcast',

@@ -1,8 +1,9 @@
 import { agentOfWorker } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
-import { reachesMany, type Population } from '../../plan/population';
+import { groupsIn, reachesMany, type Population } from '../../plan/population';
 import type { Unsettled } from '../../measure/sample';
 import type { MembershipReport } from '../../protocol/worker';
+import { changeBits } from './memberChanges';
 
 /** Where messages count that go to groups or to everyone. */
 export interface ExpectedCounts {
@@ -19,6 +20,8 @@ interface Change {
   readonly atUs: number;
   readonly joins: boolean;
   readonly outside: boolean;
+  /** It moves in or out of its group of that population alone. */
+  readonly moved: Population | undefined;
   /** Messages up to that number had left before it was heard of. */
   readonly heardAt: number;
 }
@@ -26,9 +29,6 @@ interface Change {
 /** Messages that may be unsettled at the same time, 28 bytes each: more than a minute of what one thread can send. */
 const mostUnsettled = 2 ** 22;
 const firstPlaces = 2 ** 10;
-/** Of {@link import('../../protocol/worker').MembershipChange}. */
-const joining = 1;
-const beingOutside = 2;
 
 /**
  * Which connections of other agents take part, and what messages to them are to be expected. Threads of one agent share
@@ -45,8 +45,11 @@ export class MembersElsewhere {
   private readonly members: Int32Array;
   /** Of each connection: 0 where it takes no part, else the flags of its join. */
   private readonly state: Uint8Array;
+  /** Of those that take part outside: the population into whose group they have moved. */
+  private readonly inside = new Map<number, Population>();
   /** Of each worker: its changes up to then are known. */
   private readonly knownUs: Float64Array;
+  /** One of them, where entries share their groups. */
   private readonly populationOfGroup: readonly Population[];
   /** Whose messages go to connections of other agents at all. */
   private readonly reaching: readonly Population[];
@@ -71,12 +74,14 @@ export class MembersElsewhere {
   constructor(
     private readonly plan: Plan,
     worker: number,
-    populations: readonly Population[],
+    private readonly populations: readonly Population[],
     private readonly nowUs: () => number,
   ) {
-    this.populationOfGroup = populations.flatMap((population) =>
-      Array.from({ length: population.groupCount }, () => population),
-    );
+    const ofGroup = (this.populationOfGroup = new Array<Population>(groupsIn(populations)));
+    for (const population of populations) {
+      const { firstGroup, groupCount } = population;
+      ofGroup.fill(population, firstGroup, firstGroup + groupCount);
+    }
     this.members = new Int32Array(this.populationOfGroup.length);
     this.state = new Uint8Array(plan.connections);
     const own = agentOfWorker(plan, worker);
@@ -155,18 +160,48 @@ export class MembersElsewhere {
   }
 
   private change(connection: number, atUs: number, what: number): void {
-    const { state, members, changes, next } = this;
-    const joins = (what & joining) !== 0;
+    if ((what & changeBits.moves) !== 0) {
+      const population = this.populations[what >> changeBits.position];
+      this.move(connection, atUs, (what & changeBits.joins) !== 0, population);
+      return;
+    }
+    const { state } = this;
+    const joins = (what & changeBits.joins) !== 0;
     const before = state[connection]!;
     if (joins === (before !== 0)) return;
-    state[connection] = joins ? what & (joining | beingOutside) : 0;
-    const outside = ((joins ? what : before) & beingOutside) !== 0;
-    const change = { connection, atUs, joins, outside, heardAt: next };
-    changes.push(change);
-    for (const group of this.groupsOfChange(change)) members[group]! += joins ? 1 : -1;
+    if (!joins) this.move(connection, atUs, false, this.inside.get(connection));
+    state[connection] = joins ? what & (changeBits.joins | changeBits.outside) : 0;
+    const outside = ((joins ? what : before) & changeBits.outside) !== 0;
+    this.note({ connection, atUs, joins, outside, moved: undefined, heardAt: this.next });
   }
 
-  private *groupsOfChange({ connection, outside }: Change): Generator<number> {
+  /** Those alone move that take part, and are outside of what they move in. */
+  private move(
+    connection: number,
+    atUs: number,
+    joins: boolean,
+    moved: Population | undefined,
+  ): void {
+    const { inside, state } = this;
+    const isOutside = (state[connection]! & changeBits.outside) !== 0;
+    const before = inside.get(connection);
+    if (moved?.othersMove !== true || !isOutside) return;
+    if (before !== (joins ? undefined : moved)) return;
+    if (joins) inside.set(connection, moved);
+    else inside.delete(connection);
+    this.note({ connection, atUs, joins, outside: false, moved, heardAt: this.next });
+  }
+
+  private note(change: Change): void {
+    this.changes.push(change);
+    for (const group of this.groupsOfChange(change)) this.members[group]! += change.joins ? 1 : -1;
+  }
+
+  private *groupsOfChange({ connection, outside, moved }: Change): Generator<number> {
+    if (moved !== undefined) {
+      yield moved.firstGroup + moved.groupOf(connection, 0);
+      return;
+    }
     for (const population of this.reaching) {
       if (outside && population.othersMove) continue;
       for (let slot = 0; slot < population.groupsPerConnection; slot++)
@@ -242,7 +277,8 @@ export class MembersElsewhere {
       consider(changes[at]!, changes[at]!.joins);
   }
 
-  private isOf({ connection, outside }: Change, group: number): boolean {
+  private isOf({ connection, outside, moved }: Change, group: number): boolean {
+    if (moved !== undefined) return moved.firstGroup + moved.groupOf(connection, 0) === group;
     const population = this.populationOfGroup[group]!;
     if (outside && population.othersMove) return false;
     for (let slot = 0; slot < population.groupsPerConnection; slot++)

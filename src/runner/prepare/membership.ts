@@ -1,7 +1,19 @@
 import type { Population } from '../../plan/population';
 
-/** A connection of this worker joins or leaves at that whole microsecond of run time; `outside`: not where some move. */
-export type MemberChanged = (index: number, atUs: number, joins: boolean, outside: boolean) => void;
+/** What joining and leaving holds for: all messages, those to groups where nobody moves, or those where some do. */
+export type ChangedWhere = 'everywhere' | 'outside' | 'inside';
+
+/** A connection of this worker joins or leaves at that whole microsecond of run time. */
+export interface MemberChange {
+  readonly index: number;
+  readonly atUs: number;
+  readonly joins: boolean;
+  readonly where: ChangedWhere;
+  /** Inside: the population into whose group it moves, or out of it. */
+  readonly population?: Population;
+}
+
+export type MemberChanged = (change: MemberChange) => void;
 
 /**
  * Which connections take part, over all workers: who was meant to get a message, and under which id it is reached.

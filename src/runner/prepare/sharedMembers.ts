@@ -188,7 +188,7 @@ export class SharedMembers implements Membership {
 
   move(index: number, population: Population, inside: boolean): void {
     if (!this.outside.has(index) || this.inside.has(index) === inside) return;
-    this.alone((changedUs) => {
+    const atUs = this.alone((changedUs) => {
       const group = population.firstGroup + population.groupOf(index, 0);
       Atomics.add(this.members, group, inside ? 1 : -1);
       (inside ? this.sinceUs : this.untilUs)[1]![index] = changedUs;
@@ -197,6 +197,7 @@ export class SharedMembers implements Membership {
     });
     if (inside) this.inside.set(index, population);
     else this.inside.delete(index);
+    this.changed?.({ index, atUs, joins: inside, where: 'inside', population });
   }
 
   counting(group: number, begins: boolean): void {
@@ -226,13 +227,14 @@ export class SharedMembers implements Membership {
   private change(index: number, open: 0 | 1, also: () => void): void {
     // A connection belongs to one worker, so nobody else changes it meanwhile.
     if (Atomics.load(this.open, index) === open) return;
-    const changedAtUs = this.alone((changedUs) => {
+    const atUs = this.alone((changedUs) => {
       also();
       Atomics.store(this.open, index, open);
       Atomics.add(this.state, openCell, open === 1 ? 1 : -1);
       this.changeGroups(index, open, changedUs);
     });
-    this.changed?.(index, changedAtUs, open === 1, this.outside.has(index));
+    const where = this.outside.has(index) ? 'outside' : 'everywhere';
+    this.changed?.({ index, atUs, joins: open === 1, where });
   }
 
   /** Changes what is shared while nobody else does; returns the whole microsecond from which on it holds. */

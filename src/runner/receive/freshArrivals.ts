@@ -1,3 +1,5 @@
+import type { MemberChange } from '../prepare/membership';
+
 /** Where a delivery has counted. */
 interface ArrivalCounts {
   received: number;
@@ -31,8 +33,8 @@ export class FreshArrivals {
     this.ring[this.count++ % mostKept] = arrival;
   }
 
-  /** The connection joins or leaves at that time of the run; `outside`: not where connections move. */
-  changed(index: number, atUs: number, outside: boolean): void {
+  /** The connection joins or leaves at that time of the run. */
+  changed({ index, atUs, where }: MemberChange): void {
     const least = Math.max(0, this.count - mostKept);
     for (let number = this.count - 1; number >= least; number--) {
       const arrival = this.ring[number % mostKept];
@@ -40,7 +42,8 @@ export class FreshArrivals {
       const { counted, sentUs, arrivedUs, as } = arrival;
       const { ambiguousUs } = counted;
       if (arrivedUs < atUs - 2 * ambiguousUs) return;
-      if (arrival.index !== index || (outside && arrival.othersMove)) continue;
+      if (arrival.index !== index) continue;
+      if (where === (arrival.othersMove ? 'outside' : 'inside')) continue;
       if (Math.abs(sentUs - atUs) > ambiguousUs) continue;
       if (as === 'extra') counted.extra -= 1;
       else counted.received -= 1;

@@ -18,7 +18,7 @@ import {
   type DeliveryPattern,
 } from './deliveryPattern';
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
-import type { Membership } from '../prepare/membership';
+import type { MemberChange, Membership } from '../prepare/membership';
 import type { Reach } from '../prepare/reach';
 import type { MessageBody, TakeItem } from '../send/entrySender';
 import { FreshArrivals } from './freshArrivals';
@@ -160,8 +160,8 @@ export class Receiver implements Listening {
   };
 
   /** One of the connections joins or leaves: what came of late may not be certain any more. */
-  changed(index: number, atUs: number, outside: boolean): void {
-    this.fresh.changed(index, atUs, outside);
+  changed(change: MemberChange): void {
+    this.fresh.changed(change);
   }
 
   /** Counts as errors, once each, what hubs called in place of a callback that has never come. */

@@ -6,6 +6,8 @@ import { MemberChanges } from '../../../../src/runner/prepare/memberChanges';
 import { MembersElsewhere } from '../../../../src/runner/prepare/membersElsewhere';
 import { EntryRecorder } from '../../../../src/runner/recorder';
 import { FreshArrivals } from '../../../../src/runner/receive/freshArrivals';
+import type { ChangedWhere } from '../../../../src/runner/prepare/membership';
+import type { Parameters as Given } from '../../../../src/usecases/parameters';
 import { planOf } from '../../../fakes/plan';
 
 const agents = 3;
@@ -17,10 +19,27 @@ const entries = [
   { useCase: 'broadcast', parameters },
   { useCase: 'sendToGroup', parameters },
   { useCase: 'frequentJoinLeaveGroup', parameters: { ...parameters, joinLeaveInterval: 5 } },
+  session('rooms'),
+  session('rooms'),
+  session(undefined),
 ];
+
+/** Two of them share three groups, the last has three of its own; connections move in and out by calls of theirs. */
+function session(sharedGroups: string | undefined): { useCase: string; parameters: Given } {
+  const call = { kind: 'call', arguments: ['{group}'], withinMs: 1, keep: {} };
+  const steps = [
+    { ...call, method: 'Join', reply: 'completion', receivers: 'self', group: 'join' },
+    { ...call, method: 'Say', reply: 'callback', receivers: 'group', callback: 'Said' },
+  ];
+  const shared = sharedGroups === undefined ? {} : { sharedGroups };
+  const text = { steps: JSON.stringify(steps), sessionInterval: 1, groupCount: 3 };
+  return { useCase: 'session', parameters: { ...text, ...shared } };
+}
 const plan = planOf({ agents, connections, entries, runId: 1 }, workers);
 const populations = populationsOf(plan);
-const groupCount = 1 + 4 + 4;
+const groupCount = 1 + 4 + 4 + 3 + 3;
+/** Of the entries: sessions, whose senders move. */
+const sessionsFrom = 3;
 
 /** One for each thing that happens, at rising microseconds. */
 const happening = fc.oneof(
@@ -28,6 +47,12 @@ const happening = fc.oneof(
     what: fc.constant('move' as const),
     connection: fc.nat(connections - 1),
     outside: fc.boolean(),
+  }),
+  // Into the group of a session, or out of it.
+  fc.record({
+    what: fc.constant('stay' as const),
+    connection: fc.nat(connections - 1),
+    entry: fc.integer({ min: sessionsFrom, max: sessionsFrom + 2 }),
   }),
   fc.record({
     what: fc.constant('send' as const),
@@ -46,12 +71,16 @@ const happening = fc.oneof(
     group: fc.nat(groupCount - 1),
   }),
 );
-const story = fc.array(fc.tuple(happening, fc.nat(3)), { maxLength: 120 });
+const story = fc
+  .tuple(fc.array(fc.tuple(happening, fc.nat(3)), { maxLength: 120 }), fc.boolean())
+  .map(([list, join]) => withSessions(list, join));
 
 interface Span {
   readonly sinceUs: number;
   untilUs: number;
   readonly outside: boolean;
+  /** In the group of that entry alone. */
+  readonly entry?: number;
 }
 
 interface Sent {
@@ -60,12 +89,23 @@ interface Sent {
   readonly atUs: number;
 }
 
+/** With sessions that join, every connection takes part outside; without, nobody moves and nothing goes to their groups. */
+function withSessions(list: Story, join: boolean): Story {
+  const firstOfSessions = populations[sessionsFrom]!.firstGroup;
+  return list.flatMap(([one, passUs]): Story => {
+    if (one.what === 'stay' && !join) return [];
+    const outside = 'outside' in one && { outside: join || one.outside };
+    const group = 'group' in one && { group: join ? one.group : one.group % firstOfSessions };
+    return [[{ ...one, ...outside, ...group } as Happening, passUs]];
+  });
+}
+
 /** Plays the story; the clock of each agent reads `clockUs[agent]` more than it is. */
-function play(list: readonly (readonly [Happening, number])[], clockUs: number[], ambiguousUs = 0) {
+function play(list: Story, clockUs: number[], ambiguousUs = 0) {
   let realUs = 1000;
   const clockOf = (worker: number): number => realUs + clockUs[agentOfWorker(plan, worker)]!;
   const spans = Array.from({ length: connections }, (): Span[] => []);
-  const changes = Array.from({ length: workers }, () => new MemberChanges());
+  const changes = Array.from({ length: workers }, () => new MemberChanges(populations));
   const counted = Array.from({ length: workers }, () => new EntryRecorder());
   for (const each of counted) each.ambiguousUs = ambiguousUs;
   const elsewhere = Array.from({ length: workers }, (_, worker) => {
@@ -92,17 +132,38 @@ function play(list: readonly (readonly [Happening, number])[], clockUs: number[]
     const reports = underWay[worker]!.splice(0, count);
     if (reports.length > 0) elsewhere[worker]!.heard(reports);
   };
-  const move = (connection: number, outside: boolean): void => {
+  const openSpan = (connection: number, stays: boolean): Span | undefined =>
+    spans[connection]!.find(
+      (one) => one.untilUs === Infinity && (one.entry !== undefined) === stays,
+    );
+  const change = (
+    connection: number,
+    open: Span | undefined,
+    begun: Omit<Span, 'untilUs'>,
+  ): void => {
     const worker = connection % workers;
     const atUs = clockOf(worker) + 1;
-    const last = spans[connection]!.at(-1);
-    const joins = last === undefined || last.untilUs < Infinity;
-    if (joins) spans[connection]!.push({ sinceUs: atUs, untilUs: Infinity, outside });
-    else last.untilUs = atUs;
-    const now = spans[connection]!.at(-1)!;
-    changes[worker]!.add(connection, atUs, joins, now.outside);
+    if (open === undefined) spans[connection]!.push({ ...begun, sinceUs: atUs, untilUs: Infinity });
+    else open.untilUs = atUs;
+    const { outside, entry } = open ?? begun;
+    changes[worker]!.add({
+      ...{ index: connection, atUs, joins: open === undefined },
+      ...(entry === undefined
+        ? { where: outside ? 'outside' : 'everywhere' }
+        : { where: 'inside', population: populations[entry]! }),
+    });
     // Whoever changes waits until it has happened.
     realUs += 1;
+  };
+  const move = (connection: number, outside: boolean): void => {
+    const stay = openSpan(connection, true);
+    if (stay !== undefined) change(connection, stay, stay);
+    change(connection, openSpan(connection, false), { sinceUs: 0, outside });
+  };
+  const stay = (connection: number, entry: number): void => {
+    const isOutside = openSpan(connection, false)?.outside === true;
+    if (isOutside)
+      change(connection, openSpan(connection, true), { sinceUs: 0, outside: false, entry });
   };
   const send = (worker: number, group: number): void => {
     const atUs = clockOf(worker);
@@ -112,6 +173,7 @@ function play(list: readonly (readonly [Happening, number])[], clockUs: number[]
   for (const [one, passUs] of list) {
     realUs += passUs;
     if (one.what === 'move' || one.what === 'news') move(one.connection, one.outside);
+    if (one.what === 'stay') stay(one.connection, one.entry);
     if (one.what === 'news') report(one.connection % workers);
     if (one.what === 'report') report(one.worker);
     if (one.what === 'hear') hear(one.worker, one.count);
@@ -126,10 +188,13 @@ function play(list: readonly (readonly [Happening, number])[], clockUs: number[]
 }
 
 type Happening = typeof happening extends fc.Arbitrary<infer Kind> ? Kind : never;
+type Story = readonly (readonly [Happening, number])[];
 type Report = Parameters<MembersElsewhere['heard']>[0][number];
 
-/** Whether a connection gets what is sent to the group while it takes part. */
-function isIn(connection: number, group: number, outside: boolean): boolean {
+/** Whether a connection gets what is sent to the group in that time. */
+function isIn(connection: number, group: number, { outside, entry }: Span): boolean {
+  if (entry !== undefined)
+    return populations[entry]!.firstGroup + populations[entry]!.groupOf(connection, 0) === group;
   const population = populations.filter(({ firstGroup }) => firstGroup <= group).at(-1)!;
   if (outside && population.othersMove) return false;
   return Array.from({ length: population.groupsPerConnection }, (_, slot) =>
@@ -146,8 +211,8 @@ describe('MembersElsewhere', () => {
       for (const { worker, group, atUs } of sent) {
         spans.forEach((all, connection) => {
           if (agentOfConnection(plan, connection) === agentOfWorker(plan, worker)) return;
-          for (const { sinceUs, untilUs, outside } of all)
-            if (sinceUs <= atUs && atUs < untilUs && isIn(connection, group, outside))
+          for (const span of all)
+            if (span.sinceUs <= atUs && atUs < span.untilUs && isIn(connection, group, span))
               truth[worker]! += 1;
         });
         soFar.push(truth.reduce((sum, each) => sum + each, 0));
@@ -174,7 +239,7 @@ describe('MembersElsewhere', () => {
       for (const { worker, group, atUs } of sent)
         spans.forEach((all, connection) => {
           if (agentOfConnection(plan, connection) === agentOfWorker(plan, worker)) return;
-          const mine = all.filter(({ outside }) => isIn(connection, group, outside));
+          const mine = all.filter((span) => isIn(connection, group, span));
           const times = mine.flatMap(({ sinceUs, untilUs }) => [sinceUs, untilUs]);
           if (times.some((us) => Math.abs(us - atUs) <= by)) ambiguous[worker]! += 1;
           else if (mine.some(({ sinceUs, untilUs }) => sinceUs <= atUs && atUs < untilUs))
@@ -232,7 +297,25 @@ describe('MembersElsewhere', () => {
     const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
     const changes = [3, 5, 1, 0, 5, 1, -4, 5, 1, 26, 5, 1, 2.5, 5, 1, 2, Infinity, 1, 8, 5];
     elsewhere.heard([{ worker: 2, upToUs: 10, changes }]);
-    assert.equal(elsewhere.sent(0, 7, elsewhere.placeOf(new EntryRecorder())), 0);
+    const place = elsewhere.placeOf(new EntryRecorder());
+    assert.equal(elsewhere.sent(0, 7, place), 0);
+    // Nor of one that moves: where nobody does, in an entry that is none, out of what it is not in, or without taking part.
+    const moves = [0, 1, 99, -1].map((entry) => 1 + 4 + entry * 8);
+    const said = [
+      2,
+      6,
+      1 + 4 + 24,
+      2,
+      7,
+      3,
+      ...moves.flatMap((what) => [2, 8, what]),
+      2,
+      9,
+      4 + 24,
+    ];
+    elsewhere.heard([{ worker: 2, upToUs: 20, changes: said }]);
+    for (let group = 9; group < groupCount; group++)
+      assert.equal(elsewhere.sent(group, 21, place), 0);
   });
 });
 
@@ -251,22 +334,30 @@ describe('FreshArrivals', () => {
     note(1, 95, 'late');
     note(3, 96, 'extra');
     note(1, 97, 'extra');
-    fresh.changed(3, 101, true);
+    const changed = (index: number, atUs: number, where: ChangedWhere): void =>
+      fresh.changed({ index, atUs, joins: true, where });
+    changed(3, 101, 'outside');
+    changed(1, 101, 'inside');
     assert.deepEqual(now(), [4, 1, 2]);
-    fresh.changed(1, 101, false);
+    changed(1, 101, 'everywhere');
     assert.deepEqual(now(), [2, 0, 1]);
-    fresh.changed(1, 101, false);
-    fresh.changed(2, 106, false);
+    changed(1, 101, 'everywhere');
+    changed(2, 106, 'everywhere');
     assert.deepEqual(now(), [2, 0, 1], 'sent more than 10 us before');
+    changed(3, 101, 'inside');
+    assert.deepEqual(now(), [2, 0, 0]);
   });
 });
 
 describe('MemberChanges', () => {
   it('divides what is long, and says only in the last part how far it goes', () => {
-    const changes = new MemberChanges();
+    const changes = new MemberChanges(populations);
     assert.deepEqual(changes.take(7.9), [{ upToUs: 7, changes: [] }]);
     for (let index = 0; index < 9000; index++)
-      changes.add(index, 10 + index, true, index % 2 === 1);
+      changes.add({
+        ...{ index, atUs: 10 + index, joins: true },
+        where: index % 2 === 1 ? 'outside' : 'everywhere',
+      });
     const reports = changes.take(10_000.5);
     assert.deepEqual(
       reports.map((each) => [each.upToUs, each.changes.length]),
@@ -279,5 +370,8 @@ describe('MemberChanges', () => {
     assert.deepEqual(reports[0]!.changes.slice(0, 6), [0, 10, 1, 1, 11, 3]);
     assert.deepEqual(reports[2]!.changes.slice(0, 3), [8192, 8202, 1]);
     assert.deepEqual(changes.take(10_001), [{ upToUs: 10_001, changes: [] }]);
+    const population = populations[5]!;
+    changes.add({ index: 7, atUs: 10_002, joins: true, where: 'inside', population });
+    assert.deepEqual(changes.take(10_003)[0]!.changes, [7, 10_002, 1 + 4 + 5 * 8]);
   });
 });
