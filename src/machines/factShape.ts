@@ -80,7 +80,7 @@ const sessions = {
       fields({ ...messages, errors: isErrors, errorText: optional(isText), brokenOff: isCount }),
     ),
   ),
-  sessions: optional(fields(tally(new SessionCounts()))),
+  sessions: optional(fields(tally(new SessionCounts(), { waiting: isChange }))),
 };
 
 const isStep = fields({

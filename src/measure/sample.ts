@@ -104,6 +104,8 @@ export class SessionCounts extends Tally<SessionCounts> {
   started = 0;
   completed = 0;
   brokenOff = 0;
+  /** Due, and not begun: the one before of their sender is still going on. May fall. */
+  waiting = 0;
   /** Of the completed ones, from their due time. */
   readonly duration = new LatencyHistogram();
   protected readonly parts = Object.keys(this);

@@ -129,13 +129,15 @@ export interface CallSummary extends Pick<
 }
 
 /**
- * Sessions that were due in the measured time of a step. Those that are in none of `completed` and `brokenOff` were still
- * going on when the step was over.
+ * Sessions that were due in the measured time of a step. Those that are in none of `completed`, `brokenOff` and `waiting` were
+ * still going on when the step was over.
  */
 export interface SessionSummary {
   readonly started: number;
   readonly completed: number;
   readonly brokenOff: number;
+  /** Never got their turn, as the one before of their sender had not ended; absent: none. */
+  readonly waiting?: number;
   /** By the name of the call at which they ended; absent where none was broken off there. */
   readonly brokenOffAt: Readonly<Record<string, number>>;
   /** From the due time of those that were completed to the end of their last call. */

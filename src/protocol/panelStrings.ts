@@ -213,6 +213,7 @@ export const panelStrings = {
   sessionsCompleted: '{0} completed',
   sessionsBrokenOff: '{0} broken off at {1}',
   sessionsGoing: '{0} still going on at the end',
+  sessionsWaiting: '{0} never got their turn',
   sessionsTime: 'duration p50 {0}, p99 {1}',
   callErrors: 'Step {0}, errors of {1}: {2}.',
   useCaseColumn: 'Use case',

@@ -238,7 +238,7 @@ const messages = {
 const messageNumbers =
   'senders offered sent expected received lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
 const sessions = optional(
-  of<SessionSummary>()('started completed brokenOff', {
+  of<SessionSummary>()('started completed brokenOff waiting?', {
     ...{ brokenOffAt: counts, durationUs: latency },
   }),
 );

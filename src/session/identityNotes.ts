@@ -1,6 +1,7 @@
 /** What people should know of the identities and rows of a run before it starts. */
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
+import type { Translate } from '../base/text';
 import { formatCount } from '../base/units';
 import { redactUrl } from '../results/redact';
 import type { Scenario } from '../scenario/scenario';
@@ -28,13 +29,16 @@ export function callWords({ identities, connections }: Scenario): string | undef
 /** Between two words on how far it is. */
 const sayEveryMs = 5000;
 
-export async function askForAll(calls: IdentityCalls, { say }: Pick<Shell, 'say'>): Promise<void> {
+export async function askForAll(
+  calls: IdentityCalls,
+  { say, t }: Pick<Shell, 'say' | 't'>,
+): Promise<void> {
   let saidMs = performance.now();
   const problem = await calls.all((done, count) => {
     const nowMs = performance.now();
     if (nowMs - saidMs < sayEveryMs) return;
     saidMs = nowMs;
-    say('note', `${formatCount(done)} of ${formatCount(count)} identities are made.`);
+    say('note', t('{0} of {1} identities are made.', formatCount(done), formatCount(count)));
   });
   if (problem !== undefined) say('warning', problem);
 }
@@ -44,21 +48,36 @@ export function rowNotes(
   { personal }: Pick<Endpoint, 'personal'>,
   called: number | undefined,
   connections: number,
+  t: Translate,
 ): string[] {
   const { identities, data } = personal ?? {};
   const rows = identities?.kind === 'rows' ? identities.rows.length : identities?.count;
-  const few = (count: number | undefined, what: string): string[] =>
-    count === undefined || count >= connections
-      ? []
-      : [
-          `${formatCount(connections)} connections share ${formatCount(count)} ${what}: after the last comes the first.`,
-        ];
-  const shared = data?.shared === true;
-  return [
-    ...few(called ?? rows, (called ?? rows) === 1 ? 'identity' : 'identities'),
-    ...few(
-      shared ? undefined : data?.rows.length,
-      data?.rows.length === 1 ? 'row of data' : 'rows of data',
-    ),
+  const own = called ?? rows;
+  const ofData = data?.shared === true ? undefined : data?.rows.length;
+  const isFew = (count: number | undefined): count is number =>
+    count !== undefined && count < connections;
+  const values = (count: number): [string, string] => [
+    formatCount(connections),
+    formatCount(count),
   ];
+  const notes: string[] = [];
+  if (isFew(own))
+    notes.push(
+      own === 1
+        ? t('{0} connections share {1} identity.', ...values(own))
+        : t(
+            '{0} connections share {1} identities: after the last comes the first.',
+            ...values(own),
+          ),
+    );
+  if (isFew(ofData))
+    notes.push(
+      ofData === 1
+        ? t('{0} connections share {1} row of data.', ...values(ofData))
+        : t(
+            '{0} connections share {1} rows of data: after the last comes the first.',
+            ...values(ofData),
+          ),
+    );
+  return notes;
 }

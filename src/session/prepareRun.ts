@@ -83,7 +83,7 @@ export async function prepareRun(
       `The scenario asks for ${agents} agents: start it with \`--on hosts\` or \`--on kubernetes\` on the command line, or set config.agents to 1.`,
     );
   const replays = asked.entries.some(isReplay)
-    ? await (await import('./replays.js')).openReplays(asked, context)
+    ? await (await import('./replays.js')).openReplays(asked, { ...context, t: shell.t })
     : undefined;
   for (const note of replays?.notes ?? []) shell.say('note', note);
   const scenario = replays?.scenario ?? asked;
@@ -112,7 +112,12 @@ export async function prepareRun(
     if (answered.target.notice !== undefined) shell.say('note', answered.target.notice);
     if (identityCalls) await unlessCalledOff(calledOff, askForAll(identityCalls, shell));
     const { endpoint } = answered.target;
-    for (const note of rowNotes(endpoint, identityCalls?.current.length, scenario.connections))
+    for (const note of rowNotes(
+      endpoint,
+      identityCalls?.current.length,
+      scenario.connections,
+      shell.t,
+    ))
       shell.say('note', note);
     observer = await observerOf(scenario, shell);
     const startedAt = shell.startTime();

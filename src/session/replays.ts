@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { largestSource } from '../base/message';
+import type { Translate } from '../base/text';
 import { formatCount, formatDurationMs } from '../base/units';
 import type { Plan } from '../plan/plan';
 import { openReplay, type OpenedReplay } from '../record/replay/openReplay';
@@ -24,7 +25,7 @@ export interface Replays {
 /** Reads the recordings of a scenario. @throws ExpectedError `replay-connections`, and as `openReplay` */
 export async function openReplays(
   scenario: Scenario,
-  { folder = '.' }: Pick<TargetContext, 'folder'>,
+  { folder = '.', t }: Pick<TargetContext, 'folder'> & { readonly t: Translate },
 ): Promise<Replays> {
   const { protocol } = scenario;
   const notes: string[] = [];
@@ -40,7 +41,7 @@ export async function openReplays(
     const replay = await openReplay(path.resolve(folder, String(recording)), asked);
     opened.set(position, replay);
     const { lengthMs, steps, tracks } = replay;
-    notes.push(...replay.notes, ...fitNotes(scenario, replay, asked.spreadMs));
+    notes.push(...replay.notes, ...fitNotes(scenario, replay, asked.spreadMs, t));
     const { clients } = tracks;
     const parameters = { ...entry.parameters, sessionInterval: lengthMs, clients, steps };
     entries.push({ ...entry, parameters });
@@ -65,34 +66,57 @@ function fitNotes(
   { connections, entries, warmupMs, singleStepDurationMs }: Scenario,
   { lengthMs, tracks: { clients } }: OpenedReplay,
   spreadMs: number,
+  t: Translate,
 ): string[] {
   const notes: string[] = [];
-  if (entries.length === 1) notes.push(...clientNotes(connections, clients));
+  if (entries.length === 1) notes.push(...clientNotes(connections, clients, t));
   if (warmupMs > 0)
     notes.push(
-      `The first ${formatDurationMs(warmupMs)} of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.`,
+      t(
+        'The first {0} of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.',
+        formatDurationMs(warmupMs),
+      ),
     );
   const neededMs = lengthMs + (connections > clients ? spreadMs : 0);
   const hasMs = warmupMs + singleStepDurationMs;
   if (hasMs < neededMs)
     notes.push(
-      `A replay takes ${formatDurationMs(neededMs)}, the step ${formatDurationMs(hasMs)}: what is due later is not sent. Set config.singleStepDuration.`,
+      t(
+        'A replay takes {0}, the step {1}: what is due later is not sent. Set config.singleStepDuration.',
+        formatDurationMs(neededMs),
+        formatDurationMs(hasMs),
+      ),
     );
   return notes;
 }
 
 /** Of which clients more or less is replayed than of others. */
-function clientNotes(connections: number, clients: number): string[] {
+function clientNotes(connections: number, clients: number, t: Translate): string[] {
   const rest = connections % clients;
   if (rest === 0) return [];
-  const recorded = `${formatCount(clients)} recorded clients`;
+  const [has, recorded] = [formatCount(connections), formatCount(clients)];
   const left = clients - connections;
-  if (left > 0)
+  if (left > 0) {
+    const own = connections === 1 ? t('{0} connection', has) : t('{0} connections', has);
     return [
-      `${formatCount(connections)} ${connections === 1 ? 'connection' : 'connections'} for ${recorded}: ${formatCount(left)} of them ${left === 1 ? 'is' : 'are'} not replayed.`,
+      left === 1
+        ? t('{0} for {1} recorded clients: the last one is not replayed.', own, recorded)
+        : t(
+            '{0} for {1} recorded clients: the last {2} are not replayed.',
+            ...[own, recorded, formatCount(left)],
+          ),
     ];
+  }
   return [
-    `${formatCount(connections)} connections are no multiple of the ${recorded}: the first ${rest === 1 ? 'client is' : `${formatCount(rest)} are`} replayed once more than the others.`,
+    rest === 1
+      ? t(
+          '{0} connections are no multiple of the {1} recorded clients: the first client is replayed once more than the others.',
+          ...[has, recorded],
+        )
+      : t(
+          '{0} connections are no multiple of the {1} recorded clients: the first {2} are replayed once more than the others.',
+          ...[has, recorded, formatCount(rest)],
+        ),
   ];
 }
 

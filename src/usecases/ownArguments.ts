@@ -173,7 +173,7 @@ function bytesIn(item: OwnArgument): number {
     case 'value':
       return String(item.value).length;
     case 'text':
-      return item.parts.reduce((sum, part) => sum + partBytes(part), 2);
+      return item.parts.reduce((sum, part) => sum + partBytes(part), isNumber(item.parts) ? 0 : 2);
     case 'list':
       return argumentBytes(item.items);
     case 'map':
@@ -184,12 +184,39 @@ function bytesIn(item: OwnArgument): number {
   }
 }
 
+const isNumber = ([first, more]: readonly OwnPart[]): boolean =>
+  more === undefined && typeof first === 'object' && numberPlaceholders.includes(first.name);
+
 function partBytes(part: OwnPart): number {
   if (typeof part === 'string') return textBytes(part);
   if (part.name === 'text') return part.bytes;
   if (part.name === 'kept') return usualKeptBytes;
   if (part.name === 'file') return assumedFileBytes;
   return isRowName(part.name) ? assumedRowBytes : usualBytes[part.name];
+}
+
+/** How long the names in a message are. Running numbers have a place of their usual length. */
+export interface NameLengths {
+  /** Of the group or the other connection that it names. */
+  readonly receiver: number;
+  readonly sender: number;
+  readonly senderIndex: number;
+}
+
+/** By how much they are longer than {@link argumentBytes} takes them for; undefined where the arguments have none. */
+export function namesBeyond(
+  items: readonly OwnArgument[],
+): ((lengths: NameLengths) => number) | undefined {
+  const count = (...names: string[]): number =>
+    placeholdersIn(items).filter(({ name }) => names.includes(name)).length;
+  const [groups, receivers] = [count('group'), count('receiver')];
+  const [senders, indexes] = [count('sender'), count('senderIndex')];
+  if (groups + receivers + senders + indexes === 0) return undefined;
+  return ({ receiver, sender, senderIndex }) =>
+    groups * (receiver - usualBytes.group) +
+    receivers * (receiver - usualBytes.receiver) +
+    senders * (sender - usualBytes.sender) +
+    indexes * (senderIndex - usualBytes.senderIndex);
 }
 
 export const rowPlaceholders = (items: readonly OwnArgument[]): readonly RowPlaceholder[] =>

@@ -85,6 +85,7 @@ type SessionText =
   | 'sessionsStarted'
   | 'sessionsCompleted'
   | 'sessionsBrokenOff'
+  | 'sessionsWaiting'
   | 'sessionsGoing'
   | 'sessionsTime';
 
@@ -93,7 +94,7 @@ const mostPlaces = 10;
 
 /** `2,000 started`, `1,998 completed`, `2 broken off at GetHistory`, …: what there is to say, each a part of a sentence. */
 export function sessionParts(
-  { started, completed, brokenOff, brokenOffAt, durationUs }: SessionSummary,
+  { started, completed, brokenOff, waiting = 0, brokenOffAt, durationUs }: SessionSummary,
   texts: Readonly<Record<SessionText | 'noValue', string>>,
   isOver = true,
 ): string[] {
@@ -102,7 +103,7 @@ export function sessionParts(
     .sort((a, b) => b[1] - a[1]);
   const named = places.slice(0, mostPlaces);
   const others = brokenOff - named.reduce((sum, [, count]) => sum + count, 0);
-  const going = started - completed - brokenOff;
+  const going = started - completed - brokenOff - waiting;
   const time = (key: 'p50' | 'p99'): string =>
     latencyOrDash(latencyAt(durationUs, key), texts.noValue);
   return [
@@ -110,6 +111,7 @@ export function sessionParts(
     fill(texts.sessionsCompleted, formatCount(completed)),
     ...named.map(([call, count]) => fill(texts.sessionsBrokenOff, formatCount(count), call)),
     ...(others > 0 ? [fill(texts.sessionsBrokenOff, formatCount(others), '…')] : []),
+    ...(isOver && waiting > 0 ? [fill(texts.sessionsWaiting, formatCount(waiting))] : []),
     ...(isOver && going > 0 ? [fill(texts.sessionsGoing, formatCount(going))] : []),
     ...(durationUs.count > 0 ? [fill(texts.sessionsTime, time('p50'), time('p99'))] : []),
   ];

@@ -197,6 +197,14 @@ class CallTotals extends MessageTotals {
   }
 }
 
+const sessionSummary = (
+  { started, completed, brokenOff, waiting, duration }: SessionCounts,
+  brokenOffAt: Readonly<Record<string, number>>,
+): SessionSummary => ({
+  ...{ started, completed, brokenOff, ...(waiting > 0 && { waiting }) },
+  ...{ brokenOffAt, durationUs: duration.summary() },
+});
+
 /** Of one entry, or of a step that has only one. */
 class SendingTotals extends MessageTotals {
   /** Of its sessions, where it has any. */
@@ -220,19 +228,19 @@ class SendingTotals extends MessageTotals {
   get sessions(): SessionSummary | undefined {
     const { calls, sessionCounts } = this;
     if (sessionCounts === undefined) return undefined;
-    const { started, completed, brokenOff, duration } = sessionCounts;
     const brokenOffAt: Record<string, number> = {};
     for (const call of calls) if (call.brokenOff > 0) brokenOffAt[call.name] = call.brokenOff;
-    return { started, completed, brokenOff, brokenOffAt, durationUs: duration.summary() };
+    return sessionSummary(sessionCounts, brokenOffAt);
   }
 
   /** Adds its sessions to those of others. */
   addTo(sum: SessionCounts): void {
     if (this.sessionCounts === undefined) return;
-    const { started, completed, brokenOff, duration } = this.sessionCounts;
+    const { started, completed, brokenOff, waiting, duration } = this.sessionCounts;
     sum.started += started;
     sum.completed += completed;
     sum.brokenOff += brokenOff;
+    sum.waiting += waiting;
     sum.duration.add(duration.counts());
   }
 }
@@ -469,9 +477,7 @@ export class StepTotals extends SendingTotals {
       for (const [name, count] of Object.entries(entry.sessions?.brokenOffAt ?? {}))
         brokenOffAt[name] = (brokenOffAt[name] ?? 0) + count;
     }
-    const { started, completed, brokenOff, duration } = sum;
-    const durationUs = duration.summary();
-    return { calls, sessions: { started, completed, brokenOff, brokenOffAt, durationUs } };
+    return { calls, sessions: sessionSummary(sum, brokenOffAt) };
   }
 
   private eachCall<T>(make: (call: CallTotals, entry: string | undefined) => T): T[] {

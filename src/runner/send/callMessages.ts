@@ -2,6 +2,7 @@ import type { Row } from '../../base/rows';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   argumentBytes,
+  namesBeyond,
   placeholdersIn,
   rowPlaceholders,
   withRows,
@@ -18,6 +19,7 @@ import {
 } from '../../wire/message/messageTemplate';
 import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
 import type { Stamp } from '../../wire/message/stamp';
+import { bytesBeyondEstimate } from '../prepare/payloadFiles';
 import type { SenderDependencies } from './entrySender';
 import { withKept, type KeptValues } from './keptValues';
 import { digitsOf, ownMessage } from './messageShape';
@@ -26,6 +28,7 @@ interface CallForm {
   readonly method: string;
   readonly items: readonly OwnArgument[];
   readonly bytes: number;
+  readonly namesBeyond: ReturnType<typeof namesBeyond>;
   /** Some of them are kept values, so that each message is encoded anew. */
   readonly takesKept: boolean;
   /** Some are values of rows, for which the same holds. */
@@ -62,7 +65,8 @@ export class CallMessages {
       const items = argumentsOfStep(step);
       return {
         method: step.kind === 'on' ? '' : step.method,
-        ...{ items, bytes: argumentBytes(items) },
+        ...{ items, namesBeyond: namesBeyond(items) },
+        bytes: argumentBytes(items) + bytesBeyondEstimate(items, entry.files ?? {}),
         takesKept: placeholdersIn(items).some(({ name }) => name === 'kept'),
         takesRows: rowPlaceholders(items).length > 0,
         takesData: rowPlaceholders(items).some(({ name }) => name === 'data'),
@@ -95,7 +99,7 @@ export class CallMessages {
       const items = form.takesKept ? withKept(filled, session.kept ?? nothing) : filled;
       if (typeof items === 'string') return items;
       template = this.encoded(form, items, receiver, source, asks);
-      this.payloadBytes = argumentBytes(items);
+      this.payloadBytes = argumentBytes(items) + bytesBeyondEstimate(items, this.entry.files ?? {});
     } else {
       // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
       const sender = (source.id?.length ?? 0) * 10 + digitsOf(source.index);
@@ -107,6 +111,12 @@ export class CallMessages {
       template = known;
       this.payloadBytes = form.bytes;
     }
+    if (form.namesBeyond !== undefined)
+      this.payloadBytes += form.namesBeyond({
+        receiver: receiver?.length ?? 0,
+        sender: source.id?.length ?? 0,
+        senderIndex: digitsOf(source.index),
+      });
     this.wireBytes = template.sendTo(connection, stamp, receiver, unixMs, source);
     return undefined;
   }

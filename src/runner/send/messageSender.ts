@@ -20,6 +20,7 @@ import { firstMessageAckId } from '../../wire/message/messageLayout';
 import type { EntryRecorder, StepRecorder } from '../recorder';
 import { reachesMany } from '../../plan/population';
 import type { Reach } from '../prepare/reach';
+import { namesBeyond, ownArguments } from '../../usecases/ownArguments';
 import { EntrySender } from './entrySender';
 import { RowTemplates } from './rowTemplates';
 
@@ -82,6 +83,8 @@ export class MessageSender extends EntrySender {
   private readonly asked: Uint32Array;
   /** Whether messages may hold the sender's id or index. */
   private readonly namesSender: boolean;
+  /** Absent where no name stands in the user's own arguments. */
+  private readonly namesBeyond: ReturnType<typeof namesBeyond>;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
   private readonly reach: Reach | undefined;
@@ -110,6 +113,7 @@ export class MessageSender extends EntrySender {
     this.stamp.runId = plan.runId;
     this.asked = new Uint32Array(plan.connections);
     this.namesSender = ownCall !== undefined;
+    if (ownCall !== undefined) this.namesBeyond = namesBeyond(ownArguments(ownCall.arguments));
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
@@ -214,6 +218,12 @@ export class MessageSender extends EntrySender {
     if (reach !== undefined) recorder.toReach += 1;
     recorder.payloadBytesIn += this.messageBytes ?? this.payload.sizes[size]!;
     if (this.rowTemplates !== undefined) recorder.payloadBytesIn += this.rowTemplates.bytesBeyond;
+    if (this.namesBeyond !== undefined)
+      recorder.payloadBytesIn += this.namesBeyond({
+        receiver: aim.receiver?.length ?? 0,
+        sender: origin.id?.length ?? 0,
+        senderIndex: digitsOf(sender),
+      });
     recorder.wireBytesIn += template.wireBytes;
     // With closed pacing, too, a call that has waited for a socket of ours is late.
     const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;

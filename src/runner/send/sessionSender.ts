@@ -47,6 +47,8 @@ export class SessionSender extends EntrySender {
   private draw: Draw = () => 0;
   /** What every session begins with; −1 where that is no call. */
   private readonly firstCall: number;
+  /** Deliveries of that call which are known before it is made: not those to a group or to others. */
+  private readonly expectedEarly: number;
   /** Where the value of a name is kept, in words. */
   private readonly kept = new Map<string, string>();
 
@@ -73,6 +75,7 @@ export class SessionSender extends EntrySender {
         this.kept.set(value, `${path} of ${name}`);
     const [first] = this.program.instructions;
     this.firstCall = first?.do === 'call' ? first.call : -1;
+    this.expectedEarly = deliveriesToCaller(this.calls[this.firstCall]);
     const { population } = this;
     this.sendsCalls = new SessionCalls(plan, entry, population, dependencies, this.calls);
   }
@@ -209,22 +212,23 @@ export class SessionSender extends EntrySender {
     if (session.state !== 'idle') {
       // Its first call is due all the same: what is never answered is lost, what waits is late.
       session.delayed.push(begunUs);
-      this.expectFirst(sending, begunUs, 1);
+      this.countWaiting(sending, begunUs, 1);
       return;
     }
     this.start(session, sending, begunUs);
     this.goOn(session, nowUs, unixMs);
   }
 
-  /** Of a session that waits for its turn: the answer to its first call is expected from when that is due. */
-  private expectFirst({ calls, measureUs }: SessionStepWindow, dueUs: number, count: 1 | -1): void {
-    const first = this.firstCall;
-    if (dueUs >= measureUs && this.isExpectedEarly(first)) calls[first]!.expected += count;
+  /** Of a session that waits for its turn, or waits no more and is never made. */
+  private countWaiting(window: SessionStepWindow, dueUs: number, count: 1 | -1): void {
+    if (dueUs >= window.measureUs) window.recorder.sessions!.waiting += count;
+    this.expectFirst(window, dueUs, count);
   }
 
-  private isExpectedEarly(first: number): boolean {
-    const call = this.calls[first];
-    return call !== undefined && call.waits && call.step.kind === 'call';
+  /** What its first call brings is expected from when that is due. */
+  private expectFirst({ calls, measureUs }: SessionStepWindow, dueUs: number, count: 1 | -1): void {
+    if (dueUs >= measureUs && this.expectedEarly > 0)
+      calls[this.firstCall]!.expected += count * this.expectedEarly;
   }
 
   private start(session: Session, window: SessionStepWindow, begunUs: number): void {
@@ -320,8 +324,7 @@ export class SessionSender extends EntrySender {
   private send(session: Session, number: number, nowUs: number, unixMs: number): boolean {
     session.events = 0;
     // That of a session which had to wait for its turn is expected already.
-    const isExpected =
-      session.at === 0 && session.wasDelayed && this.isExpectedEarly(this.firstCall);
+    const isExpected = session.at === 0 && session.wasDelayed && this.expectedEarly > 0;
     const missing = this.sendsCalls.send(session, number, nowUs, unixMs, !isExpected);
     if (missing === undefined) return true;
     if (missing === '') this.breakOff(session, number, nowUs);
@@ -571,6 +574,7 @@ export class SessionSender extends EntrySender {
     session.call = -1;
     const begunUs = session.delayed.shift();
     if (begunUs === undefined) return;
+    if (begunUs >= session.window.measureUs) session.window.recorder.sessions!.waiting -= 1;
     this.start(session, session.window, begunUs);
     session.wasDelayed = true;
     session.freeUs = nowUs;
@@ -582,7 +586,7 @@ export class SessionSender extends EntrySender {
     if (session === undefined) return;
     session.isInside = session.hasJoined = false;
     for (const begunUs of session.delayed.splice(0)) {
-      this.expectFirst(session.window, begunUs, -1);
+      this.countWaiting(session.window, begunUs, -1);
       if (this.firstCall >= 0) this.countBrokenOff(session.window, begunUs, this.firstCall);
     }
     if (session.state === 'idle') return;
@@ -591,6 +595,11 @@ export class SessionSender extends EntrySender {
       session.call >= 0 ? session.call : instruction?.do === 'call' ? instruction.call : 0;
     this.breakOff(session, number, this.dependencies.nowUs());
   }
+}
+
+function deliveriesToCaller(call: Call | undefined): number {
+  if (call === undefined || call.step.kind === 'on' || call.audience !== 'self') return 0;
+  return call.step.kind === 'stream' ? call.step.items : 1;
 }
 
 const leavesGroup = ({ step }: Call): boolean => step.kind === 'call' && step.group === 'leave';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
+import { english } from '../../../src/base/text';
 import { callWords, refuseCalls, rowNotes } from '../../../src/session/identityNotes';
 import type { IdentitiesSpec } from '../../../src/scenario/scenario';
 import { scenarioWith } from '../capacity/scenarios';
@@ -38,13 +39,13 @@ describe('what is said of identities before a run', () => {
       ...{ headers: {}, query: {}, data: { rows: rows.slice(1), shared: false } },
       identities: { kind: 'rows' as const, rows: rows.map((values) => ({ values })) },
     };
-    assert.deepEqual(rowNotes({ personal }, undefined, 1000), [
+    assert.deepEqual(rowNotes({ personal }, undefined, 1000, english), [
       '1,000 connections share 2 identities: after the last comes the first.',
-      '1,000 connections share 1 row of data: after the last comes the first.',
+      '1,000 connections share 1 row of data.',
     ]);
-    assert.deepEqual(rowNotes({ personal }, 1000, 1000).length, 1);
+    assert.deepEqual(rowNotes({ personal }, 1000, 1000, english).length, 1);
     const shared = { ...personal, data: { rows, shared: true } };
-    assert.deepEqual(rowNotes({ personal: shared }, undefined, 2), []);
-    assert.deepEqual(rowNotes({}, undefined, 5), []);
+    assert.deepEqual(rowNotes({ personal: shared }, undefined, 2, english), []);
+    assert.deepEqual(rowNotes({}, undefined, 5, english), []);
   });
 });

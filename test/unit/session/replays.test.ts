@@ -7,6 +7,7 @@ import { factsOf } from '../../../src/runner/lead/progress';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { isRecording, refuseReplays } from '../../../src/session/isReplay';
+import { english } from '../../../src/base/text';
 import { openReplays, replayScenario } from '../../../src/session/replays';
 import { loadWords } from '../../../src/session/runWords';
 import { MadeRecording } from '../record/analyse/madeRecording';
@@ -53,7 +54,11 @@ describe('replays', () => {
 
   it('are read for a run: what is counted, what is sent, and what is not', async () => {
     const scenario = scenarioOf(await replayScenario(file, { times: 3 }));
-    const { scenario: read, withTracks, notes } = await openReplays(scenario, { folder });
+    const {
+      scenario: read,
+      withTracks,
+      notes,
+    } = await openReplays(scenario, { folder, t: english });
     assert.deepEqual(notes, [
       'Not replayed of chat.recording.jsonl: 2 × message of a client, not understood: longer than 1 MB; 1 × answer of a client to a call of the server.',
     ]);
@@ -67,7 +72,7 @@ describe('replays', () => {
     const scenario = scenarioOf(await replayScenario(file, { times: 3 }));
     const recordedOf = async (connections: number, senders: number): Promise<unknown> => {
       const asked = { ...scenario, connections, baseSending: senders };
-      const { scenario: read, withTracks } = await openReplays(asked, { folder });
+      const { scenario: read, withTracks } = await openReplays(asked, { folder, t: english });
       const plan = withTracks(buildPlan(read, { workers: 1, seed: 1, runId: 1 }));
       const { calls } = factsOf(plan, plan.steps[0]!);
       return calls!.map(({ name, recorded }) => [name, recorded]);
@@ -83,26 +88,29 @@ describe('replays', () => {
     const scenario = scenarioOf(await replayScenario(file));
     const { notes } = await openReplays(
       { ...scenario, connections: 5, singleStepDurationMs: 1000, warmupMs: 500 },
-      { folder },
+      { folder, t: english },
     );
     assert.deepEqual(notes.slice(1), [
       '5 connections are no multiple of the 2 recorded clients: the first client is replayed once more than the others.',
       'The first 500 ms of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.',
       'A replay takes 5.1 s, the step 1.5 s: what is due later is not sent. Set config.singleStepDuration.',
     ]);
-    const alone = await openReplays({ ...scenario, connections: 1 }, { folder });
+    const alone = await openReplays({ ...scenario, connections: 1 }, { folder, t: english });
     assert.deepEqual(alone.notes.slice(1), [
-      '1 connection for 2 recorded clients: 1 of them is not replayed.',
+      '1 connection for 2 recorded clients: the last one is not replayed.',
     ]);
     const many = { ...scenario, connections: 50_000_000 };
-    await assert.rejects(openReplays(many, { folder }), {
+    await assert.rejects(openReplays(many, { folder, t: english }), {
       code: 'replay-connections',
       message: /2 methods and callbacks, .* at most 33,554,432 connections are possible/,
     });
-    await assert.rejects(openReplays(scenario, { folder: path.join(folder, 'elsewhere') }), {
-      code: 'recording-invalid',
-      message: /^There is no file /,
-    });
+    await assert.rejects(
+      openReplays(scenario, { folder: path.join(folder, 'elsewhere'), t: english }),
+      {
+        code: 'recording-invalid',
+        message: /^There is no file /,
+      },
+    );
   });
 
   it('run on one machine', async () => {

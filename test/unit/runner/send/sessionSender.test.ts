@@ -86,6 +86,65 @@ steps:
     const { sent, offered, expected, received, sessions } = bench.sample();
     assert.deepEqual([sent, offered, expected, received], [1, 1, 3, 0]);
     assert.deepEqual([sessions!.started, sessions!.completed, sessions!.brokenOff], [3, 0, 0]);
+    assert.equal(sessions!.waiting, 2);
+  });
+
+  for (const [what, first, brings] of [
+    ['waits for no answer', 'call: A, reply: none', 0],
+    ['is called back', 'call: A, reply: callback, callback: Came, arguments: ["{text:60B}"]', 1],
+    ['is a stream', 'stream: A, items: 4', 4],
+    [
+      'is called back elsewhere',
+      'call: A, reply: callback, callback: Came, receivers: others, arguments: ["{text:60B}"]',
+      0,
+    ],
+    ['is a pause', 'wait: 1ms', 0],
+  ] as const)
+    it(`counts a session that never gets its turn and whose first step ${what}`, () => {
+      const plan = sessionPlan(`sessionInterval: 1s\nsteps: [{ ${first} }, { call: B }]`, one);
+      const bench = new SessionBench(plan, () => []).run(3000, { drainMs: 1000 });
+      const { sessions, calls } = bench.sample();
+      assert.deepEqual(
+        [sessions!.started, sessions!.completed, sessions!.brokenOff, sessions!.waiting],
+        [3, 0, 0, 2],
+      );
+      if (!what.includes('pause')) assert.equal(calls![0]!.expected, 3 * brings);
+    });
+
+  it('counts those that wait no more when they have had their turn, or their connection is gone', () => {
+    const plan = sessionPlan(
+      'sessionInterval: 1s\nsteps: [{ call: A, reply: none }, { call: B }]',
+      one,
+    );
+    let calls = 0;
+    const hub: FakeHub = ({ id }) =>
+      id === undefined
+        ? []
+        : [{ afterUs: calls++ === 0 ? 2_500_000 : 1000, message: completion(id) }];
+    const { sessions } = new SessionBench(plan, hub).run(3000).sample();
+    assert.deepEqual([sessions!.started, sessions!.completed, sessions!.waiting], [3, 3, 0]);
+    const silent: SessionBench = new SessionBench(plan, () => []);
+    silent.reply(8_500_000, 0, () => silent.sender.lost!(0));
+    const { sessions: lost } = silent.run(4000).sample();
+    assert.deepEqual([lost!.started, lost!.brokenOff, lost!.waiting], [4, 4, 0]);
+  });
+
+  it('counts its arguments as long as they are, whatever the names of groups', () => {
+    const plan = sessionPlan(
+      `sessionInterval: 1s
+groupCount: 12
+steps:
+  - { call: Join, arguments: ['{group}'], reply: none, group: none }
+  - { call: Say, arguments: ['in {group}', { of: '{senderIndex}', at: '{time}' }, '{text:60B}'], reply: none }`,
+      { connections: 12, runId: 0x1f },
+    );
+    const bench = new SessionBench(plan, () => []).run(2000);
+    assert.equal(bench.calls.length, 48);
+    const bytes = bench.calls.map(({ args }) => JSON.stringify(args).length);
+    assert.equal(
+      bench.sample().payloadBytesIn,
+      bytes.reduce((sum, each) => sum + each, 0),
+    );
   });
 
   it('expects no answer of a session that waited for its turn and then had nobody to call', () => {
