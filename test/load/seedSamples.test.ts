@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import { configSpecs } from '../../src/scenario/keys/configKeys';
@@ -35,6 +38,47 @@ describe('samples of the Azure SignalR benchmark', () => {
         ? withFolder((folder) => runSampleByCommand(folder, file, [local]))()
         : runSample(file, [{ ...local, value: hub.url }], { 'signing-key': 'of the samples' }));
   }
+
+  test(
+    'observe a server, as the example does',
+    withFolder(async (folder) => {
+      const example = 'examples/observed-server.signalr.yaml';
+      let asked = 0;
+      const metrics = createServer((_request, response) => {
+        asked += 1;
+        response.end(
+          `# TYPE orders_open gauge\norders_open ${asked}\ndotnet_thread_pool_queue_length 3\n`,
+        );
+      });
+      await once(metrics.listen(0, '127.0.0.1'), 'listening');
+      try {
+        const { port } = metrics.address() as AddressInfo;
+        const text = readFileSync(example, 'utf8').replace(
+          'localhost:5000/metrics',
+          `localhost:${port}/metrics`,
+        );
+        const file = folder.write('observed.yaml', text);
+        const small = [
+          'connections=10',
+          'baseSending=10',
+          'step=0',
+          'warmup=0s',
+          'singleStepDuration=2s',
+        ];
+        const set = ['target=local', ...small].flatMap((key) => ['--set', `config.${key}`]);
+        const { stderr } = await folder.run(['run', file, '--keep-going', '--out', 'out', ...set]);
+        const { observed } = folder.result('out');
+        assert.deepEqual(observed?.problems, [], stderr);
+        const [step] = observed.series.find(({ name }) => name === 'queue')!.steps;
+        assert.deepEqual([step!.index, step!.mean, step!.max], [1, 3, 3]);
+        const own = observed.series.find(({ name }) => name === 'orders_open')!;
+        assert.ok(own.steps[0]!.last >= 2, JSON.stringify(own));
+      } finally {
+        metrics.close();
+        metrics.closeAllConnections();
+      }
+    }),
+  );
 
   it('are run, and show every use case, transport and protocol that runs', () => {
     const run = samples.filter((file) => sampleScenario(file, local) !== undefined);

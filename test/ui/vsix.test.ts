@@ -58,6 +58,7 @@ const files = `
   examples/long-polling.signalr.yaml
   examples/messagepack.signalr.yaml
   examples/mix.signalr.yaml
+  examples/observed-server.signalr.yaml
   examples/own-hub-method.signalr.yaml
   examples/own-hub-stream.signalr.yaml
   examples/quick-start.signalr.yaml

@@ -42,10 +42,9 @@ export interface TracedCall {
   endUs: number | undefined;
   result: unknown;
   error: string | undefined;
-  /** That came back, and that went up with it. */
+  /** That came back. */
   items: number;
   lastItemUs: number | undefined;
-  uploaded: number;
 }
 
 export interface TracedCallback {
@@ -57,6 +56,9 @@ export interface TracedCallback {
   /** The call that made the server send it, as far as that could be found. */
   cause: TracedCall | undefined;
 }
+
+/** Of a method's name in words on what was left out. */
+const longestNamed = 60;
 
 /** What is analysed at most: beyond it a recording says nothing new, and memory ends. */
 const mostMessages = 1_000_000;
@@ -76,7 +78,8 @@ class TraceBuilder {
   private readonly leftOut = new Map<string, number>();
   /** Those without an answer yet, by client and id. */
   private readonly open = new Map<TracedClient, Map<string, TracedCall>>();
-  private readonly uploads = new Map<TracedClient, Map<string, TracedCall>>();
+  /** Ids of the streams that go up. */
+  private readonly uploads = new Map<TracedClient, Set<string>>();
   private readonly keys = {
     call: new Map<string, string>(),
     stream: new Map<string, string>(),
@@ -140,6 +143,10 @@ class TraceBuilder {
       case streamInvocation: {
         this.count(bytes);
         const { target: method, invocationId, streamIds = [] } = message;
+        if (streamIds.length > 0) {
+          this.upload(client, method, streamIds);
+          return;
+        }
         const answered = invocationId === undefined ? 'send' : 'call';
         const form = message.type === streamInvocation ? 'stream' : answered;
         const call: TracedCall = {
@@ -156,20 +163,16 @@ class TraceBuilder {
           error: undefined,
           items: 0,
           lastItemUs: undefined,
-          uploaded: 0,
         };
         client.calls.push(call);
         this.calls.push(call);
         if (invocationId !== undefined) idsOf(this.open, client).set(invocationId, call);
-        for (const id of streamIds) idsOf(this.uploads, client).set(id, call);
         return;
       }
-      case streamItem: {
+      case streamItem:
         this.count(bytes);
-        const call = this.uploads.get(client)?.get(message.invocationId);
-        if (call !== undefined) call.uploaded += 1;
+        this.leave('item of a stream of a client');
         return;
-      }
       case completion:
         this.count(bytes);
         // The end of what goes up, or what a client answers to a question of the server.
@@ -223,6 +226,15 @@ class TraceBuilder {
       }
       default:
     }
+  }
+
+  /** No session has one: without its streams the hub would refuse the call. */
+  private upload(client: TracedClient, method: string, streamIds: readonly string[]): void {
+    let ids = this.uploads.get(client);
+    if (ids === undefined) this.uploads.set(client, (ids = new Set()));
+    for (const id of streamIds) ids.add(id);
+    const name = method.length > longestNamed ? `${method.slice(0, longestNamed)}…` : method;
+    this.leave(`call of ${name}, to which the client streams`);
   }
 
   private keyOf(form: CallForm, method: string): string {

@@ -303,3 +303,12 @@ export class SessionCalls {
 
 const reachesOthers = ({ audience }: Call): boolean =>
   audience === 'group' || audience === 'everyone';
+
+/** Which are known before it is made. */
+export function deliveriesToCaller(call: Call | undefined): number {
+  if (call === undefined || call.step.kind === 'on' || call.audience !== 'self') return 0;
+  return call.step.kind === 'stream' ? call.step.items : 1;
+}
+
+export const leavesGroup = ({ step }: Call): boolean =>
+  step.kind === 'call' && step.group === 'leave';

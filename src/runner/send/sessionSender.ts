@@ -16,7 +16,15 @@ import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
 import { DueHeap } from './dueHeap';
 import { follow, Session, type SessionStepWindow, type WaitingQueue } from './session';
-import { formsOf, SessionCalls, SessionEvents, waitedInVain, type Call } from './sessionCalls';
+import {
+  deliveriesToCaller,
+  formsOf,
+  leavesGroup,
+  SessionCalls,
+  SessionEvents,
+  waitedInVain,
+  type Call,
+} from './sessionCalls';
 
 /** Sessions that are gone on with in one go at most, so that receiving is not starved. */
 const burst = 256;
@@ -596,10 +604,3 @@ export class SessionSender extends EntrySender {
     this.breakOff(session, number, this.dependencies.nowUs());
   }
 }
-
-function deliveriesToCaller(call: Call | undefined): number {
-  if (call === undefined || call.step.kind === 'on' || call.audience !== 'self') return 0;
-  return call.step.kind === 'stream' ? call.step.items : 1;
-}
-
-const leavesGroup = ({ step }: Call): boolean => step.kind === 'call' && step.group === 'leave';

@@ -345,6 +345,33 @@ describe('a scenario of a recording', () => {
     assert.match(yaml, /# Not recognised: 3 Tick \(no call caused it\); 2 × message /);
   });
 
+  it('leaves out calls to which clients stream, since a hub refuses them without their streams, and says so', async () => {
+    const made = chat();
+    for (const client of [1, 2]) {
+      const id = `up${client}`;
+      made.at(500).out(client, {
+        ...{ type: 1, invocationId: id, target: 'Up\nload', arguments: [] },
+        streamIds: ['1', '2'],
+      });
+      made.out(client, { type: 2, invocationId: '1', item: 'abc' });
+      made.out(client, { type: 2, invocationId: '2', item: 'def' });
+      for (const stream of ['1', '2']) made.out(client, { type: 3, invocationId: stream });
+      made.in(client, { type: 3, invocationId: id, result: 6 });
+    }
+    const { found, yaml } = await analysed(made);
+    assert.deepEqual(found.notRecognised, [
+      { what: 'call of Up\nload, to which the client streams', count: 2 },
+      { what: 'item of a stream of a client', count: 4 },
+    ]);
+    const { yaml: without } = await analysed(chat());
+    const steps = (text: string): string => text.slice(text.indexOf('scenario:'));
+    assert.equal(steps(yaml), steps(without));
+    assert.match(
+      yaml,
+      /# Not recognised: [^]*2 × call of Up.?load, to which the client\n?#? *streams/,
+    );
+  });
+
   it('writes references where secrets were, and no secret', async () => {
     const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLWl0';
     const secrets = [

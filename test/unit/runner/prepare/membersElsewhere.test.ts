@@ -96,7 +96,7 @@ function withSessions(list: Story, join: boolean): Story {
     if (one.what === 'stay' && !join) return [];
     const outside = 'outside' in one && { outside: join || one.outside };
     const group = 'group' in one && { group: join ? one.group : one.group % firstOfSessions };
-    return [[{ ...one, ...outside, ...group } as Happening, passUs]];
+    return [[{ ...one, ...outside, ...group }, passUs]];
   });
 }
 
