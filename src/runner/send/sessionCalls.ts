@@ -149,6 +149,8 @@ export class SessionCalls {
   /** By sender and call. */
   private readonly asked = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
+  /** Where the value of a name is kept, in words. */
+  private readonly kept = new Map<string, string>();
   private readonly source = {
     ...{ index: 0, id: undefined as Buffer | undefined },
     callId: Buffer.alloc(streamIdLength, callLetter),
@@ -168,14 +170,17 @@ export class SessionCalls {
     const steps = calls.map(({ step }) => step);
     this.messages = new CallMessages(plan, entry, steps, dependencies.framed, dependencies.rows);
     this.stamp.runId = plan.runId;
+    for (const { step, name } of calls)
+      for (const [value, path] of step.kind === 'stream' ? [] : Object.entries(step.keep))
+        this.kept.set(value, `${path} of ${name}`);
   }
 
   /**
    * Sends the call of that number for the session, whose connection is open.
    *
    * @param expects whether what it brings is to be counted as expected
-   * @returns why it could not be sent: the name of a value that was not kept, or an empty text where there is nobody to
-   * send to; undefined when it was
+   * @returns why it could not be sent: that a value was not kept, or an empty text where there is nobody to send to;
+   * undefined when it was
    */
   send(
     session: Session,
@@ -223,7 +228,7 @@ export class SessionCalls {
     const asks = !call.waits && (call.asksAlways || this.asks(sender, number));
     const options = { asks, session, unixMs };
     const missing = this.messages.send(number, connection!, stamp, receiver, source, options);
-    if (missing !== undefined) return missing;
+    if (missing !== undefined) return this.missingValue(call, missing);
     sequences.values[slot] = stamp.sequence + 1;
     session.sequence = stamp.sequence;
     session.sentUs = sentUs;
@@ -242,6 +247,11 @@ export class SessionCalls {
     counted.wireBytesIn += this.messages.wireBytes;
     counted.slip.record(sentUs - Math.max(dueUs, session.freeUs));
     return undefined;
+  }
+
+  private missingValue({ name }: Call, value: string): string {
+    const where = this.kept.get(value) ?? 'nothing';
+    return `${name} needs {${value}}, but there was none: ${where} found nothing that can be kept`;
   }
 
   /** Undefined where messages name none; null when there is none to name. */

@@ -57,8 +57,6 @@ export class SessionSender extends EntrySender {
   private readonly firstCall: number;
   /** Deliveries of that call which are known before it is made: not those to a group or to others. */
   private readonly expectedEarly: number;
-  /** Where the value of a name is kept, in words. */
-  private readonly kept = new Map<string, string>();
 
   constructor(...given: ConstructorParameters<typeof EntrySender>) {
     super(...given);
@@ -78,9 +76,6 @@ export class SessionSender extends EntrySender {
         this.population,
         this.dependencies,
       );
-    for (const { step, name } of calls)
-      for (const [value, path] of step.kind === 'stream' ? [] : Object.entries(step.keep))
-        this.kept.set(value, `${path} of ${name}`);
     const [first] = this.program.instructions;
     this.firstCall = first?.do === 'call' ? first.call : -1;
     this.expectedEarly = deliveriesToCaller(this.calls[this.firstCall]);
@@ -336,7 +331,7 @@ export class SessionSender extends EntrySender {
     const missing = this.sendsCalls.send(session, number, nowUs, unixMs, !isExpected);
     if (missing === undefined) return true;
     if (missing === '') this.breakOff(session, number, nowUs);
-    else this.missingValue(session, number, missing, nowUs);
+    else this.fail(session, number, 'noValue', missing, nowUs);
     return false;
   }
 
@@ -527,12 +522,6 @@ export class SessionSender extends EntrySender {
   private giveUpWaiting(session: Session, nowUs: number): void {
     const text = waitedInVain(this.calls[session.call]!);
     this.fail(session, session.call, 'timeout', text, nowUs);
-  }
-
-  private missingValue(session: Session, number: number, name: string, nowUs: number): void {
-    const where = this.kept.get(name) ?? 'nothing';
-    const text = `${this.calls[number]!.name} needs {${name}}, but there was none: ${where} found nothing that can be kept`;
-    this.fail(session, number, 'noValue', text, nowUs);
   }
 
   private fail(
