@@ -20,6 +20,8 @@ export const loopbackHost = '127.0.0.1';
 const keepAliveTimeoutMs = 130_000;
 /** Time a peer gets to answer a WebSocket close, as in ASP.NET Core. */
 const closeTimeoutMs = 5000;
+/** Of one message of a client; empty ones would never meet the limit on bytes. A longer one ends with 1008. */
+export const maximumFragments = 16_384;
 const tickMs = 1000;
 const disposeTimeoutMs = 500;
 
@@ -41,14 +43,15 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   private allGone: () => void = () => undefined;
 
   constructor(maxMessageBytes: number) {
-    // The types of `ws` do not know `closeTimeout` yet.
-    const options: ServerOptions & { closeTimeout: number } = {
+    // The types of `ws` do not know these two yet.
+    const options: ServerOptions & { closeTimeout: number; maxFragments: number } = {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: maxMessageBytes,
       autoPong: false,
       closeTimeout: closeTimeoutMs,
+      maxFragments: maximumFragments,
     };
     this.sockets = new WebSocketServer(options);
     this.server = loopbackServer({

@@ -165,6 +165,8 @@ export class FrameReader {
       this.pingStart = start;
       this.pingEnd = end;
     } else if (code === opcode.close) {
+      // It came before, so it is answered (RFC 6455, 5.5.2).
+      if (this.pingBuffer !== undefined) this.reportPing(this.pingBuffer, listener);
       readClose(buffer, start, end, listener);
     } else if (code === opcode.pong) {
       listener.onPong?.(buffer.subarray(start, end));

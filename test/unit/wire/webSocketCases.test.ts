@@ -1,13 +1,34 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import * as net from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { opcode } from '../../../src/wire/socket/frame';
+import { serverFrame } from '../../../src/servers/hubProtocol/serverProtocol';
+import {
+  ConnectionServer,
+  maximumFragments,
+  refuse,
+  type Upgrade,
+} from '../../../src/servers/http/loopbackServer';
+import { WebSocketTransport } from '../../../src/servers/http/transports';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubListener } from '../../../src/wire/hub/clientConnection';
 import { codecOf } from '../../../src/wire/webpubsub/webPubSubCodec';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
-import { normalClose, webSocketCases } from './webSocketTable';
+import { piecesOfCase, webSocketCases, type WebSocketCase } from '../../fakes/webSocketCases';
 
-describe('WebSocket cases', () => {
+const latin1 = (buffer: Buffer, start = 0, end = buffer.length): string =>
+  buffer.toString('latin1', start, end);
+
+/** Whether it ends by what the peer has done wrong. */
+const isViolation = ({ code, number }: WebSocketCase): boolean =>
+  [1002, 1007].includes(code) && !number.startsWith('7.7.');
+
+const maximumBytes = 1024 * 1024;
+
+describe('the WebSocket client in the cases of Autobahn', () => {
   let hub: RawHub;
 
   before(async () => {
@@ -22,67 +43,60 @@ describe('WebSocket cases', () => {
     const lost = new Promise<string>((resolve) => (tellLoss = resolve));
     const listener: HubListener = {
       received: (_connection, buffer, start, stop, frameBytes) => {
-        if (frameBytes > 0) messages.push(buffer.toString('utf8', start, stop));
+        if (frameBytes > 0) messages.push(latin1(buffer, start, stop));
       },
       lost: (_connection, errorClass) => tellLoss(errorClass),
     };
-    const where = { url: new URL(hub.url), headers: {} };
-    const limits = { maximumMessageBytes: 1_000_000, maximumUnsentBytes: 1024 * 1024 };
-    await WebSocketConnection.open(where, {
-      index: 0,
-      endpoint: endpointOf(hub.url),
-      listener,
-      options: limits,
-      signal: AbortSignal.timeout(5000),
-    });
+    await WebSocketConnection.open(
+      { url: new URL(hub.url), headers: {} },
+      {
+        index: 0,
+        endpoint: endpointOf(hub.url),
+        listener,
+        options: { maximumMessageBytes: maximumBytes, maximumUnsentBytes: maximumBytes },
+        signal: AbortSignal.timeout(60_000),
+      },
+    );
     return { peer: await hub.nextPeer(), messages, lost };
   }
 
-  function send(peer: Peer, bytes: Buffer, step = bytes.length): void {
-    for (let at = 0; at < bytes.length; at += step)
-      peer.socket.write(bytes.subarray(at, at + step));
-  }
-
-  for (const {
-    number,
-    what,
-    bytes,
-    messages = [],
-    ping: answered,
-    code = 1000,
-    step,
-  } of webSocketCases) {
-    it(`${number} ${what}`, async () => {
-      const { peer, messages: arrived, lost } = await opened();
-      send(peer, bytes, step);
-      if (answered !== undefined) {
-        let payload: string | undefined;
-        while (payload !== answered) {
-          const next = await peer.nextFrame();
-          assert.equal(next.code, opcode.pong);
-          payload = next.payload.toString('latin1');
-        }
-      }
-      // Those that end orderly do so now.
-      const isOver = code !== 1000 || bytes.includes(normalClose) || bytes[0] === 0x88;
-      if (!isOver) peer.socket.write(normalClose);
-      const last = await peer.nextFrame();
-      const reported = last.payload.length === 0 ? 1005 : last.payload.readUInt16BE(0);
-      assert.deepEqual([last.code, reported], [opcode.close, code]);
-      const isViolation = code !== 1000 && !goodOnes.has(number);
-      assert.equal(await lost, isViolation ? 'protocol' : 'closed');
+  for (const each of webSocketCases)
+    it(`${each.number} ${each.what}`, async () => {
+      const { peer, messages, lost } = await opened();
+      for (const piece of piecesOfCase(each)) peer.socket.write(piece);
+      const answered: string[] = [];
+      let last = await peer.nextFrame();
+      for (; last.code === opcode.pong; last = await peer.nextFrame())
+        answered.push(latin1(last.payload));
+      const code = last.payload.length === 0 ? 1005 : last.payload.readUInt16BE(0);
+      assert.deepEqual([last.code, code], [opcode.close, each.code]);
+      // Of the pings of one read the newest is answered (RFC 6455, 5.5.3).
+      assert.equal(answered.at(-1), each.pings.at(-1));
+      assert.deepEqual(
+        answered,
+        each.pings.filter((ping) => answered.includes(ping)),
+      );
+      assert.equal(await lost, isViolation(each) ? 'protocol' : 'closed');
       await peer.closed;
-      assert.deepEqual(arrived, messages);
+      assert.deepEqual(messages, each.messages);
       assert.equal(peer.frames.length, 0);
     });
-  }
 
-  /** Cases whose code is that of the server. */
-  const goodOnes = new Set(
-    webSocketCases
-      .filter(({ number }) => /^7\.(7\.|13|3\.1$)/.test(number))
-      .map(({ number }) => number),
-  );
+  for (const size of [maximumBytes + 1, 2 ** 40])
+    it(`closes with 1009 at a frame that claims ${size} bytes, above its limit`, async () => {
+      const { peer, lost } = await opened();
+      const head = Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
+      head.writeBigUInt64BE(BigInt(size), 2);
+      peer.socket.write(head);
+      assert.equal((await peer.nextFrame()).payload.readUInt16BE(0), 1009);
+      assert.equal(await lost, 'protocol');
+    });
+
+  it('offers no extension, so that 12 and 13 have nothing to try', async () => {
+    const { peer } = await opened();
+    assert.doesNotMatch(peer.request, /sec-websocket-extensions/i);
+    peer.socket.destroy();
+  });
 
   it('checks as UTF-8 every hub message that is parsed, whatever came before', () => {
     for (const protocol of ['json', 'webpubsub'] as const) {
@@ -92,5 +106,144 @@ describe('WebSocket cases', () => {
         message: /no UTF-8 text/,
       });
     }
+  });
+});
+
+/** Sends every message back, over what all embedded servers have for WebSockets. */
+class EchoServer extends ConnectionServer<WebSocketTransport> {
+  protected answer(_request: IncomingMessage, response: ServerResponse): void {
+    refuse(response, { status: 404, text: '' });
+  }
+  protected upgrade({ request, socket, head }: Upgrade): void {
+    this.sockets.handleUpgrade(request, socket, head, (accepted) => {
+      const transport = new WebSocketTransport(accepted, socket);
+      this.add(transport);
+      transport.attach({
+        arrived: (data, isBinary) =>
+          transport.write(serverFrame(isBinary ? opcode.binary : opcode.text, data)),
+        hasRoom: () => true,
+        gone: () => this.remove(transport),
+      });
+    });
+  }
+  protected tick(): void {}
+  protected sayGoodbye(): void {}
+}
+
+/** What a server sends, frame by frame. */
+class RawSocket {
+  head = '';
+  private bytes = Buffer.alloc(0);
+  private wake: () => void = () => undefined;
+
+  private constructor(readonly socket: net.Socket) {
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      this.bytes = Buffer.concat([this.bytes, chunk]);
+      this.wake();
+    });
+  }
+
+  static async open(port: number, extensions = ''): Promise<RawSocket> {
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+    const raw = new RawSocket(socket);
+    socket.write(
+      `GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n${extensions}\r\n`,
+    );
+    const end = await raw.headEnd();
+    raw.head = latin1(raw.bytes, 0, end);
+    raw.bytes = raw.bytes.subarray(end + 4);
+    return raw;
+  }
+
+  private async headEnd(): Promise<number> {
+    for (;;) {
+      const end = this.bytes.indexOf('\r\n\r\n');
+      if (end >= 0) return end;
+      await this.more();
+    }
+  }
+
+  async next(): Promise<{ code: number; payload: Buffer }> {
+    await this.atLeast(2);
+    const marker = this.bytes[1]!;
+    const start = marker < 126 ? 2 : marker === 126 ? 4 : 10;
+    await this.atLeast(start);
+    const { bytes } = this;
+    const length =
+      marker < 126
+        ? marker
+        : marker === 126
+          ? bytes.readUInt16BE(2)
+          : Number(bytes.readBigUInt64BE(2));
+    await this.atLeast(start + length);
+    const frame = {
+      code: this.bytes[0]! & 0x0f,
+      payload: this.bytes.subarray(start, start + length),
+    };
+    this.bytes = this.bytes.subarray(start + length);
+    return frame;
+  }
+
+  private async atLeast(count: number): Promise<void> {
+    while (this.bytes.length < count) await this.more();
+  }
+
+  private more(): Promise<void> {
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+}
+
+describe('the WebSockets of embedded servers in the cases of Autobahn', () => {
+  let server: EchoServer;
+
+  before(async () => {
+    server = new EchoServer(maximumBytes);
+    await server.listen();
+  });
+
+  after(() => server.dispose());
+
+  for (const each of webSocketCases)
+    it(`${each.number} ${each.what}`, async () => {
+      const client = await RawSocket.open(server.port);
+      const ended = once(client.socket, 'end');
+      for (const piece of piecesOfCase(each, Buffer.from([0x12, 0x80, 0xff, 0x03])))
+        client.socket.write(piece);
+      const [messages, pongs]: [string[], string[]] = [[], []];
+      let last = await client.next();
+      for (; last.code !== opcode.close; last = await client.next())
+        (last.code === opcode.pong ? pongs : messages).push(latin1(last.payload));
+      const code = last.payload.length === 0 ? 1005 : last.payload.readUInt16BE(0);
+      const isBeyond = each.frames.length - 1 > maximumFragments && each.messages.length === 1;
+      assert.equal(code, isBeyond ? 1008 : each.code);
+      assert.deepEqual(messages, isBeyond ? [] : each.messages);
+      assert.deepEqual(pongs, each.pings);
+      // Ending the connection is the part of the server (RFC 6455, 7.1.1), here when both have said goodbye.
+      if (isViolation(each) || isBeyond) client.socket.destroy();
+      else await ended;
+    });
+
+  it('agree to no extension that is offered', async () => {
+    const offers = 'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n';
+    const client = await RawSocket.open(server.port, offers);
+    assert.match(client.head, /^HTTP\/1\.1 101/);
+    assert.doesNotMatch(client.head, /sec-websocket-extensions/i);
+    client.socket.destroy();
+  });
+});
+
+describe('the table of cases in docs/reliability.md', () => {
+  it('has each of them', () => {
+    const page = readFileSync('docs/reliability.md', 'utf8').replace(/ +/g, ' ');
+    const rows = webSocketCases.map(({ number, what, pings, frames, messages }) => {
+      const client = pings.length > 1 ? 'pass; the newest ping of a read' : 'pass';
+      const isBeyond = frames.length - 1 > maximumFragments && messages.length === 1;
+      return `| ${number} | ${what} | ${client} | ${isBeyond ? '1008: too many fragments' : 'pass'} |\n`;
+    });
+    const missing = rows.filter((row) => !page.includes(row));
+    assert.deepEqual(missing, [], `to be added:\n${missing.join('')}`);
+    assert.equal(webSocketCases.length, 301);
+    assert.equal(new Set(webSocketCases.map(({ number }) => number)).size, 301);
   });
 });
