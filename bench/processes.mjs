@@ -25,21 +25,18 @@ export async function startPeer(...args) {
     if (code !== 0) throw new Error(`the peer ended with ${code}`);
   });
   const [line] = await once(peer.stdout, 'data');
-  return { url: String(line).trim(), stop: () => peer.stdin.end() };
+  return { url: String(line).trim(), pid: peer.pid, stop: () => peer.stdin.end() };
 }
 
 /** Something that the command line serves; reports its URL or connection string. */
 export async function serve(what) {
-  const { url: line, stop } = await startPeer(
-    cli,
-    'serve',
-    what,
-    '--port',
-    '0',
-    '--exit-with-stdin',
-  );
+  const {
+    url: line,
+    pid,
+    stop,
+  } = await startPeer(cli, 'serve', what, '--port', '0', '--exit-with-stdin');
   const { url, connectionString = url } = JSON.parse(line);
-  return { target: connectionString, stop };
+  return { target: connectionString, pid, stop };
 }
 
 /** What a measurement in a process of its own prints. */
@@ -72,8 +69,9 @@ export async function measure(client, transport, url, connections, seconds) {
  *
  * @param target URL or connection string
  * @param watch is given the process
+ * @param flags further ones of `run`
  */
-export async function runScenario(scenario, target, watch = () => {}) {
+export async function runScenario(scenario, target, watch = () => {}, flags = []) {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
   try {
     const file = path.join(folder, 'scenario.yaml');
@@ -81,7 +79,7 @@ export async function runScenario(scenario, target, watch = () => {}) {
     const reference = ['--target', '${env:BENCH_TARGET}'];
     const run = spawn(
       process.execPath,
-      [cli, 'run', file, ...reference, '--json', '--out', folder],
+      [cli, 'run', file, ...reference, '--json', '--out', folder, ...flags],
       {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, BENCH_TARGET: target },

@@ -193,6 +193,7 @@ const otherTexts: readonly string[] = [
   'take more workers or another machine, or send less',
   'calls waited for a free socket of their worker, which used {0} of a core',
   'take more workers, or a machine nearer to the service',
+  'the load generator did not run for {0}: its process was suspended, or the machine slept',
   'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and its messages left late',
   'close what else runs on this machine, or run the load from another one',
   'the run was stopped before its plan was done',

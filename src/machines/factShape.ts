@@ -93,6 +93,7 @@ const isStep = fields({
   ...sessions,
   entries: optional(list(fields({ ...messages, ...sessions }))),
   ahead: optional(list(isAmount)),
+  suspendedUs: optional(isAmount),
 });
 
 const isConnections = fields({

@@ -169,6 +169,8 @@ export interface StepSample extends EntrySample {
   readonly membership?: SampleOf<MembershipCounts>;
   /** Each of the entries, where there are several. */
   readonly entries?: readonly EntrySample[];
+  /** The longest time in its measured time and drain in which the worker did not run, microseconds; absent: none. */
+  readonly suspendedUs?: number;
   /**
    * By how many microseconds at most deliveries of another agent came before they were sent: its number, then the time, of
    * each of which that is known to be more than before. Absent: of none.

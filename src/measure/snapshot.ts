@@ -192,25 +192,36 @@ export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProg
 
 /** As they come, oldest first; thinned to half whenever there are twice as many as {@link mostSnapshots}. */
 export class HeldSnapshots {
-  private held: Snapshot[] = [];
+  private held: (Snapshot | string)[] = [];
   private most = 2 * mostSnapshots;
   private withAgents: Snapshot | undefined;
 
+  /** @param asText takes a fifth of the memory, and the time to read them again where all are asked for */
+  constructor(private readonly asText = false) {}
+
   get all(): readonly Snapshot[] {
-    return this.held;
+    if (!this.asText) return this.held as Snapshot[];
+    return this.held.map((each) =>
+      typeof each === 'string' ? (JSON.parse(each) as Snapshot) : each,
+    );
   }
 
   add(snapshot: Snapshot): void {
+    const { withAgents } = this;
     if (snapshot.agents !== undefined) {
-      const at = this.withAgents === undefined ? -1 : this.held.lastIndexOf(this.withAgents);
-      if (at >= 0) this.held[at] = withoutAgents(this.held[at]!);
+      const at = withAgents === undefined ? -1 : this.held.lastIndexOf(withAgents);
+      if (at >= 0) this.held[at] = this.packed(withoutAgents(withAgents!));
       this.withAgents = snapshot;
     }
-    this.held.push(snapshot);
+    this.held.push(this.packed(snapshot));
     if (this.held.length < this.most) return;
-    this.held = [...thinSnapshots(this.held)];
+    this.held = thinSnapshots(this.all).map((each) => this.packed(each));
     // The first and last of each step stay: with many steps the next look is later.
     this.most = 2 * Math.max(mostSnapshots, this.held.length);
+  }
+
+  private packed(snapshot: Snapshot): Snapshot | string {
+    return this.asText && snapshot !== this.withAgents ? JSON.stringify(snapshot) : snapshot;
   }
 }
 

@@ -17,6 +17,8 @@ export interface GeneratorHealth {
   readonly slipP99Us: number;
   /** Of the step, by the worst worker, 0…1. */
   readonly gcShare: number;
+  /** The longest time in which a process of it did not run, in the measured time or the drain; absent: none. */
+  readonly suspendedUs?: number;
   /** False when the generator was the bottleneck. */
   readonly valid: boolean;
   /** Code of the first reason where it is not valid. */

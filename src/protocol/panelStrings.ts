@@ -39,6 +39,8 @@ export const panelStrings = {
   someLost: '{0} lost so far;',
   keepsSchedule: 'the generator keeps its schedule.',
   bottleneck: 'The load generator is the bottleneck:',
+  suspended: 'The load generator did not run for {0}:',
+  suspendedWhy: 'its process was suspended, or the machine slept;',
   starved: 'Something else takes the processor:',
   starvedFacts: 'a worker uses only {0} of a core, and messages leave {1} late;',
   bottleneckWhy: 'these numbers say nothing about the target.',

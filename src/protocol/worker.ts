@@ -135,6 +135,8 @@ export interface WorkerHost {
   order(order: ToWorker): void;
   /** Ends all workers, whatever they are doing. */
   end(): Promise<void>;
+  /** Longest time in which who leads did not run, since the last call, microseconds; absent: its workers share its process. */
+  suspendedUs?(): number;
   /** Whether the others go on when an agent is lost, all its workers at once; absent: a lost worker ends the run. */
   readonly survivesLoss?: boolean;
   /** How long an order may take to reach everybody, microseconds; absent: as good as none. */

@@ -16,6 +16,7 @@ import {
 import { withVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
 import type { EstimateOptions } from '../capacity/model';
+import { isDisturbance } from '../measure/judge/disturbance';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { repeatsOf } from '../measure/compare/repeats';
 import { judgeRun } from '../measure/judge/verdict';
@@ -181,8 +182,10 @@ export function recommendRun(
 ): Recommended {
   if (run.verdict.reasons[0]?.code === 'nothingSent') return { problem: 'Nothing was sent.' };
   if (run.verdict.status === 'invalid') {
-    const starved = run.verdict.reasons[0]?.code === 'starved';
-    const why = starved ? 'The load was not sent in time' : 'The load generator was the bottleneck';
+    const isDisturbed = isDisturbance(run.verdict.reasons[0]?.code);
+    const why = isDisturbed
+      ? 'The load was not sent in time'
+      : 'The load generator was the bottleneck';
     return { problem: `${why}, so the measured rates say nothing about the target.` };
   }
   const recommendStep = (step: JudgedStep, carried?: Carried | null): Recommended => {

@@ -204,7 +204,7 @@ const recovery = of<Recovery>()('atS missing', {
 });
 const generator = of<GeneratorHealth>()(
   'cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us gcShare',
-  { valid: flag, cause: optional(text) },
+  { valid: flag, cause: optional(text), suspendedUs: optional(number) },
 );
 const statuses: Verdict['status'][] = ['pass', 'fail', 'invalid', 'incomplete'];
 const endings: Result['ending'][] = [

@@ -124,6 +124,7 @@ export class StepRecorder extends EntryRecorder {
   /** By agent: how long before it was sent one of its messages came at most, microseconds; and of whom that is news. */
   private readonly mostAhead = new Map<number, number>();
   private readonly news = new Set<number>();
+  private suspendedUs = 0;
 
   constructor(
     readonly step: number,
@@ -132,6 +133,11 @@ export class StepRecorder extends EntryRecorder {
     super();
     this.entries =
       entries === 1 ? [this] : Array.from({ length: entries }, () => new EntryRecorder(this.slip));
+  }
+
+  /** The worker did not run for so long while the step was measured or drained. */
+  suspended(us: number): void {
+    if (!this.drained) this.suspendedUs = Math.max(this.suspendedUs, us);
   }
 
   isLate(nowUs: number): boolean {
@@ -154,22 +160,28 @@ export class StepRecorder extends EntryRecorder {
     const counted = this.sampleEntry(keep);
     const slip = this.slip.take(keep);
     const membership = this.membership?.take();
-    const { step, errors } = this;
+    const { step, errors, suspendedUs } = this;
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
     // A session may begin, or a callback come, in a second without a message.
     const anything =
       !isEmpty(errors) ||
       warmupErrors ||
+      suspendedUs > 0 ||
       entries.some(({ calls }) => calls !== undefined) ||
       Object.values(counted).some((count) => count !== 0);
     if (!anything && membership === undefined) return undefined;
     this.errors = {};
     this.warmupErrors = {};
+    this.suspendedUs = 0;
     const parts = entries.length === 0 ? undefined : entries;
     const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts });
     const ahead = [...this.news].flatMap((agent) => [agent, this.mostAhead.get(agent)!]);
     this.news.clear();
-    return { step, ...counted, errors, ...optional, ...(ahead.length > 0 && { ahead }) };
+    return {
+      ...{ step, ...counted, errors, ...optional },
+      ...(ahead.length > 0 && { ahead }),
+      ...(suspendedUs > 0 && { suspendedUs }),
+    };
   }
 }
 

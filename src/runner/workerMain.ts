@@ -9,6 +9,7 @@ import {
   type ThreadStart,
 } from './prepare/sharedMembers';
 import { SharedReach } from './prepare/sharedReach';
+import { Standstill } from './standstill';
 import type { SessionParts } from './send/entrySender';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
@@ -43,6 +44,7 @@ function work(start: ThreadStart, link: Link): void {
     membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
     reach: start.reach && new SharedReach(start.reach),
     rows: start.rows,
+    standstill: new Standstill(),
   };
   const begin = (sessions: SessionParts | undefined): void => {
     const run = new WorkerRun(start, { ...surroundings, sessions }, (fact: FromWorker) => {

@@ -23,12 +23,15 @@ import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
+import type { Standstill } from './standstill';
 import type { MemberChanged, Membership } from './prepare/membership';
 import { MemberChanges } from './prepare/memberChanges';
 import { MembersElsewhere } from './prepare/membersElsewhere';
 import type { Reach } from './prepare/reach';
 
 const tickUs = 1_000_000;
+/** A standstill that is over before the measured time is noticed by then. */
+const noticedUs = 50_000;
 
 export interface WorkerSurroundings extends WorkerSockets {
   readonly nap: (ms: number) => void;
@@ -42,6 +45,8 @@ export interface WorkerSurroundings extends WorkerSockets {
   readonly reach?: Reach | undefined;
   /** What workers of the agent count the rows in that their calls share. */
   readonly rows?: SharedArrayBuffer | undefined;
+  /** Where the clocks are real. */
+  readonly standstill?: Pick<Standstill, 'takeUs'> | undefined;
   /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
 }
@@ -79,7 +84,7 @@ export class WorkerRun implements Driven {
 
   constructor(
     private readonly start: WorkerStart,
-    surroundings: WorkerSurroundings,
+    private readonly surroundings: WorkerSurroundings,
     private readonly post: (fact: FromWorker) => void,
   ) {
     const { plan, endpoint, worker } = start;
@@ -346,6 +351,9 @@ export class WorkerRun implements Driven {
         this.post({ type: 'moved', ...report });
     const generator = this.selfCheck.take(this.measuring);
     const atUs = this.nowUs();
+    const suspendedUs = this.surroundings.standstill?.takeUs() ?? 0;
+    if (atUs - noticedUs > (this.window?.measureUs ?? Infinity))
+      this.recorder.current?.suspended(suspendedUs);
     const counts = this.recorder.take(this.start.worker, this.nextTick, generator);
     const unsettled = this.elsewhere?.unsettled;
     const sample = { ...counts, atUs, ...(unsettled !== undefined && { unsettled }) };

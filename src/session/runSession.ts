@@ -40,7 +40,8 @@ export class RunSession {
   folder: string;
   /** Settles when the result is stored, as far as it can be, and the target closed. */
   readonly finished: Promise<FinishedRun>;
-  private readonly kept = new HeldSnapshots();
+  // For as long as the run lasts, of which it is the only part that grows.
+  private readonly kept = new HeldSnapshots(true);
   private readonly snapshotEmitter = new Emitter<Snapshot>();
   private readonly endEmitter = new Emitter<void>();
   private readonly resultEmitter = new Emitter<Result>();

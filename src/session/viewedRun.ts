@@ -88,7 +88,7 @@ export async function viewSession(
 
 /** A run as it is seen and kept here. */
 export class ViewedRun {
-  readonly kept = new HeldSnapshots();
+  readonly kept = new HeldSnapshots(true);
   private readonly snapshotEmitter = new Emitter<Snapshot>();
   readonly onSnapshot = this.snapshotEmitter.event;
   private problem: string | undefined;

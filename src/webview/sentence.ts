@@ -1,6 +1,8 @@
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
+import type { GeneratorHealth } from '../measure/summary';
+import type { PanelStrings } from '../protocol/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
@@ -77,12 +79,7 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
       : fill(strings.timeLeft, timeLeftWords(step.totalS - step.elapsedS));
   const when = phase === 'draining' ? strings.draining : left;
   if (!step.generator.valid) {
-    const { cause, cpuShare, slipP99Us } = step.generator;
-    const values = [formatShare(cpuShare), latencyWords(slipP99Us)];
-    const [why, facts] =
-      cause === 'starved'
-        ? [strings.starved, `${fill(strings.starvedFacts, ...values)} ${strings.bottleneckWhy}`]
-        : [strings.bottleneck, strings.bottleneckWhy];
+    const [why, facts] = bottleneckWords(step.generator, strings);
     return make('warn', why, `${facts} ${lead}, ${when}`);
   }
   if (step.senders === 0) {
@@ -109,6 +106,18 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   ];
   const tone = missed ? 'bad' : lost > 0 || stall ? 'warn' : nothingYet ? 'neutral' : 'good';
   return make(tone, `${lead},`, parts.join(' '));
+}
+
+function bottleneckWords(
+  { cause, cpuShare, slipP99Us, suspendedUs = 0 }: GeneratorHealth,
+  strings: PanelStrings,
+): [lead: string, facts: string] {
+  const why = strings.bottleneckWhy;
+  const slip = latencyWords(slipP99Us);
+  if (cause === 'suspended')
+    return [fill(strings.suspended, latencyWords(suspendedUs)), `${strings.suspendedWhy} ${why}`];
+  if (cause !== 'starved') return [strings.bottleneck, why];
+  return [strings.starved, `${fill(strings.starvedFacts, formatShare(cpuShare), slip)} ${why}`];
 }
 
 function make(tone: Tone, lead: string, rest: string): Sentence {

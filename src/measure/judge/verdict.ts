@@ -75,6 +75,7 @@ export const agentText = 'most of all agent {0} ({1}): {2}';
 
 /** Codes of {@link generatorProblems}. */
 const generatorCodes: ReadonlySet<string> = new Set([
+  'suspended',
   'cpu',
   'calls',
   'starved',
@@ -357,7 +358,7 @@ const idleCpuShare = 0.5;
 /** So late with nothing in the way: timers and naps, docs/measuring.md. */
 const usualSlipUs = 10_000;
 
-/** The cause with its cure first; empty where all is well. Codes: `cpu`, `calls`, `starved`, `send-rate`, `slip`. */
+/** The cause with its cure first; empty where all is well. Codes: `suspended`, `cpu`, `calls`, `starved`, `send-rate`, `slip`. */
 export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[] {
   const { offered, sent, generator } = step;
   const problems: VerdictReason[] = [];
@@ -381,6 +382,10 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
 /** Empty where the cause is not known. */
 function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): VerdictReason[] {
   const { generator, byCalls } = step;
+  if (generator.suspendedUs !== undefined) {
+    const message = `the load generator did not run for ${latencyWords(generator.suspendedUs)}: its process was suspended, or the machine slept`;
+    return [{ code: 'suspended', message }];
+  }
   const share = shareWords(generator.cpuShare, mostCpuShare);
   if (generator.cpuShare > mostCpuShare) {
     const message = `a worker of the generator used ${share} of a core; take more workers or another machine, or send less`;

@@ -8,6 +8,7 @@ import {
   type LatencySummary,
   type ShownPercentiles,
 } from '../latencySummary';
+import { isDisturbance } from '../judge/disturbance';
 import type { StepProgress } from '../snapshot';
 import type {
   GeneratorHealth,
@@ -308,7 +309,11 @@ function generatorWords({
   cause,
   cpuShare,
 }: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>): string {
-  const was = cause === 'starved' ? 'did not get the processor' : 'was the bottleneck';
+  const was = isDisturbance(cause)
+    ? cause === 'suspended'
+      ? 'was suspended'
+      : 'did not get the processor'
+    : 'was the bottleneck';
   return `generator ${valid ? 'ok' : was} (${formatShare(cpuShare)} of a core)`;
 }
 

@@ -4,6 +4,7 @@ import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
+import { isDisturbance } from '../judge/disturbance';
 import { brokenOff } from '../judge/verdict';
 import type { Observed } from '../observed';
 import { findingsOfStep, findingWords } from './observedWords';
@@ -45,7 +46,7 @@ function judgedSentence(run: JudgedRun): string {
     case 'fail':
       return `✗ failed; ${first}${more}${notRunWords(run)}`;
     case 'invalid':
-      return `⚠ invalid${selfExplaining.has(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
+      return `⚠ invalid${isSelfExplaining(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
     case 'incomplete':
       return `■ incomplete; ${first}${measured === undefined ? '' : `; ${measured}`}`;
   }
@@ -59,8 +60,8 @@ function whyEnded({ ending, verdict: { reasons } }: JudgedRun): string | undefin
     : first?.message;
 }
 
-/** Reasons in which the generator has no part. */
-const selfExplaining: ReadonlySet<string> = new Set(['nothingSent', 'starved']);
+/** Of reasons in which the generator has no part. */
+const isSelfExplaining = (code: string): boolean => code === 'nothingSent' || isDisturbance(code);
 
 /** Of a run that its first bad step has ended: `; steps 2 and 3 were not run`. */
 function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): string {

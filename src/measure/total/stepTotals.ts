@@ -301,6 +301,7 @@ export class StepTotals extends SendingTotals {
   private readonly slip = new LatencyHistogram();
   private readonly loopDelay = new LatencyHistogram();
   private readonly loads = new Map<number, WorkerLoad>();
+  private suspendedUs = 0;
   /** CPU time of the process over the measured time, set when that is over. */
   cpuUs = 0;
   /** Measured time, set while and when it passes. */
@@ -334,6 +335,7 @@ export class StepTotals extends SendingTotals {
     const isMeasured = sample.offered > 0 || sample.expected !== 0 || sample.received !== 0;
     if (tick !== undefined && isMeasured) this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
+    this.suspended(sample.suspendedUs);
     sample.entries?.forEach((entry, position) => this.entries[position]?.addEntry(entry));
     this.addSessions(sample);
     addErrors(this.errors, sample.errors);
@@ -384,21 +386,27 @@ export class StepTotals extends SendingTotals {
     if (sample.loopDelay !== undefined) this.loopDelay.add(sample.loopDelay);
   }
 
+  /** A worker, or who leads them, did not run for so long. */
+  suspended(us = 0): void {
+    this.suspendedUs = Math.max(this.suspendedUs, us);
+  }
+
   /** Health of the generator so far; `slo` says what counts as good enough. */
   generator(slo: Slo): GeneratorHealth {
     const busiest = (part: 'busyUs' | 'gcUs'): number =>
       [...this.loads.values()].reduce((most, load) => {
         return load.elapsedUs > 0 ? Math.min(1, Math.max(most, load[part] / load.elapsedUs)) : most;
       }, 0);
-    const messages = this.sent + this.received;
+    const { offered, sent, suspendedUs } = this;
+    const messages = sent + this.received;
     const measured = {
       cpuUsPerMessage: messages > 0 ? this.cpuUs / messages : 0,
       cpuShare: busiest('busyUs'),
       loopDelayP99Us: this.loopDelay.valueAtShare(0.99),
       slipP99Us: this.slip.valueAtShare(0.99),
       gcShare: busiest('gcUs'),
+      ...(suspendedUs > 0 && { suspendedUs: Math.round(suspendedUs) }),
     };
-    const { offered, sent } = this;
     const { byCalls = false } = this.facts;
     const [problem] = generatorProblems(
       { offered, sent, byCalls, generator: measured },

@@ -30,7 +30,7 @@ import { ListedSteps, type StepSource } from './stepSource';
 import { MemberNews } from './memberNews';
 import { runSummary } from './runSummary';
 import { targetLost, unreachableWords } from './targetLost';
-import { EndedEarly, Waiting } from './waiting';
+import { EndedEarly, Waiting, did } from './waiting';
 import { waits } from './waits';
 import { WorkerReports } from './workerReports';
 import {
@@ -46,10 +46,6 @@ import {
 } from './progress';
 
 export type { ConductorContext, Run, StopReason } from './run';
-
-const opened = 'it had opened its connections';
-const prepared = 'it had prepared its connections';
-const counted = 'it had counted what came in the step';
 
 /** Phases: connect, prepare, step by step warm up, measure and drain, close. */
 export class Conductor implements Run {
@@ -182,8 +178,8 @@ export class Conductor implements Run {
     try {
       const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
       const limitMs = leftMs + connectLimitMs(this.plan, requested - before);
-      await this.waiting.reportedByAll('connected', opened, limitMs);
-      await this.flush(opened);
+      await this.waiting.reportedByAll('connected', did.open, limitMs);
+      await this.flush(did.open);
     } finally {
       clearTimeout(timer);
       this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
@@ -216,9 +212,9 @@ export class Conductor implements Run {
       this.workers.order({ type: 'prepare', step });
     }
     const limitMs = prepareLimitMs(this.plan, this.requested);
-    await this.waiting.reportedByAll('prepared', prepared, limitMs);
+    await this.waiting.reportedByAll('prepared', did.prepare, limitMs);
     if (this.given('identify') === undefined) this.workers.order({ type: 'identify' });
-    await this.flush(prepared);
+    await this.flush(did.prepare);
     this.throwIfEnded();
   }
 
@@ -244,6 +240,8 @@ export class Conductor implements Run {
   protected beginMeasuring(step: RunningStep): void {
     this.enter('measuring');
     this.recovery.begin(step);
+    // Before the measured time it does no harm.
+    this.workers.suspendedUs?.();
     step.cpu = new CpuMeter(this.workers, step.measureUs);
   }
 
@@ -313,6 +311,7 @@ export class Conductor implements Run {
     if (this.lossFlush !== undefined) totals.noteOwed();
     this.lossFlush = undefined;
     this.noteAgents(totals);
+    totals.suspended(this.workers.suspendedUs?.());
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const slo = totals.sloFrom(plan.slo);
@@ -400,7 +399,7 @@ export class Conductor implements Run {
     for (;;) {
       const inTime = await this.flush(untilUs + waits.reportingUs + this.leadUs);
       const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
-      if (!inTime && this.workers.noticesSilence === false) await this.flush(counted);
+      if (!inTime && this.workers.noticesSilence === false) await this.flush(did.count);
       if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }

@@ -1,4 +1,5 @@
 import { mostGrowth } from '../../measure/judge/backlogWatch';
+import { isDisturbance } from '../../measure/judge/disturbance';
 import { isOpen } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';
@@ -141,7 +142,7 @@ function outcomeOf({ status, reasons }: Verdict): StepOutcome {
   if (status !== 'invalid') return outcomes[status];
   const [{ code } = { code: '' }] = reasons;
   if (code === 'nothingSent') return 'missed';
-  return code === 'starved' ? 'disturbed' : 'generator';
+  return isDisturbance(code) ? 'disturbed' : 'generator';
 }
 
 function brokenBy(

@@ -6,6 +6,13 @@ import type { WorkerReports } from './workerReports';
 /** Leaves whatever is waited for; the ending is already noted. */
 export class EndedEarly extends Error {}
 
+/** What a worker has done, for who says that one has not. */
+export const did = {
+  open: 'it had opened its connections',
+  prepare: 'it had prepared its connections',
+  count: 'it had counted what came in the step',
+} as const;
+
 /** What the lead of a run waits for; all of it leaves by {@link EndedEarly} when the run has ended meanwhile. */
 export class Waiting {
   constructor(

@@ -25,6 +25,10 @@ export const waits = {
    * Source: decision record on several machines, "Barrier".
    */
   phaseMs: 60_000,
+  /** Between two looks at which processes of workers are silent. */
+  lookMs: 1000,
+  /** One that is silent for so long is lost, as an agent is by default. */
+  silentMs: 30_000,
   /** Between two looks at a target that recovers from a step. */
   recoveryPollMs: 250,
   /** One that delivers nothing more for so long has recovered, or will not. */

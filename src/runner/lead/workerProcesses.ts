@@ -9,7 +9,9 @@ import type {
   WorkerStart,
 } from '../../protocol/worker';
 import { CpuMeter } from '../machineClock';
+import { Standstill } from '../standstill';
 import { ReportedCpu } from './reportedCpu';
+import { waits } from './waits';
 
 /**
  * What Node and the system want to know; the rest of the environment may have secrets, and a worker gets its own by a pipe.
@@ -56,6 +58,8 @@ interface Member {
   readonly ended: Promise<void>;
   readonly cpu: ReportedCpu;
   open: number;
+  /** Looks at it since it was heard last. */
+  silentLooks: number;
 }
 
 /**
@@ -67,6 +71,10 @@ export class WorkerProcesses implements WorkerHost {
   readonly alive = new Set<number>();
   readonly noticesSilence = false;
   private readonly members = new Map<number, Member>();
+  private readonly standstill = new Standstill();
+  /** Workers report each second, from the order to connect on. */
+  private readonly looking: NodeJS.Timeout;
+  private isReporting = false;
 
   constructor(
     starts: readonly WorkerStart[],
@@ -74,6 +82,21 @@ export class WorkerProcesses implements WorkerHost {
     forked: () => WorkerProcess,
   ) {
     for (const start of starts) this.members.set(start.worker, this.begin(start, forked()));
+    this.looking = setInterval(() => this.look(), waits.lookMs).unref();
+  }
+
+  /** Counts looks, not time: while this process does not run itself, nobody is silent. */
+  private look(): void {
+    if (!this.isReporting) return;
+    for (const worker of this.alive) {
+      const member = this.members.get(worker)!;
+      member.silentLooks += 1;
+      if (member.silentLooks * waits.lookMs > waits.silentMs)
+        this.giveUp(
+          worker,
+          `it reports each second, and nothing came for ${waits.silentMs / 1000} s`,
+        );
+    }
   }
 
   private begin(start: WorkerStart, child: WorkerProcess): Member {
@@ -98,7 +121,7 @@ export class WorkerProcesses implements WorkerHost {
         resolve();
       });
     });
-    const member: Member = { child, ended, cpu: new ReportedCpu(), open: 0 };
+    const member: Member = { child, ended, cpu: new ReportedCpu(), open: 0, silentLooks: 0 };
     child.on('message', (message) => this.report(worker, member, message as ProcessReport));
     this.tell(member, start);
     return member;
@@ -107,6 +130,7 @@ export class WorkerProcesses implements WorkerHost {
   private report(worker: number, member: Member, { fact, open, cpuUs }: ProcessReport): void {
     if (!this.alive.has(worker)) return;
     member.open = open;
+    member.silentLooks = 0;
     member.cpu.reported(cpuUs);
     if (fact === undefined) return;
     if (fact.type === 'sampled') member.cpu.sampled(fact.sample.atUs);
@@ -135,7 +159,12 @@ export class WorkerProcesses implements WorkerHost {
     this.listener.lost(worker, new Error(words));
   }
 
+  suspendedUs(): number {
+    return this.standstill.takeUs();
+  }
+
   order(order: ToWorker): void {
+    this.isReporting ||= order.type === 'connect';
     for (const worker of this.alive) this.tell(this.members.get(worker)!, order);
   }
 
@@ -146,6 +175,8 @@ export class WorkerProcesses implements WorkerHost {
 
   async end(): Promise<void> {
     this.alive.clear();
+    this.standstill.dispose();
+    clearInterval(this.looking);
     await Promise.all(
       [...this.members.values()].map(({ child, ended }) => {
         child.kill('SIGKILL');

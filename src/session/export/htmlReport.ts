@@ -17,6 +17,7 @@ import {
 } from '../../measure/show/panelTables';
 import { entryRows, rowOfProgress, rowOfStep, trafficRows } from '../../measure/show/stepColumns';
 import { findingSentence, observedTable } from '../../measure/show/observedWords';
+import { isDisturbance } from '../../measure/judge/disturbance';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
@@ -198,7 +199,7 @@ function tiles(result: Result, step: StepSummary | undefined): string {
     formatCount(result.steps.reduce((total, each) => total + each[name], 0));
   const offered = step && step.seconds > 0 ? step.offered / step.seconds : undefined;
   const health = step?.generator;
-  const why = health?.cause === 'starved' ? isStarved : isBottleneck;
+  const why = isDisturbance(health?.cause) ? isStarved : isBottleneck;
   const connectP99 = connected > 0 ? latencyWords(connectUs.p99) : noValue;
   const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
   const all: (readonly [label: string, value: string, of: string, details: string])[] = [

@@ -3,6 +3,7 @@ import { shownLatency } from '../../measure/latencySummary';
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import { isDisturbance } from '../../measure/judge/disturbance';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
@@ -169,7 +170,7 @@ function lostTile({ result, snapshots, strings }: ShownRun): Tile {
 
 function generatorTile(generator: GeneratorHealth | undefined, strings: PanelStrings): Tile {
   const dash = strings.noValue;
-  const why = generator?.cause === 'starved' ? strings.isStarved : strings.isBottleneck;
+  const why = isDisturbance(generator?.cause) ? strings.isStarved : strings.isBottleneck;
   const state = generator?.valid === false ? why : strings.healthy;
   return {
     id: 'generator',

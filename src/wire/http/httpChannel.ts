@@ -25,14 +25,19 @@ export interface ChannelOwner {
 /** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
 const requestTimeoutMs = 100_000;
 
+/** Servers close a socket that was idle for seconds; one that was in use is not closed for that. */
+const leastIdleMs = 1000;
+
 /**
  * One request at a time over a socket that is kept open. A request that met a socket closed while idle, and of whose
- * answer nothing has come, is sent once more, as browsers do (RFC 9112, 9.3.1).
+ * answer nothing has come, is sent once more, as browsers do (RFC 9112, 9.3.1). One that sends messages only where the
+ * socket really was idle: else the server may have had them, and they would come twice by our own doing.
  */
 export class HttpChannel {
   private readonly agents: SocketAgents;
   private request: ClientRequest | undefined;
   private disposed = false;
+  private idleSinceMs = 0;
 
   /** @param timeoutMs longest silence, then the request has failed; 0 for no limit */
   constructor(
@@ -70,6 +75,7 @@ export class HttpChannel {
     const { agents, timeoutMs, owner } = this;
     const { url, cookies, accessToken } = this.requests.where;
     const { body, ...options } = make();
+    const wasIdle = performance.now() - this.idleSinceMs >= leastIdleMs;
     const request = agents.request(url, { ...options, stopwatch });
     let head: IncomingMessage | undefined;
     this.request = request;
@@ -90,7 +96,8 @@ export class HttpChannel {
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isGone = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-      if (this.request === request && request.reusedSocket && isGone && head === undefined)
+      const isRepeatable = request.reusedSocket && (body === undefined || wasIdle);
+      if (this.request === request && isRepeatable && isGone && head === undefined)
         this.begin(make, renews);
       else this.broken(request, error, head !== undefined);
     });
@@ -116,6 +123,7 @@ export class HttpChannel {
 
   private ended(head: IncomingMessage): void {
     this.request = undefined;
+    this.idleSinceMs = performance.now();
     this.owner.answerEnded(head);
   }
 

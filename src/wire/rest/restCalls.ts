@@ -255,7 +255,7 @@ export class RestCalls {
 
   private pump(): void {
     if (this.pauseTimer !== undefined) return;
-    const pauseMs = this.pausedUntilMs - Date.now();
+    const pauseMs = this.pausedUntilMs - performance.now();
     if (pauseMs > 0) {
       this.pauseTimer = setTimeout(() => {
         this.pauseTimer = undefined;
@@ -339,10 +339,9 @@ export class RestCalls {
 
   /** One second where the service says nothing: it promises no Retry-After. */
   private pause(retryAfter: string | undefined): void {
-    const nowMs = Date.now();
-    const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, nowMs) ?? 1000);
+    const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, Date.now()) ?? 1000);
     this.throttled = true;
-    this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + pauseMs);
+    this.pausedUntilMs = Math.max(this.pausedUntilMs, performance.now() + pauseMs);
   }
 }
 

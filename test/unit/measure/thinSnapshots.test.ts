@@ -58,6 +58,18 @@ describe('the snapshots that are held of a run', () => {
     assert.equal(steps.size, 4000);
   });
 
+  it('are the same where they are held as text', () => {
+    const [held, asText] = [new HeldSnapshots(), new HeldSnapshots(true)];
+    for (let tick = 0; tick < 2 * mostSnapshots + 5; tick++) {
+      const agents = tick % 4000 === 9 ? { agents: sampleAgents } : {};
+      const snapshot = { ...measured(tick, 1, tick % 777 === 0 ? 9e6 : 20_000), ...agents };
+      held.add(snapshot);
+      asText.add(snapshot);
+    }
+    assert.ok(held.all.length < 2 * mostSnapshots);
+    assert.deepEqual(asText.all, held.all);
+  });
+
   it('say of the newest alone how agents stood', () => {
     const held = new HeldSnapshots();
     const at = (tick: number, agents?: Snapshot['agents']): void =>

@@ -52,11 +52,11 @@ const suiteModule = async (): Promise<SuiteModule> =>
   (await import(pathToFileURL(path.resolve('scripts', 'suite.mjs')).href)) as SuiteModule;
 
 describe('suites', () => {
-  it('have no second tries in unit, fuzz, interop and machines, and at most one elsewhere', async () => {
+  it('have no second tries in unit, fuzz, interop, machines and endurance, and at most one elsewhere', async () => {
     const { suites } = await suiteModule();
     for (const { name, retries } of suites)
       assert.ok(
-        retries === (/^(unit|fuzz|interop|machines)$/.test(name) ? 0 : 1),
+        retries === (/^(unit|fuzz|interop|machines|endurance)$/.test(name) ? 0 : 1),
         `${name}: ${retries}`,
       );
   });

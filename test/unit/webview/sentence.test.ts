@@ -206,6 +206,20 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.equal(tilesOf(live).at(-1)?.value, 'held up');
   });
 
+  it('say that the generator did not run', () => {
+    const snapshot = measured(95, 1);
+    const generator = {
+      ...{ ...snapshot.step!.generator, valid: false, cause: 'suspended' },
+      ...{ suspendedUs: 61_000_000 },
+    };
+    const live = shownRun([{ ...snapshot, step: { ...snapshot.step!, generator } }]);
+    assert.equal(
+      textOf(live),
+      'The load generator did not run for 61 s: its process was suspended, or the machine slept; these numbers say nothing about the target. Step 1 of 3, 12 s left, 2:02 of the whole run.',
+    );
+    assert.equal(tilesOf(live).at(-1)?.value, 'held up');
+  });
+
   it('show the published estimate while nothing is decided', () => {
     const { unit, basis, rows } = unitsViewOf(shownRun([measured(40, 1)]));
     assert.deepEqual([unit, rows.length], ['10', 3]);

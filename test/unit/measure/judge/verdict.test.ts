@@ -314,6 +314,11 @@ describe('generatorProblems', () => {
     assert.deepEqual(problems({}, { cpuShare: 0.03, slipP99Us: 310_000 }), ['starved', 'slip']);
     assert.deepEqual(problems({}, { cpuShare: 0.97, slipP99Us: 310_000 }), ['cpu', 'slip']);
     assert.match(first({}, { cpuShare: 0.97 })!.message, /used 97 % of a core; take more workers/);
+    assert.deepEqual(first({}, { suspendedUs: 3_200_000 }), {
+      code: 'suspended',
+      message:
+        'the load generator did not run for 3.2 s: its process was suspended, or the machine slept',
+    });
     const calls = first({ byCalls: true }, { slipP99Us: 310_000 })!;
     assert.deepEqual([calls.code, /free socket/.test(calls.message)], ['calls', true]);
   });

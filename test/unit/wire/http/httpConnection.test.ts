@@ -348,6 +348,7 @@ describe('HttpConnection', () => {
     hub.server.on('connection', (socket) => sockets.push(socket));
     const { connection } = await streaming();
     const [, idle] = sockets;
+    await time.to(1000);
     idle!.destroy();
     await once(idle!, 'close');
     connection.send(message('a'));
@@ -356,6 +357,20 @@ describe('HttpConnection', () => {
     assert.equal(sent.response.socket, sockets[2]);
     answer(sent);
     assert.equal(connection.isOpen, true);
+  });
+
+  it('does not send messages again that the server may have had', async () => {
+    const { connection } = await streaming();
+    connection.send(message('a'));
+    answer(await hub.next('POST'));
+    await time.to(900);
+    connection.send(message('b'));
+    const { response } = await hub.next('POST');
+    (response.socket as Socket).resetAndDestroy();
+    await time.waitedFor(100);
+    await time.to(1900);
+    assert.equal((await listener.lostOnce).errorClass, 'reset');
+    assert.equal(hub.held, 0);
   });
 
   it('cannot be opened with a header that would end the line', async () => {

@@ -1,0 +1,131 @@
+// Whether a long run stays what it is: counts exact, memory flat, slip the same.
+//
+//   npm run soak -- [--minutes 30] [--connections 2000] [--rate 2000] [--threads]
+//
+// The hub, the process that leads and two worker processes are watched each by itself; with --threads leads the process
+// that works, too. A tenth of the time, a minute at most, is warm-up. Linux only, since memory is read from /proc. Exit
+// code 1 where a count is not exact or memory grows. Method: bench/README.md.
+import { readdir, readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { runScenario, serve } from './processes.mjs';
+import { mediansOf, trendOf } from './trend.mjs';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    connections: { type: 'string', default: '2000' },
+    rate: { type: 'string', default: '2000' },
+    threads: { type: 'boolean', default: false },
+  },
+});
+const [minutes, connections, rate] = ['minutes', 'connections', 'rate'].map((name) =>
+  Number(values[name]),
+);
+const seconds = Math.round(minutes * 60);
+const warmupS = Math.min(60, Math.round(seconds / 10));
+/** Each has counts and a slip of its own. */
+const stepCount = seconds >= 600 ? 6 : 3;
+const stepS = Math.floor((seconds - warmupS) / stepCount);
+/** Points that a trend goes through. */
+const points = 60;
+/** Of its size, over the whole time, that a process may grow by and be called flat; readings of a short run say little. */
+const mostGrowth = seconds >= 600 ? 0.05 : 0.3;
+
+const scenario = `config:
+  connections: ${connections}
+  arrivingRate: 500
+  baseSending: ${connections}
+  step: 0
+  repeat: ${stepCount}
+  warmup: 1s
+  singleStepDuration: ${stepS}s
+  drain: 30s
+  ${values.threads ? 'workers: 1' : 'processes: 2'}
+scenario:
+  name: echo
+  parameters: { messageSize: 2KB, sendingInterval: ${(connections / rate) * 1000}ms }
+slo: { p99: 60s }
+`;
+
+const readings = new Map();
+
+async function read(name, pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
+  if (kilobytes === undefined) return;
+  if (!readings.has(name)) readings.set(name, []);
+  readings.get(name).push(Number(kilobytes));
+}
+
+/** Processes of a process, in the order in which they began. */
+async function childrenOf(pid) {
+  const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lists = tasks.map((task) =>
+    readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => ''),
+  );
+  return (await Promise.all(lists))
+    .flatMap((list) => list.trim().split(' ').filter(Boolean).map(Number))
+    .sort((a, b) => a - b);
+}
+
+const server = await serve('hub');
+const begunMs = performance.now();
+function watch(run) {
+  const name = values.threads ? 'lead and worker' : 'lead';
+  const timer = setInterval(async () => {
+    await Promise.all([read(name, run.pid), read('hub', server.pid)]);
+    const workers = values.threads ? [] : await childrenOf(run.pid);
+    await Promise.all(workers.map((pid, at) => read(`worker ${at}`, pid)));
+  }, 1000);
+  run.once('close', () => clearInterval(timer));
+}
+
+// On a busy machine a step may be late, and so invalid: what is looked for here does not hang on it.
+const { code, result } = await runScenario(scenario, server.target, watch, [
+  '--keep-going',
+]).finally(server.stop);
+
+const formatKb = (kilobytes) => `${(kilobytes / 1024).toFixed(1)} MB`;
+const faults = [];
+const [first] = result.steps;
+console.log(
+  `${connections} connections, ${rate} msg/s of 2 KB and back, ${minutes} min, ${values.threads ? 'threads' : 'processes'}, Node ${process.version}; exit code ${code}`,
+);
+for (const step of result.steps) {
+  const { index, offered, sent, expected, received, lost, duplicated, outOfOrder, extra } = step;
+  const due = stepS * rate;
+  const isExact = [offered, sent, expected, received].every((count) => count === due);
+  if (!isExact || lost + duplicated + outOfOrder + extra > 0)
+    faults.push(
+      `step ${index} is not exact: ${JSON.stringify({ due, offered, sent, expected, received, lost, duplicated, outOfOrder, extra })}`,
+    );
+  console.log(
+    `step ${index}: ${received} of ${due} received, p50 ${step.latencyUs.p50} µs, p99 ${step.latencyUs.p99} µs, slip p99 ${Math.round(step.generator.slipP99Us)} µs`,
+  );
+}
+if (result.steps.length !== stepCount) faults.push(`${result.steps.length} of ${stepCount} steps`);
+if (result.connections.dropped > 0)
+  faults.push(`${result.connections.dropped} connections dropped`);
+
+// From the begin of the second step on: by then everything is as large as it gets.
+const skipped = Math.ceil((performance.now() - begunMs) / 1000 - (stepCount - 1) * stepS);
+for (const [name, all] of readings) {
+  const late = all.slice(Math.max(skipped, warmupS));
+  const medians = mediansOf(late, points);
+  const perPoint = late.length / medians.length / 60;
+  const { slope, low, high } = trendOf(medians);
+  const size = medians[Math.floor(medians.length / 2)];
+  const growth = (low / perPoint) * minutes;
+  if (growth > mostGrowth * size) faults.push(`the memory of ${name} grows`);
+  const perMinute = [slope, low, high].map((each) => `${(each / perPoint).toFixed(1)}`);
+  console.log(
+    `${name}: ${formatKb(size)}, slope ${perMinute[0]} KB/min (95 %: ${perMinute[1]} to ${perMinute[2]})`,
+  );
+}
+const slips = result.steps.map(({ generator }) => generator.slipP99Us);
+const { slope, low, high } = trendOf(slips);
+console.log(
+  `slip p99: slope ${Math.round(slope)} µs per step of ${stepS} s (95 %: ${Math.round(low)} to ${Math.round(high)}), ${Math.round(first?.generator.slipP99Us ?? 0)} µs in the first`,
+);
+for (const fault of faults) console.log(`fault: ${fault}`);
+process.exitCode = faults.length > 0 ? 1 : 0;

@@ -1,0 +1,23 @@
+import { sideBySide } from '../fakes/sideBySide';
+import { killCase, killTitle, runKillCase, victims } from './killCases';
+
+const seed = Number(process.env['TEST_SEED'] ?? 1);
+
+/** The first seed from there on that hits that victim. */
+function seedOf(victim: string): number {
+  let at = seed;
+  while (killCase(at).victim !== victim) at += 1;
+  return at;
+}
+
+describe('a run of which something is killed', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+  const test = sideBySide();
+
+  for (const victim of victims) {
+    const kill = killCase(seedOf(victim));
+    test(`leaves what is true: seed ${kill.seed}, ${killTitle(kill)}`, () => runKillCase(kill));
+  }
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { startCli } from '../fakes/loadCli';
+import { listenOnLoopback, rawPeer, serverFrame, type Peer } from '../fakes/loadPeers';
+import { sideBySide } from '../fakes/sideBySide';
+import { CliFolder } from '../load/cliFolder';
+
+/** Of the whole process, as the system counts it. One that does nothing has about 90 MB. */
+const mostMegabytes = 300;
+
+interface Lie {
+  readonly title: string;
+  readonly open: () => Promise<Peer>;
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Exit code; of a flood the generator may be the bottleneck. */
+  readonly codes: readonly number[];
+  /** In what is printed, on one line. */
+  readonly says: RegExp;
+  /** From the start of the process to its end. */
+  readonly mostS: number;
+}
+
+/** Answers each request by itself, whatever it is; the socket stays. */
+const answering = (answer: (socket: Socket, head: string) => void): Promise<Peer> =>
+  listenOnLoopback(
+    createServer((socket) => {
+      socket.on('error', () => undefined);
+      let head = '';
+      socket.on('data', (chunk: Buffer) => {
+        head += chunk.toString('latin1');
+        if (!head.includes('\r\n\r\n')) return;
+        const whole = head;
+        head = '';
+        answer(socket, whole);
+      });
+    }),
+  );
+
+/** Sends it again and again, as fast as the other side reads. */
+function endlessly(socket: Socket, piece: Buffer | string): void {
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+/** One byte now and then. */
+function drip(socket: Socket, text: string): void {
+  let at = 0;
+  const timer = setInterval(() => {
+    if (socket.destroyed || at === text.length) clearInterval(timer);
+    else socket.write(text[at++]!);
+  }, 100);
+}
+
+const afterHandshake = (frame: Buffer | (() => Buffer)): (() => Promise<Peer>) => {
+  return () =>
+    rawPeer((socket) => {
+      setTimeout(() => socket.write(typeof frame === 'function' ? frame() : frame), 500);
+    });
+};
+
+/** A frame of the server with that payload, of any length. */
+function longFrame(first: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(10);
+  head[0] = first;
+  head[1] = 127;
+  head.writeBigUInt64BE(BigInt(payload.length), 2);
+  return Buffer.concat([head, payload]);
+}
+
+const depth = 100_000;
+const nestedJson = `{"type":1,"target":"RecordLatency","arguments":${'['.repeat(depth)}${']'.repeat(depth)}}\x1e`;
+
+function nestedMessagePack(): Buffer {
+  const name = Buffer.from('RecordLatency');
+  const body = Buffer.concat([
+    Buffer.from([0x95, 1, 0x80, 0xc0, 0xa0 + name.length]),
+    name,
+    Buffer.alloc(depth, 0x91),
+    Buffer.from([0xc0]),
+  ]);
+  // Length of the hub message, as a variable number of bytes.
+  const { length } = body;
+  const size = Buffer.from([0x80 | (length & 0x7f), 0x80 | ((length >> 7) & 0x7f), length >> 14]);
+  return longFrame(0x82, Buffer.concat([size, body]));
+}
+
+const json = (body: string): string =>
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const negotiate = { skipNegotiation: false };
+const lost = /incomplete; All 4 connections were lost|incomplete; .*connections? (was|were) lost/;
+const unreachable = /No connection could be opened/;
+
+const lies: readonly Lie[] = [
+  {
+    title: 'headers without end, of negotiate',
+    open: () =>
+      answering((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
+      }),
+    ...{ config: negotiate, codes: [3], says: unreachable, mostS: 60 },
+  },
+  {
+    title: 'headers without end, of the upgrade',
+    open: () =>
+      answering((socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n');
+        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
+      }),
+    ...{ codes: [3], says: unreachable, mostS: 60 },
+  },
+  {
+    title: 'an answer to negotiate without end',
+    open: () =>
+      answering((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
+        endlessly(socket, '['.repeat(16_384));
+      }),
+    ...{ config: negotiate, codes: [3], says: unreachable, mostS: 60 },
+  },
+  {
+    title: 'one byte of an answer in a tenth of a second',
+    open: () => answering((socket) => drip(socket, json('{}').repeat(20))),
+    ...{ config: { ...negotiate, connectTimeout: '2s' }, codes: [3], says: unreachable, mostS: 60 },
+  },
+  {
+    title: 'a negotiate answer that leads to itself',
+    open: async () => {
+      let url = '';
+      const peer = await answering((socket) =>
+        socket.write(json(JSON.stringify({ url, accessToken: 'x' }))),
+      );
+      ({ url } = peer);
+      return peer;
+    },
+    ...{ config: negotiate, codes: [3], says: /redirect/, mostS: 60 },
+  },
+  {
+    title: 'redirects of HTTP that lead to themselves',
+    open: async () => {
+      let url = '';
+      const peer = await answering((socket) =>
+        socket.write(
+          `HTTP/1.1 307 Temporary Redirect\r\nLocation: ${url}\r\nContent-Length: 0\r\n\r\n`,
+        ),
+      );
+      ({ url } = peer);
+      return peer;
+    },
+    ...{ config: negotiate, codes: [3], says: /307|redirect/, mostS: 60 },
+  },
+  {
+    title: 'cookies of a megabyte',
+    open: () =>
+      answering((socket) => {
+        const cookie = (at: number): string => `Set-Cookie: c${at}=${'a'.repeat(3500)}\r\n`;
+        const cookies = Array.from({ length: 300 }, (_, at) => cookie(at)).join('');
+        socket.write(`HTTP/1.1 200 OK\r\n${cookies}Content-Length: 2\r\n\r\n{}`);
+      }),
+    ...{ config: negotiate, codes: [3], says: unreachable, mostS: 60 },
+  },
+  {
+    title: 'a frame of 2^63 bytes',
+    open: afterHandshake(Buffer.from([0x81, 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20])),
+    ...{ codes: [3], says: /protocol/, mostS: 60 },
+  },
+  {
+    title: 'a frame of 2^62 bytes',
+    open: afterHandshake(Buffer.from([0x81, 127, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20])),
+    ...{ codes: [3], says: /protocol/, mostS: 60 },
+  },
+  {
+    title: 'a compressed frame that nobody asked for',
+    open: afterHandshake(Buffer.from([0xc1, 2, 0x03, 0x00])),
+    ...{ codes: [3], says: /reserved bits/, mostS: 60 },
+  },
+  {
+    title: 'messages nested 100,000 deep in JSON',
+    open: afterHandshake(() => longFrame(0x81, Buffer.from(nestedJson))),
+    ...{ codes: [3], says: lost, mostS: 60 },
+  },
+  {
+    title: 'messages nested 100,000 deep in MessagePack',
+    open: afterHandshake(nestedMessagePack),
+    ...{ config: { protocol: 'messagepack' }, codes: [3], says: lost, mostS: 60 },
+  },
+  {
+    title: 'pings without end',
+    open: () =>
+      rawPeer((socket) => endlessly(socket, Buffer.alloc(65_536, Buffer.from([0x89, 0])))),
+    // They are answered, nothing else is.
+    ...{
+      config: { connections: 1 },
+      codes: [1, 4],
+      says: /0 of \d+ deliveries arrived|lost/,
+      mostS: 120,
+    },
+  },
+  {
+    title: 'events without end, none of which is whole',
+    open: () =>
+      answering((socket, head) => {
+        if (head.startsWith('POST /signalrbench/negotiate'))
+          socket.write(
+            json(
+              '{"connectionId":"a","connectionToken":"a","negotiateVersion":1,"availableTransports":[{"transport":"ServerSentEvents","transferFormats":["Text"]}]}',
+            ),
+          );
+        else if (head.startsWith('GET')) {
+          socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ');
+          endlessly(socket, 'a'.repeat(16_384));
+        } else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      }),
+    config: { ...negotiate, transport: 'ServerSentEvents' },
+    ...{ codes: [3], says: unreachable, mostS: 60 },
+  },
+  {
+    title: 'pings of the hub without end',
+    open: () =>
+      rawPeer((socket) =>
+        endlessly(socket, Buffer.concat(Array(2000).fill(serverFrame('{"type":6}\x1e')))),
+      ),
+    ...{
+      config: { connections: 1 },
+      codes: [1, 4],
+      says: /0 of \d+ deliveries arrived|lost/,
+      mostS: 120,
+    },
+  },
+];
+
+/** The most that a process has had, in MB; what it had last when it is gone. */
+function watchMemory(pid: number): () => number {
+  let most = 0;
+  const timer = setInterval(() => {
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      most = Math.max(most, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
+    } catch {
+      clearInterval(timer);
+    }
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+describe('a server that sends', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+  const test = sideBySide();
+
+  for (const { title, open, config, codes, says, mostS } of lies)
+    test(`${title} costs bounded memory and time, and is named`, async () => {
+      const folder = new CliFolder();
+      const peer = await open();
+      try {
+        const file = folder.scenario('lie.yaml', {
+          target: peer.url,
+          config: {
+            ...{ connections: 4, dialect: 'recordLatency', workers: 1 },
+            ...{ singleStepDuration: '1s', warmup: 0, drain: '1s', connectTimeout: '5s' },
+            ...config,
+          },
+        });
+        const startedMs = performance.now();
+        const run = startCli(['run', file, '--out', 'out'], { cwd: folder.path });
+        const mostOf = watchMemory(run.child.pid!);
+        const done = await run.finished;
+        const tookS = (performance.now() - startedMs) / 1000;
+        const megabytes = mostOf();
+        const said = `${done.stdout}${done.stderr}`.replace(/\s+/g, ' ');
+        assert.ok(codes.includes(done.code!), said);
+        assert.match(said, says);
+        assert.ok(tookS < mostS, `${tookS} s`);
+        assert.ok(megabytes > 0 && megabytes < mostMegabytes, `${megabytes} MB`);
+      } finally {
+        await peer.dispose();
+        folder.dispose();
+      }
+    });
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import type { CliProcess } from '../fakes/loadCli';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
+import { sideBySide } from '../fakes/sideBySide';
+import { withFolder } from '../load/cliFolder';
+
+const suspendedMs = 1600;
+/** Without a report. */
+const lostAfterMs = 30_000;
+const reason =
+  /⚠ invalid; step 1: the load generator did not run for (\d\.\d+|\d+) s: its process was suspended, or the machine slept/;
+
+/** Process ids of the workers of a run. */
+function workersOf({ child }: CliProcess): number[] {
+  const { pid } = child;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return children.map(Number);
+}
+
+describe('a generator that is suspended', function () {
+  let hub: HubHere;
+
+  before(async function () {
+    hub = await startHubHere();
+    if (process.platform !== 'linux') this.skip();
+  });
+  after(() => hub.dispose());
+  const test = sideBySide();
+
+  test(
+    'and goes on no more is lost after 30 s without a report, and what was measured is kept',
+    withFolder(async (folder) => {
+      const config = { singleStepDuration: '10m', warmup: 0 };
+      const file = folder.scenario('frozen.yaml', { target: hub.url, config });
+      const going = folder.start(['run', file, '--out', 'out', '--processes', '2']);
+      await folder.sampled('out', /"received":[1-9]/, going.finished);
+      const frozen = workersOf(going)[1]!;
+      const startedMs = performance.now();
+      process.kill(frozen, 'SIGSTOP');
+      const { code, stdout } = await going.finished;
+      const tookMs = performance.now() - startedMs;
+      // Looks are a second apart, and its last report may be a second old.
+      assert.ok(tookMs > lostAfterMs - 2000 && tookMs < 2 * lostAfterMs, `${tookMs} ms`);
+      assert.equal(code, 5);
+      assert.match(
+        stdout.replace(/\s+/g, ' '),
+        /A worker of the load generator was lost: the process of worker 1 was silent for too long: it reports each second, and nothing came for 30 s/,
+      );
+      const { ending, steps } = folder.result('out');
+      assert.equal(ending, 'workerLost');
+      assert.ok(steps[0]!.received > 0 && steps[0]!.expected >= steps[0]!.received);
+      assert.throws(() => process.kill(frozen, 0), /ESRCH/);
+    }),
+  );
+
+  const ways = [
+    ['with its threads', [], ({ child }: CliProcess) => child.pid!],
+    ['a worker of its own process', ['--processes', '2'], (run: CliProcess) => workersOf(run)[1]!],
+    ['the lead of processes', ['--processes', '2'], ({ child }: CliProcess) => child.pid!],
+  ] as const;
+  for (const [who, flags, pidOf] of ways)
+    test(
+      `makes its step invalid, and says so: ${who}`,
+      withFolder(async (folder) => {
+        const config = { singleStepDuration: '4s', warmup: '100ms' };
+        const file = folder.scenario('suspended.yaml', { target: hub.url, config });
+        const going = folder.start(['run', file, '--out', 'out', ...flags]);
+        await folder.sampled('out', /"phase":"measuring"/, going.finished);
+        const pid = pidOf(going);
+        process.kill(pid, 'SIGSTOP');
+        await setTimeout(suspendedMs);
+        process.kill(pid, 'SIGCONT');
+        const { code, stdout } = await going.finished;
+        const [, seconds] = reason.exec(stdout.replace(/\s+/g, ' ')) ?? [];
+        assert.ok(Number(seconds) >= 1.4, stdout);
+        assert.equal(code, 4);
+        const { steps, verdict } = folder.result('out');
+        assert.equal(verdict.status, 'invalid');
+        const [step] = steps;
+        assert.equal(step!.generator.cause, 'suspended');
+        assert.equal(step!.expected, step!.received + step!.lost);
+        assert.equal(step!.received, step!.sent);
+      }),
+    );
+});
