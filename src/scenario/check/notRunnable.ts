@@ -2,7 +2,7 @@ import { largestSource, stampBytes } from '../../base/message';
 import { services } from '../../base/serviceTraits';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
-import { callsOf, sessionStepsOf } from '../../usecases/sessionSteps';
+import { audienceOfStep, callsOf, sessionStepsOf, stepsIn } from '../../usecases/sessionSteps';
 import { sourcesOfStreams } from '../../usecases/streams';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
@@ -79,7 +79,10 @@ function nobodyElse({
   if (parts < 2 || connections > parts) return undefined;
   const isAlone = ({ name, parameters }: ScenarioEntry): boolean => {
     const useCase = findUseCase(name);
-    return useCase !== undefined && hubRunOf(useCase, parameters).audience === 'client';
+    if (useCase === undefined) return false;
+    const { audience, session } = hubRunOf(useCase, parameters);
+    const calls = session === undefined ? [] : callsOf(stepsIn(session));
+    return audience === 'client' || calls.some(({ step }) => audienceOfStep(step) === 'client');
   };
   const alone = entries.find(isAlone);
   if (alone === undefined) return undefined;

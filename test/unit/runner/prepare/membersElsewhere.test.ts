@@ -293,6 +293,18 @@ describe('MembersElsewhere', () => {
     assert.equal(elsewhere.sent(0, 50, place), 2);
   });
 
+  it('expects nothing of those of a lost agent that had moved into a group', () => {
+    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const population = populations[sessionsFrom]!;
+    const group = population.firstGroup + population.groupOf(2, 0);
+    const changes = [2, 5, 1 + 2, 2, 6, 1 + 4 + 8 * sessionsFrom];
+    elsewhere.heard([{ worker: 2, upToUs: 10, changes }]);
+    const place = elsewhere.placeOf(new EntryRecorder());
+    assert.deepEqual([elsewhere.sent(0, 11, place), elsewhere.sent(group, 11, place)], [1, 1]);
+    elsewhere.gone(1);
+    assert.deepEqual([elsewhere.sent(0, 20, place), elsewhere.sent(group, 20, place)], [0, 0]);
+  });
+
   it('believes no report of a connection that is not the worker’s', () => {
     const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
     const changes = [3, 5, 1, 0, 5, 1, -4, 5, 1, 26, 5, 1, 2.5, 5, 1, 2, Infinity, 1, 8, 5];

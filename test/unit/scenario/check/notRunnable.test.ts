@@ -32,12 +32,18 @@ describe('what this version cannot run', () => {
   });
 
   it('is sending to another connection where no process or agent has two', () => {
+    const session =
+      "session\n  parameters:\n    sessionInterval: 1s\n    steps: [{ call: Say, arguments: ['{receiver}', '{text:60B}'], reply: callback, callback: Said, receivers: client }]";
+    const cases = [
+      ['processes', 'process', 'sendToClient'],
+      ['agents', 'agent', 'sendToClient'],
+      ['processes', 'process', session],
+    ] as const;
+    let name = 'sendToClient';
     const found = (...config: string[]): string =>
-      notRunnable(scenarioOf(`${withConfig(...config)}scenario:\n  name: sendToClient\n`)) ?? '';
-    for (const [key, what] of [
-      ['processes', 'process'],
-      ['agents', 'agent'],
-    ] as const) {
+      notRunnable(scenarioOf(`${withConfig(...config)}scenario:\n  name: ${name}\n`)) ?? '';
+    for (const [key, what, useCase] of cases) {
+      name = useCase;
       const words = `another connection of the same ${what}, and none of 4 has two of 4 connections`;
       assert.ok(found('connections: 4', `${key}: 4`).includes(words), key);
       assert.equal(found('connections: 5', `${key}: 4`), '', key);
