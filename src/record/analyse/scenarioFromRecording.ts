@@ -310,7 +310,10 @@ class Analysis {
       sessionInterval: { above: this.sessionWords(kind), value: durationText(intervalMs) },
       ...(groups > 0 &&
         usesRooms && {
-          groupCount: { value: groups, beside: `rooms that were seen; {group} is the name of one` },
+          groupCount: {
+            value: groups,
+            beside: `rooms that were seen; raise it with the connections, {group} is the name of one`,
+          },
         }),
       ...(usesRooms &&
         sharesRooms && {
