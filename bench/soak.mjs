@@ -4,7 +4,7 @@
 //
 // The hub, the process that leads and two worker processes are watched each by itself; with --threads leads the process
 // that works, too. A tenth of the time, a minute at most, is warm-up. Linux only, since memory is read from /proc. Exit
-// code 1 where a count is not exact or memory grows. Method: bench/README.md.
+// code 1 where a count is not exact or memory grows. Method: docs/reliability.md.
 import { readdir, readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { runScenario, serve } from './processes.mjs';
@@ -104,6 +104,8 @@ for (const step of result.steps) {
   );
 }
 if (result.steps.length !== stepCount) faults.push(`${result.steps.length} of ${stepCount} steps`);
+if (result.ending !== 'completed')
+  faults.push(`${result.verdict.reasons[0]?.message}: ${JSON.stringify(result.errorExamples)}`);
 if (result.connections.dropped > 0)
   faults.push(`${result.connections.dropped} connections dropped`);
 
