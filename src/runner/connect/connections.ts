@@ -33,6 +33,8 @@ export interface WorkerSockets {
 
 /** Client and server ping each other this often, as the official clients do. */
 const pingSeconds = 15;
+/** A worker that missed more of them has stood still. */
+const mostMissedSeconds = 5;
 /** A server that says nothing for so long is gone; twice its ping interval, as in the official clients. */
 const serverTimeoutUs = 30_000_000;
 /** Time a server gets to answer when we close one connection. */
@@ -53,6 +55,8 @@ export class Connections implements HubListener {
   private readonly putAway = new Set<number>();
   /** Those that have lost their socket and may get another one. */
   private readonly interruptedOnes = new Set<number>();
+  /** Of the last turn. */
+  private keptSecond: number | undefined;
   readonly message: ConnectionsListener['message'];
   private context: ConnectContext;
   private readonly agents: SocketAgents;
@@ -172,13 +176,20 @@ export class Connections implements HubListener {
     return connection;
   }
 
-  /** Pings the connections whose turn it is and gives up those whose server has fallen silent. */
+  /**
+   * Pings the connections whose turn it is, or was in a second that this worker has missed, and gives up those whose
+   * server has fallen silent.
+   */
   keepAlive(second: number): void {
     const silentSinceUs = this.nowUs() - serverTimeoutUs;
+    const seconds = Math.max(1, second - (this.keptSecond ?? second));
+    this.keptSecond = second;
+    // What has come while the worker stood still is still to be read.
+    const isAwake = seconds <= mostMissedSeconds;
     for (const connection of this.byIndex.values()) {
-      if (!connection.isOpen || connection.index % pingSeconds !== second % pingSeconds) continue;
-      if (connection.hasOwnKeepAlive) continue;
-      if (connection.lastReceivedUs < silentSinceUs)
+      const turnWas = (second + pingSeconds - (connection.index % pingSeconds)) % pingSeconds;
+      if (!connection.isOpen || turnWas >= seconds || connection.hasOwnKeepAlive) continue;
+      if (isAwake && connection.lastReceivedUs < silentSinceUs)
         connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
       else {
         connection.sendMessage(ping);

@@ -23,6 +23,8 @@ const closeTimeoutMs = 5000;
 /** Of one message of a client; empty ones would never meet the limit on bytes. A longer one ends with 1008. */
 export const maximumFragments = 16_384;
 const tickMs = 1000;
+/** A process whose tick comes later has stood still. */
+const latestTickMs = 5000;
 const disposeTimeoutMs = 500;
 
 export interface Terminable {
@@ -64,8 +66,10 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   async listen(port = 0): Promise<void> {
     this.port = await listenOnLoopback(this.server, port);
     this.timer = setInterval(() => {
+      const beforeMs = this.tickMs;
       this.tickMs = performance.now();
-      this.tick();
+      // What has come meanwhile is still to be read: nobody is silent for that.
+      if (this.tickMs - beforeMs < latestTickMs) this.tick();
     }, tickMs);
   }
 

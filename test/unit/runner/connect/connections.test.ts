@@ -161,10 +161,35 @@ describe('Connections', () => {
     await open();
     at(0).hasOwnKeepAlive = true;
     await time.to(100_000);
-    for (const second of [15, 30]) connections.keepAlive(second);
+    for (const second of [30, 30]) connections.keepAlive(second);
     assert.deepEqual([at(0).pings, at(0).isOpen], [0, true]);
     connections.pinged();
     assert.equal(recorder.soFar.pingsSent, 1);
+  });
+
+  it('pings those, too, whose turn was in a second that it has missed', async () => {
+    make();
+    await open();
+    for (const second of [13, 17, 18]) connections.keepAlive(second);
+    // Of 0 to 4: the turns of 13, and of 14 to 18.
+    assert.deepEqual(
+      hub.connections.map(({ pings }) => pings),
+      [1, 1, 1, 1, 0],
+    );
+  });
+
+  it('blames no server for what it has not read while it stood still itself', async () => {
+    make();
+    await open();
+    for (const connection of hub.connections) connection.lastReceivedUs = time.nowUs();
+    connections.keepAlive(1);
+    await time.to(time.nowMs + 40_000);
+    connections.keepAlive(41);
+    assert.deepEqual(events, []);
+    // What had come is read by now.
+    at(0).lastReceivedUs = time.nowUs();
+    for (let second = 42; second <= 56; second++) connections.keepAlive(second);
+    assert.deepEqual(events, ['lost 1', 'lost 2', 'lost 3', 'lost 4']);
   });
 
   it('gives up a server that says nothing for more than 30 s', async () => {
@@ -180,8 +205,8 @@ describe('Connections', () => {
     assert.deepEqual(events, ['lost 0']);
     assert.deepEqual(recorder.take(0, 1, generator).errors, { timeout: 1 });
     // It is the turn of others at other seconds.
-    connections.keepAlive(34);
-    assert.deepEqual(events, ['lost 0', 'lost 4']);
+    connections.keepAlive(31);
+    assert.deepEqual(events, ['lost 0', 'lost 1']);
   });
 
   it('drops a connection whose hub breaks the protocol', async () => {

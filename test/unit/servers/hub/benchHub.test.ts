@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExpectedError } from '../../../../src/base/expectedError';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { handshake, RawClient, separator, upgradeStatus } from '../rawClient';
@@ -266,6 +267,28 @@ describe('bench hub', () => {
   });
 
   describe('keep-alive', () => {
+    it('blames no client for what it has not read while it stood still itself', async () => {
+      const now = performance.now.bind(performance);
+      let ahead = 0;
+      performance.now = () => now() + ahead;
+      const own = await startBenchHub({ clientTimeoutMs: 30_000 });
+      try {
+        const client = await RawClient.connect(own.url);
+        client.sendJson({ type: 6 });
+        await client.invoke('GetConnectionId');
+        ahead = 40_000;
+        // Read in time, as soon as it goes on.
+        await sleep(1100);
+        assert.equal(own.connectionCount, 1);
+        client.sendJson({ type: 6 });
+        await sleep(2100);
+        assert.equal(own.connectionCount, 1);
+      } finally {
+        performance.now = now;
+        await own.dispose();
+      }
+    });
+
     it('pings, ends silent clients that have pinged, and ends late handshakes', async () => {
       const short = await startBenchHub({
         keepAliveMs: 500,
