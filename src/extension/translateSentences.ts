@@ -230,6 +230,8 @@ const otherTexts: readonly string[] = [
   '{0} app servers with {1} server connections each.',
   'groups of {0}',
   '{0} items of {1}',
+  '{0} call',
+  '{0} calls',
   '{0} each second',
   '{0} every {1}',
   '{0} (mean {1})',

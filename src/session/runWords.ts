@@ -11,7 +11,7 @@ import { peakOf, maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/payloadSizes';
-import { callsEachInterval, callsOf, sessionStepsOf } from '../usecases/sessionSteps';
+import { callsEachInterval } from '../usecases/sessionSteps';
 import { itemsUp } from '../usecases/streams';
 import { deliveriesOf } from '../usecases/useCase';
 
@@ -59,9 +59,12 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): s
   const { recording, speed } = parameters;
   if (typeof recording === 'string')
     return `${name} of ${path.basename(recording).slice(0, 60)} at ${Number(speed)} × its speed`;
-  const calls = callsOf(sessionStepsOf(parameters)).length;
-  if (calls > 0)
-    words.push(`${formatCount(calls)} calls ${intervalWords(intervalMsOf(parameters))}`);
+  if (parameters['steps'] !== undefined) {
+    // The mean where some are chosen.
+    const calls = Math.max(1, Math.round(callsEachInterval(parameters)));
+    const each = `${formatCount(calls)} ${plural('call', calls)}`;
+    words.push(`${each} ${intervalWords(intervalMsOf(parameters))}`);
+  }
   if (payload.sizes.length > 0 && typeof sendingInterval === 'number') {
     const size =
       typeof messageSizes === 'string'

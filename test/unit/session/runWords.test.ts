@@ -14,6 +14,18 @@ describe('loadWords', () => {
     assert.match(loadWords(scenario), /groups of 10,/);
   });
 
+  it('counts every call of a session, as often as it makes it', () => {
+    const call = '{ call: Say, reply: none }';
+    const words = (steps: string): string => {
+      const { scenario } = parseScenario(
+        `scenario: { name: session, parameters: { sessionInterval: 9s, steps: [${steps}] } }`,
+      );
+      return loadWords(scenario!);
+    };
+    assert.match(words(`${call}, { repeat: 4, steps: [${call}, ${call}] }`), /, 9 calls every 9 s/);
+    assert.match(words(call), /, 1 call every 9 s/);
+  });
+
   it('says how often the steps are run', () => {
     const words = loadWords({ ...sampleScenario, repeat: 5 });
     assert.match(words, /1,900 connections in 3 steps, repeated 5 times$/);
