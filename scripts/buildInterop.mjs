@@ -1,7 +1,7 @@
-// Publishes the ASP.NET Core server of the interop tests into out/interop/aspnetcore, when its sources
-// are newer than what is there. Its hubs are those that people are asked to write (src/usecases/hubCode.ts, as
-// the type check has compiled it). Without a usable .NET SDK it says so and succeeds, so that the tests can
-// be skipped; with CI=true that is a failure.
+// Publishes the .NET programs of the interop tests into out/interop, each when its sources are newer than what is there:
+// the ASP.NET Core server, whose hubs are those that people are asked to write (src/usecases/hubCode.ts, as the type check
+// has compiled it), and the official client of ASP.NET SignalR, which is a package of NuGet. Without a usable .NET SDK, or
+// without that package, it says so and succeeds, so that the tests can be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -17,11 +17,28 @@ import { fileURLToPath } from 'node:url';
 import { hubCode } from '../out/src/usecases/hubCode.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sourceDir = join(root, 'test', 'interop', 'aspnetcore');
-const outDir = join(root, 'out', 'interop', 'aspnetcore');
 const hubsDir = join(root, 'out', 'interop', 'hubs');
+
+const programs = [
+  {
+    name: 'ASP.NET Core interop server',
+    project: 'benchServer.csproj',
+    sources: [join(root, 'test', 'interop', 'aspnetcore'), hubsDir],
+    out: 'aspnetcore',
+    isNeeded: true,
+  },
+  {
+    name: 'client of ASP.NET SignalR',
+    project: 'classicClient.csproj',
+    sources: [join(root, 'test', 'interop', 'classic')],
+    out: 'classic',
+    // Its package has to be fetched once, which a machine without a network cannot.
+    isNeeded: false,
+  },
+];
+const outOf = ({ out }) => join(root, 'out', 'interop', out);
 // Written last: a publish that was interrupted is not taken for a finished one.
-const stamp = join(outDir, '.published');
+const stampOf = (program) => join(outOf(program), '.published');
 /** First SDK whose web framework has all that the server uses. */
 const oldestSdk = 8;
 
@@ -33,8 +50,8 @@ function writeHub(snippet, name) {
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
 }
 
-function newestSourceMs() {
-  const files = [sourceDir, hubsDir].flatMap((folder) =>
+function newestSourceMs({ sources }) {
+  const files = sources.flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => /\.(cs|csproj|config)$/.test(name))
       .map((name) => join(folder, name)),
@@ -44,7 +61,7 @@ function newestSourceMs() {
 
 /** Major version of the .NET SDK; a text says why there is none to use. */
 function sdkMajor() {
-  const asked = spawnSync('dotnet', ['--version'], { encoding: 'utf8', cwd: sourceDir });
+  const asked = spawnSync('dotnet', ['--version'], { encoding: 'utf8', cwd: root });
   if (asked.error || asked.status !== 0) return 'no .NET SDK was found (`dotnet --version` fails)';
   const major = Number.parseInt(asked.stdout, 10);
   return major >= oldestSdk
@@ -52,21 +69,22 @@ function sdkMajor() {
     : `the .NET SDK ${asked.stdout.trim()} is too old, ${oldestSdk} or newer is needed`;
 }
 
-function publish(major) {
-  rmSync(outDir, { recursive: true, force: true });
-  const args = ['publish', 'benchServer.csproj', '--configuration', 'Release', '--output', outDir];
+function publish(program, major) {
+  const { name, project, sources, out, isNeeded } = program;
+  rmSync(outOf(program), { recursive: true, force: true });
+  const args = ['publish', project, '--configuration', 'Release', '--output', outOf(program)];
   args.push('--nologo', '--verbosity', 'quiet', `-p:TargetFramework=net${major}.0`);
   // No build servers: they would outlive this script and keep its output open.
   args.push('-nodeReuse:false', '-p:UseSharedCompilation=false');
   const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1' };
-  const done = spawnSync('dotnet', args, { cwd: sourceDir, encoding: 'utf8', env });
+  const done = spawnSync('dotnet', args, { cwd: sources[0], encoding: 'utf8', env });
   if (done.status !== 0) {
     console.error(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim());
-    console.error('The ASP.NET Core interop server could not be published.');
-    return 1;
+    console.error(`The ${name} could not be published.`);
+    return isNeeded || process.env.CI === 'true' ? 1 : 0;
   }
-  writeFileSync(stamp, '');
-  console.log('ASP.NET Core interop server: published to out/interop/aspnetcore.');
+  writeFileSync(stampOf(program), '');
+  console.log(`${name}: published to out/interop/${out}.`);
   return 0;
 }
 
@@ -74,14 +92,18 @@ function main() {
   mkdirSync(hubsDir, { recursive: true });
   writeHub(hubCode('recordLatency'), 'RecordLatency');
   writeHub(hubCode('measure'), 'Measure');
-  if (existsSync(stamp) && statSync(stamp).mtimeMs > newestSourceMs()) {
-    console.log('ASP.NET Core interop server: up to date.');
-    return 0;
-  }
-  const major = sdkMajor();
-  if (typeof major === 'number') return publish(major);
+  const outdated = programs.filter((program) => {
+    const stamp = stampOf(program);
+    const isCurrent = existsSync(stamp) && statSync(stamp).mtimeMs > newestSourceMs(program);
+    if (isCurrent) console.log(`${program.name}: up to date.`);
+    return !isCurrent;
+  });
+  const major = outdated.length === 0 ? 0 : sdkMajor();
+  if (typeof major === 'number')
+    return Math.max(0, ...outdated.map((program) => publish(program, major)));
   const inCi = process.env.CI === 'true';
-  console.log(`ASP.NET Core interop server: ${inCi ? 'FAILED' : 'skipped'}, ${major}.`);
+  for (const { name } of outdated)
+    console.log(`${name}: ${inCi ? 'FAILED' : 'skipped'}, ${major}.`);
   return inCi ? 1 : 0;
 }
 

@@ -39,6 +39,8 @@ export async function negotiate(hubUrl: string, query: Query = {}): Promise<Nego
 
 export class ClassicPeer {
   readonly got: Envelope[] = [];
+  /** The same as it came. */
+  readonly texts: string[] = [];
   closed = false;
   private readonly waiting: (() => void)[] = [];
 
@@ -48,7 +50,8 @@ export class ClassicPeer {
     readonly socket: WebSocket,
   ) {
     socket.on('message', (data: Buffer) => {
-      this.got.push(JSON.parse(data.toString('utf8')) as Envelope);
+      this.texts.push(data.toString('utf8'));
+      this.got.push(JSON.parse(this.texts.at(-1)!) as Envelope);
       for (const wake of this.waiting.splice(0)) wake();
     });
     socket.on('close', () => {
@@ -116,17 +119,40 @@ export class ClassicPeer {
     return this.until(({ I }) => I === id);
   }
 
-  async until(wanted: (envelope: Envelope) => boolean): Promise<Envelope> {
+  until(wanted: (envelope: Envelope) => boolean): Promise<Envelope> {
+    return this.untilTexts(() => this.got.find(wanted));
+  }
+
+  /** Until something comes of what was got so far. */
+  async untilTexts<T>(look: () => T | undefined): Promise<T> {
     for (;;) {
-      const found = this.got.find(wanted);
+      const found = look();
       if (found !== undefined) return found;
       if (this.closed) throw new Error('the connection is closed');
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     }
   }
 
+  async gone(): Promise<void> {
+    while (!this.closed) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
   async lose(): Promise<void> {
     this.socket.terminate();
     if (!this.closed) await once(this.socket, 'close');
   }
+}
+
+/** The data of each event of a response. */
+export async function* eventsOf(response: Response): AsyncGenerator<string, undefined> {
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  let rest = '';
+  for await (const chunk of response.body!) {
+    const events = `${rest}${Buffer.from(chunk as Uint8Array).toString('utf8')}`.split(
+      /\r?\n\r?\n/,
+    );
+    rest = events.pop() ?? '';
+    for (const event of events) yield event.replace(/^data: /, '');
+  }
+  return undefined;
 }

@@ -1,15 +1,19 @@
 import * as net from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** A way to a server on loopback whose WebSockets can be cut. */
+/** A way to a server on loopback whose WebSockets, or whatever else, can be cut. */
 export interface Relay {
   readonly port: number;
-  /** Cuts all WebSockets that stand now; other requests go on. */
+  /** Cuts all of them that stand now; other requests go on. */
   cut(): void;
   dispose(): void;
 }
 
-export async function startRelay(port: number): Promise<Relay> {
+/** @param isCut whether {@link Relay.cut} cuts a connection that begins so */
+export async function startRelay(
+  port: number,
+  isCut = (head: string): boolean => head.startsWith('GET /client'),
+): Promise<Relay> {
   const sockets = new Set<net.Socket>();
   const webSockets = new Set<net.Socket>();
   const server = net.createServer((client) => {
@@ -28,7 +32,7 @@ export async function startRelay(port: number): Promise<Relay> {
       });
     }
     client.once('data', (head: Buffer) => {
-      if (head.toString('latin1').startsWith('GET /client')) webSockets.add(client);
+      if (isCut(head.toString('latin1'))) webSockets.add(client);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

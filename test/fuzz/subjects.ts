@@ -1,4 +1,5 @@
 import type { Subject } from './subject';
+import { classicCalls } from './subjects/classicCalls';
 import { negotiation, serverSentEvents, upgradeAnswers } from './subjects/clientAnswers';
 import {
   pubSubRestCalls,
@@ -17,6 +18,7 @@ export const subjects: readonly Subject[] = [
   frames,
   hubJson,
   hubMessagePack,
+  classicCalls,
   negotiation,
   serverSentEvents,
   upgradeAnswers,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A running ASP.NET Core SignalR server with the bench hub. */
+/** A running server of SignalR, in .NET, with the bench hub. */
 export interface AspNetServer {
   /** The hub's URL. */
   readonly url: string;
@@ -120,9 +120,14 @@ export async function startAspNetServer(options: AspNetServerOptions = {}): Prom
     `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
     String(value),
   ]);
+  return startDotnetServer([assembly, ...flags]);
+}
+
+/** Starts a server that prints its URL in its first line and ends when its standard input ends. */
+export async function startDotnetServer(args: readonly string[]): Promise<AspNetServer> {
   // It lives too short a time for measuring what to compile better.
   const env = { ...process.env, DOTNET_TieredPGO: '0' };
-  const child = spawn('dotnet', [assembly, ...flags], { env });
+  const child = spawn('dotnet', args, { env });
   try {
     const url = await readUrl(child);
     return { url, dispose: () => stop(child) };

@@ -1,6 +1,6 @@
 import type { BenchCaller } from '../hub/hubConnection';
 import { classicProtocol } from './classicProtocol';
-import type { ClassicTransport, Text } from './classicTransports';
+import { lengthOf, type ClassicTransport, type Text } from './classicTransports';
 import { MessageLog } from './messageLog';
 
 export interface ClassicHost {
@@ -10,6 +10,8 @@ export interface ClassicHost {
   readonly pollTimeoutMs: number;
   /** A client that is away for longer is gone. */
   readonly disconnectTimeoutMs: number;
+  readonly keptMessages: number;
+  readonly withoutKeepAlive: boolean;
   /** While true, nothing is written. */
   readonly isHeld: boolean;
   /** Milliseconds, as of the hub's last tick. */
@@ -27,8 +29,8 @@ export interface ClassicHost {
   gone(connection: ClassicConnection): void;
 }
 
-/** Source: `DefaultMessageBufferSize` of `DefaultConfigurationManager`. */
-const mostKept = 1000;
+/** After so much that was written in one piece, it is asked again whether the client reads. */
+const mostAtOnceBytes = 64 * 1024;
 
 const text = (value: string): Buffer => Buffer.from(value, 'utf8');
 const comma = text(',');
@@ -72,10 +74,6 @@ export class ClassicConnection {
     private readonly host: ClassicHost,
   ) {
     this.sinceMs = host.tickMs;
-  }
-
-  get transportName(): ClassicTransport['name'] | undefined {
-    return this.transport?.name;
   }
 
   get keptBytes(): number {
@@ -131,7 +129,8 @@ export class ClassicConnection {
 
   /**
    * Whether a client that comes back shows what it was given last, or has missed it. Otherwise it is in the groups that
-   * it shows, and in no others, as in the official server, which remembers none.
+   * it shows, and in no others, as in the official server, which remembers none. (There it also misses what was sent to
+   * the others while it was away; here that is in the log already.)
    */
   showsGroups(version: number, messageId: string | undefined): boolean {
     const number = this.numberOf(messageId);
@@ -172,7 +171,8 @@ export class ClassicConnection {
     this.isWaiting = false;
     const { host, transport } = this;
     if (transport === undefined || host.isHeld) return;
-    const texts: Text[] = [];
+    let texts: Text[] = [];
+    let bytes = 0;
     // As long as the client reads; what is more waits as a number.
     while (this.hasEnvelope && transport.unreadBytes <= host.maxUnreadBytes) {
       const envelope = this.envelope(transport.mostMessages);
@@ -182,6 +182,11 @@ export class ClassicConnection {
         return;
       }
       texts.push(envelope);
+      bytes += lengthOf(envelope);
+      if (bytes < mostAtOnceBytes) continue;
+      transport.write(texts);
+      texts = [];
+      bytes = 0;
     }
     for (const answer of this.answers.splice(0)) texts.push([answer]);
     if (texts.length > 0) transport.write(texts);
@@ -201,7 +206,8 @@ export class ClassicConnection {
       transport.write([this.envelope(0)]);
     } else if (nowMs >= this.nextKeepAliveMs) {
       this.nextKeepAliveMs = nowMs + host.keepAliveMs;
-      if (transport.unreadBytes <= host.maxUnreadBytes) transport.keepAlive();
+      if (!host.withoutKeepAlive && transport.unreadBytes <= host.maxUnreadBytes)
+        transport.keepAlive();
     }
   }
 
@@ -223,14 +229,33 @@ export class ClassicConnection {
     if (!transport.isOneAnswer || last === undefined) transport.end();
   }
 
-  /** Tells the client to come back, as a server that shuts down. */
+  /** Orders the client to disconnect. */
+  disconnect(): void {
+    this.remove(this.order('D'));
+  }
+
+  /** Orders the client to come back, as a server that shuts down, and forgets it. */
   sayGoodbye(): void {
-    this.remove(`{"C":"${this.cursor(this.sent)}","T":1,"M":[]}`);
+    this.remove(this.order('T'));
+  }
+
+  /** Orders the client to come back, and waits for it. */
+  sendAway(): void {
+    this.flush();
+    const { transport } = this;
+    if (transport === undefined) return;
+    this.lostTransport(transport);
+    transport.write([[text(this.order('T'))]]);
+    if (!transport.isOneAnswer) transport.end();
   }
 
   terminate(): void {
     this.remove();
     this.leaving?.terminate();
+  }
+
+  private order(name: 'D' | 'T'): string {
+    return `{"C":"${this.cursor(this.sent)}","${name}":1,"M":[]}`;
   }
 
   private hasNews(): void {
@@ -253,7 +278,7 @@ export class ClassicConnection {
   private shrink(keepsTooMuch: boolean): void {
     const { host, log } = this;
     let isTooMuch = keepsTooMuch;
-    while (log.count > 1 && (log.count > mostKept || isTooMuch)) {
+    while (log.count > 1 && (log.count > host.keptMessages || isTooMuch)) {
       if (log.first === this.sent) {
         // Many at once for a client that reads are no loss.
         this.flush();

@@ -39,6 +39,7 @@ import {
   readClassicMessage,
   type ClassicMessage,
 } from './classicProtocol';
+import { ranClassicMethod } from './classicMethods';
 import {
   clientOf,
   groupsTokenOf,
@@ -90,6 +91,18 @@ const badCall: Refusal = {
   text: `A send has to be a call of the hub ${classicHubName}: {"H":…,"M":…,"A":[…],"I":…}.`,
 };
 
+export interface ClassicHubOptions extends BenchHubOptions {
+  /** Messages that a connection keeps for a client which comes back, 1,000 by default. */
+  readonly keptMessages?: number;
+  /** Keep-alives are promised and never sent. */
+  readonly withoutKeepAlive?: boolean;
+  /**
+   * What a connection is closed with by `closeAfter`: an error for all calls (`E`, which clients since 2.4 know), the order
+   * to disconnect (`D`, of 1.x), or the one to come back over another transport (`T`), for which the connection stays.
+   */
+  readonly closeWith?: 'error' | 'disconnect' | 'reconnect';
+}
+
 class RunningClassicHub
   extends ConnectionServer<ClassicConnection>
   implements BenchHub, BenchContext, ClassicHost
@@ -99,6 +112,8 @@ class RunningClassicHub
   readonly keepAliveMs: number;
   readonly pollTimeoutMs: number;
   readonly disconnectTimeoutMs: number;
+  readonly keptMessages: number;
+  readonly withoutKeepAlive: boolean;
   readonly deliveries: HubDeliveries;
   readonly chat = new ChatRooms();
   url = '';
@@ -117,7 +132,7 @@ class RunningClassicHub
   private keptBytes = 0;
   private lostCount = 0;
 
-  constructor(private readonly options: BenchHubOptions) {
+  constructor(private readonly options: ClassicHubOptions) {
     super(options.maxMessageBytes ?? longestBytes);
     this.contracts = options.dialect ?? 'both';
     this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
@@ -127,6 +142,9 @@ class RunningClassicHub
     this.keepAliveMs = options.keepAliveMs ?? 10_000;
     this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
     this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
+    // Source: `DefaultMessageBufferSize`, there.
+    this.keptMessages = options.keptMessages ?? 1000;
+    this.withoutKeepAlive = options.withoutKeepAlive ?? false;
     this.deliveries = new HubDeliveries(options, this);
     this.gate = new ConnectGate(options);
     this.tokenCheck = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
@@ -265,7 +283,7 @@ class RunningClassicHub
     const asked = hubsAskedFor(query);
     const refusal = isRefusal(asked) ? asked : this.gate.refusal(request);
     if (refusal === undefined)
-      answerText(response, JSON.stringify(negotiated(query, randomUUID(), this.tokens, this)));
+      answerText(response, negotiated(query, randomUUID(), this.tokens, this));
     else refuse(response, refusal);
   }
 
@@ -448,17 +466,24 @@ class RunningClassicHub
     this.invocations++;
     const { connection } = caller;
     connection.invocations++;
-    invoke(this, caller, message);
+    if (!ranClassicMethod(caller, message)) invoke(this, caller, message);
     const { closeAfter = 0 } = this.options;
-    if (closeAfter > 0 && connection.invocations >= closeAfter)
-      this.close(connection, `Closed on purpose after ${closeAfter} invocations (--close-after).`);
+    if (closeAfter > 0 && connection.invocations >= closeAfter) this.close(connection, closeAfter);
   }
 
-  /** Ends a connection for good: its client is told why, and does not come back. */
-  private close(connection: ClassicConnection, reason: string): void {
+  /** Ends a connection for good, unless its client is to come back. */
+  private close(connection: ClassicConnection, invocations: number): void {
+    const { closeWith = 'error' } = this.options;
+    if (closeWith === 'reconnect') {
+      connection.invocations = 0;
+      connection.sendAway();
+      return;
+    }
+    const reason = `Closed on purpose after ${invocations} invocations (--close-after).`;
     this.closed.set(connection.id, reason);
     if (this.closed.size > mostClosed) this.closed.delete(this.closed.keys().next().value!);
-    connection.remove(JSON.stringify({ E: reason }));
+    if (closeWith === 'error') connection.remove(JSON.stringify({ E: reason }));
+    else connection.disconnect();
   }
 
   protected tick(): void {
@@ -512,7 +537,7 @@ function answerText(response: ServerResponse, body: string | Buffer): void {
  * they abort, or for the disconnect timeout after their transport has ended.
  * @throws ExpectedError `port-taken` or `port-refused`
  */
-export async function startClassicHub(options: BenchHubOptions = {}): Promise<ClassicBenchHub> {
+export async function startClassicHub(options: ClassicHubOptions = {}): Promise<ClassicBenchHub> {
   const hub = new RunningClassicHub(options);
   await hub.listen(options.port);
   return hub;

@@ -38,8 +38,9 @@ export function hubsAskedFor(query: URLSearchParams): { isOnHub: boolean } | Ref
   const data = query.get('connectionData') ?? '';
   if (data === '') return { isOnHub: false };
   const names = data.length > longestData ? undefined : hubNamesIn(data);
-  if (names === undefined || new Set(names).size < names.length) return badData;
-  const unknown = names.find((name) => name !== classicHubName.toLowerCase());
+  const different = new Set(names?.map((name) => name.toLowerCase()));
+  if (names === undefined || different.size < names.length) return badData;
+  const unknown = names.find((name) => name.toLowerCase() !== classicHubName.toLowerCase());
   // The official server throws here, too.
   if (unknown !== undefined)
     return { status: 500, text: `'${unknown.slice(0, 64)}' Hub could not be resolved.` };
@@ -52,7 +53,7 @@ function hubNamesIn(data: string): string[] | undefined {
   const names = hubs.map((hub: unknown) => {
     const entries = typeof hub === 'object' && hub !== null ? Object.entries(hub) : [];
     const name: unknown = entries.find(([key]) => key.toLowerCase() === 'name')?.[1];
-    return typeof name === 'string' ? name.toLowerCase() : '';
+    return typeof name === 'string' ? name : '';
   });
   return names.includes('') ? undefined : names;
 }
@@ -97,25 +98,31 @@ export interface ClassicTimes {
   readonly disconnectTimeoutMs: number;
 }
 
+/** Times in seconds, as .NET writes them. */
+const seconds = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}.0` : String(ms / 1000));
+
 export function negotiated(
   query: URLSearchParams,
   connectionId: string,
   tokens: ClassicTokens,
-  times: ClassicTimes,
-): object {
-  return {
-    Url: '/signalr',
-    ConnectionToken: tokens.protect('connection', `${connectionId}:`),
-    ConnectionId: connectionId,
+  { keepAliveMs, disconnectTimeoutMs, pollTimeoutMs }: ClassicTimes,
+): string {
+  const token = tokens.protect('connection', `${connectionId}:`);
+  const members: Readonly<Record<string, string>> = {
+    Url: '"/signalr"',
+    ConnectionToken: JSON.stringify(token),
+    ConnectionId: JSON.stringify(connectionId),
     // Two keep-alives may be missed (`MissedTimeoutsBeforeClientReconnect`).
-    KeepAliveTimeout: (2 * times.keepAliveMs) / 1000,
-    DisconnectTimeout: times.disconnectTimeoutMs / 1000,
-    ConnectionTimeout: times.pollTimeoutMs / 1000,
-    TryWebSockets: true,
-    ProtocolVersion: versionOf(query).join('.'),
-    TransportConnectTimeout: 5,
-    LongPollDelay: 0,
+    KeepAliveTimeout: seconds(2 * keepAliveMs),
+    DisconnectTimeout: seconds(disconnectTimeoutMs),
+    ConnectionTimeout: seconds(pollTimeoutMs),
+    TryWebSockets: 'true',
+    ProtocolVersion: JSON.stringify(versionOf(query).join('.')),
+    TransportConnectTimeout: '5.0',
+    LongPollDelay: '0.0',
   };
+  const texts = Object.entries(members).map(([name, value]) => `"${name}":${value}`);
+  return `{${texts.join(',')}}`;
 }
 
 export interface ShownGroups {

@@ -8,7 +8,6 @@ import type { WebSocketTransport } from '../http/transports';
 export type Text = readonly Buffer[];
 
 export interface ClassicTransport {
-  readonly name: 'webSockets' | 'serverSentEvents' | 'longPolling';
   /** Messages that one envelope may hold. Source: `MaxMessages` of `ForeverTransport`, `LongPollingTransport`. */
   readonly mostMessages: number;
   /** It is over with the first envelope. */
@@ -24,10 +23,10 @@ export interface ClassicTransport {
   terminate(): void;
 }
 
-const lengthOf = (text: Text): number => text.reduce((bytes, piece) => bytes + piece.length, 0);
+export const lengthOf = (text: Text): number =>
+  text.reduce((bytes, piece) => bytes + piece.length, 0);
 
 export class SocketTransport implements ClassicTransport {
-  readonly name = 'webSockets';
   readonly mostMessages = 10;
   readonly isOneAnswer = false;
 
@@ -95,7 +94,6 @@ const dataHead = Buffer.from('data: ');
 const dataTail = Buffer.from('\r\n\r\n');
 
 export class EventsTransport extends ResponseTransport implements ClassicTransport {
-  readonly name = 'serverSentEvents';
   readonly mostMessages = 10;
   readonly isOneAnswer = false;
 
@@ -122,7 +120,6 @@ function onOneLine(text: Buffer): Buffer {
 }
 
 export class PollAnswer extends ResponseTransport implements ClassicTransport {
-  readonly name = 'longPolling';
   readonly mostMessages = 5000;
   readonly isOneAnswer = true;
 

@@ -1,0 +1,226 @@
+import * as assert from 'node:assert/strict';
+import {
+  startClassicHub,
+  type ClassicBenchHub,
+  type ClassicHubOptions,
+} from '../../../../src/servers/classic/classicHub';
+import { readClassicMessage } from '../../../../src/servers/classic/classicProtocol';
+import { ClassicPeer, classicUrl, hubData, negotiate } from '../../../fakes/classicPeer';
+
+describe('requests that the hub of ASP.NET SignalR refuses', () => {
+  let hub: ClassicBenchHub;
+  beforeEach(async () => (hub = await startClassicHub()));
+  afterEach(() => hub.dispose());
+
+  const answerTo = async (command: string, query: Record<string, string>): Promise<string> => {
+    const response = await fetch(classicUrl(hub.url, command, query));
+    return `${response.status} ${await response.text()}`;
+  };
+
+  it('name another hub, or come by another protocol', async () => {
+    const unknown = '[{"name":"Other"}]';
+    assert.equal(
+      await answerTo('negotiate', { connectionData: unknown }),
+      "500 'Other' Hub could not be resolved.",
+    );
+    for (const connectionData of [
+      '{',
+      '[{}]',
+      '[5]',
+      `${hubData.slice(0, -1)},${hubData.slice(1)}`,
+    ])
+      assert.match(
+        await answerTo('negotiate', { connectionData }),
+        /^500 connectionData has to be/,
+      );
+    const core = await fetch(`${hub.url}/negotiate?negotiateVersion=1`, { method: 'POST' });
+    assert.equal(core.status, 404);
+    assert.match(await core.text(), /connectionType: AspNet/);
+    assert.match(await answerTo('negotiate', { callback: 'f' }), /^403 JSONP is not served/);
+  });
+
+  it('have no transport, or no token of this server', async () => {
+    const { ConnectionToken: connectionToken } = await negotiate(hub.url);
+    const transport = 'longPolling';
+    assert.equal(
+      await answerTo('connect', { connectionToken, transport: 'foreverFrame' }),
+      '400 Protocol error: Unknown transport.',
+    );
+    assert.equal(
+      await answerTo('connect', { transport }),
+      '400 Protocol error: Missing connection token.',
+    );
+    const own = await startClassicHub();
+    const foreign = (await negotiate(own.url)).ConnectionToken;
+    await own.dispose();
+    for (const token of [foreign, 'x', '!', connectionToken.slice(4)])
+      assert.equal(
+        await answerTo('connect', { transport, connectionToken: token }),
+        '400 The ConnectionId is in the incorrect format.',
+      );
+    assert.equal(
+      await answerTo('connect', { transport: 'webSockets', connectionToken }),
+      '400 Not a valid web socket request.',
+    );
+    assert.equal(hub.connectionCount, 0);
+  });
+
+  it('send what is no call', async () => {
+    const peer = await ClassicPeer.start(hub.url);
+    const { ConnectionToken: connectionToken } = peer.negotiated;
+    const url = classicUrl(hub.url, 'send', { transport: 'longPolling', connectionToken });
+    for (const data of ['', '{', '[]', '{"H":"other","M":"Echo","A":[]}', '{"H":"signalrbench"}']) {
+      const body = new URLSearchParams({ data });
+      const response = await fetch(url, { method: 'POST', body });
+      assert.match(`${response.status} ${await response.text()}`, /^500 A send has to be a call/);
+    }
+    // Over a web socket nothing answers, and nothing ends.
+    peer.socket.send('garbage');
+    peer.socket.send(Buffer.from([1, 2]));
+    assert.equal((await peer.invoke('GetConnectionId')).R, peer.negotiated.ConnectionId);
+    assert.equal(hub.counts.invocations, 1);
+  });
+
+  it('come from pages of elsewhere, or in another method', async () => {
+    const elsewhere = await fetch(classicUrl(hub.url, 'negotiate'), {
+      headers: { Origin: 'https://example.com' },
+    });
+    assert.equal(elsewhere.status, 403);
+    const put = await fetch(classicUrl(hub.url, 'negotiate'), { method: 'PUT' });
+    assert.equal(put.status, 405);
+    const here = await fetch(classicUrl(hub.url, 'negotiate'), {
+      headers: { Origin: 'http://localhost:3000' },
+    });
+    assert.equal(here.headers.get('access-control-allow-origin'), 'http://localhost:3000');
+    assert.equal(here.headers.get('access-control-allow-credentials'), 'true');
+  });
+});
+
+describe('calls of ASP.NET SignalR', () => {
+  const read = (text: string): unknown => {
+    const message = readClassicMessage(Buffer.from(text));
+    return message && [message.hub, message.target, message.invocationId, message.argumentCount];
+  };
+
+  it('have their members in any order, and ids of two kinds', () => {
+    assert.deepEqual(read('{"I":0,"A":[1,{"x":[2]}],"M":"Echo","H":"h"}'), ['h', 'Echo', '0', 2]);
+    assert.deepEqual(read(' {"H":"h","M":"m","A":null,"S":{},"I":"7","Z":1} '), ['h', 'm', '7', 0]);
+    assert.deepEqual(read('{"H":"h","M":"m"}'), ['h', 'm', '', 0]);
+  });
+
+  it('are none when malformed, too deep, or with too long a state', () => {
+    const state = JSON.stringify({ x: 'y'.repeat(4100) });
+    const deep = `${'['.repeat(100)}${']'.repeat(100)}`;
+    for (const text of [
+      '',
+      '{}',
+      '{"H":"h","M":"m","I":{}}',
+      '{"H":"h","M":"m","I":1.5}',
+      '{"H":"h","M":"m"}}',
+      `{"H":"h","M":"m","S":${state}}`,
+      `{"H":"h","M":"m","A":${deep}}`,
+      `{"H":"h","M":"${'m'.repeat(600)}"}`,
+    ])
+      assert.equal(read(text), undefined, text.slice(0, 40));
+  });
+});
+
+describe('faults of the hub of ASP.NET SignalR', () => {
+  let hub: ClassicBenchHub;
+  const start = async (options: ClassicHubOptions): Promise<ClassicBenchHub> =>
+    (hub = await startClassicHub(options));
+  afterEach(() => hub.dispose());
+
+  it('drop and double deliveries, and refuse connects', async () => {
+    await start({ dropEvery: 3, dupEvery: 2, refuse: 1, throttle: { count: 1, retryAfterS: 2 } });
+    await assert.rejects(negotiate(hub.url), /503.*--refuse/);
+    await assert.rejects(negotiate(hub.url), /429.*--throttle/);
+    const peer = await ClassicPeer.start(hub.url);
+    for (const n of [1, 2, 3, 4]) await peer.invoke('Echo', { n });
+    assert.deepEqual(
+      peer.calls('RecordLatency').map(([payload]) => (payload as { n: number }).n),
+      [1, 2, 2, 4, 4],
+    );
+  });
+
+  it('hold what is read and written while the hub stalls', async () => {
+    await start({ stall: { afterMs: 0, forMs: 300 }, delayMs: 1 });
+    const peer = await ClassicPeer.start(hub.url);
+    const begun = performance.now();
+    for (const n of [1, 2, 3]) await peer.invoke('Echo', { n });
+    assert.deepEqual(peer.calls('RecordLatency'), [[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+    // Never less: the stall begins with the first of them.
+    assert.ok(performance.now() - begun > 250);
+  });
+
+  it('close with an error, or an order to disconnect', async () => {
+    for (const [closeWith, member] of [
+      ['error', 'E'],
+      ['disconnect', 'D'],
+    ] as const) {
+      await start({ closeAfter: 1, closeWith });
+      const peer = await ClassicPeer.start(hub.url);
+      peer.send({ H: 'signalrbench', M: 'Echo', A: [{}], I: 0 });
+      await assert.rejects(
+        peer.until(() => false),
+        /closed/,
+      );
+      assert.ok(member in peer.got.at(-1)!);
+      await assert.rejects(ClassicPeer.open(hub.url, peer), /400/);
+      assert.equal(hub.connectionCount, 0);
+      if (closeWith === 'error') await hub.dispose();
+    }
+  });
+
+  it('lose the oldest messages for who is away for too many', async () => {
+    await start({ keptMessages: 3 });
+    const [away, other] = [await ClassicPeer.start(hub.url), await ClassicPeer.start(hub.url)];
+    await away.lose();
+    for (const n of [1, 2, 3, 4, 5]) await other.invoke('Broadcast', { n });
+    const again = await ClassicPeer.open(hub.url, away);
+    await again.until(({ M }) => M !== undefined);
+    assert.deepEqual(again.calls('RecordLatency'), [[{ n: 3 }], [{ n: 4 }], [{ n: 5 }]]);
+    assert.ok(hub.lostMessages > 0);
+  });
+
+  it('wait for who does not read, and lose the oldest messages then', async () => {
+    await start({ maxUnreadBytes: 256 * 1024, keptMessages: 20 });
+    const [slow, other] = [await ClassicPeer.start(hub.url), await ClassicPeer.start(hub.url)];
+    slow.socket.pause();
+    const blob = 'x'.repeat(200_000);
+    for (let n = 0; hub.lostMessages === 0; n++) {
+      assert.ok(n < 200, 'the hub has kept 40 MB');
+      await other.invoke('SendToClient', {
+        'information.ConnectionId': slow.negotiated.ConnectionId,
+        ...{ n, blob },
+      });
+    }
+    await other.invoke('Broadcast', { n: 'last' });
+    slow.socket.resume();
+    await slow.until(
+      ({ M }) => M?.some(({ A }) => (A[0] as { n?: unknown } | undefined)?.n === 'last') ?? false,
+    );
+    const got = slow.calls('RecordLatency').map(([payload]) => (payload as { n: unknown }).n);
+    const numbers = got.slice(0, -1) as number[];
+    assert.deepEqual(
+      numbers,
+      [...new Set(numbers)].sort((a, b) => a - b),
+    );
+    assert.equal(slow.closed, false);
+  });
+
+  it('let in by a token of the key alone', async () => {
+    await start({ tokenKey: 'key' });
+    await assert.rejects(negotiate(hub.url), /401/);
+  });
+
+  it('forget a client that stays away', async () => {
+    await start({ disconnectTimeoutMs: 100 });
+    const peer = await ClassicPeer.start(hub.url);
+    await peer.lose();
+    while (hub.connectionCount > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    // It comes back as from another server of the same keys: with nothing missed, and in no group.
+    const again = await ClassicPeer.open(hub.url, peer);
+    assert.equal((await again.invoke('GetConnectionId')).R, peer.negotiated.ConnectionId);
+  });
+});
