@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -133,6 +135,35 @@ describe('identities that somebody is asked for', () => {
     assert.equal(most, 2);
     fast.dispose();
     caller.dispose();
+  });
+
+  it('are all had in a process where nothing else goes on', async () => {
+    answer = (_request, _body, response) => response.end('token');
+    // Slower than the answers, so that between them there is only the pause.
+    const identities = { ...how, ...endpoint, url, count: 3, perSecond: 5 };
+    const { call } = resolveIdentities(
+      scenarioWith({ connections: 3, identities }),
+      (text) => text,
+    );
+    const module = require.resolve('../../../../src/targets/identities/callIdentities');
+    const program = `
+      const { IdentityCaller } = require(${JSON.stringify(module)});
+      const endpoint = { urls: [], headers: {}, query: {}, insecureTls: false, skipNegotiation: false };
+      const caller = new IdentityCaller(${JSON.stringify(call)}, endpoint, {}, () => undefined);
+      const all = async () => {
+        await caller.first();
+        await caller.all(() => undefined);
+        console.log(caller.current.length);
+        caller.dispose();
+      };
+      void all();`;
+    const child = spawn(process.execPath, ['-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+    assert.equal(said, '3\n');
   });
 
   it('that fail are counted by class, and only the first keeps the run from starting', async () => {

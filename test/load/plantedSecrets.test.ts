@@ -1,0 +1,355 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { hydrateMessage, storedSource } from '../../src/extension/panel/panelSession';
+import { panelStrings } from '../../src/protocol/panelStrings';
+import { exporters } from '../../src/session/export/exporters';
+import type { CliProcess, CliResult } from '../fakes/loadCli';
+import { startFront } from '../fakes/loadFront';
+import { closedPort, listenOnLoopback, statusPeer, type Peer } from '../fakes/loadPeers';
+import { startHubHere, type HubHere } from '../fakes/loadHub';
+import { CliFolder } from './cliFolder';
+
+/** What is planted, by its place; none is part of another, and all look alike. */
+class Planted {
+  readonly values = new Map<string, string>();
+
+  constructor(private readonly mark: string) {}
+
+  at(place: string): string {
+    const value = `Zq${this.mark}${String(this.values.size).padStart(2, '0')}+/${place.replace(/\W/g, '')}=pl4nt`;
+    this.values.set(place, value);
+    return value;
+  }
+
+  /** Where one of them stands, in any form. */
+  foundIn(text: string): string[] {
+    return [...this.values]
+      .filter(([, value]) => formsOf(value).some((form) => text.includes(form)))
+      .map(([place]) => place);
+  }
+}
+
+/** As it is, in URLs, in JSON, in hexadecimal, and inside of base64 text, wherever that begins. */
+function formsOf(value: string): string[] {
+  const inBase64 = [0, 1, 2].flatMap((shift) => {
+    const whole = Buffer.concat([Buffer.alloc(shift), Buffer.from(value)]);
+    // The first and the last letters hold bits of what stands beside it.
+    return (['base64', 'base64url'] as const).map((form) => whole.toString(form).slice(4, -4));
+  });
+  const hex = Buffer.from(value).toString('hex');
+  const encoded = encodeURIComponent(value);
+  return [
+    value,
+    encoded,
+    encoded.toLowerCase(),
+    JSON.stringify(value).slice(1, -1),
+    hex,
+    ...inBase64,
+  ];
+}
+
+/** Everything in a folder and below. */
+function textsBelow(folder: string): string {
+  return readdirSync(folder, { recursive: true })
+    .map((name) => path.join(folder, String(name)))
+    .filter((file) => statSync(file).isFile())
+    .map((file) => `${file}\n${readFileSync(file, 'latin1')}`)
+    .join('\n');
+}
+
+/** Arguments and environment of all processes below a process, as others on the machine see them. */
+class Children {
+  args = '';
+  environment = '';
+  /** How many were seen. */
+  readonly seen = new Set<number>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(private readonly top: number) {
+    this.timer = setInterval(() => this.look(), 50);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    const parents = new Map<number, number>();
+    for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+      const stat = this.read(name, 'stat');
+      parents.set(Number(name), Number(/\) \S (\d+)/.exec(stat)?.[1]));
+    }
+    for (const pid of parents.keys()) {
+      let at: number | undefined = pid;
+      while (at !== undefined && at !== this.top) at = parents.get(at);
+      if (at === undefined || pid === this.top) continue;
+      this.seen.add(pid);
+      this.args += this.read(String(pid), 'cmdline');
+      this.environment += this.read(String(pid), 'environ');
+    }
+  }
+
+  private read(pid: string, name: string): string {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+    } catch {
+      return '';
+    }
+  }
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function served(answer: Answer): Promise<Peer & { readonly requests: string[] }> {
+  const requests: string[] = [];
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('latin1').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      requests.push([request.url, ...request.rawHeaders, body].join('\n'));
+      answer(request, response);
+    });
+  });
+  return { ...(await listenOnLoopback(server, '/')), requests };
+}
+
+const load = { connections: 4, baseSending: 4, step: 0, singleStepDuration: '400ms', warmup: 0 };
+const echo = { name: 'echo', parameters: { sendingInterval: '100ms' } };
+
+describe('planted secrets', function () {
+  let folder: CliFolder;
+  let hub: HubHere;
+
+  beforeEach(async () => {
+    folder = new CliFolder();
+    hub = await startHubHere();
+  });
+  afterEach(async () => {
+    await hub.dispose();
+    folder.dispose();
+  });
+
+  /** Runs to the end. @returns what it said, and what was seen of its children */
+  async function ran(args: readonly string[], env = {}): Promise<[CliResult, Children]> {
+    const started: CliProcess = folder.start(args, env);
+    const children = new Children(started.child.pid!);
+    const result = await started.finished;
+    children.stop();
+    return [result, children];
+  }
+
+  /** What is kept of a run, and all that can be made of it. */
+  async function madeOf(out: string): Promise<string> {
+    const result = folder.onlyResult(out);
+    const at = path.join(folder.path, result);
+    const texts = [textsBelow(at)];
+    for (const { name } of exporters) {
+      const { stdout, stderr } = await folder.run(['export', result, '--format', name]);
+      texts.push(`export ${name}\n`, stdout, stderr);
+    }
+    for (const args of [
+      ['show', result],
+      ['show', '--summary', result],
+      ['compare', result, result],
+    ]) {
+      const { stdout, stderr } = await folder.run(args);
+      texts.push(args[0]!, stdout, stderr);
+    }
+    const nothing = (): void => undefined;
+    const orders = {
+      runAgain: nothing,
+      stop: nothing,
+      openScenario: nothing,
+      copySummary: nothing,
+    };
+    // All that a page gets; what it draws is a part of it.
+    texts.push(JSON.stringify(hydrateMessage(await storedSource(at, orders), panelStrings)));
+    return texts.join('\n');
+  }
+
+  it('in a scenario, in rows, and in the environment stay where they are when all goes well', async () => {
+    const literal = new Planted('lit');
+    const given = new Planted('env');
+    const metrics = await served((_request, response) =>
+      response.end('# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1\n'),
+    );
+    const issuer = await served((_request, response) =>
+      response.end(JSON.stringify({ token: literal.at('token of an endpoint') })),
+    );
+    const collector = await served((_request, response) => response.writeHead(403).end('no'));
+    const front = await startFront(hub.url);
+    try {
+      folder.write(
+        'rows.csv',
+        `name,secret\n${Array.from({ length: 4 }, (_, at) => `u${at},${literal.at(`row ${at}`)}`).join('\n')}\n`,
+      );
+      const at = new URL(front.url);
+      const withUser = (url: string, place: string): string =>
+        url.replace(
+          '://',
+          `://${encodeURIComponent(literal.at(`user of ${place}`))}:${encodeURIComponent(literal.at(`password of ${place}`))}@`,
+        );
+      const scenario = {
+        config: {
+          ...load,
+          target: `${withUser(at.href, 'target')}?code=${encodeURIComponent(literal.at('query of target'))}`,
+          processes: 2,
+          headers: {
+            'X-Gate': literal.at('header'),
+            Cookie: `who=${literal.at('cookie')}`,
+            'X-Row': '{data.secret}',
+            'X-Env': '${env:PLANTED_HEADER}',
+            'X-Kept': '${secret:kept}',
+          },
+          query: { sig: literal.at('query') },
+          identities: {
+            url: `${issuer.url}?client=${encodeURIComponent(literal.at('query of issuer'))}`,
+            method: 'POST',
+            headers: {
+              Authorization: `Basic ${Buffer.from(literal.at('header of issuer')).toString('base64')}`,
+            },
+            body: `grant_type=client_credentials&client_secret=${encodeURIComponent(literal.at('body of issuer'))}`,
+            ...{ count: 4, rate: 100 },
+          },
+          data: { file: 'rows.csv' },
+          observe: [
+            { prometheus: metrics.url, authorization: `Bearer ${literal.at('observe')}` },
+            { prometheus: withUser(`${metrics.url}metrics`, 'observe') },
+          ],
+        },
+        scenario: echo,
+        slo: { p99: '10s' },
+      };
+      folder.write('s.yaml', stringify(scenario));
+      const env = {
+        PLANTED_HEADER: given.at('env reference'),
+        SIGNALR_BENCH_SECRET_KEPT: given.at('secret reference'),
+        HTTPS_PROXY: `http://user:${encodeURIComponent(given.at('password of proxy'))}@127.0.0.1:9`,
+        OTEL_EXPORTER_OTLP_HEADERS: `x-key=${encodeURIComponent(given.at('otlp header'))}`,
+      };
+      const args = ['run', 's.yaml', '--out', 'out', '--otlp', collector.url];
+      const [run, children] = await ran(args, env);
+      assert.equal(run.code, 0, run.stderr);
+      assert.match(run.stderr, /warning: \S+ does not take metrics/);
+      // They were where they belong, or nothing would be shown.
+      const sent = [front, metrics, issuer, collector].flatMap(({ requests }) => requests);
+      const never = [...literal.values.keys()].filter(
+        (place) => !literal.foundIn(sent.join('\n')).includes(place),
+      );
+      // The token of an identity takes their place.
+      assert.deepEqual(never, ['user of target', 'password of target']);
+      assert.deepEqual(given.foundIn(sent.join('\n')).length, 3);
+      const all = [run.stdout, run.stderr, await madeOf('out')].join('\n');
+      assert.deepEqual(literal.foundIn(all), []);
+      assert.deepEqual(given.foundIn(all), []);
+      if (process.platform === 'linux') {
+        assert.ok(children.seen.size >= 2);
+        assert.deepEqual(literal.foundIn(children.args + children.environment), []);
+        assert.deepEqual(given.foundIn(children.args), []);
+      }
+    } finally {
+      await Promise.all([metrics, issuer, collector, front].map((each) => each.dispose()));
+    }
+  });
+
+  it('stay where they are when the hub says them back, refuses, or is not there', async () => {
+    const planted = new Planted('bad');
+    /** Repeats in its answer all that it was sent to get in. */
+    const repeating = await served((request, response) => {
+      const said = [request.url, ...Object.values(request.headers)].join(' ');
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ error: said }));
+    });
+    const refusing = await statusPeer(403);
+    const peers = [repeating.url, refusing.url, await closedPort()];
+    try {
+      for (const [index, url] of peers.entries()) {
+        const target = `${url}?code=${encodeURIComponent(planted.at(`query ${index}`))}`;
+        const config = {
+          ...load,
+          target,
+          accessToken: planted.at(`token ${index}`),
+          headers: {
+            'X-Gate': planted.at(`header ${index}`),
+            Cookie: `a=${planted.at(`cookie ${index}`)}`,
+          },
+        };
+        folder.write(`f${index}.yaml`, stringify({ config, scenario: echo }));
+        const [run, children] = await ran(['run', `f${index}.yaml`, '--out', `out${index}`]);
+        assert.notEqual(run.code, 0);
+        const asked = await folder.run(['doctor', `f${index}.yaml`]);
+        const all = [run, asked].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+        all.push(await madeOf(`out${index}`));
+        assert.deepEqual(planted.foundIn(all.join('\n')), [], url);
+        // Not by saying nothing.
+        if (index === 0) assert.match(run.stdout, /\(redacted\)/);
+        assert.deepEqual(planted.foundIn(children.args + children.environment), []);
+      }
+    } finally {
+      await Promise.all([repeating, refusing].map((each) => each.dispose()));
+    }
+  });
+
+  it('stay where they are with services, buses, baselines and files that are none', async () => {
+    const planted = new Planted('svc');
+    const connectionString = (at: string): string =>
+      `Endpoint=http://127.0.0.1;Port=1;AccessKey=${planted.at(`access key of ${at}`)};Version=1.0;`;
+    const service = (name: string, config: object): string =>
+      folder.write(
+        name,
+        stringify({ config: { ...load, connectTimeout: '500ms', ...config }, scenario: echo }),
+      );
+    const userAt = (place: string): string =>
+      `nats://u:${encodeURIComponent(planted.at(place))}@127.0.0.1:1`;
+    service('signalr.yaml', {
+      connectionString: connectionString('signalr'),
+      service: 'azureSignalR',
+      hub: 'h',
+    });
+    service('pubsub.yaml', {
+      connectionString: connectionString('pubsub'),
+      service: 'webPubSub',
+      hub: 'h',
+    });
+    folder.write('broken.yaml', `config:\n  accessToken: ${planted.at('broken')}\n  target: [\n`);
+    const commands: readonly (readonly string[])[] = [
+      ['run', 'signalr.yaml', '--out', 'o1', '--set', `config.headers.X-Key=${planted.at('set')}`],
+      ['run', 'pubsub.yaml', '--out', 'o2'],
+      ['doctor', 'signalr.yaml'],
+      ['run', 'broken.yaml'],
+      [
+        'run',
+        'signalr.yaml',
+        '--set',
+        `config.target=ftp://u:${planted.at('wrong target').replace(/[+/=]/g, '.')}@h`,
+      ],
+      ['agent', '--bus', userAt('bus of an agent')],
+      ['agent', '--bus', `http://u:${encodeURIComponent(planted.at('bus that is none'))}@h`],
+      ['run', 'signalr.yaml', '--on', 'hosts', '--agents', '1', '--bus', userAt('bus of a run')],
+      ['attach', '3f9a2c1b', '--bus', userAt('bus that is watched')],
+      [
+        'record',
+        '--target',
+        `http://127.0.0.1:1/h?code=${encodeURIComponent(planted.at('recorded query'))}`,
+        '--port',
+        'x',
+      ],
+    ];
+    const said: string[] = [];
+    for (const args of commands) {
+      const { code, stdout, stderr } = await folder.run(args, {
+        SIGNALR_BENCH_BUS_WITHIN: '100ms',
+        SIGNALR_BENCH_BUS_PASSWORD: planted.at(`bus password ${said.length}`),
+      });
+      assert.notEqual(code, 0, args.join(' '));
+      said.push(args[0]!, stdout, stderr);
+    }
+    // All of them, the files that were written by hand left out.
+    const kept = ['o1', 'o2'].filter((name) => readdirSync(folder.path).includes(name));
+    const all = [...said, ...kept.map((name) => textsBelow(path.join(folder.path, name)))];
+    assert.deepEqual(planted.foundIn(all.join('\n')), []);
+  });
+});
