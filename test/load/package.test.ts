@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -95,6 +95,31 @@ describe('the npm package', () => {
       ...filesIn('examples'),
     ];
     assert.deepEqual([...packed].sort(), expected.sort());
+  });
+
+  it('says the licence of each package that is bundled, and each lets everybody use it', () => {
+    // By the source maps, which the list is not made of.
+    const bundled = new Set(
+      filesIn('dist')
+        .filter((file) => file.endsWith('.js.map'))
+        .flatMap(
+          (file) => (JSON.parse(readFileSync(file, 'utf8')) as { sources: string[] }).sources,
+        )
+        .flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []),
+    );
+    const listed = readFileSync('dist/licenses.txt', 'utf8')
+      .split('-'.repeat(80))
+      .map((part) => /^(\S+) (\d\S*) \(([^)]+)\)/.exec(part.trim())?.slice(1) ?? [part]);
+    assert.deepEqual(
+      [...bundled].filter((name) => !listed.some(([each]) => each === name)),
+      [],
+    );
+    assert.ok(bundled.size > 20);
+    const open = /^(MIT|ISC|0BSD|Unlicense|Apache-2\.0|BSD-[23]-Clause)$/;
+    assert.deepEqual(
+      listed.filter(([, , licence = '']) => !open.test(licence)),
+      [],
+    );
   });
 
   it('is the only package that gets installed', () => {

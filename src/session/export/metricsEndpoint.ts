@@ -54,11 +54,13 @@ export async function serveMetrics(
   };
 }
 
-/** Pages of a browser reach loopback by names of their own: only names of this machine are answered. */
+/** Pages of a browser reach loopback by names of their own: only names of this machine are answered, and its pages. */
 const ownNames = /^(127\.0\.0\.1|localhost)(:\d+)?$/i;
+const isOwnOrigin = (origin: string): boolean => ownNames.test(origin.replace(/^https?:\/\//i, ''));
 
 function statusOf({ method, url = '', headers }: IncomingMessage): number {
-  if (!ownNames.test(headers.host ?? '')) return 403;
+  const { host: asked = '', origin } = headers;
+  if (!ownNames.test(asked) || (origin !== undefined && !isOwnOrigin(origin))) return 403;
   if (url.split('?')[0] !== answeredPath) return 404;
   return method === 'GET' || method === 'HEAD' ? 200 : 405;
 }

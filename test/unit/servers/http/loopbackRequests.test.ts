@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
+import { RecordingProxy } from '../../../../src/record/proxy/recordingProxy';
 import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
+import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { refusalOf } from '../../../../src/servers/http/loopbackServer';
 import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
+import { serveMetrics } from '../../../../src/session/export/metricsEndpoint';
 import { endpointOf } from '../../../fakes/endpoint';
 
 interface Served {
@@ -59,6 +62,30 @@ const servers: Readonly<Record<string, () => Promise<Served>>> = {
     });
     const dispose = (): Promise<void> => app.dispose().then(() => emulator.dispose());
     return { port: portOf(app.url), path: '/signalrbench/negotiate', dispose };
+  },
+  'classic hub': async () => {
+    const hub = await startClassicHub();
+    return { port: portOf(hub.url), path: '/signalr/negotiate', dispose: () => hub.dispose() };
+  },
+  'metrics port': async () => {
+    const { url, close } = await serveMetrics(0, () => []);
+    const dispose = (): Promise<void> => {
+      close();
+      return Promise.resolve();
+    };
+    return { port: portOf(url), path: '/metrics', dispose };
+  },
+  recorder: async () => {
+    const hub = await startBenchHub();
+    const proxy = await RecordingProxy.start({
+      target: new URL(hub.url),
+      way: { insecureTls: false },
+      port: 0,
+      onEvent: () => undefined,
+      onProblem: () => undefined,
+    });
+    const dispose = (): Promise<void> => proxy.dispose().then(() => hub.dispose());
+    return { port: portOf(proxy.url), path: '/signalrbench/negotiate', dispose };
   },
   'upstream handler': async () => {
     const endpoint = endpointOf('http://127.0.0.1:1/');
