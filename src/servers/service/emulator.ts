@@ -11,7 +11,7 @@ import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptio
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';
 import { TokenSigner } from '../../wire/connect/accessTokens';
-import { objectIn } from '../../wire/message/jsonScan';
+import { isNestedTooDeep, objectIn } from '../../wire/message/jsonScan';
 import { decoded } from '../../wire/socket/proxy';
 
 /** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
@@ -66,8 +66,10 @@ export function partsOf(path: string): string[] | undefined {
 }
 
 export function jsonIn(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  if (isNestedTooDeep(text)) return undefined;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeCode as closeCodes } from '../socket/frame';
-import { maximumDepth, type JsonObject } from './jsonScan';
+import { isNestedTooDeep, maximumDepth, type JsonObject } from './jsonScan';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
@@ -84,34 +84,8 @@ export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
   return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, 'utf8');
 }
 
-/** Whoever goes through a shorter text, level by level, has stack enough however it is nested. */
-const harmlessChars = 4096;
-
-/** Whether values stand in one another deeper than anybody calls a hub. */
-function isNestedTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case 0x22:
-        // To the quote that ends it.
-        while (++at < text.length && text.charCodeAt(at) !== 0x22)
-          if (text.charCodeAt(at) === 0x5c) at += 1;
-        break;
-      case 0x5b:
-      case 0x7b:
-        if (++depth > maximumDepth) return true;
-        break;
-      case 0x5d:
-      case 0x7d:
-        depth -= 1;
-        break;
-    }
-  }
-  return false;
-}
-
 function jsonObject(text: string): JsonObject {
-  if (text.length > harmlessChars && isNestedTooDeep(text))
+  if (isNestedTooDeep(text))
     throw new HubMessageError(`a hub message is nested more than ${maximumDepth} deep`);
   let value: unknown;
   try {

@@ -7,8 +7,9 @@ import { isUtf8 } from 'node:buffer';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object that a text is in JSON; undefined when it is none. */
+/** The object that a text is in JSON; undefined when it is none, or nested too deep. */
 export function objectIn(text: string): JsonObject | undefined {
+  if (isNestedTooDeep(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -20,6 +21,36 @@ export function objectIn(text: string): JsonObject | undefined {
 
 /** As deep as System.Text.Json reads by default. */
 export const maximumDepth = 64;
+
+/** Whoever goes through a shorter text, level by level, has stack enough however it is nested. */
+const harmlessChars = 4096;
+
+/**
+ * Whether values stand in one another deeper than anybody calls a hub: who goes through them level by level would
+ * have no stack left, and reading alone takes a second for a million levels.
+ */
+export function isNestedTooDeep(text: string): boolean {
+  if (text.length <= harmlessChars) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22:
+        // To the quote that ends it.
+        while (++at < text.length && text.charCodeAt(at) !== 0x22)
+          if (text.charCodeAt(at) === 0x5c) at += 1;
+        break;
+      case 0x5b:
+      case 0x7b:
+        if (++depth > maximumDepth) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+    }
+  }
+  return false;
+}
 
 const quote = 0x22;
 const backslash = 0x5c;
