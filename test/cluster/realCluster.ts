@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pod } from 'kubernetes-types/core/v1';
 import { startCli, type CliProcess } from '../fakes/loadCli';
 import { startHub, type LoadHub } from '../fakes/loadHub';
 import { CliFolder } from '../load/cliFolder';
+import { relayTo } from '../fakes/relayTo';
 import type { LoadTest } from '../load/loadRun';
 
 /** What `scripts/cluster/inside.mjs` has started. */
@@ -171,27 +172,4 @@ export function killProcessOf({ metadata, status }: Pod): void {
   const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && inGroup(name));
   assert.equal(found.length, 1, `processes of ${metadata?.name}: ${found.join(', ')}`);
   process.kill(Number(found[0]), 'SIGKILL');
-}
-
-/** Passes on what comes to a port of another address; the hub answers only those that call it by its own. */
-async function relayTo(port: number, host: string): Promise<Server> {
-  const relay = createServer((incoming) => {
-    const outgoing = connect(port, '127.0.0.1');
-    incoming.once('data', (first) => {
-      const head = first.toString('latin1').replace(/^Host: .*$/im, `Host: 127.0.0.1:${port}`);
-      outgoing.write(head, 'latin1');
-      incoming.pipe(outgoing).pipe(incoming);
-    });
-    for (const [one, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming],
-    ] as const) {
-      one.setNoDelay(true);
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
-    }
-  });
-  relay.listen(0, host);
-  await once(relay, 'listening');
-  return relay;
 }

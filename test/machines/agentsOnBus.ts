@@ -55,9 +55,16 @@ export class AgentsOnBus {
     return this.kept(startCli(['agent', '--run', run, ...flags], this.options()));
   }
 
-  /** One that works for one run after the other, started by that command. */
-  agentUnder(under: readonly string[]): CliProcess {
-    return this.kept(startCli(['agent'], { ...this.options(), under }));
+  /** One that works for one run after the other, or for that one, started by that command. */
+  agentUnder(
+    under: readonly string[],
+    { run, flags = [], env }: Pick<CliOptions, 'env'> & { run?: string; flags?: string[] } = {},
+  ): CliProcess {
+    const words = run === undefined ? flags : ['--run', run, ...flags];
+    const options = this.options();
+    return this.kept(
+      startCli(['agent', ...words], { ...options, under, env: { ...options.env, ...env } }),
+    );
   }
 
   /** Starts a run on agents of its id. */

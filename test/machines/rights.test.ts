@@ -47,15 +47,21 @@ describe('what an agent may do on the bus of a run', () => {
 
   it('is to take a place, to report, and to hear and read the coordinator', async () => {
     const heard: string[] = [];
-    const hearing = agent!.hear(`${subjects.lead}.*`, (text) => heard.push(text));
+    const hearing = agent!.hear(`${subjects.given}.*`, (text) => heard.push(text));
     assert.equal(await agent!.claim(`${subjects.members}.0`, 'me'), true);
     assert.equal(await agent!.claim(`${subjects.members}.0`, 'me again'), false);
     await agent!.append(`${subjects.facts}.0`, 'a fact', '1');
-    await lead!.append(`${subjects.lead}.1`, 'an order', '2');
+    assert.equal(await lead!.claim(`${subjects.lead}.1`, 'an order', '2'), true);
+    // Once more, as where the answer was lost; and that of another one with its number, which nobody hears.
+    assert.equal(await lead!.claim(`${subjects.lead}.1`, 'an order', '2'), true);
+    assert.equal(await lead!.claim(`${subjects.lead}.1`, 'another order', '3'), false);
     await until('the order', () => heard.length === 1);
+    await lead!.claim(`${subjects.lead}.2`, 'the next one');
+    await until('the next one', () => heard.length === 2);
     hearing.dispose();
+    assert.deepEqual(heard, ['an order', 'the next one']);
     assert.equal(await agent!.read(subjects.log, `${subjects.lead}.1`), 'an order');
-    assert.equal(await agent!.read(subjects.log, `${subjects.lead}.2`), undefined);
+    assert.equal(await agent!.read(subjects.log, `${subjects.lead}.3`), undefined);
   });
 
   it('is not to give orders, to forge a result, or to make a log', async () => {

@@ -7,7 +7,12 @@ export class SlowRelay {
 
   private constructor(private readonly server: Server) {}
 
-  static async start(port: number, thereMs: number, backMs: number): Promise<SlowRelay> {
+  static async start(
+    port: number,
+    thereMs: number,
+    backMs: number,
+    host = '127.0.0.1',
+  ): Promise<SlowRelay> {
     const server = createServer((near) => {
       const far = connect(port, '127.0.0.1');
       for (const [from, to, ms] of [
@@ -19,7 +24,7 @@ export class SlowRelay {
         from.on('close', () => to.destroy());
         from.on('error', () => to.destroy());
       }
-    }).listen(0, '127.0.0.1');
+    }).listen(0, host);
     const relay = new SlowRelay(server);
     await once(server, 'listening');
     return relay;

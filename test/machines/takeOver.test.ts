@@ -58,7 +58,51 @@ describe('a run whose coordinator is killed', () => {
     assert.match(shown.stdout, /interrupted/i);
   });
 
-  it('is ended in order by one with another clock, and keeps the steps that were over', async function () {
+  it('goes on with one that has another clock, which asks the agents for the time of the run', async function () {
+    const why = noClockSpace();
+    if (why !== undefined) {
+      process.stdout.write(`    skipped, no clock can be shifted here: ${why}\n`);
+      this.skip();
+    }
+    const run = cluster.newId();
+    // One reads the clock of the first coordinator, the other one knows it by asking.
+    const agents = [cluster.agentHere(run), cluster.agentUnder(clockAhead(77), { run })];
+    const times = { singleStepDuration: '9s', warmup: 0, workers: 1 };
+    const config = { ...times, baseSending: 5, step: 5, sendingSteps: 2 };
+    const test = { useCase: 'broadcast', config };
+    const first = cluster.leadApart(run, 2, test, ['--keep-going']);
+    await cluster.folder.sampled(run, /"received":[1-9]/, first.finished);
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const next = cluster.leadApart(run, 2, test, ['--keep-going'], clockAhead(500));
+    const { code, stdout, stderr } = await next.finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    assertMeasured(code, stderr);
+    const result = JSON.parse(stdout) as Result;
+    assert.deepEqual(
+      result.steps.map(({ offered, sent, expected, received, lost }) => [
+        ...[offered, sent, expected, received, lost],
+      ]),
+      [1, 2].map((step) => [900 * step, 900 * step, 18_000 * step, 18_000 * step, 0]),
+    );
+    for (const { status, clockErrorUs, clockJumps = 0 } of result.agents ?? []) {
+      assert.deepEqual([status, clockJumps], ['done', 0]);
+      assert.ok(clockErrorUs > 0, 'the time was found again with an error');
+    }
+    assert.ok(result.steps.every(({ clockErrorUs = 0 }) => clockErrorUs > 0));
+    const reasons = result.steps.flatMap(({ verdict }) => verdict.reasons);
+    assert.ok(
+      reasons.every(({ code: of }) => !of.startsWith('clock')),
+      JSON.stringify(reasons),
+    );
+    const ends = await Promise.all(agents.map(({ finished }) => finished));
+    assert.deepEqual(
+      ends.map((end) => end.code),
+      [0, 0],
+    );
+  });
+
+  it('is ended in order by one with another clock where connections come and go', async function () {
     const why = noClockSpace();
     if (why !== undefined) {
       process.stdout.write(`    skipped, no clock can be shifted here: ${why}\n`);
@@ -66,7 +110,7 @@ describe('a run whose coordinator is killed', () => {
     }
     const run = cluster.newId();
     const agent = cluster.agentHere(run);
-    const times = { singleStepDuration: '3s', warmup: 0, workers: 1 };
+    const times = { singleStepDuration: '3s', warmup: 0, workers: 1, lifetime: '20s' };
     const test = { config: { ...times, baseSending: 10, step: 5, sendingSteps: 3 } };
     const first = cluster.leadApart(run, 1, test, ['--keep-going']);
     await cluster.folder.sampled(run, /"index":2[^}]*"received":[1-9]/, first.finished);

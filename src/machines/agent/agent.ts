@@ -154,6 +154,7 @@ class Agent {
   /** One after the other: an order may have to wait for the plan. */
   private working = Promise.resolve();
   private readonly orders = new InOrder<LeadMessage>((order) => {
+    if (order.type === 'led') this.keptBy(this.orders.taken, order.errorUs);
     this.working = this.working
       .then(() => this.take(order))
       .catch((error: unknown) => this.fail(error));
@@ -166,6 +167,7 @@ class Agent {
   private target: OpenTarget | undefined;
   private hider: SecretHider | undefined;
   private reference: ReferenceClock | undefined;
+  private keeper: Parameters<ReferenceClock['keptBy']> | undefined;
   private heardMs = performance.now();
   private startCpu = process.cpuUsage();
   private over: (ending: AgentEnding) => void = () => undefined;
@@ -206,13 +208,13 @@ class Agent {
     try {
       const alive = bus.hear(subjects.alive, (text) => {
         heard();
-        const { asks, taken, orders = 0 } = readAlive(text) ?? {};
+        const { asks, taken, orders = 0, question } = readAlive(text) ?? {};
         const own = taken?.[place.agent];
         if (own !== undefined) this.outbox.taken(own);
-        if (asks === true) this.beat();
+        if (asks === true) this.beat(question);
         void this.readOrders(orders);
       });
-      const hearing = bus.hear(`${subjects.lead}.*`, (text) => {
+      const hearing = bus.hear(`${subjects.given}.*`, (text) => {
         heard();
         this.given(text);
       });
@@ -254,10 +256,16 @@ class Agent {
     this.isReading = false;
   }
 
+  /** Who keeps the time of the run is asked for it, also where that is to be found out only now. */
+  private keptBy(...keeper: Parameters<ReferenceClock['keptBy']>): void {
+    this.keeper = keeper;
+    this.reference?.keptBy(...keeper);
+  }
+
   private async take(message: LeadMessage): Promise<void> {
     if (message.type === 'run') await this.start(message);
     else if (message.type === 'end') this.over({ kind: 'done' });
-    else this.workers?.order(message);
+    else if (message.type !== 'led') this.workers?.order(message);
   }
 
   /** @throws ExpectedError for what keeps it from taking part */
@@ -275,6 +283,7 @@ class Agent {
     const nowUs = (): number => this.clock.nowUs();
     const { agents, subjects } = place;
     this.reference = new ReferenceClock(bus, subjects.clock, nowUs, isSame, agents);
+    if (this.keeper !== undefined) this.reference.keptBy(...this.keeper);
     let firstUs = 0;
     const offset = await this.reference.begin(({ offsetUs }) =>
       this.workers?.order({ type: 'clock', offsetUs: offsetUs - firstUs }),
@@ -347,8 +356,10 @@ class Agent {
     await workers.end();
   }
 
-  private beat(): void {
+  private beat(question?: number): void {
+    const time = question === undefined ? undefined : this.reference?.time();
     const beat: Beat = {
+      ...(question !== undefined && time !== undefined && { time: { ...time, question } }),
       epoch: this.place.epoch,
       facts: this.outbox.last,
       orders: this.orders.taken,

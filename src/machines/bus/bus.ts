@@ -25,13 +25,16 @@ export interface Bus {
   /** Removes the log; nothing happens when there is none. */
   removeLog(name: string): Promise<void>;
   /**
-   * Keeps a value; one with an id that was kept before is not kept again. Settles when the bus has it. Whoever hears the
-   * subject gets it, too.
+   * Keeps a value; one with an id that was kept before is not kept again. Settles when the bus has it.
    * @throws BusError when it did not say so in time
    */
   append(subject: string, value: string, id: string): Promise<void>;
-  /** Keeps a value where its subject has none; false when it has one. @throws BusError */
-  claim(subject: string, value: string): Promise<boolean>;
+  /**
+   * Keeps a value where its subject has none; false when it has one, unless that came with the same id not long ago. Orders
+   * that were kept, and no others, are passed on to whoever hears them, see `RunSubjects.given`.
+   * @throws BusError
+   */
+  claim(subject: string, value: string, id?: string): Promise<boolean>;
   /** Whether the log has anything at a subject. @throws BusError where the bus does not say */
   isTaken(log: string, subject: string): Promise<boolean>;
   /** What the log has at a subject last; undefined where that is nothing, or the bus does not say. */

@@ -15,7 +15,7 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
-import { everyLog, inboxOf, streamOf } from '../messages';
+import { everyLog, givenBelow, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
@@ -190,6 +190,7 @@ class NatsBus implements Bus {
       max_age: nanos(logAgeMs),
       // Nothing goes before the log does: a bus that is full refuses what comes, and it is offered again.
       allow_direct: true,
+      republish: { src: `${name}.lead.>`, dest: `${givenBelow(name)}.>` },
       duplicate_window: nanos(duplicateWindowMs),
     });
     return created;
@@ -221,9 +222,10 @@ class NatsBus implements Bus {
     );
   }
 
-  async claim(subject: string, value: string): Promise<boolean> {
+  async claim(subject: string, value: string, id?: string): Promise<boolean> {
     try {
       await this.streams.publish(subject, value, {
+        ...(id !== undefined && { msgID: id }),
         expect: { lastSubjectSequence: 0 },
         timeout: answerTimeoutMs,
       });

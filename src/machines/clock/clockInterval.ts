@@ -32,9 +32,9 @@ export class ClockInterval {
   /** How often a clock was moved so far that what was known of it was wrong. */
   jumps = 0;
 
-  /** An exchange whose times cannot be is left out. */
-  add({ sentUs, heardUs, answeredUs, receivedUs }: ClockExchange): void {
-    const [low, high] = [answeredUs - receivedUs, heardUs - sentUs];
+  /** An exchange whose times cannot be is left out. @param errorUs how far the other one's answer may be off */
+  add({ sentUs, heardUs, answeredUs, receivedUs }: ClockExchange, errorUs = 0): void {
+    const [low, high] = [answeredUs - receivedUs - errorUs, heardUs - sentUs + errorUs];
     if (!(low <= high) || answeredUs < heardUs || receivedUs < sentUs) return;
     const { lowUs, highUs } = this.widenedTo(receivedUs);
     this.atUs = receivedUs;
@@ -43,6 +43,12 @@ export class ClockInterval {
     if (this.lowUs <= this.highUs) return;
     this.jumps += 1;
     [this.lowUs, this.highUs] = [low, high];
+  }
+
+  /** The other clock is another one from now on, which differs from it by so much at most. */
+  widen(byUs: number): void {
+    this.lowUs -= byUs;
+    this.highUs += byUs;
   }
 
   /** With what the clocks may have moved apart since; undefined before the first exchange. */

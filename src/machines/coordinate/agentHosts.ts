@@ -114,8 +114,8 @@ export interface AgentHostsContext {
   readonly subjects: RunSubjects;
   readonly members: readonly Member[];
   readonly order: RunOrder;
-  /** Where another process has led the run: last of its orders, and what follows in the log on the last of what it knew. */
-  readonly past?: { readonly orders: number; readonly marker: string };
+  /** Where another process has led the run: our first order, and its number. What stands before it in the log is past. */
+  readonly past?: NumberedOrder;
   /** Silence after which an agent is lost. */
   readonly lossMs?: number;
   /** The bus has come back without the log. */
@@ -159,13 +159,17 @@ export class AgentHosts implements WorkerHost {
     this.nowMs = nowMs;
     this.looked = this.readMs = nowMs();
     const append: Bus['append'] = async (...entry) => {
-      // Orders of two would contradict each other: one that was away looks before it says what it had to say.
-      if (await this.isOusted()) throw new Error('another process leads the run');
-      return bus.append(...entry);
+      // Orders of two would contradict each other. One that was away looks before it says what it had to say; what it says
+      // all the same finds the first order of the other one in its place.
+      const isOurs = !(await this.isOusted()) && (await bus.claim(...entry));
+      // One that was put again long after the bus has had it finds itself.
+      if (!isOurs && (await this.isOusted())) throw new Error('another process leads the run');
     };
-    this.orders = new LogWriter({ append }, subjects.lead, `lead.${order.runId}`, {
+    const term = context.past?.number ?? 1;
+    this.orders = new LogWriter({ append }, subjects.lead, `lead.${order.runId}.${term}`, {
       ownSubjects: true,
     });
+    this.orders.last = context.past?.number ?? 0;
     this.list = members.map((member, index) => {
       const agent = new Agent(index, member, this.looked, (from, fact) => this.take(from, fact));
       for (let own = 0; own < order.workersEach; own++) {
@@ -203,9 +207,7 @@ export class AgentHosts implements WorkerHost {
 
   /** Takes over agents that another process has led; what was ordered and reported goes to the listener first. */
   static takeOver(context: AgentHostsContext): AgentHosts {
-    const hosts = new AgentHosts(context);
-    hosts.orders.last = context.past?.orders ?? 0;
-    return hosts;
+    return new AgentHosts(context);
   }
 
   private async begin(): Promise<void> {
@@ -235,31 +237,32 @@ export class AgentHosts implements WorkerHost {
       for (const [agent, worker, fact] of this.waitingFacts.splice(0))
         this.hand(listener, agent, worker, fact);
       for (const [worker, error] of this.lostBefore.splice(0)) listener.lost(worker, error);
-      if (this.context.past !== undefined) void this.relive(this.context.past.marker, listener);
+      if (this.context.past !== undefined) void this.relive(this.context.past.number, listener);
     });
     return this;
   }
 
-  private async relive(marker: string, listener: WorkerListener): Promise<void> {
+  private async relive(first: number, listener: WorkerListener): Promise<void> {
     const { bus, subjects } = this.context;
+    const own = `${subjects.lead}.${first}`;
     let isPast = true;
     const orders = new InOrder<LeadMessage>((order) => {
-      if (order.type === 'run' || order.type === 'end') return;
+      if (order.type === 'run' || order.type === 'led' || order.type === 'end') return;
       listener.ordered?.(order);
       const gone = order.type === 'gone' ? this.list[order.agent] : undefined;
       if (gone !== undefined) this.lose(gone, 'it was silent');
     });
     this.following = await bus.follow(subjects.log, `${subjects.log}.>`, (text, subject) => {
       if (subject.startsWith(`${subjects.facts}.`)) this.heardFact(text, subject);
-      else if (subject.startsWith(`${subjects.lead}.`) && isPast) {
-        const given = readOrder(text);
-        if (given !== undefined) orders.add(given.number, given.order);
-      } else if (subject === marker && isPast) {
+      else if (subject === own && isPast) {
         isPast = false;
         for (const agent of this.list) agent.heardMs = this.nowMs();
         // Facts are numbered from 1: a log without its begin was made anew.
         const isWhole = this.list.every(({ facts }) => facts.taken > 0);
         listener.tookOver?.(isWhole ? undefined : lostWithBus);
+      } else if (subject.startsWith(`${subjects.lead}.`) && isPast) {
+        const given = readOrder(text);
+        if (given !== undefined) orders.add(given.number, given.order);
       }
     });
   }
@@ -344,11 +347,11 @@ export class AgentHosts implements WorkerHost {
 
   /** The bus has come back without what it had: agents look for their orders, and others find every place taken. */
   private restore(): void {
-    const { bus, subjects, members, order } = this.context;
+    const { bus, subjects, members, order, past } = this.context;
     this.orders.again();
-    // Whoever takes the place of this process has to find that the run has begun.
-    const began = encode({ number: 1, order } satisfies NumberedOrder);
-    bus.append(`${subjects.lead}.1`, began, `lead.${order.runId}.1`).catch(() => undefined);
+    // Whoever takes the place of this process has to find that the run has begun, and who keeps its time.
+    for (const first of [{ number: 1, order }, ...(past === undefined ? [] : [past])] as const)
+      bus.claim(`${subjects.lead}.${first.number}`, encode(first)).catch(() => undefined);
     putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
   }
 

@@ -8,15 +8,17 @@ import { missingForRun, type MachineLimits } from '../../runner/lead/machineLimi
 import { leadRun } from '../../runner/lead/startRun';
 import type { StepSource } from '../../runner/lead/stepSource';
 import { TakenOverRun } from '../../runner/lead/takenOverRun';
-import { machineClock } from '../../runner/machineClock';
+import { machineClock, type Clock } from '../../runner/machineClock';
 import type { OpenTarget } from '../../targets/target';
 import type { Bus } from '../bus/bus';
+import { recoverTime } from '../clock/recoverTime';
 import { answerClock, clockName } from '../clock/referenceClock';
 import {
   encode,
   mostMessageBytes,
   subjectsOf,
   type Alive,
+  type LedOrder,
   type Member,
   type RunOrder,
 } from '../messages';
@@ -24,7 +26,7 @@ import { newRunId } from '../newRunId';
 import { dialectOf, planHash } from '../planHash';
 import { AgentHosts, type AgentHostsContext } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
-import { takeLead, type Lead, type PastRun, type PastView } from './takeLead';
+import { giveFirst, takeLead, type Lead, type PastRun, type PastView } from './takeLead';
 
 export interface AgentsWanted {
   readonly agents: number;
@@ -226,13 +228,14 @@ export class Crew {
   }
 
   /** Leads the run on, or ends it with what was measured where that cannot be. */
-  private takeOver(
-    { order, orders, reportedUs }: PastRun,
+  private async takeOver(
+    past: PastRun,
     given: Plan,
     target: OpenTarget,
     rest: Parameters<Crew['startRun']>[2],
     name: string | undefined,
-  ): Run {
+  ): Promise<Run> {
+    const { order, orders, reportedUs } = past;
     const plan = { ...given, dialect: dialectOf(order.dialect) };
     if (planHash(plan) !== order.planHash) {
       this.isOthers = true;
@@ -242,16 +245,25 @@ export class Crew {
       );
     }
     const clock = machineClock();
-    const hasClock = name !== undefined && name === order.clock;
-    const originUs = hasClock ? order.originUs : clock.nowUs() - reportedUs;
-    const answering = hasClock
-      ? answerClock(this.bus, subjectsOf(this.run).clock, () => clock.nowUs())
-      : { dispose: () => undefined };
-    const { marker } = this.lead;
-    const hosts = AgentHosts.takeOver({ ...this.contextOf(order), past: { orders, marker } });
+    const { bus } = this;
+    const subjects = subjectsOf(this.run);
+    const found = await this.timeOf(past, plan, target, clock, name);
+    const [time, problem] = typeof found === 'string' ? [undefined, found] : [found, undefined];
+    const led: LedOrder = {
+      ...{ type: 'led', errorUs: time?.errorUs ?? 0 },
+      ...(time !== undefined && { offsetUs: time.offsetUs }),
+      ...(time !== undefined && name !== undefined && { clock: name }),
+    };
+    const number = await giveFirst(bus, subjects, orders, led);
+    const answering =
+      time === undefined
+        ? { dispose: () => undefined }
+        : answerClock(bus, subjects.clock, () => clock.nowUs() + time.offsetUs, number);
+    const originUs =
+      time === undefined ? clock.nowUs() - reportedUs : order.originUs - time.offsetUs;
+    const hosts = AgentHosts.takeOver({ ...this.contextOf(order), past: { number, order: led } });
     this.hosts = hosts;
     clearInterval(this.signs);
-    const problem = whyNotOn(hasClock, target);
     return this.led(
       answering,
       leadRun(plan, target, {
@@ -261,6 +273,26 @@ export class Crew {
         begin: (...run) => new TakenOverRun(...run, problem === undefined ? {} : { problem }),
       }),
     );
+  }
+
+  /** What this clock lacks to the time of the run; or why that cannot be led on, in a sentence. */
+  private async timeOf(
+    { time, members }: PastRun,
+    plan: Plan,
+    { kind }: OpenTarget,
+    clock: Clock,
+    name: string | undefined,
+  ): Promise<{ readonly offsetUs: number; readonly errorUs: number } | string> {
+    if (kind === 'local') return `${replaced}, and the embedded hub with it`;
+    if (name !== undefined && name === time.clock) return { offsetUs: time.offsetUs, errorUs: 0 };
+    const hasOther = `${replaced}, and the one in its place has another clock`;
+    if (membersMove(plan))
+      return `${hasOther}: who comes and goes meanwhile cannot be counted by it`;
+    const { bus, run } = this;
+    const found = await recoverTime(bus, subjectsOf(run), members, () => clock.nowUs());
+    return found === undefined
+      ? `${hasOther}: the agents do not agree on the time`
+      : { offsetUs: found.offsetUs, errorUs: found.boundUs };
   }
 
   private contextOf(order: RunOrder): AgentHostsContext {
@@ -316,11 +348,10 @@ function signsOfLife(bus: Bus, run: string): NodeJS.Timeout {
 
 const replaced = 'The process that led the run was lost';
 
-/** Why a run that is taken over can only be ended; undefined where it goes on. */
-function whyNotOn(hasClock: boolean, { kind }: OpenTarget): string | undefined {
-  if (kind === 'local') return `${replaced}, and the embedded hub with it`;
-  return hasClock ? undefined : `${replaced}, and the one in its place has another clock`;
-}
+/** By how much clocks may differ is part of what is counted near a join or leave, and fixed when a step begins. */
+const membersMove = ({ life, entries }: Plan): boolean =>
+  life !== undefined ||
+  entries.some(({ run }) => run.othersMove === true || run.session?.joins === true);
 
 /** Agents go to the hub that was started here, where they are on this machine. */
 function startedHub(

@@ -2,13 +2,16 @@ import { ExpectedError } from '../../base/expectedError';
 import { sampleOf } from '../../results/readResult';
 import type { Bus } from '../bus/bus';
 import {
+  encode,
   placeOf,
   readBeat,
   readFact,
   readMember,
   readOrder,
   readViewMessage,
+  type LedOrder,
   type Member,
+  type NumberedOrder,
   type RunOrder,
   type RunSubjects,
 } from '../messages';
@@ -29,12 +32,20 @@ export interface PastView {
   readonly isOver: boolean;
 }
 
+/** See {@link LedOrder}. */
+export interface TimeKeeper {
+  readonly clock?: string | undefined;
+  readonly offsetUs: number;
+}
+
 /** A run that another process has begun to lead. */
 export interface PastRun {
   readonly order: RunOrder;
   readonly members: readonly Member[];
-  /** Number of the last order. */
+  /** Number of the last order that is known of. */
   readonly orders: number;
+  /** Whose clock the time of the run is, or was, and what is added to it. */
+  readonly time: TimeKeeper;
   /** Run time of what was reported last, microseconds. */
   readonly reportedUs: number;
   /** Whether one of its agents is there still. */
@@ -125,6 +136,7 @@ async function left(
   const { log, lead, members: places, facts, view: views } = subjects;
   const claims = new Map<number, Member>();
   let order: RunOrder | undefined;
+  let time: TimeKeeper | undefined;
   let orders = 0;
   let lastFact = '';
   let view: PastView = { last: 0, tick: -1, hasTitle: false, isOver: false };
@@ -132,6 +144,7 @@ async function left(
     if (subject.startsWith(`${lead}.`)) {
       const given = readOrder(text);
       if (given?.order.type === 'run') order = given.order;
+      else if (given?.order.type === 'led') time = keeperOf(given.order) ?? time;
       orders = Math.max(orders, given?.number ?? 0);
     } else if (subject.startsWith(`${places}.`)) {
       const [place, member] = [placeOf(subject, places), readMember(text)];
@@ -164,10 +177,32 @@ async function left(
     past: {
       ...{ order, members },
       orders: Math.max(orders, ...heard.map((each) => each ?? 0)),
+      time: time ?? { clock: order.clock, offsetUs: 0 },
       reportedUs: isSample ? said.fact.sample.atUs : 0,
       isAlive: heard.some((each) => each !== undefined),
     },
   };
+}
+
+const keeperOf = ({ clock, offsetUs }: LedOrder): TimeKeeper | undefined =>
+  offsetUs === undefined ? undefined : { clock, offsetUs };
+
+/**
+ * Gives the first order of who leads a run on. An order that another process had on its way meanwhile has its place before
+ * it; one that comes later finds its place taken, and is kept from everybody.
+ * @param last that is known of
+ * @returns its number
+ */
+export async function giveFirst(
+  bus: Bus,
+  { lead }: RunSubjects,
+  last: number,
+  order: LedOrder,
+): Promise<number> {
+  for (let number = last + 1; ; number++) {
+    const text = encode({ number, order } satisfies NumberedOrder);
+    if (await bus.claim(`${lead}.${number}`, text)) return number;
+  }
 }
 
 function seenUpTo(before: PastView, text: string): PastView {

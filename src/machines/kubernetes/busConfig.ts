@@ -14,7 +14,7 @@ export interface BusKeys {
 
 /** In the language of `nats-server --config`; keys are made by us and hold letters and digits. */
 export function busConfig(run: string, keys: BusKeys, folder: string): string {
-  const { join, clock, alive, beats, log, members, lead, facts } = subjectsOf(run);
+  const { join, clock, alive, beats, log, members, lead, facts, given } = subjectsOf(run);
   const stream = streamOf(log);
   const publish = [
     ...[join, clock, `${beats}.*`, `${members}.*`, `${facts}.*`],
@@ -32,7 +32,7 @@ authorization {
       user: ${agentUser}, password: ${JSON.stringify(keys.agent)}
       permissions {
         publish: { allow: ${list(publish)} }
-        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${lead}.*`])} }
+        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${given}.*`])} }
       }
     }
   ]

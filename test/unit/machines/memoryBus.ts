@@ -30,12 +30,17 @@ export class MemoryBus {
     for (const renewed of this.renewing) renewed();
   }
 
+  has(id: string): boolean {
+    return this.ids.has(id);
+  }
+
   append(kept: Kept, id: string): void {
     if (this.ids.has(id)) return;
     this.ids.add(id);
     this.log.push(kept);
     for (const listener of [...this.listeners]) listener(kept);
-    queueMicrotask(() => this.say(kept));
+    const given = { ...kept, subject: kept.subject.replace('.log.lead.', '.given.') };
+    if (given.subject !== kept.subject) queueMicrotask(() => this.say(given));
   }
 
   say(kept: Kept): void {
@@ -115,9 +120,12 @@ export class MemoryLink implements Bus {
     return Promise.resolve();
   }
 
-  claim(subject: string, value: string): Promise<boolean> {
+  claim(subject: string, value: string, id = subject): Promise<boolean> {
+    this.tries += 1;
+    if (!this.isConnected) return Promise.reject(new BusError('The bus is away.'));
+    if (this.bus.has(id)) return Promise.resolve(id !== subject);
     if (this.bus.log.some((kept) => kept.subject === subject)) return Promise.resolve(false);
-    this.bus.append({ subject, value }, subject);
+    this.bus.append({ subject, value }, id);
     return Promise.resolve(true);
   }
 

@@ -26,7 +26,7 @@ import { MemoryBus } from '../memoryBus';
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const subjects = subjectsOf('r1');
 const order = { type: 'run', workersEach: 1, runId: 7 } as unknown as RunOrder;
-const marker = `${subjects.leaders}.2`;
+const led = { type: 'led', errorUs: 0 } as const;
 
 /** With whatever a sample may have. */
 function wholeSample(worker: number): WorkerSample {
@@ -124,7 +124,7 @@ class Forgery {
       localPorts: null,
     }));
     this.hosts = AgentHosts.takeOver({
-      ...{ bus: this.link, run: 'r1', subjects, members, order, past: { orders: 0, marker } },
+      ...{ bus: this.link, run: 'r1', subjects, members, order, past: { number: 1, order: led } },
       ...{ nowMs: () => 0, every: () => ({ dispose: () => undefined }) },
     });
     this.hosts.lead({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { takeLead } from '../../../../src/machines/coordinate/takeLead';
-import { encode, subjectsOf } from '../../../../src/machines/messages';
+import { giveFirst, takeLead } from '../../../../src/machines/coordinate/takeLead';
+import { encode, subjectsOf, type LedOrder } from '../../../../src/machines/messages';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus } from '../memoryBus';
 
@@ -65,6 +65,46 @@ describe('the lead of a run', () => {
     // The agent has taken more orders than a bus knows that has lost its file.
     assert.deepEqual([past.orders, past.isAlive], [9, true]);
     assert.deepEqual(view, { last: 2, tick: -1, hasTitle: true, isOver: false });
+  });
+
+  it('has its first order behind what the other one had on its way, and lets none follow', async () => {
+    const bus = new MemoryBus();
+    const [old, next, agent] = [bus.link(), bus.link(), bus.link()];
+    const heard: string[] = [];
+    agent.hear(`${subjects.given}.*`, (text) => heard.push(text));
+    const flush = (number: number): string =>
+      encode({ number, order: { type: 'flush', flush: number } });
+    for (const number of [1, 2])
+      await old.claim(`${subjects.lead}.${number}`, flush(number), `lead.7.1.${number}`);
+    // The next one knows of the first order alone when the second one comes.
+    const led = { type: 'led', clock: 'c', offsetUs: 5, errorUs: 1 } as const;
+    assert.equal(await giveFirst(next, subjects, 1, led), 3);
+    const late = await old.claim(`${subjects.lead}.3`, flush(3), 'lead.7.1.3');
+    assert.equal(late, false);
+    // The bus passes on what it has kept after it says so.
+    await Promise.resolve();
+    assert.deepEqual(heard, [flush(1), flush(2), encode({ number: 3, order: led })]);
+  });
+
+  it('knows whose clock the time of the run is, however often it was taken', async () => {
+    const keeper = async (...leds: LedOrder[]) => {
+      const bus = new MemoryBus();
+      const link = bus.link();
+      await takeLead(link, 'r1', subjects);
+      await link.claim(
+        `${subjects.lead}.1`,
+        encode({ number: 1, order: { ...order, clock: 'a' } }),
+      );
+      let last = 1;
+      for (const led of leds) last = await giveFirst(link, subjects, last, led);
+      return (await time.until(takeLead(bus.link(), 'r1', subjects), 20_000)).past?.time;
+    };
+    const led = { type: 'led', errorUs: 1 } as const;
+    const next = { ...led, clock: 'b', offsetUs: -7 };
+    assert.deepEqual(await keeper(), { clock: 'a', offsetUs: 0 });
+    assert.deepEqual(await keeper(next), { clock: 'b', offsetUs: -7 });
+    // The last one has only ended the run, and kept no time.
+    assert.deepEqual(await keeper(next, { ...led, errorUs: 0 }), { clock: 'b', offsetUs: -7 });
   });
 
   it("is nobody's where the first has led the run to its end meanwhile", async () => {

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Result } from '../../src/results/result';
+import { AgentsOnBus, assertMeasured } from './agentsOnBus';
+import { LinkedMachine } from './links';
+
+/** Silent is who was not heard for five seconds. */
+const cutMs = 6500;
+
+describe('an agent whose link to the bus is taken down', () => {
+  let cluster: AgentsOnBus;
+  let machine: LinkedMachine;
+
+  before(async function () {
+    try {
+      machine = LinkedMachine.make();
+    } catch (error) {
+      process.stdout.write(`    skipped, no link can be made here: ${String(error)}\n`);
+      this.skip();
+    }
+    cluster = await AgentsOnBus.start();
+  });
+  // There is none where the tests are skipped.
+  after(async () => {
+    await (cluster as AgentsOnBus | undefined)?.dispose();
+    (machine as LinkedMachine | undefined)?.dispose();
+  });
+
+  async function start(run: string, singleStepDuration: string, flags: readonly string[]) {
+    const [target, bus] = await Promise.all([
+      machine.reach('load', cluster.hub.url),
+      machine.reach('bus', cluster.bus.url),
+    ]);
+    const near = cluster.agentHere(run);
+    const env = { SIGNALR_BENCH_BUS: bus };
+    const far = cluster.agentUnder(machine.under, { run, flags: ['--alone-after', '8s'], env });
+    const config = { singleStepDuration, warmup: 0, workers: 1, connections: 10, baseSending: 4 };
+    const test = { target, useCase: 'broadcast', config };
+    const leading = cluster.lead(run, 2, test, ['--keep-going', '--yes', ...flags]);
+    await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
+    machine.set('bus', 'down');
+    return { leading, near, far };
+  }
+
+  it('is waited for where that comes back, and all that it has measured counts', async () => {
+    const { leading, near, far } = await start(cluster.newId(), '10s', []);
+    await pause(cutMs);
+    machine.set('bus', 'up');
+    const { code, stdout, stderr } = await leading.finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    assertMeasured(code, stderr);
+    const { steps, agents } = JSON.parse(stdout) as Result;
+    const [{ offered, sent, expected, received, lost }] = steps as [Result['steps'][0]];
+    assert.deepEqual([offered, sent, expected, received, lost], [800, 800, 8000, 8000, 0]);
+    assert.deepEqual(
+      agents?.map(({ status }) => status),
+      ['done', 'done'],
+    );
+    const ends = await Promise.all([near, far].map(({ finished }) => finished));
+    assert.deepEqual(
+      ends.map((end) => end.code),
+      [0, 0],
+    );
+  });
+
+  it('is lost where that stays down, and stops by itself; its step never passes', async () => {
+    const flags = ['--agent-timeout', '7s'];
+    const { leading, near, far } = await start(cluster.newId(), '12s', flags);
+    const { code, stdout, stderr } = await leading.finished;
+    assert.ok(stdout.startsWith('{'), stderr);
+    const { steps, agents, ending, verdict } = JSON.parse(stdout) as Result;
+    assert.deepEqual([code, ending], [6, 'workerLost'], stderr);
+    assert.match(verdict.status, /^(incomplete|invalid)$/);
+    const [step] = steps as [Result['steps'][0]];
+    assert.ok(step.received > 0 && step.lost === 0, `${step.received} of ${step.expected}`);
+    const states = agents?.map(({ status }) => status).sort();
+    assert.deepEqual(states, ['done', 'lost']);
+    assert.equal((await near.finished).code, 0);
+    // What it has measured it offers for five minutes more, to a bus that does not come back.
+    for (let asked = 0; (await machine.connections()) > 0; asked++) {
+      assert.ok(asked < 200, 'it still sends');
+      await pause(100);
+    }
+    far.child.kill('SIGKILL');
+  });
+});
