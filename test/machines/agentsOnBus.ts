@@ -25,7 +25,7 @@ export function assertMeasured(code: number | null, stderr: string): void {
 /** A real bus, a hub, and command lines that meet there; agents are processes of their own where they have to die. */
 export class AgentsOnBus {
   readonly folder = new CliFolder();
-  private readonly agents: (CliHere | CliProcess)[] = [];
+  private readonly going: (CliHere | CliProcess)[] = [];
 
   private constructor(
     readonly bus: NatsServer,
@@ -78,9 +78,15 @@ export class AgentsOnBus {
     agents: number,
     test: AgentTest,
     flags: readonly string[] = [],
-    under: readonly string[] = [],
+    { under = [], env }: Pick<CliOptions, 'env' | 'under'> = {},
   ): CliProcess {
-    return startCli(this.words(run, agents, test, flags), { ...this.options(), under });
+    const options = this.options();
+    return this.kept(
+      startCli(this.words(run, agents, test, flags), {
+        ...{ ...options, under },
+        env: { ...options.env, ...env },
+      }),
+    );
   }
 
   attach(run: string, out: string): CliHere {
@@ -103,7 +109,7 @@ export class AgentsOnBus {
   }
 
   async dispose(): Promise<void> {
-    for (const agent of this.agents) if ('child' in agent) agent.child.kill('SIGKILL');
+    for (const each of this.going) if ('child' in each) each.child.kill('SIGKILL');
     await Promise.all([this.hub.dispose(), this.bus.dispose()]);
     this.folder.dispose();
   }
@@ -119,7 +125,7 @@ export class AgentsOnBus {
   }
 
   private kept<Agent extends CliHere | CliProcess>(agent: Agent): Agent {
-    this.agents.push(agent);
+    this.going.push(agent);
     return agent;
   }
 }

@@ -71,6 +71,9 @@ export class LinkedMachine {
 
   dispose(): void {
     for (const relay of this.relays) relay.dispose();
+    // Sockets whose last words nobody takes would keep it there.
+    for (const link of Object.keys(addresses))
+      spawnSync('ip', ['link', 'del', `${this.name}${link}0`]);
     spawnSync('ip', ['netns', 'del', this.name]);
   }
 }

@@ -7,7 +7,7 @@ import { LinkedMachine } from './links';
 /** Silent is who was not heard for five seconds. */
 const cutMs = 6500;
 
-describe('an agent whose link to the bus is taken down', () => {
+describe('whoever has a link to the bus that is taken down', () => {
   let cluster: AgentsOnBus;
   let machine: LinkedMachine;
 
@@ -26,11 +26,11 @@ describe('an agent whose link to the bus is taken down', () => {
     (machine as LinkedMachine | undefined)?.dispose();
   });
 
+  const reached = () =>
+    Promise.all([machine.reach('load', cluster.hub.url), machine.reach('bus', cluster.bus.url)]);
+
   async function start(run: string, singleStepDuration: string, flags: readonly string[]) {
-    const [target, bus] = await Promise.all([
-      machine.reach('load', cluster.hub.url),
-      machine.reach('bus', cluster.bus.url),
-    ]);
+    const [target, bus] = await reached();
     const near = cluster.agentHere(run);
     const env = { SIGNALR_BENCH_BUS: bus };
     const far = cluster.agentUnder(machine.under, { run, flags: ['--alone-after', '8s'], env });
@@ -42,7 +42,7 @@ describe('an agent whose link to the bus is taken down', () => {
     return { leading, near, far };
   }
 
-  it('is waited for where that comes back, and all that it has measured counts', async () => {
+  it('and is an agent is waited for where that comes back, and all that it has measured counts', async () => {
     const { leading, near, far } = await start(cluster.newId(), '10s', []);
     await pause(cutMs);
     machine.set('bus', 'up');
@@ -63,7 +63,7 @@ describe('an agent whose link to the bus is taken down', () => {
     );
   });
 
-  it('is lost where that stays down, and stops by itself; its step never passes', async () => {
+  it('and is an agent is lost where that stays down, and stops by itself; its step never passes', async () => {
     const flags = ['--agent-timeout', '7s'];
     const { leading, near, far } = await start(cluster.newId(), '12s', flags);
     const { code, stdout, stderr } = await leading.finished;
@@ -82,5 +82,37 @@ describe('an agent whose link to the bus is taken down', () => {
       await pause(100);
     }
     far.child.kill('SIGKILL');
+  });
+
+  it('and was only cut off while it led the run finds that another one leads, and gives no order', async () => {
+    machine.set('bus', 'up');
+    const run = cluster.newId();
+    const [target, bus] = await reached();
+    const agent = cluster.agentHere(run);
+    const config = { singleStepDuration: '9s', warmup: 0, workers: 1, connections: 10 };
+    const steps = { baseSending: 4, step: 4, sendingSteps: 2 };
+    const test = { target, useCase: 'broadcast', config: { ...config, ...steps } };
+    const flags = ['--keep-going', '--yes'];
+    const env = { SIGNALR_BENCH_BUS: bus };
+    const first = cluster.leadApart(run, 1, test, flags, { under: machine.under, env });
+    await cluster.folder.sampled(run, /"received":[1-9]/, first.finished);
+    machine.set('bus', 'down');
+    const next = cluster.lead(run, 1, test, flags);
+    await next.said('goes on; the process that led it before is gone');
+    machine.set('bus', 'up');
+    const [old, led] = await Promise.all([first.finished, next.finished]);
+    assert.ok(led.stdout.startsWith('{'), led.stderr);
+    assertMeasured(led.code, led.stderr);
+    const result = JSON.parse(led.stdout) as Result;
+    assert.deepEqual(
+      result.steps.map(({ offered, sent, expected, received, lost }) => [
+        ...[offered, sent, expected, received, lost],
+      ]),
+      [1, 2].map((step) => [720 * step, 720 * step, 7200 * step, 7200 * step, 0]),
+    );
+    assert.equal(old.code, 2, old.stderr);
+    const said = `Run ${run} is led by another process since this one was cut off: its result is there.`;
+    assert.ok(old.stderr.includes(said), old.stderr);
+    assert.equal((await agent.finished).code, 0);
   });
 });

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertExact, onlyStep } from '../load/loadRun';
+import { serveRun, type AgentParts } from '../../src/machines/agent/agent';
 import { connectNats } from '../../src/machines/bus/natsBus';
 import { encode, joinSubject, readJoinAnswer, subjectsOf } from '../../src/machines/messages';
+import { buildRunPlan } from '../../src/plan/buildPlan';
+import { machineLimits } from '../../src/runner/lead/machineLimits';
+import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Result } from '../../src/results/result';
 import { startCli } from '../fakes/loadCli';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
@@ -67,6 +71,35 @@ describe('places of a run', () => {
     assert.match(answer.refused, /0\.0\.9: use one version on all machines$/);
     leading.signal('SIGINT');
     assert.equal((await leading.finished).code, 130);
+  });
+
+  it('are not for an agent that makes another plan: nothing is started, and both say why', async () => {
+    const run = cluster.newId();
+    const leading = cluster.lead(run, 1, { config: { workers: 1 } });
+    const bus = await connectNats({ url: cluster.bus.url, name: 'test' });
+    const never = (): never => assert.fail('it takes no part');
+    const parts: AgentParts = {
+      scenarioOf: ({ text }) => Promise.resolve(parseScenario(text).scenario!),
+      // As another version, or another file, may have it.
+      planOf: (scenario, { workersEach, runId, seed }, agents) => {
+        const options = { workers: workersEach * agents, agents, runId, seed: seed + 1 };
+        return Promise.resolve(buildRunPlan(scenario, options));
+      },
+      machineLimits,
+      openTarget: never,
+      startWorkers: never,
+    };
+    const options = { run, say: () => undefined, leave: new AbortController().signal };
+    const ending = await serveRun(bus, parts, options);
+    const { code, stderr } = await leading.finished;
+    await bus.close();
+    assert.equal(ending.kind, 'refused');
+    assert.match(ending.text ?? '', /^its plan differs from that of the coordinator: all machines/);
+    assert.equal(code, 2, stderr);
+    const said =
+      /^agent 1 \(.+\) cannot take part: its plan differs from that of the coordinator: all machines need the same version and the same files\.$/m;
+    assert.match(stderr, said);
+    assert.doesNotMatch(stderr, /measuring/);
   });
 
   it('that nobody takes keep a run from starting, with what to do', async () => {

@@ -74,7 +74,9 @@ describe('a run whose coordinator is killed', () => {
     await cluster.folder.sampled(run, /"received":[1-9]/, first.finished);
     first.child.kill('SIGKILL');
     await first.finished;
-    const next = cluster.leadApart(run, 2, test, ['--keep-going'], clockAhead(500));
+    const next = cluster.leadApart(run, 2, test, ['--keep-going'], {
+      under: clockAhead(500),
+    });
     const { code, stdout, stderr } = await next.finished;
     assert.ok(stdout.startsWith('{'), stderr);
     assertMeasured(code, stderr);
@@ -116,7 +118,9 @@ describe('a run whose coordinator is killed', () => {
     await cluster.folder.sampled(run, /"index":2[^}]*"received":[1-9]/, first.finished);
     first.child.kill('SIGKILL');
     await first.finished;
-    const next = cluster.leadApart(run, 1, test, ['--keep-going'], clockAhead(500));
+    const next = cluster.leadApart(run, 1, test, ['--keep-going'], {
+      under: clockAhead(500),
+    });
     const { code, stdout, stderr } = await next.finished;
     assert.ok(stdout.startsWith('{'), stderr);
     const { ending, endingMessage, verdict, steps, agents } = JSON.parse(stdout) as Result;
