@@ -4,6 +4,7 @@ import { stallOf } from '../measure/judge/waitingWatch';
 import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
+import { silentAgents } from '../measure/show/agentTable';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
 import { timeLeftWords } from '../measure/show/chartWords';
@@ -50,7 +51,8 @@ function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
   return { tone: tones[result.verdict.status], sign, lead, rest: `${whole}${end}` };
 }
 
-function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): Sentence {
+function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
+  const { run, agents, snapshots, strings } = state;
   const { phase, step, stepCount, connections, search } = latest;
   const [requested, connected] = [connections.requested, connections.connected].map((count) =>
     formatCount(count),
@@ -97,14 +99,22 @@ function liveSentence(latest: Snapshot, { run, snapshots, strings }: ShownRun): 
   const stallText = stall?.kind === 'silent' ? strings.stalled : strings.fallsBehind;
   const within = stall ? strings.withinOfCame : strings.within;
   const latency = missed ?? fill(within, '99', latencyWords(step.latencyUs.p99));
+  const silent = silentAgents(agents, strings);
   const parts = [
     when,
+    ...silent,
     ...(stall ? [fill(stallText, stall.seconds, formatCount(stall.count))] : []),
     ...(nothingYet ? (stall ? [] : [strings.nothingYet]) : [latency]),
     ...(lost === 0 ? noneLost : [fill(strings.someLost, formatCount(lost))]),
     strings.keepsSchedule,
   ];
-  const tone = missed ? 'bad' : lost > 0 || stall ? 'warn' : nothingYet ? 'neutral' : 'good';
+  const tone = missed
+    ? 'bad'
+    : lost > 0 || stall || silent.length > 0
+      ? 'warn'
+      : nothingYet
+        ? 'neutral'
+        : 'good';
   return make(tone, `${lead},`, parts.join(' '));
 }
 

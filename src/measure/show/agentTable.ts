@@ -85,21 +85,35 @@ export function agentTable(
   };
 }
 
+const named = ({ index, node }: AgentProgress): readonly [string, string] => [
+  formatCount(index),
+  node.slice(0, longestName),
+];
+
+/** `text` with their names; nothing where there are none. */
+function those(
+  agents: readonly AgentProgress[],
+  status: AgentProgress['status'],
+  text: string,
+  texts: Texts<'agentNamed'>,
+): string[] {
+  const some = agents.filter((agent) => agent.status === status);
+  const names = some.slice(0, mostNamed).map((agent) => fill(texts.agentNamed, ...named(agent)));
+  const more = some.length > names.length ? [`… (${formatCount(some.length)})`] : [];
+  return some.length === 0 ? [] : [fill(text, [...names, ...more].join(', '))];
+}
+
+/** Who is not heard at the moment. */
+export const silentAgents = (
+  agents: readonly AgentProgress[],
+  texts: Texts<'agentNamed' | 'agentsSilent'>,
+): string[] => those(agents, 'silent', texts.agentsSilent, texts);
+
 /** Who was lost or left, who was the slowest, and whose processor had the most to do. */
 export function agentSentences(
   agents: readonly AgentProgress[],
   texts: Texts<SentenceText>,
 ): string[] {
-  const named = ({ index, node }: AgentProgress): readonly [string, string] => [
-    formatCount(index),
-    node.slice(0, longestName),
-  ];
-  const gone = (status: AgentProgress['status'], text: string): string[] => {
-    const some = agents.filter((agent) => agent.status === status);
-    const names = some.slice(0, mostNamed).map((agent) => fill(texts.agentNamed, ...named(agent)));
-    const more = some.length > names.length ? [`… (${formatCount(some.length)})`] : [];
-    return some.length === 0 ? [] : [fill(text, [...names, ...more].join(', '))];
-  };
   const step = agentsStep(agents);
   const measured = agents.filter(
     ({ lastStep }) => lastStep !== undefined && lastStep.index === step,
@@ -113,9 +127,9 @@ export function agentSentences(
     undefined,
   );
   return [
-    ...gone('lost', texts.agentsLost),
-    ...gone('left', texts.agentsLeft),
-    ...gone('silent', texts.agentsSilent),
+    ...those(agents, 'lost', texts.agentsLost, texts),
+    ...those(agents, 'left', texts.agentsLeft, texts),
+    ...silentAgents(agents, texts),
     ...(slowest === undefined || next === undefined || p99Of(slowest) === p99Of(next)
       ? []
       : [

@@ -5,6 +5,7 @@ import type { StepProgress } from '../../../src/measure/snapshot';
 import { defaultSlo, objectiveTexts, type Slo } from '../../../src/base/slo';
 import { missedSoFar } from '../../../src/measure/judge/liveMisses';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
+import type { AgentProgress } from '../../../src/measure/summary';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { unitsViewOf } from '../../../src/webview/tables/unitsCard';
@@ -16,6 +17,11 @@ const textOf = (state: Parameters<typeof sentenceOf>[0]): string => {
   const { lead, rest } = sentenceOf(state);
   return `${lead} ${rest}`.trim();
 };
+const liveAgents = (last: AgentProgress['status']) =>
+  (['running', 'running', last] as const).map((status, at) => ({
+    ...{ index: at + 1, node: `node-${'abc'[at]}`, share: 1 / 3, status, lastTick: 40 },
+    clockErrorUs: 0,
+  }));
 const slow = (tick: number) => {
   const snapshot = measured(tick, 2);
   return {
@@ -36,6 +42,15 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.match(textOf(shownRun([last])), /^Step 2 of 2, 12 s left\. 99 %/);
     const draining = shownRun([sampleSnapshot(99, 2, { phase: 'draining' })]);
     assert.match(textOf(draining), /^Step 2 of 3, waits for outstanding deliveries\. 99 % within/);
+  });
+
+  it('name agents that are not heard, while they are not', () => {
+    const snapshot = { ...measured(40, 1), agents: liveAgents('silent') };
+    const { tone } = sentenceOf(shownRun([snapshot]));
+    assert.equal(tone, 'warn');
+    assert.match(textOf(shownRun([snapshot])), /whole run\. Silent: agent 3 \(node-c\)\. 99 %/);
+    const back = { ...measured(41, 1), agents: liveAgents('running') };
+    assert.equal(sentenceOf(shownRun([snapshot, back])).tone, 'good');
   });
 
   it('say that a limit is exceeded while the step goes on', () => {
