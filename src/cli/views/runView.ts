@@ -91,6 +91,15 @@ export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined 
     : `${count} waiting, the oldest for at least ${stall.seconds} s`;
 }
 
+/** `agent 3 is silent`; nothing where all are heard. */
+function silentText({ agents = [] }: Snapshot): string[] {
+  const silent = agents.filter(({ status }) => status === 'silent');
+  const [first] = silent;
+  if (first === undefined) return [];
+  const isOne = silent.length === 1;
+  return [isOne ? `⚠ agent ${first.index} is silent` : `⚠ ${silent.length} agents are silent`];
+}
+
 /** `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall `⚠ step 3 of 3: no delivery for …`. */
 export function statusText(snapshot: Snapshot, progress: RunProgress): string {
   const { phase, step, stepCount, errors, search } = snapshot;
@@ -102,6 +111,7 @@ export function statusText(snapshot: Snapshot, progress: RunProgress): string {
     `${stall ? '⚠ ' : ''}${inStep ? placeText(step.index, stepCount, search) : ''}${
       stall ? `${stall}; ` : ''
     }${phaseWords[phase]}${inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''}`,
+    ...silentText(snapshot),
     ...(outstanding > 0 ? [`${formatCount(outstanding)} outstanding`] : []),
     ...errorWords(errors),
   ].join('; ');
@@ -214,7 +224,8 @@ export function liveLines(
   const room = Math.max(3, terminalRows - others);
   const shown = rows.slice(-room);
   const hidden = rows.length - shown.length;
-  const tone: Tone = latest && stallText(latest) !== undefined ? 'warn' : 'dim';
+  const isWarned = latest && (stallText(latest) ?? silentText(latest)[0]) !== undefined;
+  const tone: Tone = isWarned ? 'warn' : 'dim';
   return [
     { text: heading, tone: 'bold' },
     ...loadLines.map((text) => ({ text })),

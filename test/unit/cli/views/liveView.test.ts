@@ -3,6 +3,7 @@ import { paintAll, textWidth } from '../../../../src/cli/views/line';
 import { createLiveView, liveLines } from '../../../../src/cli/views/runView';
 import { noProgress, withSnapshot, type RunProgress } from '../../../../src/cli/views/runView';
 import type { Snapshot } from '../../../../src/measure/snapshot';
+import type { AgentProgress } from '../../../../src/measure/summary';
 import {
   mixedProgress,
   sampleScenario,
@@ -61,6 +62,21 @@ describe('live view', () => {
       text: '⚠ step 1 of 3: no delivery for 2.1 s, 400 waiting; measuring, 0:12 left',
       tone: 'warn',
     });
+  });
+
+  it('warns of agents that are not heard', () => {
+    const agentsOf = (...statuses: AgentProgress['status'][]) =>
+      statuses.map((status, at) => ({
+        ...{ index: at + 1, node: `node-${at}`, share: 0.5, status, lastTick: 8 },
+        clockErrorUs: 0,
+      }));
+    const lineOf = (agents: AgentProgress[]) =>
+      liveLines(title, after({ ...sampleSnapshot(80, 1), agents }), 24).at(-1);
+    const said = lineOf(agentsOf('running', 'silent'));
+    assert.equal(said?.tone, 'warn');
+    assert.match(said.text, /^step 1 of 3: measuring, 0:12 left; ⚠ agent 2 is silent/);
+    assert.match(lineOf(agentsOf('silent', 'silent'))!.text, /; ⚠ 2 agents are silent/);
+    assert.equal(lineOf(agentsOf('running', 'running'))?.tone, 'dim');
   });
 
   it('has the use cases of a mix in the step that goes on', () => {
