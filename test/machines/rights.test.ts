@@ -83,7 +83,10 @@ describe('what an agent may do on the bus of a run', () => {
 
   it('is not to have the bus write anywhere what it reads', async () => {
     const heard: string[] = [];
-    const hearing = lead!.hear(subjects.stop, (text) => heard.push(text));
+    const hear = (subject: string) => lead!.hear(subject, (text) => heard.push(text));
+    const hearing = [subjects.stop, `${subjects.given}.*`].map(hear);
+    // Where the bus passes orders on, nobody else writes.
+    thief!.publish(`${subjects.given}.9`, 'forged');
     const config = {
       ...{ deliver_subject: subjects.stop, deliver_policy: 'all', ack_policy: 'none' },
       ...{ name: 'forged', filter_subject: `${subjects.lead}.1` },
@@ -93,7 +96,7 @@ describe('what an agent may do on the bus of a run', () => {
       assert.equal(await ask(subject, { stream_name: stream, config }), undefined);
     await lead!.ask('nobody', '', 100);
     assert.deepEqual(heard, []);
-    hearing.dispose();
+    for (const each of hearing) each.dispose();
   });
 
   it('is not to read what others report, or what they are answered', async () => {
