@@ -1,7 +1,7 @@
 // Publishes the .NET programs of the interop tests into out/interop, each when its sources are newer than what is there:
 // the ASP.NET Core server, whose hubs are those that people are asked to write (src/usecases/hubCode.ts, as the type check
-// has compiled it), and the official client of ASP.NET SignalR, which is a package of NuGet. Without a usable .NET SDK, or
-// without that package, it says so and succeeds, so that the tests can be skipped; with CI=true that is a failure.
+// has compiled it), and the official client and server of ASP.NET SignalR, which are packages of NuGet. Without a usable .NET
+// SDK, or without those packages, it says so and succeeds, so that the tests can be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -33,6 +33,13 @@ const programs = [
     sources: [join(root, 'test', 'interop', 'classic')],
     out: 'classic',
     // Its package has to be fetched once, which a machine without a network cannot.
+    isNeeded: false,
+  },
+  {
+    name: 'server of ASP.NET SignalR',
+    project: 'classicServer.csproj',
+    sources: [join(root, 'test', 'interop', 'classicServer')],
+    out: 'classicServer',
     isNeeded: false,
   },
 ];
