@@ -7,8 +7,6 @@
 // code 1 where a count is not exact or memory grows. Method: docs/reliability.md.
 import { readdir, readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import path from 'node:path';
-import { root } from '../scripts/nodeProgram.mjs';
 import { runScenario, serve } from './processes.mjs';
 import { mediansOf, trendOf } from './trend.mjs';
 
@@ -70,8 +68,6 @@ async function childrenOf(pid) {
     .sort((a, b) => a - b);
 }
 
-// For this process it comes too late: it has loaded everything.
-process.env.NODE_OPTIONS = `--require ${JSON.stringify(path.join(root, 'bench', 'collecting.cjs'))}`;
 const server = await serve('hub');
 const begunMs = performance.now();
 function watch(run) {

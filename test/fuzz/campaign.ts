@@ -69,8 +69,7 @@ export async function tryFor(
   const found = foundIn(kept);
   const shown = new SharedArrayBuffer(shownBytes);
   const startedMs = Date.now();
-  const untilMs = startedMs + forMs;
-  const order: FuzzOrder = { registry, name, seed, from, found, untilMs, inputs, shown };
+  const order: FuzzOrder = { registry, name, seed, from, found, forMs, inputs, shown };
   const heard = await watched(order, { inputCpuMs, heapMb }, (input) => {
     writeFileSync(path.join(kept, `${String(found.push(input)).padStart(6, '0')}.bin`), input);
   });

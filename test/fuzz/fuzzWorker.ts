@@ -14,8 +14,8 @@ export interface FuzzOrder {
   readonly from: number;
   /** What was found before, oldest first. */
   readonly found: readonly Uint8Array[];
-  /** Ends when either is reached, at the end of a batch. */
-  readonly untilMs: number;
+  /** From when the subject is there; ends when either is reached, at the end of a batch. */
+  readonly forMs: number;
   readonly inputs: number;
   /** {@link shownInput} */
   readonly shown: SharedArrayBuffer;
@@ -85,12 +85,13 @@ class Trial {
   }
 
   async run(): Promise<void> {
-    const { seed, from, untilMs, inputs } = this.order;
+    const { seed, from, forMs, inputs } = this.order;
     const length = this.subject.isSlow === true ? slowBatchInputs : batchInputs;
     if (!(await this.tryAll(this.corpus))) return;
     this.coverage.keep(this.coverage.take());
+    const untilMs = Date.now() + forMs;
     let done = 0;
-    while (done < inputs && Date.now() < untilMs) {
+    do {
       const sources = { corpus: this.corpus, pieces: this.pieces };
       const batch = Array.from({ length }, (_, index) =>
         inputOf(seed, from + done + index, sources),
@@ -102,7 +103,7 @@ class Trial {
       const ran = this.coverage.take();
       if (this.coverage.isNew(ran)) await this.keepNew(batch);
       this.coverage.keep(ran);
-    }
+    } while (done < inputs && Date.now() < untilMs);
     this.say({ kind: 'over', inputs: from + done, functions: this.coverage.functions });
   }
 
