@@ -82,10 +82,13 @@ export const wings = {
   machines: ['bus', 'clock', 'agent', 'coordinate', 'view', 'kubernetes'],
   record: ['proxy', 'read', 'analyse', 'replay'],
   session: ['observe', 'export'],
-  cli: ['views', 'commands'],
+  cli: ['views', 'commands', 'tree'],
   webview: ['tables', 'charts'],
   extension: ['language', 'scenarios', 'results', 'targets', 'panel', 'run'],
 };
+
+/** Files in one folder of src, its wings not counted: with more, a reader no longer sees what belongs together. */
+const mostFiles = 20;
 
 /** The border files describe messages; importing a value there would drag code over the border. */
 const typesOnly = ['protocol'];
@@ -191,7 +194,24 @@ export async function violations(baseDir = process.cwd()) {
     to: cycle === undefined ? to : cycle.map(({ name }) => name).join(' → '),
     rule: rule.name,
   }));
-  return [...against, ...valueImports(baseDir)];
+  return [...against, ...valueImports(baseDir), ...flatPiles(baseDir)];
+}
+
+/** Folders with too many files. */
+function flatPiles(baseDir) {
+  const entries = readdirSync(path.join(baseDir, 'src'), { recursive: true, withFileTypes: true });
+  const counts = new Map();
+  for (const entry of entries) {
+    const folder = path.relative(baseDir, entry.parentPath ?? entry.path);
+    if (entry.isFile()) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > mostFiles)
+    .map(([folder, count]) => ({
+      from: folder.split(path.sep).join('/'),
+      to: `${count} files`,
+      rule: `a folder holds at most ${mostFiles} files; make wings, see "Wings" in docs/development.md`,
+    }));
 }
 
 /** A statement that brings a value from outside of its folder, and from where. */

@@ -8,7 +8,7 @@ process.env.TEST_SEED ||= String(randomInt(2 ** 31));
 
 const seed = Number(process.env.TEST_SEED);
 if (!Number.isInteger(seed))
-  throw new Error(`TEST_SEED is no whole number: ${process.env.TEST_SEED}`);
+  throw new Error(`TEST_SEED is not a whole number: ${process.env.TEST_SEED}`);
 
 // The compiled tests require it; what `import` loads is another copy, with settings of its own.
 createRequire(import.meta.url)('fast-check').configureGlobal({ seed });

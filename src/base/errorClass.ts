@@ -16,7 +16,7 @@ export const errorClasses = {
   closed: 'closed by the server',
   slowConsumer: 'closed by the server because this side read too slowly',
   blocked: 'closed by us: the server stopped reading what was sent',
-  protocol: 'the server sent something that is no valid WebSocket or hub message',
+  protocol: 'the server sent something that is not a valid WebSocket or hub message',
   invocation: 'the hub answered an invocation with an error, or a service refused a message',
   noValue: 'a session needed a value that no answer had given',
   ownServer:

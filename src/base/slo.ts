@@ -133,7 +133,7 @@ export const defaultRules = (): Rule[] =>
 export const defaultSlo: Slo = sloOf(defaultRules());
 
 /** Where the texts that a panel is given have the words of a missed objective. */
-export const objectiveText = (metric: Metric): `objective.${Metric}` => `objective.${metric}`;
+const objectiveText = (metric: Metric): `objective.${Metric}` => `objective.${metric}`;
 
 /** What the panel says of objectives that are missed so far, in English, by {@link objectiveText}. */
 export const objectiveTexts = (): Record<`objective.${string}`, string> =>

@@ -37,7 +37,7 @@ export class SignalError extends Error {
   }
 }
 
-export function exitCodeOfSignal(signal: EndingSignal): number {
+function exitCodeOfSignal(signal: EndingSignal): number {
   return signal === 'SIGTERM' ? exitCode.sigterm : exitCode.sigint;
 }
 

@@ -2,7 +2,7 @@
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
-export { completeWords, printScript } from './commands/completion';
+export { completeWords, printScript } from './tree/completion';
 export { findBaseline, isBaselineWord } from '../results/compare/baseline';
 export { agentCommand } from './commands/agentCommand';
 export { attachCommand } from './commands/attachCommand';

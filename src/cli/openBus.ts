@@ -13,7 +13,7 @@ export interface BusFlags {
 }
 
 /** Names of the environment variables that hold what should not stand in a command line. */
-export const busVariables = {
+const busVariables = {
   url: 'SIGNALR_BENCH_BUS',
   user: 'SIGNALR_BENCH_BUS_USER',
   password: 'SIGNALR_BENCH_BUS_PASSWORD',
@@ -50,7 +50,7 @@ export async function openBus(
   if (wrong !== undefined)
     throw new ExpectedError(
       'bus-address',
-      `${withoutPassword(wrong.trim())} is no address of a bus: nats://host:port, or tls://host:port for TLS.`,
+      `${withoutPassword(wrong.trim())} is not an address of a bus: nats://host:port, or tls://host:port for TLS.`,
     );
   const caFile = env[busVariables.ca];
   const ca =

@@ -4,7 +4,7 @@ import { signalrEditions, type Edition } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
 import type { Override } from '../scenario/read/overrides';
 import { searchKinds } from '../search/searchSummary';
-import type { Shell } from './commands/completion';
+import type { Shell } from './tree/completion';
 import type { DoctorDeps } from './commands/doctorCommand';
 import type { EstimateDeps } from './commands/estimateCommand';
 import type { importCommand } from './commands/importCommand';
@@ -12,14 +12,14 @@ import { exporters } from '../session/export/exporters';
 import { runCommand, type RunDeps } from './commands/runCommand';
 import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
-import { runTree, wholeNumber, withExample, type AddCommands, type CarryOut } from './commandTree';
+import { runTree, wholeNumber, withExample, type AddCommands, type CarryOut } from './tree/commandTree';
 import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
-import { addServe } from './serveTree';
-import { addRecord } from './recordTree';
-import { addAgentOptions, addAgents, addClusterOptions } from './agentTree';
-import { PlacedOption } from './placedOptions';
+import { addServe } from './tree/serveTree';
+import { addRecord } from './tree/recordTree';
+import { addAgentOptions, addAgents, addClusterOptions } from './tree/agentTree';
+import { PlacedOption } from './tree/placedOptions';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -102,7 +102,7 @@ const addRun: Add = (program, carryOut) => {
     )
     .option('--no-search', 'run the steps of a file that has a search')
     .option('--budget <duration>', 'time for a search, such as 10m')
-    .option('--precision <share>', 'how narrow the interval of a search shall be, such as 5%')
+    .option('--precision <share>', 'how narrow a search makes its interval, such as 5%')
     .option(
       '--repeat <n>',
       'run all steps so often, and say how far they lie apart',

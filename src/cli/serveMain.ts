@@ -1,9 +1,9 @@
 /** The servers that the editor starts for its runs: `serve` without the rest of the command line, as dist/serve.js. */
-import { runTree } from './commandTree';
+import { runTree } from './tree/commandTree';
 import * as commands from './commands/serveCommand';
 import { processIo, runProcess } from './io';
 import { serveDeps } from './serveDeps';
-import { addServe } from './serveTree';
+import { addServe } from './tree/serveTree';
 
 runProcess(() =>
   runTree(process.argv.slice(2), processIo(), {

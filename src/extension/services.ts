@@ -52,7 +52,7 @@ export function setting<Name extends keyof Settings>(name: Name): Settings[Name]
 }
 
 /** The scenario whose run is going on: where others have Run, it has Stop. */
-export class RunningScenario implements vscode.Disposable {
+class RunningScenario implements vscode.Disposable {
   private uri: string | undefined;
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.emitter.event;

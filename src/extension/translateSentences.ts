@@ -42,7 +42,7 @@ export function sentencesIn(t: Translate): (text: string) => string {
   return (text) => (text.length > mostCharacters ? text : say(text));
 }
 
-/** What a template begins with that is no text of ours: the words of a server may end like one, too. */
+/** What a template begins with that is not a text of ours: the words of a server may end like one, too. */
 const amount = /(?:^|\s)[\d.,]+ ?(?:%|[µm]?s|min|h|[KMG]?B)?$/;
 
 const templateOf = (template: string) => ({ template, pieces: template.split(/\{\d\}/) });
@@ -123,9 +123,9 @@ const otherTexts: readonly string[] = [
   '{0} held, {1} did not',
   'the limit was not reached',
   '{0} did not hold',
-  'nothing was measured to its end',
-  'nothing was measured to its end ({0} steps, {1}, generator healthy)',
-  'nothing was measured to its end ({0} steps, {1}, generator disturbed in some steps)',
+  'no step was measured to its end',
+  'no step was measured to its end ({0} steps, {1}, generator healthy)',
+  'no step was measured to its end ({0} steps, {1}, generator disturbed in some steps)',
   'time ran out',
   'time ran out: {0}',
   'the target was lost',
@@ -195,7 +195,7 @@ const otherTexts: readonly string[] = [
   'take more workers, or a machine nearer to the service',
   'the load generator did not run for {0}: its process was suspended, or the machine slept',
   'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and its messages left late',
-  'close what else runs on this machine, or run the load from another one',
+  'close other programs on this machine, or run the load from another one',
   'the run was stopped before its plan was done',
   'the run was interrupted before its plan was done',
   'the target was lost during the run',

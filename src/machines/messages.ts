@@ -53,7 +53,7 @@ export function subjectsOf(run: string): RunSubjects {
   if (!runIdPattern.test(run))
     throw new ExpectedError(
       'run-id',
-      `“${run}” is no id of a run: it has lower-case letters, digits and hyphens, at most 63.`,
+      `“${run}” is not an id of a run: it has lower-case letters, digits and hyphens, at most 63.`,
     );
   const base = `signalr-bench.${run}`;
   const log = `${base}.log`;

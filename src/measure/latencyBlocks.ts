@@ -8,7 +8,7 @@ export interface StoredBlocks {
   readonly seconds: number;
   /**
    * The deliveries that arrived in each block: runs of places that follow each other, parted by blanks, each the
-   * number of its first place, a colon, and the counts from there on, parted by commas; an empty one is 0. All
+   * number of its first place, a colon, and the counts from there on, separated by commas; an empty one is 0. All
    * numbers have base 36. Example: `9c:1,4,,5 b0:2`.
    */
   readonly counts: readonly string[];

@@ -4,7 +4,7 @@ import type { Snapshot } from './snapshot';
 export type ObservedUnit = 'share' | 'bytes' | 'count' | 'perSecond';
 
 /** Series that are known by name; others are counts, or rates where their name ends in {@link rateMark}. */
-export const observedKinds = {
+const observedKinds = {
   /** Of all processors where their number is known. */
   cpu: 'share',
   /** Processors in use, where it is not known how many there are. */

@@ -45,7 +45,7 @@ export const panelStrings = {
   starvedFacts: 'a worker uses only {0} of a core, and messages leave {1} late;',
   bottleneckWhy: 'these numbers say nothing about the target.',
   interrupted: 'Interrupted:',
-  interruptedWhy: 'the run was broken off without a result. This is what was measured until then.',
+  interruptedWhy: 'the run ended without a result. This is what was measured until then.',
   unreadable: 'This result cannot be shown:',
   comparedWith: 'Compared with {0}:',
 

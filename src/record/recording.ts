@@ -152,7 +152,7 @@ const areTexts = (value: unknown): boolean => Array.isArray(value) && value.ever
 export function headerIn(line: string): RecordingHeader {
   const fields = objectIn(line);
   if (!isText(fields?.['schema']) || !fields['schema'].startsWith('signalr-bench-recording/'))
-    throw notARecording('This is no recording: its first line does not say so.');
+    throw notARecording('This is not a recording: its first line does not say so.');
   if (fields['schema'] !== recordingSchema)
     throw notARecording(
       `The recording has the form ${fields['schema'].slice(0, 64)}; this version reads ${recordingSchema}.`,

@@ -203,10 +203,10 @@ export async function readRecording(
       notes.push(`${error.message} What stands before line ${number + 1} was read.`);
     }
     if (damaged.length === 1)
-      notes.push(`Line ${damaged[0]!} of ${name} is no event of a recording; it was left out.`);
+      notes.push(`Line ${damaged[0]!} of ${name} is not an event of a recording; it was left out.`);
     else if (damaged.length > 1)
       notes.push(
-        `${formatCount(damaged.length)} lines of ${name} are no events of a recording; they were left out. The first is line ${damaged[0]!}.`,
+        `${formatCount(damaged.length)} lines of ${name} are not events of a recording; they were left out. The first is line ${damaged[0]!}.`,
       );
   }
   return {
@@ -226,7 +226,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGener
   const rest = new ByteRest();
   const textOf = (bytes: Buffer): string => {
     if (isUtf8(bytes)) return bytes.toString('utf8').trimEnd();
-    throw notARecording(`${name} is no UTF-8 text.`);
+    throw notARecording(`${name} is not UTF-8 text.`);
   };
   for await (const chunk of chunks) {
     let at = 0;

@@ -36,7 +36,7 @@ export async function readResult(location: string): Promise<StoredRun> {
   if (!(await statOf(scenario)) && !(await statOf(samples)))
     throw new ExpectedError(
       'result-missing',
-      `${location} is no result folder: neither ${resultFile} nor ${samplesFile} is in it.`,
+      `${location} is not a result folder: neither ${resultFile} nor ${samplesFile} is in it.`,
     );
   return readInterrupted(location, scenario, samples);
 }

@@ -59,7 +59,7 @@ export class CapacitySearch {
   constructor(private readonly range: SearchRange) {
     const { from, to, precision } = range;
     const isRange = [from, to].every((value) => Number.isSafeInteger(value) && value >= 1);
-    if (!isRange || from > to || !(precision > 0)) throw new Error('this is no range to search');
+    if (!isRange || from > to || !(precision > 0)) throw new Error('this is not a range to search');
   }
 
   /** Undefined while it goes on. */

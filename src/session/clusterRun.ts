@@ -16,10 +16,6 @@ import { refuseCalls } from './identityNotes';
 import { refuseReplays } from './isReplay';
 import { asTextWords, secretInText } from './secretInText';
 
-/** Of a stock image with Node 20 or newer, and of the bus. */
-export const usualImage = 'node:22-slim';
-export const usualBusImage = 'nats:2.12';
-
 export interface ClusterWishes {
   readonly namespace?: string | undefined;
   readonly context?: string | undefined;

@@ -110,11 +110,11 @@ function clientNotes(connections: number, clients: number, t: Translate): string
   return [
     rest === 1
       ? t(
-          '{0} connections are no multiple of the {1} recorded clients: the first client is replayed once more than the others.',
+          '{0} connections are not a multiple of the {1} recorded clients: the first client is replayed once more than the others.',
           ...[has, recorded],
         )
       : t(
-          '{0} connections are no multiple of the {1} recorded clients: the first {2} are replayed once more than the others.',
+          '{0} connections are not a multiple of the {1} recorded clients: the first {2} are replayed once more than the others.',
           ...[has, recorded, formatCount(rest)],
         ),
   ];

@@ -52,7 +52,7 @@ export async function runInCluster(
   const { leaving, stopping, t } = shell;
   const early = AbortSignal.any([leaving, ...(stopping ? [stopping] : [])]);
   const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl, words: shell.words });
-  shell.progress(t('Looking whether the run would start in the cluster.'));
+  shell.progress(t('Checking whether the run can start in the cluster.'));
   const looking = checkBeforeRun(kubectl, wishes.namespace, given);
   // Who leaves does not wait for a cluster that does not answer.
   for (const warning of await Promise.race([looking, rejecting(early)]))

@@ -50,7 +50,7 @@ function textOf(path: string, bytes: Uint8Array): string {
   }
 }
 
-/** The first line that is no UTF-8. */
+/** The first line that is not UTF-8. */
 function wrongLine(bytes: Uint8Array): number {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;

@@ -98,7 +98,7 @@ function whyNotFrom(
 ): string | undefined {
   const none = addresses.find((address) => isIP(address) === 0);
   if (none !== undefined)
-    return `"${none}" in localAddresses is no IP address: write addresses of this machine, such as 127.0.0.2.`;
+    return `"${none}" in localAddresses is not an IP address: write addresses of this machine, such as 127.0.0.2.`;
   for (const url of urls) {
     if (proxyFor(url, proxies) !== undefined)
       return `Connections to ${url.host} go through a proxy, and localAddresses has no effect on them: leave localAddresses out, or name ${url.hostname} in NO_PROXY.`;
@@ -192,7 +192,7 @@ function hubUrl(text: string): string {
   } catch {
     throw new ExpectedError(
       'target-url',
-      'A target is no URL. Write the whole hub URL, such as http://localhost:5050/signalrbench.',
+      'A target is not a URL. Write the whole hub URL, such as http://localhost:5050/signalrbench.',
     );
   }
   const protocol = httpProtocols[url.protocol];
@@ -311,7 +311,7 @@ export function proxySettings(
     if (urls.some((url) => proxyFor(new URL(url), probe) !== undefined))
       throw new ExpectedError(
         'proxy-url',
-        `The environment variable ${name} is no URL of a proxy such as http://proxy.example:3128. Correct or remove it, or name the hub in NO_PROXY.`,
+        `The environment variable ${name} is not a URL of a proxy such as http://proxy.example:3128. Correct or remove it, or name the hub in NO_PROXY.`,
       );
   }
   return found.http === undefined && found.https === undefined ? undefined : { ...found, except };

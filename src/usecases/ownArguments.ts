@@ -51,7 +51,7 @@ export const placeholderNames: readonly string[] = placeholderWords.map(({ writt
 
 type OwnPart = string | Placeholder;
 
-/** Something in braces that is no placeholder, at `offset` of the text. */
+/** Something in braces that is not a placeholder, at `offset` of the text. */
 export interface BadPlaceholder {
   readonly offset: number;
   readonly length: number;
@@ -263,7 +263,7 @@ function valueIn({ name, column, asNumber }: RowPlaceholder, rows: RowsOfMessage
   return asNumber === true ? Number(value) : value;
 }
 
-/** What stands in a row is no text with placeholders. */
+/** What stands in a row is not a text with placeholders. */
 function literalArgument(value: RowValue): OwnArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value))

@@ -77,7 +77,7 @@ export type Parameters = Readonly<Record<string, number | string | boolean>>;
 /** A numeric parameter that the parser has filled in; a missing one is a defect of ours. */
 export function numberOf(parameters: Parameters, name: string): number {
   const value = parameters[name];
-  if (typeof value !== 'number') throw new Error(`parameter ${name} is no number`);
+  if (typeof value !== 'number') throw new Error(`parameter ${name} is not a number`);
   return value;
 }
 

@@ -118,7 +118,7 @@ function textOfSystemError(error: unknown): string {
   if (code === 'HPE_HEADER_OVERFLOW')
     return `the headers of the answer are longer than the ${maxHeaderSize / 1024} KB that are read`;
   if (typeof code === 'string' && code.startsWith('HPE_'))
-    return `the answer is no valid HTTP (${shownText(String(message))})`;
+    return `the answer is not valid HTTP (${shownText(String(message))})`;
   if (message === 'socket hang up') return 'the server closed the connection without an answer';
   return shownText(typeof message === 'string' ? message : String(error));
 }

@@ -54,7 +54,7 @@ describe('services that refuse', function () {
 
     test(`${service}: a connection string that is none`, async () => {
       const noUrl = { service, connectionString: `Endpoint=:/;AccessKey=${key}` };
-      assertRefused(await runBad(noUrl), 2, /^The Endpoint of this connection string is no URL/);
+      assertRefused(await runBad(noUrl), 2, /^The Endpoint of this connection string is not a URL/);
       const noKey = { service, connectionString: `Endpoint=http://localhost;AccesKey=${key}` };
       assertRefused(await runBad(noKey), 2, /^This connection string has no AccessKey/);
       const hub = { ...noUrl, config: { hub: '1 a/b' } };

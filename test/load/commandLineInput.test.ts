@@ -77,7 +77,7 @@ describe('signalr-bench with bad input', function () {
       ['--target', 'http://192.0.2.1/hub'],
       /not on this machine.*--yes/,
     ],
-    ['a target that is no URL', ['--target', 'nowhere at all'], /1 error to correct first/],
+    ['a target that is not a URL', ['--target', 'nowhere at all'], /1 error to correct first/],
     [
       'a secret that is not set',
       ['--set', 'config.accessToken=${secret:api-key}'],
@@ -153,7 +153,7 @@ describe('the other commands of signalr-bench', function () {
     }
   });
 
-  it('serve hub exits with 2 when the port is taken or a knob is no number', () =>
+  it('serve hub exits with 2 when the port is taken or a knob is not a number', () =>
     withHubHere('', async ({ url }) => {
       const taken = await folder.run(['serve', 'hub', '--port', new URL(url).port]);
       assert.equal(taken.code, 2);

@@ -95,10 +95,7 @@ describe('record', () => {
       assert.equal((await run('--target', 'local')).code, 2);
       const refused = await run('--target', nobody);
       assert.equal(refused.code, 3);
-      assert.match(
-        refused.stderr,
-        /^Nobody can be reached at http:\/\/127.0.0.1:9: .*ECONNREFUSED/,
-      );
+      assert.match(refused.stderr, /^Cannot connect to http:\/\/127.0.0.1:9: .*ECONNREFUSED/);
       folder.write('there.recording.jsonl', '');
       const there = await run('--target', nobody, '--out', 'there.yaml');
       assert.equal(there.code, 2);
@@ -118,7 +115,7 @@ describe('record', () => {
           assert.equal(unknown.code, 3, unknown.stderr);
           assert.match(
             unknown.stderr,
-            /^Nobody can be reached at https:.*certificate.* with --ca-file, or accept any certificate with --insecure-tls/,
+            /^Cannot connect to https:.*certificate.* with --ca-file, or accept any certificate with --insecure-tls/,
           );
           folder.write('ca.pem', testCertificate);
           folder.write('none.pem', 'no certificate');
@@ -166,7 +163,7 @@ describe('record', () => {
       await hub.dispose();
       await closed;
       await assert.rejects(chat(url, HttpTransportType.WebSockets, 1), /502/);
-      await recording.said(/Nobody can be reached at http:.*ECONNREFUSED/);
+      await recording.said(/Cannot connect to http:.*ECONNREFUSED/);
       recording.signal('SIGINT');
       const { code, stderr } = await recording.finished;
       assert.equal(code, 0, stderr);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator } from 'playwright-core';
 import type { DeclareTest } from '../fakes/sideBySide';
+import { describeCommands } from './commands';
 import { livePercentiles } from './widgets';
 import { startWorkbench, type Workbench } from './workbench';
 
@@ -87,7 +88,8 @@ async function storedResult(workspace: string): Promise<{ ending: string }> {
   throw new Error('no result after 60 s');
 }
 
-describe('the extension as a user meets it', () => {
+// One workbench for all of them: each start of one costs as much as ten of its tests.
+describe('the extension', () => {
   let workbench: Workbench;
   let failed = false;
 
@@ -95,6 +97,27 @@ describe('the extension as a user meets it', () => {
     // No question at the start: that is VS Code's, the refusal is ours.
     const settings = { 'security.workspace.trust.startupPrompt': 'never' };
     workbench = await startWorkbench({ trusted: false, settings });
+  });
+
+  after(() => (workbench as Workbench | undefined)?.close(failed));
+
+  describe('as a user meets it', () =>
+    firstTests(
+      () => workbench,
+      () => (failed = true),
+    ));
+  describeCommands(
+    () => workbench,
+    () => (failed = true),
+  );
+});
+
+function firstTests(bench: () => Workbench, fail: () => void): void {
+  let workbench: Workbench;
+  let failed = false;
+
+  before(() => {
+    workbench = bench();
   });
 
   // Each goes on where the one before it ended, and fails with it.
@@ -107,10 +130,9 @@ describe('the extension as a user meets it', () => {
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
     failed = true;
+    fail();
     await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
   });
-
-  after(() => (workbench as Workbench | undefined)?.close(failed));
 
   next('helps to edit in a folder that is not trusted', async () => {
     await workbench.open('broken.signalr.yaml');
@@ -207,4 +229,10 @@ describe('the extension as a user meets it', () => {
     await hoverConnections(workbench);
     await workbench.screenshot('hover-high-contrast');
   });
-});
+
+  after(async () => {
+    if (failed) return;
+    await workbench.page.setViewportSize({ width: 1400, height: 900 });
+    await chooseTheme(workbench, 'Dark Modern');
+  });
+}

@@ -56,6 +56,6 @@ describe('Record Scenario', () => {
     await record({ kind: 'hub', url: hub.url });
     assert.ok(messages.find(/^No client came to http:.*: nothing was recorded\.$/));
     await record({ kind: 'hub', url: 'http://127.0.0.1:9/chat' });
-    assert.ok(messages.find(/^Nobody can be reached at http:\/\/127.0.0.1:9/));
+    assert.ok(messages.find(/^Cannot connect to http:\/\/127.0.0.1:9/));
   });
 });

@@ -15,7 +15,7 @@ import {
 import { fill, latencyWords, latencyWordsBeside } from './limitWords';
 
 /** Whether results have it under a name of its own. */
-export const isSummarised = (metric: Percentile): metric is LatencyMetric =>
+const isSummarised = (metric: Percentile): metric is LatencyMetric =>
   (latencyMetrics as readonly string[]).includes(metric);
 
 /** Latency at a rank among the expected deliveries; null when that rank was lost. */

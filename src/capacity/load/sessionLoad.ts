@@ -50,11 +50,11 @@ export const sessionAssumptions = (parameters: Parameters): string[] => {
       : []),
     ...(joinsByCalls(steps) && usesGroup(steps)
       ? [
-          'All senders count as members of their groups all the time, also while a session is out of them.',
+          'All senders count as members of their groups all the time, even while a session has left them.',
         ]
       : []),
-    ...(has(({ kind }) => kind === 'choose') ? ['Of a choose each way counts by its weight.'] : []),
-    ...(has(({ kind }) => kind === 'if') ? ['Of an if the dearer branch counts.'] : []),
+    ...(has(({ kind }) => kind === 'choose') ? ['Each way of a choose counts by its weight.'] : []),
+    ...(has(({ kind }) => kind === 'if') ? ['The more expensive branch of an if counts.'] : []),
     ...(has(({ kind }) => kind === 'on')
       ? ['Each event that a session waits for counts as an echo.']
       : []),

@@ -52,7 +52,7 @@ export async function listAgents(
 
 function waitingLines(agents: readonly WaitingAgent[]): Line[] {
   if (agents.length === 0)
-    return [{ text: 'No agent waits on this bus: those of a run that goes on have no need to.' }];
+    return [{ text: 'No agent waits on this bus. Agents of a run that goes on do not wait.' }];
   return agents.map(({ host, toolVersion, run }) => ({
     text: `${host}  signalr-bench ${toolVersion}, waits for ${run === undefined ? 'any run' : `run ${run}`}`,
   }));

@@ -64,7 +64,7 @@ function listedKey(spec: KeySpec, name: string): ListedKey {
 }
 
 /** The key of this name, and all below it. @throws ExpectedError `unknown-key` */
-export function keysNamed(name: string): ListedKey[] {
+function keysNamed(name: string): ListedKey[] {
   const keys = listedKeys();
   const wanted = name.replace(/^scenarios\.\d{1,3}(?=\.)/, 'scenarios.0');
   const found = keys.filter((key) => key.name === wanted || key.name.startsWith(`${wanted}.`));

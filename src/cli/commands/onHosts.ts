@@ -185,7 +185,9 @@ async function gather(
     failed: ended,
     over: () => ended(),
     held: (id) =>
-      stderr.write(`run ${id} was begun by another process; waiting whether it is still there\n`),
+      stderr.write(
+        `run ${id} was begun by another process; waiting to see whether that is still there\n`,
+      ),
     opened: (id) => stderr.write(`run ${id} waits for ${agents} agents on the bus\n`),
     joined: (members) => {
       if (members.length === said) return;

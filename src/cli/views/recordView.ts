@@ -34,7 +34,7 @@ const rateText = (count: number, before: number, seconds: number): string =>
   seconds > 0 ? `${formatCount((count - before) / seconds, 1)}/s` : '–';
 
 /** `2 clients, 3 were seen; out 120 messages, 25 KB, 3.1/s; in 412 messages, 96 KB, 12.0/s`. */
-export function recordedText({ counts, before, seconds, dropped }: RecordProgress): string {
+function recordedText({ counts, before, seconds, dropped }: RecordProgress): string {
   const { clients, everSeen, messages, bytes, unknown } = counts;
   const side = (direction: 'out' | 'in'): string =>
     [

@@ -42,7 +42,7 @@ export interface RunTitle {
   readonly emulated?: true;
 }
 
-export function titleLines({ file, url, scenario, ...target }: RunTitle): string[] {
+function titleLines({ file, url, scenario, ...target }: RunTitle): string[] {
   const how = marksOf(scenario, target);
   return [`${file} → ${url}`, loadWords(scenario), ...(how === '' ? [] : [how])];
 }
@@ -145,7 +145,7 @@ export function withSnapshot({ steps }: RunProgress, snapshot: Snapshot): RunPro
 }
 
 /** Whether the last seen step is over: the run is past it, or waits for nothing more. */
-export function lastStepIsOver({ latest }: RunProgress): boolean {
+function lastStepIsOver({ latest }: RunProgress): boolean {
   return latest?.phase === 'closing' || latest?.phase === 'done';
 }
 

@@ -18,7 +18,11 @@ export interface StepTable {
 
 const defaultWidth = 8;
 
-const widthOf = ({ terminal }: StepColumn): number => terminal?.width ?? defaultWidth;
+const titleOf = (column: StepColumn): string => column.terminal?.head ?? smallHead(column);
+
+/** A blank is between it and the column before it. */
+const widthOf = (column: StepColumn): number =>
+  column.terminal?.width ?? Math.max(defaultWidth, titleOf(column).length + 1);
 
 /** The columns that have room, usual ones first, with one character before them for the mark of the step that is going on. */
 function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColumn[] {
@@ -77,7 +81,7 @@ export function callTable(width = 80, rows: readonly StepRow[] = []): StepTable 
 const headOf = (columns: readonly StepColumn[]): string => ` ${columns.map(headCell).join('')}`;
 
 function headCell(column: StepColumn): string {
-  const head = column.terminal?.head ?? smallHead(column);
+  const head = titleOf(column);
   const width = widthOf(column);
   // As its words stand.
   return column.id === 'call.name' ? ` ${head.padEnd(width - 1)}` : head.padStart(width);

@@ -67,7 +67,7 @@ export interface TextFix {
 
 const longestIntervalMs = 86_400_000;
 
-export function unitFixes(analysis: Analysis, t: Translate): TextFix[] {
+function unitFixes(analysis: Analysis, t: Translate): TextFix[] {
   const { scenario } = analysis;
   if (scenario === undefined) return [];
   return [

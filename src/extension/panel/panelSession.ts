@@ -130,7 +130,7 @@ function withoutHistograms(result: PanelResult): PanelResult {
 }
 
 /** A result with its sentences as `say` has them; numbers and what servers said stay. */
-export function translatedResult(result: PanelResult, say: (text: string) => string): PanelResult {
+function translatedResult(result: PanelResult, say: (text: string) => string): PanelResult {
   const translatedVerdict = (verdict: Verdict): Verdict => ({
     ...verdict,
     reasons: verdict.reasons.map(({ code, message }) => ({ code, message: say(message) })),

@@ -47,7 +47,7 @@ function originsIn(entries: readonly ResultEntry[]): (entry: ResultEntry) => str
 
 /** How many of them did not meet their objectives, or proved nothing. */
 const failed: readonly EntryStatus[] = ['fail', 'invalid'];
-export const failedCount = (entries: readonly ResultEntry[]): number =>
+const failedCount = (entries: readonly ResultEntry[]): number =>
   entries.filter(({ status }) => failed.includes(status)).length;
 
 /** Runs that a sparkline shows at most. */
@@ -112,7 +112,7 @@ const mostFlat = 10;
 const dayMs = 86_400_000;
 
 /** `Today`, `Yesterday`, `Last 7 days` …: by days of the local calendar. */
-export function ageLabel({ startedMs }: ResultEntry, now: Date, t: Translate): string {
+function ageLabel({ startedMs }: ResultEntry, now: Date, t: Translate): string {
   const midnight = (time: Date): number =>
     new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
   // Days of 23 and 25 hours are days.

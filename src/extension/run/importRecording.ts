@@ -25,7 +25,7 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
     },
   );
   if (imported === undefined) {
-    const text = t('{0} is no recording, HAR file or log of the JavaScript client.', name);
+    const text = t('{0} is not a recording, HAR file or log of the JavaScript client.', name);
     void vscode.window.showErrorMessage(text);
     return;
   }

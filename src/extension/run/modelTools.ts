@@ -98,7 +98,7 @@ async function fileIn(filePath: unknown): Promise<vscode.Uri> {
     const inside = vscode.workspace.getWorkspaceFolder(uri) !== undefined;
     if (inside && (await isFile(uri))) return uri;
   }
-  throw new ExpectedError('tool-file', `${given.slice(0, 200)} is no file of this workspace.`);
+  throw new ExpectedError('tool-file', `${given.slice(0, 200)} is not a file of this workspace.`);
 }
 
 const isFile = (uri: vscode.Uri): Thenable<boolean> =>

@@ -49,7 +49,7 @@ export function loadAnswer(text: string, overrides: readonly Override[]): string
   return `${loadNumbersWords(loadNumbers(scenario))} → ${target}`;
 }
 
-/** Keys to set for one run, as an agent wrote them: what is no text or number is left out. */
+/** Keys to set for one run, as an agent wrote them: what is not a text or number is left out. */
 export function overridesIn(set: unknown): Override[] {
   if (typeof set !== 'object' || set === null) return [];
   return Object.entries(set)

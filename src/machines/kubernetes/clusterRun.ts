@@ -156,7 +156,7 @@ const wordsOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** What a person does who has to remove a run. */
-export const removeWords = (run: string): string => `kubectl delete job ${ownerName(run)}`;
+const removeWords = (run: string): string => `kubectl delete job ${ownerName(run)}`;
 
 /**
  * Removes all that a run has in the namespace, whoever has made it, and waits until its pods have ended: the owner goes at

@@ -254,7 +254,7 @@ export function ratioInterval(
 const normal95 = 1.959964;
 
 /** What a value of Student's distribution is beyond, either way, with that probability (0…1); relative error below 1 % from 4 degrees on. */
-export function studentQuantile(probability: number, freedom: number): number {
+function studentQuantile(probability: number, freedom: number): number {
   const z = normalQuantile(probability);
   if (!Number.isFinite(freedom)) return z;
   // Cornish-Fisher expansion; Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.5.

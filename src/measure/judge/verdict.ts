@@ -397,6 +397,6 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
     return [{ code: 'calls', message }];
   }
   if (generator.cpuShare >= idleCpuShare || generator.slipP99Us < usualSlipUs) return [];
-  const message = `something else took the processor, or the machine slept: the busiest worker used only ${share} of a core, and its messages left late; close what else runs on this machine, or run the load from another one`;
+  const message = `something else took the processor, or the machine slept: the busiest worker used only ${share} of a core, and its messages left late; close other programs on this machine, or run the load from another one`;
   return [{ code: 'starved', message }];
 }

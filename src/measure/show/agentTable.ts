@@ -31,7 +31,7 @@ const longestName = 60;
 const mostNamed = 10;
 
 /** The step whose figures are shown: the last one of any agent. */
-export const agentsStep = (agents: readonly AgentProgress[]): number | undefined =>
+const agentsStep = (agents: readonly AgentProgress[]): number | undefined =>
   agents.reduce<number | undefined>(
     (last, { lastStep }) => Math.max(last ?? 0, lastStep?.index ?? 0) || undefined,
     undefined,

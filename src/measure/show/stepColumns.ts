@@ -36,7 +36,7 @@ export interface StepColumn {
   readonly value: (row: StepRow) => StepCell;
   /** Place in tables, from the left; where there is no room, the last are left out. CSV has the order of the list. */
   readonly place?: number;
-  /** In the terminal; without it 8 characters under its head. */
+  /** In the terminal; without it as wide as its head, and 8 characters at least. */
   readonly terminal?: {
     readonly width: number;
     readonly head?: string;
@@ -208,7 +208,7 @@ const counted = (
 });
 
 /** Of tables of calls; a new one is a line here. In CSV calls are rows with the columns of steps. */
-export const callColumns: readonly StepColumn[] = [
+const callColumns: readonly StepColumn[] = [
   {
     ...{ id: 'call.step', head: 'Step', unit: 'count', views: ['markdown', 'panel'], place: 1 },
     value: ({ index }) => index,
@@ -296,10 +296,7 @@ export const columnTexts = (): Record<`column.${string}`, string> =>
   );
 
 /** `ok 21 %`: share of a core the busiest worker uses; `slow` when the generator is the bottleneck. */
-export function generatorCell({
-  valid,
-  cpuShare,
-}: Pick<GeneratorHealth, 'cpuShare' | 'valid'>): string {
+function generatorCell({ valid, cpuShare }: Pick<GeneratorHealth, 'cpuShare' | 'valid'>): string {
   const text = `${valid ? 'ok' : 'slow'} ${formatShare(cpuShare)}`;
   return text.length <= 9 ? text : text.replace(' %', '%').slice(0, 9);
 }

@@ -10,7 +10,7 @@ const mostAgents = 1000;
 export const clockTexts = {
   moved: 'the clock of agent {0} was moved',
   disagree:
-    'messages of agent {0} came to agent {1} {2} before they were sent although clocks may differ by {3} only',
+    'messages of agent {0} came to agent {1} {2} before they were sent although their clocks differ by at most {3}',
 } as const;
 
 /** The clocks of all agents in one step: how far they may differ, and whether the traffic between them agrees. */

@@ -195,7 +195,7 @@ class Reader {
     });
     this.differs(
       path,
-      `is no value that a scenario can have (${name.slice(1)}); a text stands in its place`,
+      `is not a value that a scenario can have (${name.slice(1)}); a text stands in its place`,
     );
     if (name === '$integer') return this.leaf(texts, path);
     return this.text(texts, path, 1);

@@ -99,7 +99,7 @@ const longBase64 = /^[\w+/-]{24,}={0,2}$/;
  * Whether a text looks like something that lets somebody in: a token, or a long key in hex or base64. Ids as
  * GUIDs do not.
  */
-export function looksSecret(text: string): boolean {
+function looksSecret(text: string): boolean {
   const bare = text.replace(/^(?:Bearer|Basic)\s+/i, '');
   if (bare !== text && bare.length >= 8) return true;
   if (jwt.test(bare)) return true;

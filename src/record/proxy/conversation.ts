@@ -45,7 +45,7 @@ export interface Conversation {
   over(): void;
 }
 
-export const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
+const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
 const noHub = 'no message of the SignalR hub protocol';
 const noPubSub = 'no message of its subprotocol';
 /** A handshake is a few dozen bytes; what goes on without one is none. */

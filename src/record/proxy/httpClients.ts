@@ -175,7 +175,7 @@ const carriageReturn = 0x0d;
 const dataField = Buffer.from('data:');
 
 /** Server-sent events (HTML, "Interpreting an event stream"): a hub puts whole messages into their data. */
-export class EventStream {
+class EventStream {
   private readonly line = new ByteRest();
   private lineBytes = 0;
   private data: Buffer[] = [];

@@ -86,7 +86,7 @@ const keysOf = (...names: readonly string[]): Buffer[] =>
 const isText = (bytes: Buffer, at: number): boolean => bytes[starts[at]!] === quote;
 const textAt = (bytes: Buffer, at: number): string => stringAt(bytes, starts[at]!, ends[at]!);
 
-/** Undefined for what would not stand on one line, or is no UTF-8. */
+/** Undefined for what would not stand on one line, or is not UTF-8. */
 function oneLine(bytes: Buffer, start: number, end: number): string | undefined {
   if (!isUtf8(bytes.subarray(start, end))) return undefined;
   const text = bytes.toString('utf8', start, end);

@@ -131,7 +131,7 @@ const ownOrigin = ({ headers }: IncomingMessage): string => `http://${headers.ho
  * A cookie that a browser keeps for a server on loopback without TLS: its domain is that of the proxy, and
  * `SameSite=None` is for secure ones alone (RFC 6265bis, 4.1.2.5 and 4.1.2.7).
  */
-export function loopbackCookie(cookie: string, prefix: string): string {
+function loopbackCookie(cookie: string, prefix: string): string {
   const [pair = '', ...attributes] = cookie.split(';');
   // Such names are refused without the attribute; browsers trust loopback enough to keep them with it.
   const isBound = /^\s*__(?:Secure|Host)-/i.test(pair);

@@ -340,7 +340,7 @@ function whyOf(target: URL, error: Error): string {
     errorClass === 'tls'
       ? ' Name its certificate authority with --ca-file, or accept any certificate with --insecure-tls (for test systems only).'
       : '';
-  return `Nobody can be reached at ${target.origin}: ${message}.${todo}`;
+  return `Cannot connect to ${target.origin}: ${message}.${todo}`;
 }
 
 /** Opens a connection to the target and closes it: a wrong name, port or certificate shows before anything else. */

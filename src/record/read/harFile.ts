@@ -64,7 +64,7 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
   } catch (cause) {
     if (cause instanceof ExpectedError) throw cause;
     // Damage behind frames that were read does not take them away.
-    if (!reader.hasFrames) throw notHar(file, 'it is no JSON text', cause);
+    if (!reader.hasFrames) throw notHar(file, 'it is not JSON text', cause);
     notes.push(
       `The file is damaged after about ${formatBytes(bytes)}; what stands before was read.`,
     );
@@ -76,7 +76,7 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
 }
 
 const notHar = (file: string, why: string, cause?: unknown): ExpectedError =>
-  new ExpectedError('import-file', `${file} is no HAR file: ${why}.`, { cause });
+  new ExpectedError('import-file', `${file} is not a HAR file: ${why}.`, { cause });
 
 function withoutFrames(file: string, { entries, otherSockets }: HarReader): ExpectedError {
   const seen =

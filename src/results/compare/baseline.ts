@@ -48,7 +48,7 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
     if (never !== undefined)
       throw new ExpectedError(
         'baseline-unlike',
-        `The run could be compared with no baseline: ${never}, or leave out --baseline. Nothing was started.`,
+        `The run cannot be compared with a baseline: ${never}, or leave out --baseline. Nothing was started.`,
       );
     const named = await comparable(which, scenario);
     if (named.result === undefined) throw unlike(which, named.why);

@@ -79,7 +79,7 @@ export function withKept(
 const asText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value, withBigInts);
 
-/** A value as it is: braces in it are no placeholders. */
+/** A value as it is: braces in it are not placeholders. */
 function literal(value: unknown): OwnArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value)) return { kind: 'list', items: value.map(literal) };

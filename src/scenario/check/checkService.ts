@@ -47,7 +47,7 @@ function whyNoAppServers(scenario: Scenario): string | undefined {
 function checkHubName({ error, config, scenario }: ScenarioFile): void {
   if (isHubName(scenario.hub)) return;
   const message =
-    'This is no hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].';
+    'This is not a hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].';
   error('hub-name', config.at('hub'), message);
 }
 

@@ -136,7 +136,7 @@ export function signInRefusal(
   const host = hostOf(endpoint) ?? '';
   if (serviceOfHost(host) !== undefined) return undefined;
   const names = azureServices.map((service) => services[service].name).join(' or ');
-  const message = `${host} is no host of ${names}, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`;
+  const message = `${host} is not a host of ${names}, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`;
   return { why: 'host', message };
 }
 

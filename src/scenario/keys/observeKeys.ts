@@ -15,7 +15,7 @@ export const observeKeys = listOf({
   ),
   series: text(
     { optional: true },
-    'Further series to keep, by their names with `*` for any part, parted by commas: `orders_*, cache_hits_total`. CPU, memory, garbage collection, the queue and threads of the thread pool and connections are known by themselves.',
+    'Further series to keep, by their names with `*` for any part, separated by commas: `orders_*, cache_hits_total`. CPU, memory, garbage collection, the queue and threads of the thread pool and connections are known by themselves.',
   ),
   azureMonitor: text(
     { references: true, optional: true },

@@ -254,7 +254,7 @@ function readPercentage(reading: Reading, slo: Section, config: Section): Percen
   if (isPercentile(exact) && Math.abs(1 - shareOf(exact) - share) < 1e-9) return exact;
   const stricter = latencyMetrics.find((metric) => 1 - shareOf(metric) < share)!;
   const asked = formatPercentile(1 - share);
-  const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is no percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
+  const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is not a percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
   reading.warning('latency-percentage', written?.place, message);
   return stricter;
 }

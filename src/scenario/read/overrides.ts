@@ -108,7 +108,7 @@ function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Ove
     }
     if (!isMap(holder)) {
       const parent = keys.slice(0, depth).join('.');
-      const message = `${parent} is no map in the file, so nothing can be set in it.`;
+      const message = `${parent} is not a map in the file, so nothing can be set in it.`;
       report(reading, path, 'wrong-type', message);
       return;
     }

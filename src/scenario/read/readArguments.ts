@@ -179,7 +179,7 @@ class Values {
       return value;
     }
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      error('arguments', place, 'This is no number that can be sent.');
+      error('arguments', place, 'This is not a number that can be sent.');
       return 0;
     }
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {

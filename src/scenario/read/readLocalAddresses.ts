@@ -22,7 +22,7 @@ export function readLocalAddresses(reading: Reading, config: Section): string[] 
     return text.split(',').flatMap((each) => {
       const address = each.trim();
       if (ipv4.test(address) || ipv6.test(address)) return [address];
-      const message = `"${quotable(address)}" in localAddresses is no IP address; write one of this machine, such as 127.0.0.2.`;
+      const message = `"${quotable(address)}" in localAddresses is not an IP address; write one of this machine, such as 127.0.0.2.`;
       reading.error('local-address', item, message);
       return [];
     });

@@ -71,7 +71,7 @@ function prometheus(
   // What a reference stands for is looked at when the run begins.
   if (referencesIn(url).length === 0 && !isHttp(url)) {
     const message =
-      'This is no URL of an endpoint. Write the whole of it, such as http://localhost:5000/metrics.';
+      'This is not a URL of an endpoint. Write the whole of it, such as http://localhost:5000/metrics.';
     reading.error('observe', one.written.get('prometheus')?.place, message);
     return undefined;
   }
@@ -92,7 +92,7 @@ function prometheus(
     const message =
       wrong === undefined
         ? `series has at most ${mostPatterns} names.`
-        : 'series holds names of metrics with * for any part, parted by commas: letters, digits, _ and :.';
+        : 'series holds names of metrics with * for any part, separated by commas: letters, digits, _ and :.';
     reading.error('observe', one.written.get('series')?.place, message);
   }
   const kept = wrong === undefined ? series.slice(0, mostPatterns) : [];
@@ -117,7 +117,7 @@ function azureMonitor(
     );
   if (!isResource) {
     const message =
-      'This is no resource of Azure SignalR Service or Azure Web PubSub. Copy its resource id from the portal: /subscriptions/…/providers/Microsoft.SignalRService/SignalR/NAME.';
+      'This is not a resource of Azure SignalR Service or Azure Web PubSub. Copy its resource id from the portal: /subscriptions/…/providers/Microsoft.SignalRService/SignalR/NAME.';
     reading.error('observe', one.written.get('azureMonitor')?.place, message);
     return undefined;
   }

@@ -283,7 +283,7 @@ function readChoice({ spec, error, warning }: Field, word: string): Value | unde
     warning('letter-case', `${name} is written ${meant}.`, meant);
     return meant;
   }
-  const message = `${name} cannot be "${quotable(word)}".${question(meant)} It knows ${listed(choices, 'or')}.`;
+  const message = `${name} cannot be "${quotable(word)}".${question(meant)} It can be ${listed(choices, 'or')}.`;
   error('unknown-value', message, meant);
   return meant ?? spec.default;
 }

@@ -425,7 +425,7 @@ class StepReader {
         const message = `"${quotable(name)}" needs a JSONPath, which begins with $ for the whole answer, such as '$[0].id'.`;
         error('json-path', at, message);
       } else if (!isJsonPath(path)) {
-        const message = `This is no JSONPath. $ is the whole answer, .name a member, [0] the first of a list: '$[0].id'.`;
+        const message = `This is not a JSONPath. $ is the whole answer, .name a member, [0] the first of a list: '$[0].id'.`;
         error('json-path', node, message);
       } else keep.set(name, path);
     }

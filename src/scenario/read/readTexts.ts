@@ -35,7 +35,7 @@ export function readTexts(
     const entry = isScalar(key) ? nameOf(key) : '';
     const node = follow(value);
     if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
-      error('bad-name', key, `This is no name that ${name} can have.`);
+      error('bad-name', key, `This is not a name that ${name} can have.`);
     } else if (texts.has(entry)) {
       error('duplicate-key', key, `"${quotable(entry)}" is written twice in ${name}.`);
     } else if (!isScalar(node) || node.value === null) {
@@ -83,7 +83,7 @@ export function checkPersonal(
     const are = known.map((each) => meanings[each]);
     const when = known.includes('index') ? 'an identity is made' : 'a connection opens';
     const list = `${are.slice(0, -1).join(', ')} and ${are.at(-1)!}`;
-    const message = `{${quotable(name)}} is no placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
+    const message = `{${quotable(name)}} is not a placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
     // Only where the place is that of the placeholder itself.
     const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
     reading.error('placeholder', at, message, fix);

@@ -121,7 +121,7 @@ const shownNames = [...optionalNames, 'Port', 'AccessKey', 'Version', 'AuthType'
 export function connectionStringProblem(text: string): string | undefined {
   if (isOneReference(text)) return undefined;
   const parts = partsOf(text);
-  if (parts === undefined) return `This is no connection string. ${shape}`;
+  if (parts === undefined) return `This is not a connection string. ${shape}`;
   const { values, repeated } = parts;
   if (repeated !== undefined) {
     const shown = shownNames.find((name) => name.toLowerCase() === repeated) ?? 'A part';
@@ -157,7 +157,7 @@ function endpointProblem(values: Parts['values']): string | undefined {
 function portProblem(port: string | undefined): string | undefined {
   if (port === undefined || referencesIn(port).length > 0) return undefined;
   const valid = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
-  return valid ? undefined : 'The Port of this connection string is no number from 1 to 65,535.';
+  return valid ? undefined : 'The Port of this connection string is not a number from 1 to 65,535.';
 }
 
 function versionProblem(version: string | undefined): string | undefined {

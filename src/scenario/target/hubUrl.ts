@@ -43,7 +43,7 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
     const host = /^[a-z0-9.-]+(:[0-9]+)?(\/\S*)?$/i.test(plain.replaceAll(anything, '0'));
     return host
       ? { says: 'has no scheme', meant: `http://${url}` }
-      : { says: 'is no URL; write one such as http://localhost:5050/signalrbench' };
+      : { says: 'is not a URL; write one such as http://localhost:5050/signalrbench' };
   }
   if (!['http', 'https', 'ws', 'wss'].includes(scheme))
     return {

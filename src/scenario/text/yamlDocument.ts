@@ -147,7 +147,7 @@ function notText(text: string): Problem | undefined {
   if (binary === null) return undefined;
   return error(
     'binary',
-    'This is no text file: it holds control characters. Save scenarios as UTF-8 text.',
+    'This is not a text file: it holds control characters. Save scenarios as UTF-8 text.',
     binary.index,
     1,
   );

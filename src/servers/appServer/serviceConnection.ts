@@ -218,7 +218,7 @@ export class ServerConnection {
 
   private handshake(answer: ServiceMessage | undefined): void {
     if (answer?.type !== serviceType.handshakeResponse) {
-      this.fail('the first message of the service is no handshake');
+      this.fail('the first message of the service is not a handshake');
       return;
     }
     const { errorMessage = '' } = answer;

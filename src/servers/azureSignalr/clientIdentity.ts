@@ -48,7 +48,7 @@ async function admitted(
   const [hub, ...more] = query.getAll('hub');
   if (hub === undefined) return { status: 400, text: 'The query parameter hub is missing.' };
   if (more.length > 0) return { status: 400, text: 'There is more than one query parameter hub.' };
-  if (!isHubName(hub)) return { status: 400, text: 'This is no name of a hub.' };
+  if (!isHubName(hub)) return { status: 400, text: 'This is not a name of a hub.' };
   const bearer = bearerToken(headers.authorization, query);
   const urls = service.urlsOf(`${path}?hub=${encodeURIComponent(hub)}`);
   const token = await (path === '/server/'

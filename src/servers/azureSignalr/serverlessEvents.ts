@@ -37,7 +37,7 @@ function answerFrame(protocol: ServerProtocol, id: string, answer: UpstreamAnswe
   }
   if (status === 204 || body.length === 0) return protocol.streamEndFrame(id);
   if (!areCompletions(protocol, body)) {
-    const error = 'Invocation failed, the answer of the upstream is no completion.';
+    const error = 'Invocation failed, the answer of the upstream is not a completion.';
     return protocol.errorFrame(id, error);
   }
   return protocol.frame(body);

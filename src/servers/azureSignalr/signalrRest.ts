@@ -124,7 +124,8 @@ function addUser({ hub, names: { user, group }, query }: Call): typeof ok {
   if (!isUserId(user)) throw invalid('A user id has 1 to 1,024 characters.');
   const ttl = query.get('ttl');
   const seconds = ttl === null ? Infinity : /^[0-9]{1,9}$/.test(ttl) ? Number(ttl) : NaN;
-  if (ttl !== null && !(seconds <= longestTtlS)) throw invalid('The ttl is no number of seconds.');
+  if (ttl !== null && !(seconds <= longestTtlS))
+    throw invalid('The ttl is not a number of seconds.');
   if (hub.userGroups.add(user, group, seconds)) return ok;
   throw invalid('The emulator remembers no more users in groups.');
 }
@@ -133,9 +134,9 @@ const noArguments = Buffer.from('[]');
 
 /** Reads the body `{"target":"name","arguments":[…]}` of a send. @throws RestError when it is none */
 function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
-  if (!isUtf8(body)) throw invalid('The body is no UTF-8 text.');
+  if (!isUtf8(body)) throw invalid('The body is not UTF-8 text.');
   // The separator ends a message of the hub protocol, and is not allowed in JSON anyway.
-  if (body.includes(recordSeparator)) throw invalid('The body is no JSON.');
+  if (body.includes(recordSeparator)) throw invalid('The body is not JSON.');
   objectIn({ body });
   let target: string | undefined;
   let list: Buffer | undefined;

@@ -30,7 +30,7 @@ export class HubTokens {
     if (token === '') return refused('This hub wants an access token (--token-key).');
     const claims = claimsOf(payload);
     if (more !== undefined || claims === undefined || claimsOf(head)?.['alg'] !== 'HS256')
-      return refused('The access token is no JSON web token signed by HS256.');
+      return refused('The access token is not a JSON web token signed by HS256.');
     const wanted = createHmac('sha256', this.key).update(`${head}.${payload}`).digest();
     const shown = Buffer.from(signature, 'base64url');
     if (shown.length !== wanted.length || !timingSafeEqual(shown, wanted))

@@ -142,7 +142,7 @@ const algorithms = ['HS256', 'HS512'];
 const toleranceMs = 30_000;
 const lentKeys = 2;
 
-const malformed = 'The access token is no signed JSON web token.';
+const malformed = 'The access token is not a signed JSON web token.';
 
 function refused(text: string, status: 401 | 403 | 413 = 401): TokenOutcome {
   return { status, text };

@@ -131,7 +131,7 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
   if (hubText === undefined) throw invalid('The path is badly encoded.');
   const isOwn = found[1]!.toLowerCase() === 'emulator';
   const asked = api.asked({ isOwn, method: request.method ?? '', hub: hubText, parts, query });
-  if (!isHubName(asked.hub)) throw invalid('This is no name of a hub.');
+  if (!isHubName(asked.hub)) throw invalid('This is not a name of a hub.');
   const { run, names } = findRoute(isOwn ? api.ownRoutes : api.routes, asked);
   const contentType = request.headers['content-type'];
   const url = host.urlsOf(path)[0]!;
@@ -197,8 +197,9 @@ export function checkedGroup(name: string): string {
 /** The JSON object in the body. @throws RestError when it is none */
 export function objectIn({ body }: Pick<RestCall<unknown>, 'body'>): Record<string, unknown> {
   const parsed = jsonIn(body);
-  if (parsed === undefined) throw invalid('The body is no JSON.');
-  if (typeof parsed !== 'object' || parsed === null) throw invalid('The body is no JSON object.');
+  if (parsed === undefined) throw invalid('The body is not JSON.');
+  if (typeof parsed !== 'object' || parsed === null)
+    throw invalid('The body is not a JSON object.');
   return parsed as Record<string, unknown>;
 }
 

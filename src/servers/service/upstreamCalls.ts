@@ -173,7 +173,7 @@ export function filledUrl(template: string, values: Texts): URL | NameRefusal {
     const place = /\{(\w+)\}/.exec(segment)?.[1] ?? 'name';
     const name = filled === '' ? 'an empty name' : `'${values[place] ?? filled}'`;
     return {
-      failure: `The upstream has no URL for the ${place} ${name}: it is no segment of a path.`,
+      failure: `The upstream has no URL for the ${place} ${name}: it is not a segment of a path.`,
     };
   }
   return new URL(fill(template));

@@ -225,7 +225,7 @@ function groupsAndFilter(call: Call): {
   if (!Array.isArray(groups) || groups.some((group) => typeof group !== 'string'))
     throw invalid('The body has to name groups, as a list of texts.');
   if (filter !== undefined && filter !== null && typeof filter !== 'string')
-    throw invalid('The filter is no text.');
+    throw invalid('The filter is not a text.');
   return {
     groups: (groups as string[]).map(checkedGroup),
     isWanted: filterOf(filter ?? null, 'Filter'),

@@ -51,8 +51,8 @@ export function payloadOfBody(contentType: string | undefined, bytes: Buffer): P
 
 /** Why a payload of an HTTP body cannot go to clients, behind "is"; undefined when it can. */
 export function payloadProblem({ dataType, bytes }: Payload): string | undefined {
-  if ((dataType === 'json' || dataType === 'text') && !isUtf8(bytes)) return 'no UTF-8 text';
-  return dataType === 'json' && !isJson(bytes) ? 'no JSON, or nested too deeply' : undefined;
+  if ((dataType === 'json' || dataType === 'text') && !isUtf8(bytes)) return 'not UTF-8 text';
+  return dataType === 'json' && !isJson(bytes) ? 'not JSON, or nested too deeply' : undefined;
 }
 
 export const systemEvent = (name: SystemEvent, body: object): CloudEvent => ({
@@ -181,7 +181,7 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
 export function handlerProblem(template: string): string | undefined {
   const plain = template.replaceAll(/\{(hub|event)\}/g, 'x');
   if (template.length > 2000 || !URL.canParse(plain))
-    return 'The URL of the event handler is no URL.';
+    return 'The URL of the event handler is not a URL.';
   const { protocol, hostname } = new URL(plain);
   if (protocol !== 'http:') return 'The URL of the event handler has to start with http://.';
   if (!isLoopbackHost(hostname)) return 'The event handler has to be on this machine (loopback).';

@@ -239,7 +239,7 @@ const byCode: readonly (readonly [codes: readonly number[], says: string])[] = [
   ],
   [
     [50076, 50078, 50079, 50173, 70043, 700082],
-    'wants this account to sign in anew: run `az login`',
+    'wants this account to sign in again: run `az login`',
   ],
 ];
 
@@ -261,13 +261,13 @@ function sentence(text: string, { kind, clientId }: EntraSignIn): string {
   const code = /\bAADSTS(\d{4,8})\b/.exec(text)?.[1];
   if (code !== undefined) {
     const known = byCode.find(([codes]) => codes.includes(Number(code)));
-    const says = known?.[1] ?? 'refuses the sign-in: look its code up in its documentation';
+    const says = known?.[1] ?? 'refuses the sign-in: look up its code in the documentation';
     return `Microsoft Entra ID ${says} (AADSTS${code}).`;
   }
   if (/Invalid tenant id/i.test(text))
     return 'The TenantId, or AZURE_TENANT_ID, is neither the id nor the domain of a tenant: correct it.';
   if (/Invalid value for AZURE_TOKEN_CREDENTIALS/.test(text))
-    return 'The environment variable AZURE_TOKEN_CREDENTIALS names no way to sign in: write dev, prod or the name of a credential, or take it away.';
+    return 'The environment variable AZURE_TOKEN_CREDENTIALS names no way to sign in: write dev, prod or the name of a credential, or remove it.';
   if (kind === 'managedIdentity')
     return clientId === undefined
       ? 'This machine has no managed identity: AuthType=azure.msi is for machines of Azure; elsewhere write AuthType=azure and run `az login`. Where HTTP_PROXY is set, NO_PROXY must name 169.254.169.254.'

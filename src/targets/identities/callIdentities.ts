@@ -257,7 +257,7 @@ const filledTexts = (texts: ResolvedCall['texts'], facts: PersonalFacts): Record
 
 function urlOf(text: string): URL {
   if (URL.canParse(text) && /^https?:/i.test(text)) return new URL(text);
-  throw new ExpectedError('identities', 'The url of identities is no http or https URL.');
+  throw new ExpectedError('identities', 'The url of identities is not an http or https URL.');
 }
 
 /** Values are written as the text around them wants them. */

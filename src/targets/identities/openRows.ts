@@ -69,7 +69,7 @@ function checkColumns(
     if (bad !== -1)
       throw new ExpectedError(
         'data-file',
-        `${file}: ${quotable(column)} of row ${formatCount(bad + 1)} is no number, which {${name}.${quotable(column)}:number} needs.`,
+        `${file}: ${quotable(column)} of row ${formatCount(bad + 1)} is not a number, which {${name}.${quotable(column)}:number} needs.`,
       );
   }
 }

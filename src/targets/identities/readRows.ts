@@ -92,7 +92,7 @@ function jsonRows(file: string, text: string): Row[] {
       throw wrong(file, `line ${line} is longer than ${mostRowBytes / 1024} KB.`);
     const row = objectIn(source) as Row | undefined;
     if (row === undefined)
-      throw wrong(file, `line ${line} is no JSON object, such as {"user":"ann"}.`);
+      throw wrong(file, `line ${line} is not a JSON object, such as {"user":"ann"}.`);
     columns ??= Object.keys(row);
     if (columns.length > mostColumns) throw wrong(file, `has more than ${mostColumns} columns.`);
     const missing = columns.find((column) => !Object.hasOwn(row, column));

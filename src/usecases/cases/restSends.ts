@@ -25,7 +25,7 @@ export const restBroadcast = byRest(
 export const restSendToUser = byRest(
   'restSendToUser',
   'rest_send_to_user',
-  'Callers of the REST API send to one user each, who is another one than their own.',
+  'Callers of the REST API send to one user each, never to their own.',
   { preparation: 'nothing', audience: 'client' },
   [targets],
 );

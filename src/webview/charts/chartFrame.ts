@@ -99,7 +99,7 @@ function decades(_plot: uPlot, _axis: number, min: number, max: number): number[
 }
 
 /** Whole decades of microseconds around the values, at least one; from 1 ms where there are none. */
-export function decadeRange(min: number | null, max: number | null): [number, number] {
+function decadeRange(min: number | null, max: number | null): [number, number] {
   const low = 10 ** Math.floor(Math.log10(Math.max(1, min ?? 1000)));
   const high = 10 ** Math.ceil(Math.log10(Math.max(10, max ?? 10)));
   return [low, Math.max(high, low * 10)];

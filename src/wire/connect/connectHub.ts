@@ -207,7 +207,7 @@ export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: stri
   try {
     url = new URL(to, from);
   } catch {
-    throw failure('the server redirects to something that is no URL');
+    throw failure('the server redirects to something that is not a URL');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw failure(`the server redirects to ${url.protocol} which is not supported`);
@@ -220,7 +220,7 @@ export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: stri
 function answerFields(body: string): JsonObject {
   const fields = objectIn(body);
   if (fields === undefined)
-    throw failure('the answer is no JSON object; is this the URL of a SignalR hub?');
+    throw failure('the answer is not a JSON object; is this the URL of a SignalR hub?');
   if ('ProtocolVersion' in fields)
     throw failure('this is an ASP.NET SignalR server; only ASP.NET Core SignalR is supported');
   return fields;

@@ -109,7 +109,7 @@ const tokenIn = (row: Row | undefined): string | undefined => {
 };
 
 /** Signs tokens as RFC 7519 describes them. */
-export class RuleSigner {
+class RuleSigner {
   readonly leadMs: number;
   readonly count: number;
   private readonly key: KeyObject | Uint8Array;

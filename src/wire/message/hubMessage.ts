@@ -69,10 +69,10 @@ export class HubMessageError extends Error {
   }
 }
 
-/** The text in `start`…`end`. @throws HubMessageError when it is no UTF-8 */
+/** The text in `start`…`end`. @throws HubMessageError when it is not UTF-8 */
 export function textIn(buffer: Buffer, start: number, end: number): string {
   if (!isUtf8(buffer.subarray(start, end)))
-    throw new HubMessageError('a hub message is no UTF-8 text', closeCodes.invalidText);
+    throw new HubMessageError('a hub message is not UTF-8 text', closeCodes.invalidText);
   return buffer.toString('utf8', start, end);
 }
 
@@ -91,10 +91,10 @@ function jsonObject(text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new HubMessageError('a hub message is no JSON');
+    throw new HubMessageError('a hub message is not JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new HubMessageError('a hub message is no JSON object');
+    throw new HubMessageError('a hub message is not a JSON object');
   }
   return value as JsonObject;
 }
@@ -151,7 +151,7 @@ export function hubMessageOf(fields: JsonObject): HubMessage | undefined {
     case hubMessageType.sequence: {
       const { type, sequenceId } = fields;
       if (!Number.isSafeInteger(sequenceId))
-        throw new HubMessageError('a sequence id is no whole number');
+        throw new HubMessageError('a sequence id is not a whole number');
       return { type, sequenceId: Number(sequenceId) };
     }
     default:
@@ -191,7 +191,7 @@ function optionalText(fields: JsonObject, name: string): string | undefined {
   const value = fields[name] ?? undefined;
   if (value === undefined || typeof value === 'string') return value;
   throw new HubMessageError(
-    `a hub message of type ${String(fields['type'])} has a ${name} that is no text`,
+    `a hub message of type ${String(fields['type'])} has a ${name} that is not a text`,
   );
 }
 

@@ -53,7 +53,7 @@ const weakCodec: HubCodec = {
     messagePackCodec.find(buffer, start, end, span);
     const answer = readServiceMessage(buffer, span.start, span.end);
     if (answer?.type !== serviceType.handshakeResponse)
-      throw new HubMessageError('the first message of the service is no handshake');
+      throw new HubMessageError('the first message of the service is not a handshake');
     const { errorMessage = '' } = answer;
     if (errorMessage !== '') throw refusedHandshake(errorMessage);
     return span.next;

@@ -380,7 +380,7 @@ function integerOf(cursor: Cursor): number {
 
 function tracingIdOf(cursor: Cursor): bigint {
   const value = readInteger(cursor);
-  if (value === undefined || value < 0) throw new HubMessageError('a tracing id is no number');
+  if (value === undefined || value < 0) throw new HubMessageError('a tracing id is not a number');
   return BigInt(value);
 }
 

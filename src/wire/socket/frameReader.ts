@@ -57,7 +57,7 @@ export class FrameReader {
 
   constructor(private readonly maximumBytes: number) {}
 
-  /** Reads a chunk. @throws FrameError when the bytes are no valid WebSocket traffic */
+  /** Reads a chunk. @throws FrameError when the bytes are not valid WebSocket traffic */
   read(chunk: Buffer, start: number, end: number, listener: FrameListener): void {
     let at = start;
     if (this.partial !== undefined) at = this.complete(chunk, start, end, listener);
@@ -220,7 +220,7 @@ const roomFor = (length: number, claimed: number): number =>
 
 function checkText(buffer: Buffer, start: number, end: number): void {
   if (!isUtf8(buffer.subarray(start, end)))
-    throw new FrameError('a text message is no UTF-8', closeCodes.invalidText);
+    throw new FrameError('a text message is not UTF-8', closeCodes.invalidText);
 }
 
 /** Code and reason (RFC 6455, 5.5.1). */

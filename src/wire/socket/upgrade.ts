@@ -85,7 +85,7 @@ export function checkUpgradeAnswer(
     headers.get('upgrade')?.toLowerCase() !== 'websocket' ||
     headers.get('sec-websocket-accept') !== accept
   ) {
-    throw new ConnectFailure('upgrade', `upgrade: ${shownUrl(url.href)} is no WebSocket server`);
+    throw new ConnectFailure('upgrade', `upgrade: ${shownUrl(url.href)} is not a WebSocket server`);
   }
   if (
     headers.has('sec-websocket-extensions') ||

@@ -45,7 +45,7 @@ function messageIn(frame: JsonFrame): ClientMessage {
 export class JsonFrame {
   private readonly members: JsonObject;
 
-  /** @throws SyntaxError when the bytes are no JSON object */
+  /** @throws SyntaxError when the bytes are not a JSON object */
   constructor(private readonly bytes: Buffer) {
     const members = objectIn(bytes.toString('utf8'));
     if (members === undefined) throw new SyntaxError('no object');
@@ -80,7 +80,7 @@ export class JsonFrame {
     }
   }
 
-  /** @throws SyntaxError when it is no text */
+  /** @throws SyntaxError when it is not a text */
   text(key: string): string {
     const value = this.value(key);
     if (typeof value !== 'string') throw new SyntaxError(`no text: ${key}`);

@@ -208,7 +208,8 @@ function membershipOf(message: HubMessage): JoinOrLeave {
 /** The JSON object in a frame. @throws HubMessageError when it is none, or no UTF-8 */
 function frameFields(buffer: Buffer, start: number, end: number): JsonObject {
   const fields = objectIn(textIn(buffer, start, end));
-  if (fields === undefined) throw new HubMessageError('a message of the service is no JSON object');
+  if (fields === undefined)
+    throw new HubMessageError('a message of the service is not a JSON object');
   return fields;
 }
 

@@ -35,7 +35,7 @@ describe('a text that is filled when a connection opens', () => {
     assert.equal(filled('a&b={identity.first name}', encodeURIComponent), 'a&b=A%20%26%20B');
   });
 
-  it('names what is no placeholder of it, and leaves words of other tools alone', () => {
+  it('names what is not a placeholder of it, and leaves words of other tools alone', () => {
     const wrong = (text: string, names = connectionNames): string[] =>
       personalText(text, names).wrong.map(({ name, offset }) => `${offset} ${name}`);
     assert.deepEqual(wrong('{index}{sender} {identiy.room}{data}{data.}'), [

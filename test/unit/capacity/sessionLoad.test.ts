@@ -116,7 +116,7 @@ describe('the estimate of a session', () => {
     const said = (input.assumptions ?? []).join(' ');
     assert.match(
       said,
-      /Of a choose each way counts by its weight\. Of an if the dearer branch counts\./,
+      /Each way of a choose counts by its weight\. The more expensive branch of an if counts\./,
     );
   });
 

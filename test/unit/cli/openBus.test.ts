@@ -64,7 +64,8 @@ describe('an address of a bus', () => {
 
   it('is shown without its password', async () => {
     await assert.rejects(openBus({ bus: 'http://me:hidden@h:1' }, io, 'test'), {
-      message: 'http://h:1 is no address of a bus: nats://host:port, or tls://host:port for TLS.',
+      message:
+        'http://h:1 is not an address of a bus: nats://host:port, or tls://host:port for TLS.',
     });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
-import { shells } from '../../../src/cli/commands/completion';
+import { shells } from '../../../src/cli/tree/completion';
 import { listedKeys } from '../../../src/cli/commands/keysCommand';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { commandLine, type CommandLine } from './commandLine';

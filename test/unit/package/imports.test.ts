@@ -54,6 +54,13 @@ describe('imports between the folders of src', () => {
   const value = 'export const value = 1;\n';
   const imports = (from: string): string => `import '${from}';\n`;
 
+  it('lead to folders that a reader can see', async () => {
+    const pile = (folder: string, count: number): [string, string][] =>
+      Array.from({ length: count }, (_, at) => [`${folder}/f${at}.ts`, value]);
+    const tree = Object.fromEntries([...pile('cli', 21), ...pile('cli/views', 20)]);
+    assert.deepEqual(await found(tree, /at most 20 files/), ['src/cli → 21 files']);
+  });
+
   it('go only where the row of their folder allows', async () => {
     const folders = Object.keys(rules.mayImport);
     assert.equal(folders.length, 19);

@@ -144,24 +144,24 @@ describe('a recording file', () => {
     ];
     for (const line of wrong)
       assert.deepEqual(await notesOf(fileOf([header, call(1), line, call(6)])), [
-        'Line 3 of x.jsonl is no event of a recording; it was left out.',
+        'Line 3 of x.jsonl is not an event of a recording; it was left out.',
       ]);
     assert.deepEqual(await notesOf(fileOf([header, call(1), {}, call(6), {}])), [
-      '2 lines of x.jsonl are no events of a recording; they were left out. The first is line 3.',
+      '2 lines of x.jsonl are not events of a recording; they were left out. The first is line 3.',
     ]);
     const notText = Buffer.concat([
       Buffer.from(fileOf([header, call(1), call(6)])),
       Buffer.from([0xff, 0x0a]),
     ]);
     assert.deepEqual(await notesOf(notText), [
-      'x.jsonl is no UTF-8 text. What stands before line 4 was read.',
+      'x.jsonl is not UTF-8 text. What stands before line 4 was read.',
     ]);
   });
 
-  it('is refused where it is no recording', async () => {
+  it('is refused where it is not a recording', async () => {
     const message = (text: RegExp): object => ({ code: 'recording-invalid', message: text });
     await assert.rejects(all(''), message(/empty/));
-    await assert.rejects(all('{"log":{}}\n'), message(/no recording/));
+    await assert.rejects(all('{"log":{}}\n'), message(/not a recording/));
     await assert.rejects(
       all(fileOf([{ ...header, schema: 'signalr-bench-recording/9' }])),
       message(/recording\/9; this version/),

@@ -24,7 +24,7 @@ describe('localAddresses', () => {
       assert.equal(addresses, undefined, bad);
       assert.match(
         said.join(),
-        /in localAddresses is no IP address; write one of this machine/,
+        /in localAddresses is not an IP address; write one of this machine/,
         bad,
       );
     }

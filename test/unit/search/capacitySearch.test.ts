@@ -16,7 +16,7 @@ const range: SearchRange = { from: 100, to: 10_000, precision: 0.05 };
 function run(search: CapacitySearch, server: SimulatedServer): number[] {
   const tried: number[] = [];
   for (let value = search.next(); value !== undefined; value = search.next()) {
-    assert.ok(Number.isInteger(value), `${value} is no whole number`);
+    assert.ok(Number.isInteger(value), `${value} is not a whole number`);
     assert.ok(tried.length < 500, 'the search has no end');
     tried.push(value);
     search.came(server.step(value));
@@ -182,6 +182,6 @@ describe('CapacitySearch', () => {
       { precision: NaN },
       { from: 1.5 },
     ])
-      assert.throws(() => new CapacitySearch({ ...range, ...wrong }), /no range/);
+      assert.throws(() => new CapacitySearch({ ...range, ...wrong }), /not a range/);
   });
 });

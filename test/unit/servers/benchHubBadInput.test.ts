@@ -86,7 +86,7 @@ describe('bench hub given bad input', () => {
     });
   }
 
-  it('ends a connection that sends bytes that are no text', async () => {
+  it('ends a connection that sends bytes that are not a text', async () => {
     const client = await RawClient.connect(hub.url);
     client.socket.send(Buffer.from([0x7b, 0xff, 0xfe, 0x1e]), { binary: true });
     assert.deepEqual(await client.message(), failed);

@@ -47,7 +47,7 @@ describe('resolving an endpoint', () => {
       assert.equal(code, 'local-address');
       return message;
     };
-    assert.match(await whyNot('http://a.test/h', '1:2:3'), /^"1:2:3" in localAddresses is no IP/);
+    assert.match(await whyNot('http://a.test/h', '1:2:3'), /^"1:2:3" in localAddresses is not an IP/);
     assert.match(
       await whyNot('http://[::1]:1/h', '127.0.0.1'),
       /^Connections from 127\.0\.0\.1 .* cannot reach ::1, .* write IPv6 addresses/,
@@ -267,7 +267,7 @@ describe('opening a target', () => {
     assert.deepEqual(asked, [beyond, beyond]);
   });
 
-  it('refuses what is no connection string, the other service, and strangers who want a sign-in', async () => {
+  it('refuses what is not a connection string, the other service, and strangers who want a sign-in', async () => {
     for (const [value, code] of [
       ['${secret:token}', 'connection-string'],
       ['Endpoint=https://a.webpubsub.azure.com;AccessKey=T0ken', 'service'],

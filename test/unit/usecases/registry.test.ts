@@ -18,27 +18,17 @@ const defaultsOf = (useCase: UseCase): Parameters =>
 const load = { connections: 100, senders: 40 };
 
 describe('the use cases', () => {
-  it('have those of the Azure SignalR benchmark first, then ours', () => {
+  it('have all those of the Azure SignalR benchmark, in its order', () => {
+    const seed = [
+      ...['echo', 'broadcast', 'sendToClient', 'sendToGroup'],
+      ...['streamingEcho', 'frequentJoinLeaveGroup'],
+      ...['restBroadcast', 'restSendToUser', 'restSendToGroup'],
+      ...['restPersistBroadcast', 'restPersistSendToUser', 'restPersistSendToGroup'],
+    ];
+    const names = useCases.map(({ name }) => name);
     assert.deepEqual(
-      useCases.slice(0, 16).map(({ name }) => name),
-      [
-        'echo',
-        'broadcast',
-        'sendToClient',
-        'sendToGroup',
-        'streamingEcho',
-        'frequentJoinLeaveGroup',
-        'invoke',
-        'session',
-        'replay',
-        'connectOnly',
-        'restBroadcast',
-        'restSendToUser',
-        'restSendToGroup',
-        'restPersistBroadcast',
-        'restPersistSendToUser',
-        'restPersistSendToGroup',
-      ],
+      names.filter((name) => seed.includes(name)),
+      seed,
     );
   });
 

@@ -251,6 +251,6 @@ describe('sentence, tiles and Units of the panel', () => {
 
   it('name a run without a result as interrupted', () => {
     const state = shownRun([measured(40, 1)], { interrupted: true });
-    assert.match(textOf(state), /^Interrupted: the run was broken off/);
+    assert.match(textOf(state), /^Interrupted: the run ended without a result/);
   });
 });

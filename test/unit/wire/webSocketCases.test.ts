@@ -103,7 +103,7 @@ describe('the WebSocket client in the cases of Autobahn', () => {
       const bytes = Buffer.from('{"type":1,"target":"x","arguments":["\xff"]}', 'latin1');
       assert.throws(() => codecOf(protocol).read(bytes, 0, bytes.length), {
         closeCode: 1007,
-        message: /no UTF-8 text/,
+        message: /not UTF-8 text/,
       });
     }
   });

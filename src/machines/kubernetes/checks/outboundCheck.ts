@@ -33,7 +33,7 @@ export const outboundCheck: ClusterCheck = {
       throw error;
     });
     if (!atAks && !nodes.some(({ isAks }) => isAks))
-      return [{ status: 'good', text: 'no limit is known of: the nodes are not of AKS' }];
+      return [{ status: 'good', text: 'no limit is known: these are not nodes of AKS' }];
     const ports = outboundPorts(nodes.length);
     const perNode = `A node of AKS has ${formatCount(ports)} outbound ports to one public address by default`;
     const isPublic = hosts.some((host) => serviceOfHost(host) !== undefined);

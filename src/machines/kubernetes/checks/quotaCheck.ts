@@ -35,7 +35,7 @@ function unnamed({ metadata, status }: ResourceQuota, { pods }: RunNeeds): Findi
     .filter((name) => pods.some((pod) => amountOf(pod, name) === undefined))
     .map((name) => ({
       status: 'bad',
-      text: `Quota ${metadata?.name} limits ${name}, so that the namespace takes no pod without one, and those of a run have none: nothing shall slow down the load.`,
+      text: `Quota ${metadata?.name} limits ${name}, so that the namespace takes no pod without one, and those of a run have none: nothing may slow down the load.`,
       advice: `Give the namespace a LimitRange with a default for it (of several cores), or use a namespace without this quota.`,
     }));
 }

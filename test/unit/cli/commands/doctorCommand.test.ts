@@ -159,11 +159,11 @@ describe('doctor', () => {
       deps: {
         parseScenario: () => ({
           problems: [
-            { code: 'hub-url', severity: 'error', message: 'is no URL', offset: 0, length: 4 },
+            { code: 'hub-url', severity: 'error', message: 'is not a URL', offset: 0, length: 4 },
           ],
         }),
       },
     });
-    assert.deepEqual([code, err], [2, 'is no URL\n']);
+    assert.deepEqual([code, err], [2, 'is not a URL\n']);
   });
 });

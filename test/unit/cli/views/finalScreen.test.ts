@@ -182,7 +182,7 @@ describe('final screen', () => {
     const sentence = text.replace(/\s+/g, ' ');
     assert.match(
       sentence,
-      /⚠ invalid; step 1: something else took the processor, .* used only 3 % of a core, .*; close what else runs on this machine, .* \(and 1 more\); steps 2 and 3 were not run - step 1: 1 % of the messages left 310 ms/,
+      /⚠ invalid; step 1: something else took the processor, .* used only 3 % of a core, .*; close other programs on this machine, .* \(and 1 more\); steps 2 and 3 were not run - step 1: 1 % of the messages left 310 ms/,
     );
     assert.match(text, /no number: the load was not sent in time/);
   });

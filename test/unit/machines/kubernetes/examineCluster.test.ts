@@ -285,7 +285,7 @@ describe('what doctor says of a cluster', () => {
         ['quota', 'good', 'the namespace has none'],
         ['limits', 'good', 'the namespace gives pods none'],
         ['nodes', 'good', '3 ready for pods, with 12 cores and 48 GiB for all pods'],
-        ['outbound ports', 'good', 'no limit is known of: the nodes are not of AKS'],
+        ['outbound ports', 'good', 'no limit is known: these are not nodes of AKS'],
         ['network policy', 'note', findings[8]!.text],
         [
           'images',

@@ -48,7 +48,7 @@ describe('BacklogWatch', () => {
     assert.ok(Math.abs(watch.growth()! - 0.1) < 1e-9);
   });
 
-  it('never says less than its limit, nor anything that is no number', () => {
+  it('never says less than its limit, nor anything that is not a number', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(3_000_000), { maxLength: 40 }), (p50s) => {
         const growth = growthOf(p50s);

@@ -309,7 +309,7 @@ describe('generatorProblems', () => {
     assert.deepEqual(first({}, { cpuShare: 0.03, slipP99Us: 310_000 }), {
       code: 'starved',
       message:
-        'something else took the processor, or the machine slept: the busiest worker used only 3 % of a core, and its messages left late; close what else runs on this machine, or run the load from another one',
+        'something else took the processor, or the machine slept: the busiest worker used only 3 % of a core, and its messages left late; close other programs on this machine, or run the load from another one',
     });
     assert.deepEqual(problems({}, { cpuShare: 0.03, slipP99Us: 310_000 }), ['starved', 'slip']);
     assert.deepEqual(problems({}, { cpuShare: 0.97, slipP99Us: 310_000 }), ['cpu', 'slip']);

@@ -66,7 +66,7 @@ describe('StepClocks', () => {
     clocks.came(2, [1, 300]);
     assert.equal(
       clocks.problem,
-      'messages of agent 2 came to agent 3 5.4 ms before they were sent although clocks may differ by 800 µs only',
+      'messages of agent 2 came to agent 3 5.4 ms before they were sent although their clocks differ by at most 800 µs',
     );
   });
 

@@ -462,7 +462,7 @@ describe('the recording proxy', () => {
     await new Promise((resolve) => server.close(resolve));
     const answer = await fetch(proxy.url);
     assert.equal(answer.status, 502);
-    assert.match(await answer.text(), /^Nobody can be reached at http:.*ECONNREFUSED/);
+    assert.match(await answer.text(), /^Cannot connect to http:.*ECONNREFUSED/);
     assert.equal(problems.length, 1);
     await assert.rejects(record(target), { code: 'target-unreachable' });
   });

@@ -172,10 +172,10 @@ describe('files of other programs', () => {
         /has 1 request, but no frames of web sockets\. Save/,
       ],
       [harOf([entry('wss://a/', other)]), /has 1 web socket, but none of SignalR or Web PubSub/],
-      ['{"a": 1}', /is no HAR file: it has no list of requests\.$/],
-      ['hello', /is no HAR file: it is no JSON text\.$/],
-      ['', /is no HAR file: it has no list of requests\.$/],
-      [Buffer.from([0x7b, 0x22, 0xff, 0xfe]), /is no HAR file: it /],
+      ['{"a": 1}', /is not a HAR file: it has no list of requests\.$/],
+      ['hello', /is not a HAR file: it is not JSON text\.$/],
+      ['', /is not a HAR file: it has no list of requests\.$/],
+      [Buffer.from([0x7b, 0x22, 0xff, 0xfe]), /is not a HAR file: it /],
     ] as const;
     for (const [text, message] of cases)
       await assert.rejects(readHarFile(await fileWith(text)), { code: 'import-file', message });

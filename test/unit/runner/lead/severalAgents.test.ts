@@ -395,7 +395,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       assert.match(
         found.verdict.reasons[0]!.message,
         // The clock of the second is ahead of the third's, by more than of the first's.
-        /is open: messages of agent 2 came to agent 3 3\.9 ms before they were sent although clocks may differ by 300 µs only, and only 400 of them stayed inside one agent$/,
+        /is open: messages of agent 2 came to agent 3 3\.9 ms before they were sent although their clocks differ by at most 300 µs, and only 400 of them stayed inside one agent$/,
       );
     });
 

@@ -58,7 +58,7 @@ describe('an unknown key', () => {
     assert.match(problemOf('slo:\n  zzzzzzzzz: 5\n', 'unknown-key').message, /Known are p50, p90/);
   });
 
-  it('is reported even when it is no text', () => {
+  it('is reported even when it is not a text', () => {
     assert.deepEqual(errorsOf(withConfig('5: 5', '? [a, b]', ': 5', '~: 3')), [
       'unknown-key',
       'unknown-key',

@@ -93,6 +93,6 @@ describe('an override', () => {
 
   it('cannot be set inside something that is no map', () => {
     const { problems } = parseScenario('config: 5\n', set('config.step', '5'));
-    assert.ok(problems.some(({ message }) => message.includes('is no map in the file')));
+    assert.ok(problems.some(({ message }) => message.includes('is not a map in the file')));
   });
 });

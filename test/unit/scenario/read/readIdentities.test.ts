@@ -73,7 +73,7 @@ describe('identities of a scenario', () => {
       [
         "identities: { rule: 'u{senderIndex}', key: '${secret:k}' }",
         '{senderIndex}',
-        /is no placeholder of rule/,
+        /is not a placeholder of rule/,
       ],
       ["identities: { rule: u, key: '${secret:k}' }", 'u', /the same name/],
       [
@@ -89,7 +89,7 @@ describe('identities of a scenario', () => {
       ['identities: { url: /token }', '/token', /whole URL/],
       ['data: { take: shared }', '{ take: shared }', /needs the key file/],
       ["query: { a: '{identity.x}' }", '', /needs config\.identities/],
-      ["headers: { a: '{identiy.x}' }", '{identiy.x}', /is no placeholder of headers/],
+      ["headers: { a: '{identiy.x}' }", '{identiy.x}', /is not a placeholder of headers/],
       ["headers: { a: '{group}' }", '', /\{group\} in headers needs a use case/],
       [
         "data: { file: a.csv, take: shared }\nheaders: { a: '{data.x}' }",

@@ -135,7 +135,7 @@ describe('the target', () => {
     assert.deepEqual(errorsOf(config('target: https://x.service.signalr.net/client/')), []);
   });
 
-  it('that is no text or names nothing is an error', () => {
+  it('that is not a text or names nothing is an error', () => {
     assert.deepEqual(errorsOf(config('target: 5')), ['wrong-type']);
     assert.deepEqual(errorsOf(config('target: {}')), ['wrong-type']);
     assert.deepEqual(errorsOf(config('target: [5, local]')), ['wrong-type']);
@@ -184,7 +184,7 @@ describe('two targets', () => {
 
 describe('a connection string', () => {
   for (const [line, problem] of [
-    ['nonsense', /no connection string/],
+    ['nonsense', /not a connection string/],
     ['AccessKey=${secret:a}x', undefined],
     ['AccessKey=xxx', /no Endpoint/],
     ['Endpoint=https://a.b', /no AccessKey/],
@@ -262,7 +262,7 @@ describe('the use case and the service', () => {
     assert.deepEqual(brief(config(own, 'caFile: a.pem')), ['error connection-string "a.pem"']);
     const foreign = problemOf(config(signIn('https://a.contoso.test')), 'connection-string');
     assert.equal(foreign.severity, 'warning');
-    assert.match(foreign.message, /^a\.contoso\.test is no host .* SIGNALR_BENCH_SIGN_IN_HOSTS/);
+    assert.match(foreign.message, /^a\.contoso\.test is not a host .* SIGNALR_BENCH_SIGN_IN_HOSTS/);
   });
 
   it('want the certificate to a key', () => {
@@ -307,7 +307,10 @@ describe('headers and query', () => {
       ['at {place}', 'at {{place}'],
     ] as const) {
       const problem = problemOf(file(text), 'placeholder');
-      assert.match(problem.message, /is no placeholder of headers, .* they have \{senderIndex\}/);
+      assert.match(
+        problem.message,
+        /is not a placeholder of headers, .* they have \{senderIndex\}/,
+      );
       assert.equal(fixed(file(text), problem), file(meant));
     }
     assert.deepEqual(errorsOf(config('target: local', "query: { a: '{group}' }")), ['placeholder']);

@@ -261,7 +261,10 @@ describe('app server', () => {
     await assert.rejects(startAppServer(options), /the service said "No serverless, please\."/);
     const ping = { type: 3, messages: [] } as const;
     service.handshakes.push(ping, ping);
-    await assert.rejects(startAppServer(options), /first message of the service is no handshake/);
+    await assert.rejects(
+      startAppServer(options),
+      /first message of the service is not a handshake/,
+    );
     await service.dispose();
     await assert.rejects(startAppServer(options), { code: 'service-unreachable' });
   });

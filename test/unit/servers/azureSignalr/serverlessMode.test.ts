@@ -207,7 +207,7 @@ describe('the Azure SignalR emulator in serverless mode', () => {
       assert.equal(await connection.invoke('Fine', 1), 'good');
       assert.equal(await connection.invoke('Empty'), undefined);
       await assert.rejects(connection.invoke('Bad'), /Invocation failed, status code 503/);
-      await assert.rejects(connection.invoke('Odd'), /no completion/);
+      await assert.rejects(connection.invoke('Odd'), /not a completion/);
       const id = connection.connectionId!;
       await connection.stop();
       while (seen.length < 6) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -234,7 +234,7 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     });
   }
 
-  it('answers an invocation itself whose name is no segment of a path, or whose answer is no text', async () => {
+  it('answers an invocation itself whose name is not a segment of a path, or whose answer is not a text', async () => {
     const seen: Seen[] = [];
     const bad = Buffer.from('{"type":3,"invocationId":"0","result":"\xff"}\x1e', 'latin1');
     const url = await webhook(seen, () => [200, bad]);
@@ -244,10 +244,10 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     const { connection } = await connected();
     await assert.rejects(
       connection.invoke('..'),
-      /Invocation failed. The upstream has no URL for the event '..': it is no segment of a path./,
+      /Invocation failed. The upstream has no URL for the event '..': it is not a segment of a path./,
     );
     assert.equal(seen.length, 0);
-    await assert.rejects(connection.invoke('Bytes'), /no completion/);
+    await assert.rejects(connection.invoke('Bytes'), /not a completion/);
     assert.equal(seen[0]?.url, '/chat/messages/Bytes');
   });
 

@@ -61,7 +61,7 @@ describe('bench hub', () => {
       assert.equal(client.id, answer.connectionId);
     });
 
-    it('settles on version 1 with newer clients and refuses what is no number', async () => {
+    it('settles on version 1 with newer clients and refuses what is not a number', async () => {
       assert.equal((await negotiate(hub.url, '?negotiateVersion=7')).negotiateVersion, 1);
       assert.match((await negotiate(hub.url, '?negotiateVersion=x')).error ?? '', /non-integer/);
     });

@@ -33,10 +33,10 @@ describe('a hub that wants tokens', () => {
     const none = Buffer.from('{"alg":"none"}').toString('base64url');
     const cases: readonly (readonly [token: string, why: RegExp])[] = [
       ['', /wants an access token/],
-      ['opaque', /no JSON web token/],
-      [`${good}.x`, /no JSON web token/],
-      [`${none}.${other}.`, /no JSON web token/],
-      [await tokenOf({ alg: 'HS512' }), /no JSON web token/],
+      ['opaque', /not a JSON web token/],
+      [`${good}.x`, /not a JSON web token/],
+      [`${none}.${other}.`, /not a JSON web token/],
+      [await tokenOf({ alg: 'HS512' }), /not a JSON web token/],
       [`${head}.${other}.${signature}`, /does not fit/],
       [await tokenOf({ by: 'another key' }), /does not fit/],
       [await tokenOf({ expS: nowMs / 1000 }), /has expired/],

@@ -9,7 +9,7 @@ describe('URL of an upstream handler', () => {
 
   it('keeps its segments by names that percent-encoding does not make harmless', () => {
     const refusal = (name: string): string =>
-      `The upstream has no URL for the event ${name}: it is no segment of a path.`;
+      `The upstream has no URL for the event ${name}: it is not a segment of a path.`;
     const template = 'http://127.0.0.1:1/api/{hub}/{event}';
     assert.equal(filled(template, '..'), refusal("'..'"));
     assert.equal(filled(template, '.'), refusal("'.'"));

@@ -202,10 +202,10 @@ describe('upstream events of the emulator of Web PubSub', () => {
       [(response) => response.destroy(), /could not be reached \(ECONNRESET\)/],
       [() => undefined, /did not answer within 2 s/],
       [(response) => response.end('x'.repeat(1024 * 1024 + 1)), /more than 1048576 bytes/],
-      [typed('application/json', '{"a":"\\x"}'), /a body that is no JSON, or nested too deeply/],
-      [typed('application/json', '['.repeat(64) + ']'.repeat(64)), /no JSON, or nested too deeply/],
-      [typed('application/json', Buffer.from([0x22, 0xff, 0x22])), /a body that is no UTF-8 text/],
-      [typed('text/plain', Buffer.from([0xff])), /a body that is no UTF-8 text/],
+      [typed('application/json', '{"a":"\\x"}'), /a body that is not JSON, or nested too deeply/],
+      [typed('application/json', '['.repeat(64) + ']'.repeat(64)), /not JSON, or nested too deeply/],
+      [typed('application/json', Buffer.from([0x22, 0xff, 0x22])), /a body that is not UTF-8 text/],
+      [typed('text/plain', Buffer.from([0xff])), /a body that is not UTF-8 text/],
     ];
     await start('/e', { upstreamTimeoutMs: 2000 });
     for (const [reply, reason] of failures) {
@@ -218,7 +218,7 @@ describe('upstream events of the emulator of Web PubSub', () => {
     }
   });
 
-  it('drop the client whose event has a name that is no segment of a path', async () => {
+  it('drop the client whose event has a name that is not a segment of a path', async () => {
     await start('/api/{hub}/{event}');
     for (const [event, shown] of [
       ['..', "'..'"],
@@ -227,7 +227,7 @@ describe('upstream events of the emulator of Web PubSub', () => {
     ] as const) {
       const peer = await Peer.connect(emulator);
       const ack = await peer.ask({ type: 'event', event, ackId: 1, data: 1 });
-      const message = `The upstream has no URL for the event ${shown}: it is no segment of a path.`;
+      const message = `The upstream has no URL for the event ${shown}: it is not a segment of a path.`;
       assert.deepEqual(ack['error'], { name: 'InternalServerError', message });
       assert.equal(await peer.closed, 1000);
     }
@@ -252,7 +252,7 @@ describe('upstream events of the emulator of Web PubSub', () => {
       [{}, /url/],
       [{ url: origin, systemEvents: ['connect', 'reconnect'] }, /systemEvents/],
       [{ url: origin, systemEvents: 'connect' }, /systemEvents/],
-      [{ url: 'nonsense' }, /no URL/],
+      [{ url: 'nonsense' }, /not a URL/],
       [{ url: 'https://localhost/e' }, /http:/],
       [{ url: 'http://example.com/e' }, /loopback/],
       [{ url: 'http://{event}.localhost/e' }, /host/],

@@ -203,7 +203,7 @@ describe('all formats of one result', () => {
     assert.equal(log.nextIntervalHistogram(), null);
   });
 
-  it('have no value that is no number', () => {
+  it('have no value that is not a number', () => {
     for (const [format, text] of Object.entries(written))
       assert.doesNotMatch(text, /\bNaN\b|\bundefined\b/, format);
   });

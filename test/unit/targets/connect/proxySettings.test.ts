@@ -29,7 +29,7 @@ describe('proxySettings', () => {
         () => read({ HTTPS_PROXY: bad }),
         (error: unknown) => {
           assert.ok(error instanceof ExpectedError, bad);
-          assert.match(error.message, /^The environment variable HTTPS_PROXY is no URL/);
+          assert.match(error.message, /^The environment variable HTTPS_PROXY is not a URL/);
           assert.doesNotMatch(error.message, /S3cret/);
           return true;
         },

@@ -212,19 +212,19 @@ describe('negotiate', () => {
     ],
     ['no id', json({ ...admitted, connectionToken: '' }), 'negotiate', /no connection id/],
     [
-      'something that is no JSON',
+      'something that is not JSON',
       (_request, response) => response.end('<html>'),
       'negotiate',
-      /no JSON object; is this the URL/,
+      /not a JSON object; is this the URL/,
     ],
-    ['JSON that is no object', json(null), 'negotiate', /no JSON object/],
+    ['JSON that is no object', json(null), 'negotiate', /not a JSON object/],
     [
       'a redirect to a file',
       json({ url: 'file:///etc/passwd' }),
       'negotiate',
       /redirects to file: which/,
     ],
-    ['a redirect to no URL', json({ url: 'http://' }), 'negotiate', /no URL/],
+    ['a redirect to no URL', json({ url: 'http://' }), 'negotiate', /not a URL/],
     ['401', (_request, response) => response.writeHead(401).end(), 'unauthorized', /answered 401$/],
     ['404', (_request, response) => response.writeHead(404).end(), 'notFound', /answered 404$/],
     [
@@ -241,7 +241,7 @@ describe('negotiate', () => {
       /answered 500$/,
     ],
     ['a connection that ends', (request) => request.socket.destroy(), 'reset', /negotiate: /],
-    ['garbage', (request) => request.socket.end('garbage\r\n\r\n'), 'negotiate', /no valid HTTP/],
+    ['garbage', (request) => request.socket.end('garbage\r\n\r\n'), 'negotiate', /not valid HTTP/],
   ];
   for (const [name, answer, errorClass, message] of answers) {
     it(`calls ${name} ${errorClass}`, async () => {
@@ -307,12 +307,12 @@ describe('negotiate', () => {
     const ok = 'HTTP/1.1 200 OK\r\n';
     const tooLong = 'negotiate: the headers of the answer are longer than the 16 KB that are read';
     const invalid = (what: string): string =>
-      `negotiate: the answer is no valid HTTP (Parse Error: ${what})`;
+      `negotiate: the answer is not valid HTTP (Parse Error: ${what})`;
     const cases: [name: string, answer: string, message: string | RegExp][] = [
       ['20 KB of headers', `${ok}${fill(20 * 1024)}\r\n`, tooLong],
       ['20 headers of 1 KB', `${ok}${fill(1024).repeat(20)}\r\n`, tooLong],
       ['headers without an end', `${ok}${fill(1024).repeat(100)}`, tooLong],
-      ['another protocol', 'SSH-2.0-OpenSSH\r\n', /^negotiate: the answer is no valid HTTP \(/],
+      ['another protocol', 'SSH-2.0-OpenSSH\r\n', /^negotiate: the answer is not valid HTTP \(/],
       [
         'a bad length',
         `${ok}Content-Length: zz\r\n\r\n`,

@@ -110,7 +110,7 @@ describe('answers over HTTP', () => {
 
   for (const [what, text] of [
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
-    ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
+    ['a length that is not a number', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
     ['a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n'],
     [
       'a chunk that is too long',

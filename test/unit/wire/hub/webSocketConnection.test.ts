@@ -115,7 +115,7 @@ describe('WebSocketConnection', () => {
       'a wrong Sec-WebSocket-Accept',
       { head: () => upgraded('AAAA') },
       'upgrade',
-      /no WebSocket server/,
+      /not a WebSocket server/,
     ],
     ['another status', { head: () => 'HTTP/1.1 404 Not Found' }, 'notFound', /404 Not Found/],
     ['garbage instead of HTTP', { head: () => '\u0001\u0002' }, 'protocol', /does not speak HTTP/],

@@ -138,7 +138,7 @@ describe('the handshake', () => {
     assert.equal(readHandshakeAnswer('{"error":"no such protocol"}'), 'no such protocol');
   });
 
-  it('is refused by an error that is no text, too', () => {
+  it('is refused by an error that is not a text, too', () => {
     assert.equal(readHandshakeAnswer('{"error":{"code":1}}'), '{"code":1}');
     assert.equal(readHandshakeAnswer('{"error":404}'), '404');
     assert.equal(readHandshakeAnswer('{"error":false}'), 'false');

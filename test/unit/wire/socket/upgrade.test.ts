@@ -102,9 +102,9 @@ describe('an upgrade answer', () => {
       'a wrong Sec-WebSocket-Accept',
       [...good.slice(0, 2), 'Sec-WebSocket-Accept: no'],
       'upgrade',
-      /no WebSocket server/,
+      /not a WebSocket server/,
     ],
-    ['no Upgrade header', [good[0]!, good[2]!], 'upgrade', /no WebSocket server/],
+    ['no Upgrade header', [good[0]!, good[2]!], 'upgrade', /not a WebSocket server/],
     [
       'an extension',
       [...good, 'Sec-WebSocket-Extensions: permessage-deflate'],

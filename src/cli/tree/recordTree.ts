@@ -1,9 +1,9 @@
 /** What `record` offers. */
 import { InvalidArgumentError, Option } from 'commander';
-import { parseDurationMs } from '../base/units';
+import { parseDurationMs } from '../../base/units';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
-import type { RecordFlags } from './commands/recordCommand';
-import type { OnDemand } from './loadOnDemand';
+import type { RecordFlags } from '../commands/recordCommand';
+import type { OnDemand } from '../loadOnDemand';
 
 export const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
   withExample(

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ExpectedError } from '../base/expectedError';
+import { ExpectedError } from '../../base/expectedError';
 
 /** What `--on` says, and `here` without it. */
 export type Place = 'here' | 'hosts' | 'kubernetes';

@@ -1,6 +1,6 @@
 /** What `serve` offers: the hub and the emulators for people, and the servers that runs start. */
 import { type Command, Option } from 'commander';
-import type * as Commands from './commands/serveCommand';
+import type * as Commands from '../commands/serveCommand';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
 
 type ServeCommands = Pick<

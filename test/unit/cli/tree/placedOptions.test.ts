@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { commandLine, type CommandLine } from './commandLine';
+import { commandLine, type CommandLine } from '../commandLine';
 
 describe('flags of another place than --on says', () => {
   let at: CommandLine;

@@ -1,11 +1,11 @@
 /** Runs on several machines: what `run` offers for them, and the commands of the other sides. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDurationMs } from '../base/units';
-import type { agentCommand } from './commands/agentCommand';
-import type { attachCommand, AttachFlags } from './commands/attachCommand';
-import type { ViewParts } from '../session/viewedRun';
-import type { ProcessIo } from './io';
-import type { onCluster } from './loadOnCluster';
+import { parseDurationMs } from '../../base/units';
+import type { agentCommand } from '../commands/agentCommand';
+import type { attachCommand, AttachFlags } from '../commands/attachCommand';
+import type { ViewParts } from '../../session/viewedRun';
+import type { ProcessIo } from '../io';
+import type { onCluster } from '../loadOnCluster';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
 import { PlacedOption, refuseMisplaced } from './placedOptions';
 
@@ -73,7 +73,7 @@ export const addClusterOptions = (doctor: Command): Command =>
           new PlacedOption(
             cluster,
             '--agents <n>',
-            'how many agents it shall have room for (default: 1)',
+            'how many agents it must have room for (default: 1)',
             agentCount,
           ),
           new PlacedOption(

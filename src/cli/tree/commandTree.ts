@@ -1,11 +1,11 @@
 /** Command lines: a tree of commands, carried out with the exit codes and messages that all of them have. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { ExpectedError } from '../base/expectedError';
-import { redactText } from '../results/redact';
-import { toolVersion } from '../results/result';
-import { exitCode, exitCodeOfError, SignalError } from './exitCode';
-import type { ProcessIo } from './io';
-import { printable } from './views/line';
+import { ExpectedError } from '../../base/expectedError';
+import { redactText } from '../../results/redact';
+import { toolVersion } from '../../results/result';
+import { exitCode, exitCodeOfError, SignalError } from '../exitCode';
+import type { ProcessIo } from '../io';
+import { printable } from '../views/line';
 
 /** Loads a command when it is called and keeps its exit code. Each takes words, flags, and what it works with. */
 export type CarryOut<Commands> = (

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Locator } from 'playwright-core';
 import { sampleResult } from '../unit/results/sampleResult';
 import { livePercentiles, widgetsOf, type Widgets } from './widgets';
-import { startLimitMs, startWorkbench, type Workbench } from './workbench';
+import { startLimitMs, type Workbench } from './workbench';
 
 interface StoredResult {
   readonly ending: string;
@@ -59,10 +59,19 @@ function addFiles(workspace: string): void {
   write(`.signalr-bench/${id}/scenario.yaml`, scenario('target: local'));
 }
 
-describe('the commands as a user meets them', function () {
+/**
+ * Tests of the commands in a workbench that is there already, in a folder that is trusted.
+ *
+ * @param bench gives it once tests run
+ * @param failed is called when a test has failed
+ */
+export function describeCommands(bench: () => Workbench, failed: () => void): void {
+  describe('the commands as a user meets them', () => commandTests(bench, failed));
+}
+
+function commandTests(bench: () => Workbench, failed: () => void): void {
   let workbench: Workbench;
   let widgets: Widgets;
-  let failed = false;
 
   const page = (): Workbench['page'] => workbench.page;
   const resultsFolder = (): string => path.join(workbench.workspace, '.signalr-bench');
@@ -127,7 +136,7 @@ describe('the commands as a user meets them', function () {
   }
 
   before(async () => {
-    workbench = await startWorkbench();
+    workbench = bench();
     widgets = widgetsOf(workbench);
     addFiles(workbench.workspace);
     await workbench.open('long.signalr.yaml');
@@ -137,7 +146,7 @@ describe('the commands as a user meets them', function () {
 
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
-    failed = true;
+    failed();
     await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
     // Whatever it left open, or running, is not to fail the ones after it.
     for (let count = 0; count < 3; count++) await page().keyboard.press('Escape');
@@ -145,8 +154,6 @@ describe('the commands as a user meets them', function () {
     if (await running.isVisible()) await workbench.command('Stop Run');
     await workbench.command('Notifications: Clear All Notifications');
   });
-
-  after(() => (workbench as Workbench | undefined)?.close(failed));
 
   it('explain the estimate where it is clicked', async () => {
     await page().locator('.codelens-decoration a', { hasText: 'Unit 1' }).click();
@@ -400,4 +407,4 @@ describe('the commands as a user meets them', function () {
       .waitFor();
     await workbench.screenshot('command-interrupted-open');
   });
-});
+}

@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
-import { listedKeys } from './keysCommand';
+import { listedKeys } from '../commands/keysCommand';
 
 interface Completion {
   readonly value: string;
