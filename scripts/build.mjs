@@ -39,15 +39,13 @@ function inputStamp() {
 
 const kilobytes = (bytes) => `${Math.ceil(bytes / 1024)} KB`;
 
-/** A bundle beside the budget of what is loaded first, each lazy part beside that of later parts. */
-function printSizes(stats) {
+/** Each file beside its budget. */
+function printSizes(stats, budgets) {
   for (const { compilation } of stats.stats) {
-    const { name, performance } = compilation.options;
     for (const asset of compilation.getAssets().filter((each) => /^[^/]+\.js$/.test(each.name))) {
-      const first = asset.name === `${name}.js`;
-      const budget = first ? performance.maxEntrypointSize : performance.maxAssetSize;
       const size = kilobytes(asset.source.size()).padStart(7);
-      console.log(`  dist/${asset.name.padEnd(14)} ${size} of ${kilobytes(budget)}`);
+      const budget = budgets[path.basename(asset.name, '.js')];
+      console.log(`  dist/${asset.name.padEnd(14)} ${size} of ${budget} KB`);
     }
   }
 }
@@ -75,7 +73,7 @@ if (stamp === lastStamp && existsSync(chartStyles)) {
   const configurations = require(path.join(root, 'webpack.config.js'));
   console.log('Building …');
   const stats = await runWebpack(configurations);
-  printSizes(stats);
+  printSizes(stats, configurations.budgets);
   if (stats.hasErrors() || stats.hasWarnings()) {
     console.error(
       stats.toString({ preset: 'errors-warnings', colors: process.stderr.isTTY === true }),

@@ -63,6 +63,26 @@ export const onDemand = [
   },
 ];
 
+/**
+ * Runs suites, each when those that it waits for are over.
+ *
+ * @param {(suite: object, place: number) => Promise<void>} run runs one
+ * @param {Promise<void>} [beside] what goes on beside them; those that run alone wait for it, too
+ */
+export async function runInOrder(chosen, run, beside) {
+  /** By the names of suites that were begun: settles when each is over. */
+  const over = new Map();
+  for (const [place, suite] of chosen.entries()) {
+    const { name, after = [], alone = false } = suite;
+    const before = alone ? [...over.values(), beside] : after.map((other) => over.get(other));
+    over.set(
+      name,
+      Promise.all(before).then(() => run(suite, place)),
+    );
+  }
+  await Promise.all([...over.values(), beside]);
+}
+
 export const noCounts = { passed: 0, failed: 0, skipped: 0, triedAgain: 0 };
 
 /** Something that went wrong outside the tests of a suite; that counts as a failed test. */

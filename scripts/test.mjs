@@ -2,7 +2,7 @@
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
 import { inBackground, needsNoPackages, prepare } from './preparations.mjs';
-import { noCounts, onDemand, runSuite, suites } from './suite.mjs';
+import { noCounts, onDemand, runInOrder, runSuite, suites } from './suite.mjs';
 
 const names = process.argv.slice(2);
 const all = [...suites, ...onDemand];
@@ -45,20 +45,11 @@ async function run() {
     failed('compiling');
     return;
   }
-  const checked = names.length === 0 ? check() : undefined;
-  /** Names of suites that began, and when each is over. */
-  const over = new Map();
   const reports = [];
-  for (const [place, suite] of chosen.entries()) {
-    const { after = [], alone = false } = suite;
-    const before = alone ? [...over.values(), checked] : after.map((name) => over.get(name));
-    const begin = async () => {
-      await Promise.all(before);
-      reports[place] = await runSuite(suite, place > 0);
-    };
-    over.set(suite.name, begin());
-  }
-  await Promise.all([...over.values(), checked]);
+  const runOne = async (suite, place) => {
+    reports[place] = await runSuite(suite, place > 0);
+  };
+  await runInOrder(chosen, runOne, names.length === 0 ? check() : undefined);
   for (const [place, suite] of chosen.entries()) add(suite, reports[place]);
 }
 

@@ -28,6 +28,11 @@ interface Suite {
 interface SuiteModule {
   readonly suites: readonly Suite[];
   readonly onDemand: readonly Suite[];
+  readonly runInOrder: (
+    chosen: readonly Suite[],
+    run: (suite: Suite) => Promise<void>,
+    beside?: Promise<void>,
+  ) => Promise<void>;
   readonly judged: (suite: Suite, report: Report) => Report;
 }
 
@@ -96,6 +101,44 @@ describe('suites', () => {
       const earlier = suites.slice(0, place).map((each) => each.name);
       for (const other of after) assert.ok(earlier.includes(other), `${name} after ${other}`);
     }
+  });
+
+  it('begin at once, when those before them are over, or last of all', async () => {
+    const { suites, runInOrder } = await suiteModule();
+    const ends = new Map<string, () => void>();
+    const begun: string[] = [];
+    const run = ({ name }: Suite): Promise<void> => {
+      begun.push(name);
+      return new Promise((resolve) => ends.set(name, resolve));
+    };
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    let checked = (): void => undefined;
+    const beside = new Promise<void>((resolve) => (checked = resolve));
+    const whole = runInOrder(suites, run, beside);
+    const waiting = suites.filter(({ after, alone }) => (after ?? alone) !== undefined);
+    await settled();
+    assert.deepEqual(
+      begun,
+      suites.filter((each) => !waiting.includes(each)).map(({ name }) => name),
+    );
+    for (const name of ['vscode', 'machines']) ends.get(name)!();
+    await settled();
+    assert.equal(begun.at(-1), 'ui');
+    for (const { name } of suites) if (name !== 'latency') ends.get(name)!();
+    await settled();
+    assert.ok(!begun.includes('latency'));
+    checked();
+    await settled();
+    assert.equal(begun.at(-1), 'latency');
+    ends.get('latency')!();
+    await whole;
+
+    const alone = suites.filter(({ name }) => name === 'ui');
+    const only = runInOrder(alone, run);
+    await settled();
+    assert.equal(begun.length, suites.length + 1);
+    ends.get('ui')!();
+    await only;
   });
 
   it('count what was tried again, which fails a suite that has no second tries', async () => {
