@@ -1,6 +1,4 @@
-import { agentTexts } from './agentTexts';
 import { emulatedTexts, howTexts } from './howTexts';
-import { observedTexts } from './observedTexts';
 
 /**
  * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
@@ -51,8 +49,51 @@ export const panelStrings = {
 
   ...howTexts,
   ...emulatedTexts,
-  ...agentTexts,
-  ...observedTexts,
+
+  agentsTable: 'Agents',
+  agentColumn: 'Agent',
+  agentNode: 'Node',
+  agentShare: 'Share',
+  agentReceived: 'Received',
+  agentCpu: 'CPU',
+  agentSlip: 'Slip p99',
+  agentLoop: 'Loop delay p99',
+  agentClock: 'Clock ±',
+  agentState: 'State',
+  runningAgent: 'running',
+  silentAgent: 'silent after {0} s',
+  leavingAgent: 'leaving',
+  doneAgent: 'done',
+  leftAgent: 'left after {0} s',
+  lostAgent: 'lost after {0} s',
+  agentSlowest: 'Slowest: agent {0} ({1}), p99 {2}; the others at most {3}.',
+  agentBusiest: 'Busiest: agent {0} ({1}), CPU {2}, slip p99 {3}.',
+  agentsOfStep: 'The figures are those of step {0}.',
+  agentsLost: 'Lost: {0}.',
+  agentsLeft: 'Left: {0}.',
+  agentsSilent: 'Silent: {0}.',
+  agentNamed: 'agent {0} ({1})',
+  agentsHidden: '{0} more agents are not shown.',
+
+  observedTable: 'The server beside the load',
+  observedStep: 'Step',
+  observedSeries: 'Series',
+  observedMean: 'mean',
+  observedMax: 'max',
+  observedLast: 'at the end',
+  observedSharesChart: 'Server: shares, %',
+  observedCountsChart: 'Server: queue, threads, connections',
+  observedBytesChart: 'Server: memory, MB',
+  'observed.cpu': 'CPU',
+  'observed.cpuCores': 'CPU, cores',
+  'observed.gcPause': 'GC pause',
+  'observed.gcCollections': 'GC collections',
+  'observed.memory': 'memory',
+  'observed.heap': 'GC heap',
+  'observed.queue': 'thread-pool queue',
+  'observed.threads': 'pool threads',
+  'observed.connections': 'connections',
+  'observed.serverLoad': 'server load',
 
   searchStep: 'Step {0}, {1}',
   searchSenders: 'senders',
