@@ -46,6 +46,8 @@ const quietSettings = {
   'workbench.reduceMotion': 'on',
   'workbench.layoutControl.enabled': false,
   'window.commandCenter': false,
+  // It looks at all sockets of all processes again and again.
+  'remote.autoForwardPorts': false,
   'breadcrumbs.enabled': false,
   'editor.cursorBlinking': 'solid',
   'editor.minimap.enabled': false,
