@@ -91,7 +91,7 @@ const damaged = (name: string, why: string): ExpectedError =>
 export async function readBounded(file: string, most = mostBytes): Promise<string> {
   // A link to a device has no size and no end, and opening a pipe waits for ever.
   const found = await stat(file);
-  if (!found.isFile() && !found.isDirectory()) throw new Error('it is no file');
+  if (!found.isFile() && !found.isDirectory()) throw new Error('it is not a file');
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();

@@ -41,7 +41,7 @@ export function scenarioFor(
   });
   const error = problems.find(({ severity }) => severity === 'error');
   if (error || !scenario)
-    throw new ExpectedError('bad-target', error?.message ?? `${text} is no target.`);
+    throw new ExpectedError('bad-target', error?.message ?? `${text} is not a target.`);
   return scenario;
 }
 

@@ -307,7 +307,7 @@ export function askHubUrl(title: string, place?: Place): Promise<string | typeof
 function urlProblem(text: string): string | undefined {
   if (!/^(https?|wss?):\/\/[^\s/]/i.test(text))
     return t('Write the whole URL, such as http://localhost:5050/signalrbench');
-  return hubUrlProblem(text) === undefined ? undefined : t('This is no hub URL.');
+  return hubUrlProblem(text) === undefined ? undefined : t('This is not a hub URL.');
 }
 
 const hubCodeButton = () => ({

@@ -243,7 +243,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
       return readText(field, node);
     case 'list':
     case 'steps':
-      throw new Error(`${spec.name} is no scalar`);
+      throw new Error(`${spec.name} is not a scalar`);
     default:
       return readNumber(field, spec.type, node.value);
   }
@@ -389,7 +389,7 @@ export function checkReferences(
     // Names only: the braces may hold a pasted secret.
     const meant = /^\$\{\s*([A-Z_][A-Z0-9_]{0,60})\s*\}$/.exec(source)?.[1];
     const message =
-      'This is no reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.';
+      'This is not a reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.';
     const at = partOf(reading, place, value, part);
     reading.error('bad-reference', at, message, meant && `\${env:${meant}}`);
   }

@@ -149,6 +149,6 @@ function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
   if (end < 0) throw invalid('The body is nested too deeply.');
   if (target === undefined || target === '') throw invalid('The body has no target.');
   const bytes = list === undefined || list.equals(Buffer.from('null')) ? noArguments : list;
-  if (bytes[0] !== 0x5b) throw invalid('The arguments are no list.');
+  if (bytes[0] !== 0x5b) throw invalid('The arguments are not a list.');
   return invocationFrames(jsonProtocol, target, bytes);
 }

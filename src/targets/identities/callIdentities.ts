@@ -282,7 +282,7 @@ const tokenNames = ['token', 'accessToken', 'access_token'];
 function rowIn(answer: string, nowMs: number): IdentityRow {
   const text = answer.trim();
   if (!text.startsWith('{')) {
-    if (text === '' || /\s/.test(text)) throw noToken('is no single token');
+    if (text === '' || /\s/.test(text)) throw noToken('is not a single token');
     const expiresMs = jwtExpiryMs(text);
     return { values: { token: text }, ...(expiresMs !== undefined && { expiresMs }) };
   }

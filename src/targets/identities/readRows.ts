@@ -75,7 +75,7 @@ function csvProblem({ code, lines, record }: CsvError & Record<string, unknown>)
     case 'CSV_MAX_RECORD_SIZE':
       return `line ${line} belongs to a row of more than ${mostRowBytes / 1024} KB. Is a quote missing?`;
     default:
-      return `line ${line} is no CSV.`;
+      return `line ${line} is not CSV.`;
   }
 }
 

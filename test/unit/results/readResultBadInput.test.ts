@@ -161,7 +161,7 @@ describe('a hostile result', () => {
     // Elsewhere there may be no /dev/zero, or no links for everybody.
     if (process.platform !== 'linux') this.skip();
     await symlink('/dev/zero', file());
-    await assert.rejects(readResult(directory), { code: 'result-damaged', message: /no file/ });
+    await assert.rejects(readResult(directory), { code: 'result-damaged', message: /not a file/ });
     assert.equal((await resultEntry(directory, new Date()))?.status, 'damaged');
   });
 

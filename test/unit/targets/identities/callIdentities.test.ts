@@ -272,7 +272,7 @@ describe('identities that somebody is asked for', () => {
     ['setInterval(() => 0, 1000)', /did not end within 0\.5 s/, { timeoutMs: 500 }],
     ['console.log("{]")', /begins like JSON and is none/],
     ['console.log(JSON.stringify({tok: 1}))', /has no token, accessToken, access_token/],
-    ['', /is no single token/],
+    ['', /is not a single token/],
   ];
   it('says why a command gave none, without a secret', async () => {
     for (const [script, message, more] of failures) {
