@@ -12,7 +12,13 @@ import { exporters } from '../session/export/exporters';
 import { runCommand, type RunDeps } from './commands/runCommand';
 import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
-import { runTree, wholeNumber, withExample, type AddCommands, type CarryOut } from './tree/commandTree';
+import {
+  runTree,
+  wholeNumber,
+  withExample,
+  type AddCommands,
+  type CarryOut,
+} from './tree/commandTree';
 import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';

@@ -47,7 +47,10 @@ describe('resolving an endpoint', () => {
       assert.equal(code, 'local-address');
       return message;
     };
-    assert.match(await whyNot('http://a.test/h', '1:2:3'), /^"1:2:3" in localAddresses is not an IP/);
+    assert.match(
+      await whyNot('http://a.test/h', '1:2:3'),
+      /^"1:2:3" in localAddresses is not an IP/,
+    );
     assert.match(
       await whyNot('http://[::1]:1/h', '127.0.0.1'),
       /^Connections from 127\.0\.0\.1 .* cannot reach ::1, .* write IPv6 addresses/,

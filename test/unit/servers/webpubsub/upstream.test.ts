@@ -203,7 +203,10 @@ describe('upstream events of the emulator of Web PubSub', () => {
       [() => undefined, /did not answer within 2 s/],
       [(response) => response.end('x'.repeat(1024 * 1024 + 1)), /more than 1048576 bytes/],
       [typed('application/json', '{"a":"\\x"}'), /a body that is not JSON, or nested too deeply/],
-      [typed('application/json', '['.repeat(64) + ']'.repeat(64)), /not JSON, or nested too deeply/],
+      [
+        typed('application/json', '['.repeat(64) + ']'.repeat(64)),
+        /not JSON, or nested too deeply/,
+      ],
       [typed('application/json', Buffer.from([0x22, 0xff, 0x22])), /a body that is not UTF-8 text/],
       [typed('text/plain', Buffer.from([0xff])), /a body that is not UTF-8 text/],
     ];
