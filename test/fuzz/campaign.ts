@@ -35,7 +35,7 @@ export interface Outcome {
 
 /** The slowest inputs take milliseconds; a loop without end, or work that grows with its square, takes this. */
 const maximumInputCpuMs = 20_000;
-/** For inputs of 4 KB; most of it is code. */
+/** For inputs of 8 KB; most of it is code. */
 const maximumHeapMb = 512;
 const lookEveryMs = 500;
 

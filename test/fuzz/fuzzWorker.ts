@@ -39,7 +39,7 @@ const slowBatchInputs = 32;
 /** More are not kept: the later ones differ little. */
 const maximumFound = 4000;
 /**
- * Bytes that one allocation may have for an input of 4 KB. What claims to be long must not get room before it comes;
+ * Bytes that one allocation may have for an input of 8 KB. What claims to be long must not get room before it comes;
  * readers that gather pieces double theirs.
  */
 export const maximumAllocation = 1024 * 1024;

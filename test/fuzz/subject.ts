@@ -16,7 +16,7 @@ export interface Subject {
 }
 
 /** Longest input: of a longer one readers see no more than that lengths have more digits. */
-export const maximumInputBytes = 4096;
+export const maximumInputBytes = 8192;
 
 export const seedsOf = ({ seeds }: Subject): Buffer[] =>
   seeds().map((seed) => Buffer.from(seed as string).subarray(0, maximumInputBytes));
