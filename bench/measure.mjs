@@ -1,6 +1,7 @@
 // One measurement in a fresh process: `node --expose-gc bench/measure.mjs CLIENT TRANSPORT URL CONNECTIONS SECONDS`,
 // CLIENT as in `engine` or, for the other protocol, `engine/messagepack`. Prints one line of JSON.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openInBatches } from './batches.mjs';
 import { latencyHistogram, nowUs } from './stamp.mjs';
 
 const [client, transport, url, connectionsText, secondsText] = process.argv.slice(2);
@@ -9,20 +10,9 @@ const connections = Number(connectionsText);
 const seconds = Number(secondsText);
 const warmupMs = 1000;
 const settleMs = 400;
-/** Connections that are opened at the same time. */
-const inFlight = 50;
 
 /** A message of 2 KB: the blob is what the published tables call the message size. */
 const blob = 'x'.repeat(2048);
-
-async function batch(count, openOne) {
-  const opened = [];
-  while (opened.length < count) {
-    const next = Math.min(inFlight, count - opened.length);
-    opened.push(...(await Promise.all(Array.from({ length: next }, openOne))));
-  }
-  return opened;
-}
 
 /** Resident bytes once the garbage is gone. */
 async function residentBytes() {
@@ -38,6 +28,7 @@ const record = (us) => histogram.recordValue(us);
 
 const { open } = await import(`./clients/${name}.mjs`);
 const emptyBytes = await residentBytes();
+const batch = openInBatches;
 const options = { url, transport, connections, protocol, batch, blob, nowUs, record };
 const running = await open(options);
 const idleBytes = await residentBytes();

@@ -40,11 +40,16 @@ export async function serve(what) {
 }
 
 /** What a measurement in a process of its own prints. */
-export async function output(title, args, program = process.execPath) {
+export async function output(
+  title,
+  args,
+  program = process.execPath,
+  timeout = measurementLimitMs,
+) {
   const child = spawn(program, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: measurementLimitMs,
+    timeout,
   });
   const [text, [code, signal]] = await Promise.all([textOf(child.stdout), once(child, 'close')]);
   if (code !== 0) throw new Error(`${title}: ended with ${code ?? signal}`);

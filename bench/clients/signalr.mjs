@@ -4,11 +4,12 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { stampText } from '../stamp.mjs';
 
 /** See bench/README.md, *A client*. */
-export async function open({ url, transport, connections, protocol, batch, blob, nowUs, record }) {
+export async function open(options) {
+  const { url, transport, connections, protocol, batch, blob, nowUs, record, paced } = options;
   let roundTrips = 0;
 
-  const send = (connection) => {
-    const message = { 'payload.Timestamp': stampText(nowUs()), 'payload.MessageBlob': blob };
+  const send = (connection, dueUs = nowUs()) => {
+    const message = { 'payload.Timestamp': stampText(dueUs), 'payload.MessageBlob': blob };
     // A connection that is closing refuses; the missing round trips show it.
     connection.send('Echo', message).catch(() => {});
   };
@@ -24,8 +25,9 @@ export async function open({ url, transport, connections, protocol, batch, blob,
     const connection = builder.build();
     connection.on('RecordLatency', (message) => {
       roundTrips++;
-      record(nowUs() - Number(message['payload.Timestamp']));
-      send(connection);
+      const stampUs = Number(message['payload.Timestamp']);
+      record(nowUs() - stampUs, stampUs);
+      if (paced !== true) send(connection);
     });
     await connection.start();
     return connection;
@@ -36,6 +38,7 @@ export async function open({ url, transport, connections, protocol, batch, blob,
     start() {
       for (const connection of all) send(connection);
     },
+    send: (at, dueUs) => send(all[at], dueUs),
     roundTrips: () => roundTrips,
   };
 }

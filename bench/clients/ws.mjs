@@ -26,19 +26,19 @@ function openOne({ url, received }) {
 }
 
 /** See bench/README.md, *A client*. */
-export async function open({ url, connections, batch, blob, nowUs, record }) {
+export async function open({ url, connections, batch, blob, nowUs, record, paced = false }) {
   const message = Buffer.from(`${before}${stampText(0)}","payload.MessageBlob":"${blob}"}]}\x1e`);
   let roundTrips = 0;
 
-  const send = (socket) => {
-    message.latin1Write(stampText(nowUs()), before.length);
+  const send = (socket, dueUs = nowUs()) => {
+    message.latin1Write(stampText(dueUs), before.length);
     // ws masks into a copy of its own.
     socket.send(message, { binary: false });
   };
   const received = (socket, stampUs) => {
     roundTrips++;
-    record(nowUs() - stampUs);
-    send(socket);
+    record(nowUs() - stampUs, stampUs);
+    if (!paced) send(socket);
   };
 
   const sockets = await batch(connections, () => openOne({ url, received }));
@@ -46,6 +46,7 @@ export async function open({ url, connections, batch, blob, nowUs, record }) {
     start() {
       for (const socket of sockets) send(socket);
     },
+    send: (at, dueUs) => send(sockets[at], dueUs),
     roundTrips: () => roundTrips,
   };
 }

@@ -1,0 +1,134 @@
+// What whole runs cost, with everything that a bench in a closed loop leaves out: pacing, stamps of due time, steps,
+// snapshots, the lead, storing. The built command line against a lean hub in C, in turns with other clients behind a simple
+// schedule. Method: bench/README.md, *Whole runs*. Judges nothing; Linux, and a C compiler.
+//
+//   node bench/wholeRuns.mjs [--loads 1000x10,1000x20,1000x40,10000x1] [--clients engine,ws,signalr] [--seconds 5]
+//     [--ladder 1000x10-60] [--artillery PATH_OF_ITS_bin/run]
+//
+// A load is connections x messages a second of each; a ladder has a step for each 1,000 of its rates, in thousands a second.
+import { parseArgs } from 'node:util';
+import { buildPeer, startFloorPeer } from './floor.mjs';
+import { artillery } from './artillery.mjs';
+import { output, runScenario } from './processes.mjs';
+
+const { values } = parseArgs({
+  options: {
+    loads: { type: 'string', default: '1000x10,1000x20,1000x40,10000x1' },
+    clients: { type: 'string', default: 'engine,ws,signalr' },
+    ladder: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '5' },
+    artillery: { type: 'string' },
+  },
+});
+const seconds = Number(values.seconds);
+const listOf = (text) => text.split(',').filter((name) => name !== '');
+/** The objective, and how late 1 % of the messages may leave by it: as the self-check of a run has it. */
+const limitUs = 1_000_000;
+const mostSlipUs = limitUs / 10;
+const leastSentShare = 0.99;
+const mostCpuShare = 0.95;
+
+const scenario = ({ connections, each, senders, step, steps }) => `config:
+  connections: ${connections}
+  baseSending: ${senders}
+  step: ${step}
+  sendingSteps: ${steps}
+  arrivingRate: 3000
+  connectInFlight: 200
+  singleStepDuration: ${seconds}s
+  warmup: 1s
+  drain: 5s
+  workers: 1
+  skipNegotiation: true
+scenario: { name: echo, parameters: { messageSize: 2KB, sendingInterval: ${1000 / each}ms } }
+slo: { p99: 1s }
+`;
+
+/** Steps of a run of the command line, by the fields that all clients have. */
+async function engineSteps(load, url) {
+  const { result } = await runScenario(scenario(load), url);
+  return result.steps.map(({ senders, offered, sent, received, generator, latencyUs, ...step }) => ({
+    ...{ senders, seconds: step.seconds, offered, sent, received },
+    cpuUsPerEcho: (generator.cpuUsPerMessage * (sent + received)) / received,
+    cpuShare: generator.cpuShare,
+    slipP99Us: generator.slipP99Us,
+    p99Us: latencyUs.p99 ?? latencyUs.max,
+    isHealthy: generator.valid,
+  }));
+}
+
+async function pacedSteps(client, { connections, each, senders, step, steps }, url) {
+  const counts = Array.from({ length: steps }, (_, at) => senders + at * step).join(',');
+  const words = [client, url, connections, each, seconds, counts].map(String);
+  const text = await output(client, ['bench/paced.mjs', ...words], undefined, 240_000);
+  const lines = text.trim().split('\n');
+  return lines.map((line) => {
+    const one = JSON.parse(line);
+    const isHealthy =
+      one.sent >= leastSentShare * one.offered &&
+      one.slipP99Us <= mostSlipUs &&
+      one.cpuShare <= mostCpuShare;
+    return { ...one, isHealthy };
+  });
+}
+
+function stepsOf(client, load, url) {
+  if (client === 'engine') return engineSteps(load, url);
+  return client === 'artillery'
+    ? artillery(values.artillery, load, seconds, url)
+    : pacedSteps(client, load, url);
+}
+
+const whole = (number) => Math.round(number).toLocaleString('en-US');
+const words = (client, connections, one) =>
+  [
+    client.padEnd(9),
+    `${whole(connections)} connections`.padStart(18),
+    `${whole(one.offered / one.seconds)}/s due, ${whole(one.received / one.seconds)}/s came back`.padStart(38),
+    `${one.cpuUsPerEcho.toFixed(1)} us of CPU each`.padStart(20),
+    `late p99 ${(one.slipP99Us / 1000).toFixed(1)} ms, p99 ${(one.p99Us / 1000).toFixed(1)} ms`.padStart(34),
+    one.isHealthy ? 'healthy' : 'not healthy',
+  ].join('  ');
+
+const problem = buildPeer();
+if (problem !== undefined) {
+  console.log(`Whole runs need the hub in C: ${problem}`);
+  process.exit(0);
+}
+const clients = listOf(values.clients);
+/** A fresh hub for each run: one that is behind with the one before would be measured, too. */
+async function measured(client, load) {
+  const peer = await startFloorPeer(1);
+  try {
+    return await stepsOf(client, load, peer.url);
+  } finally {
+    peer.stop();
+  }
+}
+
+console.log(`Echo of 2 KB, JSON, Node ${process.version}, one worker; the hub in C has a process of its own.`);
+for (const text of listOf(values.loads)) {
+  const [connections, each] = text.split('x').map(Number);
+  for (const client of clients) {
+    const load = { connections, each, senders: connections, step: 0, steps: 1 };
+    const [one] = await measured(client, load);
+    console.log(words(client, connections, one));
+  }
+}
+if (values.ladder !== '') {
+  const [connections, from, to] = values.ladder.split(/[x-]/).map(Number);
+  // Each sends so often that all together make the last step.
+  const each = (to * 1000) / connections;
+  const step = connections / to;
+  for (const client of clients) {
+    const load = { connections, each, senders: from * step, step, steps: to - from + 1 };
+    const found = await measured(client, load);
+    for (const one of found) console.log(words(client, connections, one));
+    const best = found.filter(({ isHealthy }) => isHealthy).at(-1);
+    console.log(
+      best === undefined
+        ? `${client}: no step was healthy.`
+        : `${client}: healthy up to ${whole(best.received / best.seconds)} echoes a second.`,
+    );
+  }
+}
