@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../scripts/nodeProgram.mjs';
 import { interval } from './pairs.mjs';
+import { stolen } from './stolen.mjs';
 import { median, serve } from './processes.mjs';
 
 const cli = path.join(root, 'dist', 'cli.js');
@@ -191,16 +192,6 @@ const startAgents = (count, bus, run) =>
   Array.from({ length: count }, () =>
     start(process.execPath, [cli, 'agent', '--run', run], { SIGNALR_BENCH_BUS: bus.url }),
   );
-
-/** What the machine did beside us since the last call: of all its processor time, that which others took from it. */
-function stolen() {
-  const [, ...fields] = readFileSync('/proc/stat', 'utf8').split('\n')[0].split(/ +/).map(Number);
-  const now = { steal: fields[7], all: fields.slice(0, 8).reduce((sum, each) => sum + each, 0) };
-  const share = (100 * (now.steal - before.steal)) / Math.max(1, now.all - before.all);
-  before = now;
-  return `${share.toFixed(1)} % stolen`;
-}
-let before = { steal: 0, all: 0 };
 
 async function onSo({ many, machines }, scenarioOf, run, bus, hub) {
   if (machines === 'agents') {

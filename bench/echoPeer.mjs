@@ -1,8 +1,11 @@
 // A SignalR hub reduced to what an echo and a broadcast need, so that the load generator and not the server
 // is what the bench measures. Raw sockets; a message's `arguments` are copied as bytes, nothing is parsed.
-// Prints its URL on standard output and ends when its standard input does.
+// Prints its URL on standard output and ends when its standard input does. With files of a key and a certificate as
+// arguments it speaks TLS.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 
 const recordEnd = 0x1e;
 const answerStart = Buffer.from('{"type":1,"target":"RecordLatency","arguments":');
@@ -185,7 +188,12 @@ function handleUpgrade(socket, data) {
   return end + 4;
 }
 
-const server = createServer({ noDelay: true }, (socket) => {
+const [keyFile, certificateFile] = process.argv.slice(2);
+const isSecure = certificateFile !== undefined;
+const options = isSecure
+  ? { noDelay: true, key: readFileSync(keyFile), cert: readFileSync(certificateFile) }
+  : { noDelay: true };
+const server = (isSecure ? createTlsServer : createServer)(options, (socket) => {
   const state = { upgraded: false, shaken: false, packed: false, rest: undefined };
   socket.on('close', () => shaken.delete(socket));
   socket.on('error', () => socket.destroy());
@@ -206,6 +214,6 @@ const server = createServer({ noDelay: true }, (socket) => {
 });
 
 server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () => {
-  console.log(`http://127.0.0.1:${server.address().port}/hub`);
+  console.log(`${isSecure ? 'https' : 'http'}://127.0.0.1:${server.address().port}/hub`);
 });
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -81,7 +81,9 @@ export async function runScenario(scenario, target, watch = () => {}, flags = []
   try {
     const file = path.join(folder, 'scenario.yaml');
     await writeFile(file, scenario);
-    const reference = ['--target', '${env:BENCH_TARGET}'];
+    // Connection strings have keys in them.
+    const isUrl = /^https?:/.test(target);
+    const reference = ['--target', isUrl ? target : '${env:BENCH_TARGET}'];
     const run = spawn(
       process.execPath,
       [cli, 'run', file, ...reference, '--json', '--out', folder, ...flags],

@@ -3,13 +3,14 @@
 // schedule. Method: bench/README.md, *Whole runs*. Judges nothing; Linux, and a C compiler.
 //
 //   node bench/wholeRuns.mjs [--loads 1000x10,1000x20,1000x40,10000x1] [--clients engine,ws,signalr] [--seconds 5]
-//     [--ladder 1000x10-60] [--artillery PATH_OF_ITS_bin/run]
+//     [--ladder 2000x30-60/5]
 //
-// A load is connections x messages a second of each; a ladder has a step for each 1,000 of its rates, in thousands a second.
+// A load is connections x messages a second of each; a ladder goes from one rate to another, both in thousands of messages
+// a second, by so many thousands. An empty list leaves the loads out.
 import { parseArgs } from 'node:util';
 import { buildPeer, startFloorPeer } from './floor.mjs';
-import { artillery } from './artillery.mjs';
 import { output, runScenario } from './processes.mjs';
+import { stolen } from './stolen.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -17,7 +18,6 @@ const { values } = parseArgs({
     clients: { type: 'string', default: 'engine,ws,signalr' },
     ladder: { type: 'string', default: '' },
     seconds: { type: 'string', default: '5' },
-    artillery: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -47,14 +47,16 @@ slo: { p99: 1s }
 /** Steps of a run of the command line, by the fields that all clients have. */
 async function engineSteps(load, url) {
   const { result } = await runScenario(scenario(load), url);
-  return result.steps.map(({ senders, offered, sent, received, generator, latencyUs, ...step }) => ({
-    ...{ senders, seconds: step.seconds, offered, sent, received },
-    cpuUsPerEcho: (generator.cpuUsPerMessage * (sent + received)) / received,
-    cpuShare: generator.cpuShare,
-    slipP99Us: generator.slipP99Us,
-    p99Us: latencyUs.p99 ?? latencyUs.max,
-    isHealthy: generator.valid,
-  }));
+  return result.steps.map(
+    ({ senders, offered, sent, received, generator, latencyUs, ...step }) => ({
+      ...{ senders, seconds: step.seconds, offered, sent, received },
+      cpuUsPerEcho: (generator.cpuUsPerMessage * (sent + received)) / received,
+      cpuShare: generator.cpuShare,
+      slipP99Us: generator.slipP99Us,
+      p99Us: latencyUs.p99 ?? latencyUs.max,
+      isHealthy: generator.valid,
+    }),
+  );
 }
 
 async function pacedSteps(client, { connections, each, senders, step, steps }, url) {
@@ -72,21 +74,21 @@ async function pacedSteps(client, { connections, each, senders, step, steps }, u
   });
 }
 
-function stepsOf(client, load, url) {
-  if (client === 'engine') return engineSteps(load, url);
-  return client === 'artillery'
-    ? artillery(values.artillery, load, seconds, url)
-    : pacedSteps(client, load, url);
-}
+const stepsOf = (client, load, url) =>
+  client === 'engine' ? engineSteps(load, url) : pacedSteps(client, load, url);
 
 const whole = (number) => Math.round(number).toLocaleString('en-US');
 const words = (client, connections, one) =>
   [
     client.padEnd(9),
     `${whole(connections)} connections`.padStart(18),
-    `${whole(one.offered / one.seconds)}/s due, ${whole(one.received / one.seconds)}/s came back`.padStart(38),
+    `${whole(one.offered / one.seconds)}/s due, ${whole(one.received / one.seconds)}/s came back`.padStart(
+      38,
+    ),
     `${one.cpuUsPerEcho.toFixed(1)} us of CPU each`.padStart(20),
-    `late p99 ${(one.slipP99Us / 1000).toFixed(1)} ms, p99 ${(one.p99Us / 1000).toFixed(1)} ms`.padStart(34),
+    `late p99 ${(one.slipP99Us / 1000).toFixed(1)} ms, p99 ${(one.p99Us / 1000).toFixed(1)} ms`.padStart(
+      34,
+    ),
     one.isHealthy ? 'healthy' : 'not healthy',
   ].join('  ');
 
@@ -99,6 +101,7 @@ const clients = listOf(values.clients);
 /** A fresh hub for each run: one that is behind with the one before would be measured, too. */
 async function measured(client, load) {
   const peer = await startFloorPeer(1);
+  stolen();
   try {
     return await stepsOf(client, load, peer.url);
   } finally {
@@ -106,24 +109,28 @@ async function measured(client, load) {
   }
 }
 
-console.log(`Echo of 2 KB, JSON, Node ${process.version}, one worker; the hub in C has a process of its own.`);
+console.log(
+  `Echo of 2 KB, JSON, Node ${process.version}, one worker; the hub in C has a process of its own.`,
+);
 for (const text of listOf(values.loads)) {
   const [connections, each] = text.split('x').map(Number);
   for (const client of clients) {
     const load = { connections, each, senders: connections, step: 0, steps: 1 };
     const [one] = await measured(client, load);
-    console.log(words(client, connections, one));
+    console.log(`${words(client, connections, one)}, ${stolen()}`);
   }
 }
 if (values.ladder !== '') {
-  const [connections, from, to] = values.ladder.split(/[x-]/).map(Number);
+  const [connections, from, to, by] = values.ladder.split(/[x/-]/).map(Number);
   // Each sends so often that all together make the last step.
   const each = (to * 1000) / connections;
-  const step = connections / to;
+  const step = (by * 1000) / each;
+  const steps = Math.floor((to - from) / by) + 1;
   for (const client of clients) {
-    const load = { connections, each, senders: from * step, step, steps: to - from + 1 };
+    const load = { connections, each, senders: connections - (steps - 1) * step, step, steps };
     const found = await measured(client, load);
     for (const one of found) console.log(words(client, connections, one));
+    console.log(`${stolen()} meanwhile.`);
     const best = found.filter(({ isHealthy }) => isHealthy).at(-1);
     console.log(
       best === undefined

@@ -4,7 +4,7 @@
 //
 //   client PORT CONNECTIONS SECONDS json|messagepack|broadcast
 //
-// Prints one line of JSON with the fields of bench/measure.mjs. Linux; the peer listens on 127.0.0.1.
+// Built with WITH_TLS it speaks TLS by OpenSSL. Prints one line of JSON with the fields of bench/measure.mjs. Linux; the peer listens on 127.0.0.1.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,11 +19,18 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef WITH_TLS
+#include <openssl/ssl.h>
+static SSL_CTX *tls;
+#endif
 
 enum { blobBytes = 2048, stampDigits = 16, headBytes = 256, bufferBytes = 256 * 1024, buckets = 100000 };
 
 typedef struct {
   int fd;
+#ifdef WITH_TLS
+  SSL *ssl;
+#endif
   // Of the frame at hand, bytes that are still to come.
   uint32_t left;
   uint64_t stampUs;
@@ -65,6 +72,27 @@ static double residentBytes(void) {
   if (file == NULL || fscanf(file, "%ld %ld", &pages, &resident) != 2) die("/proc/self/statm");
   fclose(file);
   return (double)resident * sysconf(_SC_PAGESIZE);
+}
+
+// Both as the calls of the system: how many bytes, 0 at the end, −1 and EAGAIN when there is nothing yet.
+static ssize_t receive(Connection *connection, void *bytes, size_t most) {
+#ifdef WITH_TLS
+  int got = SSL_read(connection->ssl, bytes, (int)most);
+  if (got > 0) return got;
+  int error = SSL_get_error(connection->ssl, got);
+  errno = error == SSL_ERROR_WANT_READ ? EAGAIN : errno;
+  return error == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+#else
+  return read(connection->fd, bytes, most);
+#endif
+}
+
+static ssize_t transmit(Connection *connection, const void *bytes, size_t count) {
+#ifdef WITH_TLS
+  return SSL_write(connection->ssl, bytes, (int)count);
+#else
+  return write(connection->fd, bytes, count);
+#endif
 }
 
 static size_t frameOf(uint8_t *target, int opcode, const char *payload, size_t bytes) {
@@ -117,7 +145,7 @@ static void sendMessage(Connection *connection) {
   size_t phase = stampAt - 8;
   for (int digit = stampDigits - 1; digit >= 0; digit--, us /= 10)
     frame[stampAt + digit] = (uint8_t)('0' + us % 10) ^ mask[(phase + digit) % 4];
-  if (write(connection->fd, frame, frameBytes) != (ssize_t)frameBytes) die("write");
+  if (transmit(connection, frame, frameBytes) != (ssize_t)frameBytes) die("write");
 }
 
 static void complete(Connection *connection) {
@@ -131,12 +159,13 @@ static void complete(Connection *connection) {
   }
 }
 
-static void readSome(Connection *connection) {
+// False when there is nothing more: a record of TLS may leave more behind than the system knows of.
+static int readSome(Connection *connection) {
   char *at = memory + headBytes - connection->keptBytes;
-  ssize_t got = read(connection->fd, memory + headBytes, bufferBytes);
+  ssize_t got = receive(connection, memory + headBytes, bufferBytes);
   if (got == 0) die("the peer has closed");
   if (got < 0) {
-    if (errno == EAGAIN) return;
+    if (errno == EAGAIN) return 0;
     die("read");
   }
   char *end = memory + headBytes + got;
@@ -155,7 +184,7 @@ static void readSome(Connection *connection) {
       if (connection->kept == NULL) connection->kept = malloc(headBytes);
       connection->keptBytes = (uint32_t)(end - at);
       memcpy(connection->kept, at, connection->keptBytes);
-      return;
+      break;
     }
     if ((at[1] & 0x7f) != 126) die("unexpected frame");
     connection->left = (uint32_t)((uint8_t)at[2] << 8 | (uint8_t)at[3]);
@@ -169,9 +198,14 @@ static void readSome(Connection *connection) {
     connection->stampUs = stamp;
     at += 4;
   }
+#ifdef WITH_TLS
+  return SSL_pending(connection->ssl) > 0;
+#else
+  return 0;
+#endif
 }
 
-static int openOne(int port, const char *mode) {
+static void openOne(Connection *connection, int port, const char *mode) {
   char text[512];
   uint8_t hello[128];
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -179,34 +213,40 @@ static int openOne(int port, const char *mode) {
   int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
   if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) die("connect");
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  connection->fd = fd;
+#ifdef WITH_TLS
+  connection->ssl = SSL_new(tls);
+  SSL_set_fd(connection->ssl, fd);
+  if (SSL_connect(connection->ssl) != 1) die("TLS");
+#endif
   int bytes = sprintf(text,
     "GET /hub HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", port);
-  if (write(fd, text, (size_t)bytes) != bytes) die("upgrade");
+  if (transmit(connection, text, (size_t)bytes) != bytes) die("upgrade");
   for (size_t at = 0; memmem(text, at, "\r\n\r\n", 4) == NULL;) {
-    ssize_t got = read(fd, text + at, sizeof text - at);
+    ssize_t got = receive(connection, text + at, sizeof text - at);
     if (got <= 0) die("upgrade");
     at += (size_t)got;
   }
   const char *protocol = strcmp(mode, "messagepack") == 0 ? "messagepack" : "json";
   bytes = sprintf(text, "{\"protocol\":\"%s\",\"version\":1}\x1e", protocol);
   size_t length = frameOf(hello, 1, text, (size_t)bytes);
-  if (write(fd, hello, length) != (ssize_t)length) die("handshake");
+  if (transmit(connection, hello, length) != (ssize_t)length) die("handshake");
   // A head of two bytes, {} and its end.
   for (size_t at = 0; at < 5;) {
-    ssize_t got = read(fd, text, 5 - at);
+    ssize_t got = receive(connection, text, 5 - at);
     if (got <= 0) die("handshake");
     at += (size_t)got;
   }
   fcntl(fd, F_SETFL, O_NONBLOCK);
-  return fd;
 }
 
 static void serve(int poll, uint64_t untilUs) {
   struct epoll_event events[512];
   while (nowUs() < untilUs) {
     int ready = epoll_wait(poll, events, 512, 100);
-    for (int at = 0; at < ready; at++) readSome(events[at].data.ptr);
+    for (int at = 0; at < ready; at++)
+      while (readSome(events[at].data.ptr));
   }
 }
 
@@ -217,10 +257,15 @@ int main(int argc, char **argv) {
   connectionCount = missing = atoi(argv[2]);
   isBroadcast = strcmp(argv[4], "broadcast") == 0;
   prepare(argv[4]);
+#ifdef WITH_TLS
+  // The certificate of the bench's peer is nobody's: it is not checked, as the other client does not check it either.
+  tls = SSL_CTX_new(TLS_client_method());
+  SSL_CTX_set_mode(tls, SSL_MODE_RELEASE_BUFFERS);
+#endif
   double empty = residentBytes();
   connections = calloc((size_t)connectionCount, sizeof *connections);
   for (int at = 0; at < connectionCount; at++) {
-    connections[at].fd = openOne(port, argv[4]);
+    openOne(&connections[at], port, argv[4]);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[at]};
     if (epoll_ctl(poll, EPOLL_CTL_ADD, connections[at].fd, &event) != 0) die("epoll");
   }

@@ -136,7 +136,14 @@ static long upgrade(const uint8_t *from, size_t bytes) {
   return (long)length;
 }
 
+// Who hears nothing for half a minute gives a hub up: a ping is answered by one.
 static void answerText(const uint8_t *message, size_t bytes) {
+  static const char ping[] = "{\"type\":6}\x1e";
+  if (bytes == sizeof ping - 2 && memcmp(message, ping, bytes) == 0) {
+    putHead(1, sizeof ping - 1);
+    put(ping, sizeof ping - 1);
+    return;
+  }
   static const char start[] = "{\"type\":1,\"target\":\"RecordLatency\",\"arguments\":", key[] = "\"arguments\":";
   const uint8_t *from = memmem(message, bytes < 256 ? bytes : 256, key, sizeof key - 1);
   const uint8_t *to = memrchr(message, ']', bytes);
@@ -152,6 +159,11 @@ static void answerText(const uint8_t *message, size_t bytes) {
 // [1, {}, nil, method, arguments] and perhaps [] behind it.
 static void answerPacked(const uint8_t *message, size_t bytes) {
   static const char start[] = "\x96\x01\x80\xc0\xadRecordLatency";
+  if (bytes == 2 && message[1] == 6) {
+    putHead(2, 3);
+    put("\x02\x91\x06", 3);
+    return;
+  }
   if (bytes < 8 || message[1] != 1) return;
   const uint8_t *from = message + 5 + (message[4] & 0x1f), *to = message + bytes - (message[0] == 0x96 ? 1 : 0);
   if (to <= from) return;

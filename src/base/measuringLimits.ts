@@ -18,6 +18,18 @@ export const mostSlipShare = 0.1;
 /** The generator naps this long at a time before a message is due, milliseconds. */
 export const napMs = 0.05;
 
+/** A worker with much to send wakes at most once in this time, microseconds: docs/measuring.md, *How the generator keeps time*. */
+const mostGatherUs = 200;
+
+/**
+ * How long what is due may wait so that it is sent together. With the nap that has not ended, and waking up, it stays
+ * within {@link mostSlipShare} of the strictest limit.
+ *
+ * @param limitUs the strictest limit of a latency; Infinity without any
+ */
+export const longestGatherUs = (limitUs: number): number =>
+  Math.min(mostGatherUs, (limitUs * mostSlipShare) / 4);
+
 /**
  * Strictest limit that a step can be judged by, in microseconds: at best a message leaves two naps after its
  * time, one that has not ended yet and one of waking up, and {@link mostSlipShare} of the limit must hold that.

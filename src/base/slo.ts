@@ -13,6 +13,7 @@ import { rate } from './objectives/rate';
 import { delivered, dropped, duplicated } from './objectives/shares';
 import {
   connectTimes,
+  isTimeToAll,
   timesToAll,
   type ConnectMetric,
   type TimeToAllMetric,
@@ -117,6 +118,14 @@ export function rulesOf(slo: Slo): Rule[] {
       isPercentile(a) && isPercentile(b) ? byShare(a, b) : place(a) - place(b),
     );
 }
+
+/** The strictest limit on how long a message takes, by which the generator may be late; Infinity without any. */
+export const strictestLatencyUs = (slo: Slo): number =>
+  Math.min(
+    ...rulesOf(slo)
+      .filter(({ metric }) => isPercentile(metric) || isTimeToAll(metric))
+      .map(({ limit }) => limit),
+  );
 
 /** As a step is judged: what is meant for the last step alone is left out of the others. */
 export function sloOfStep(slo: Slo, isLast: boolean): Slo {

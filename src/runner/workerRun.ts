@@ -1,5 +1,7 @@
+import { longestGatherUs } from '../base/measuringLimits';
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
+import { strictestLatencyUs } from '../base/slo';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { agentOfWorker, agentsOf, haveOwnClocks } from '../plan/agents';
 import { targetOf } from '../plan/draws';
@@ -109,7 +111,8 @@ export class WorkerRun implements Driven {
     const { nap, reach } = surroundings;
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
     this.personal = personal;
-    const loop = (this.loop = new PacingLoop({ nowUs, nap, watch: this.selfCheck }));
+    const gatherUs = longestGatherUs(strictestLatencyUs(plan.slo));
+    const loop = (this.loop = new PacingLoop({ nowUs, nap, gatherUs, watch: this.selfCheck }));
     const service = (this.service = accessOf(start, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
     this.preparation = preparation;

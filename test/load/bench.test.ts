@@ -27,6 +27,22 @@ describe('the clients of the bench', function () {
       assert.ok((JSON.parse(stdout) as { roundTrips: number }).roundTrips > 0);
     });
 
+  test('run against the hub in C, where there is a compiler', async () => {
+    const words = ['--connections', '30', '--rates', '30', '--seconds', '1'];
+    const args = [path.join('bench', 'unit100.mjs'), ...words];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    if (stdout.startsWith('This needs the hub in C')) return;
+    assert.match(stdout, /30 of 30 connections .* 0 failed, 0 dropped/);
+    assert.match(stdout, /30 of 30 sent, 30 of 30 received/);
+  });
+
+  test('follow a schedule: ws', async () => {
+    const args = [path.join('bench', 'paced.mjs'), 'ws', hub.url, '2', '10', '0.5', '2'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { offered, sent, received } = JSON.parse(stdout) as Record<string, number>;
+    assert.deepEqual([offered, sent, received], [10, 10, 10]);
+  });
+
   it('find what they import', async () => {
     const folder = path.resolve('bench', 'clients');
     for (const name of readdirSync(folder)) {

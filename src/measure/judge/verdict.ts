@@ -2,9 +2,14 @@
 import { mostSlipShare } from '../../base/measuringLimits';
 import type { JudgedConnections, JudgedDeliveries, Judging } from '../../base/objectives/objective';
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
-import { isPercentile } from '../../base/objectives/percentile';
-import { isTimeToAll } from '../../base/objectives/times';
-import { objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
+import {
+  objectiveOf,
+  rulesOf,
+  strictestLatencyUs,
+  type Metric,
+  type Rule,
+  type Slo,
+} from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
@@ -367,11 +372,8 @@ export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[]
       code: 'send-rate',
       message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
     });
-  const limits = rulesOf(slo)
-    .filter(({ metric }) => isPercentile(metric) || isTimeToAll(metric))
-    .map(({ limit }) => limit);
-  const strictest = Math.min(...limits);
-  if (limits.length > 0 && generator.slipP99Us > mostSlipShare * strictest)
+  const strictest = strictestLatencyUs(slo);
+  if (generator.slipP99Us > mostSlipShare * strictest)
     problems.push({
       code: 'slip',
       message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more behind schedule, which is above 10 % of the limit of ${latencyWords(strictest)}`,

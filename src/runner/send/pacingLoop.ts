@@ -15,6 +15,8 @@ export interface Driven {
 interface ThreadTime {
   readonly nowUs: () => number;
   readonly nap: (ms: number) => void;
+  /** After something was done, what is due within this time waits until its end; see `longestGatherUs`. */
+  readonly gatherUs?: number;
   readonly watch: {
     /** A timer of the loop fired that much too late. */
     delayed(us: number): void;
@@ -34,13 +36,18 @@ const nappingUs = 2000;
  * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
  * handled anyway, it looks whether something has become due meanwhile; and in the last two milliseconds,
  * for which a timer of whole milliseconds is too coarse, it naps outside the event loop for a fraction
- * of a millisecond at a time. Input waits at most one nap ({@link napMs}) to be seen. Figures: docs/measuring.md.
+ * of a millisecond at a time. Input waits at most one nap ({@link napMs}) to be seen. Where more is due than one message
+ * in each `gatherUs`, it wakes only once in that time: to be woken costs more than to send. Figures: docs/measuring.md.
  */
 export class PacingLoop {
   private timer: NodeJS.Timeout | undefined;
   private immediate: NodeJS.Immediate | undefined;
   private running = false;
   private dueUs = 0;
+  /** When something was due last. */
+  private workedUs = -Infinity;
+  /** Nothing is done before, but after input. */
+  private restUntilUs = 0;
 
   private driven = nothing;
 
@@ -64,7 +71,18 @@ export class PacingLoop {
 
   /** After input, which came at `nowUs`. */
   inputHandled(nowUs: number): void {
-    if (this.running && nowUs >= this.driven.nextUs) this.driven.work();
+    if (this.running && nowUs >= this.driven.nextUs) this.work(nowUs);
+  }
+
+  private work(nowUs: number): boolean {
+    if (this.driven.nextUs <= nowUs) {
+      const { gatherUs = 0 } = this.time;
+      // What comes by itself, such as a tick, puts nothing off.
+      const isOften = nowUs - this.workedUs < 2 * gatherUs;
+      this.restUntilUs = isOften ? nowUs + gatherUs : 0;
+      this.workedUs = nowUs;
+    }
+    return this.driven.work();
   }
 
   private sleep(): void {
@@ -93,9 +111,13 @@ export class PacingLoop {
 
   private readonly napped = (): void => {
     const before = this.time.nowUs();
-    const leftMs = (this.driven.nextUs - before) / 1000;
-    if (leftMs > 0) {
-      this.time.nap(Math.min(napMs, leftMs));
+    const { nextUs } = this.driven;
+    const napUs =
+      nextUs < this.restUntilUs
+        ? this.restUntilUs - before
+        : Math.min(napMs * 1000, nextUs - before);
+    if (napUs > 0) {
+      this.time.nap(napUs / 1000);
       this.time.watch.napped(this.time.nowUs() - before);
     }
     this.run();
@@ -103,7 +125,7 @@ export class PacingLoop {
 
   private readonly run = (): void => {
     if (!this.running) return;
-    if (this.driven.work()) this.immediate = setImmediate(this.run);
+    if (this.work(this.time.nowUs())) this.immediate = setImmediate(this.run);
     else this.sleep();
   };
 }

@@ -102,6 +102,51 @@ describe('PacingLoop', () => {
     assert.equal(new Set(done.map(({ atUs }) => atUs)).size, 3);
   });
 
+  describe('with much to send', () => {
+    const gatherUs = 200;
+    beforeEach(() => {
+      loop = new PacingLoop({
+        ...{ nowUs: () => time.nowUs(), nap: (ms) => time.pass(ms), gatherUs },
+        watch: { delayed: (us) => delays.push(us), napped: (us) => naps.push(us) },
+      });
+    });
+
+    it('wakes once in the time for gathering, for all that is due by then', async () => {
+      due = Array.from({ length: 100 }, (_, at) => 10_000 + 50 * at);
+      loop.begin(driven);
+      await time.to(20);
+      assert.equal(done.length, 100);
+      for (const { dueUs, atUs } of done)
+        assert.ok(
+          atUs >= dueUs && atUs - dueUs <= gatherUs + 50,
+          `${dueUs} was handled at ${atUs}`,
+        );
+      // 100 messages in 5 ms, five at most in each time for gathering.
+      assert.ok(new Set(done.map(({ atUs }) => atUs)).size <= 27);
+    });
+
+    it('is as exact as ever where less is due', async () => {
+      due = [10_000, 10_250, 10_500, 30_000];
+      loop.begin(driven);
+      await time.to(40);
+      for (const { dueUs, atUs } of done) assert.ok(atUs - dueUs <= 60, `${dueUs} at ${atUs}`);
+      assert.equal(done.length, 4);
+    });
+
+    it('sends earlier after input, which has woken it anyway', () => {
+      due = [10_000, 10_050];
+      loop.begin(driven);
+      time.pass(10);
+      loop.inputHandled(time.nowUs());
+      time.pass(0.06);
+      loop.inputHandled(time.nowUs());
+      assert.deepEqual(
+        done.map(({ atUs }) => atUs),
+        [10_000, 10_060],
+      );
+    });
+  });
+
   it('does nothing before it has begun, nor when it has ended', async () => {
     due = [1000, 50_000];
     loop.wake();
