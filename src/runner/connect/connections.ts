@@ -186,8 +186,11 @@ export class Connections implements HubListener {
     this.keptSecond = second;
     // What has come while the worker stood still is still to be read.
     const isAwake = seconds <= mostMissedSeconds;
+    const workers = this.start.plan.workers.length;
     for (const connection of this.byIndex.values()) {
-      const turnWas = (second + pingSeconds - (connection.index % pingSeconds)) % pingSeconds;
+      // Of 15 workers each would else ping all of its connections in one second.
+      const turn = Math.floor(connection.index / workers) % pingSeconds;
+      const turnWas = (second + pingSeconds - turn) % pingSeconds;
       if (!connection.isOpen || turnWas >= seconds || connection.hasOwnKeepAlive) continue;
       if (isAwake && connection.lastReceivedUs < silentSinceUs)
         connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
