@@ -1,7 +1,8 @@
 import { isTimeToAll } from '../base/objectives/times';
 import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
-import { rulesOf } from '../base/slo';
+import { longestGatherUs } from '../base/measuringLimits';
+import { rulesOf, strictestLatencyUs } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
@@ -89,6 +90,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     ...arrivalsOf(scenario),
     ...(asksTimeToAll(scenario) && { timeToAll: true as const }),
     slo: scenario.slo,
+    gatherUs: longestGatherUs(strictestLatencyUs(scenario.slo)),
     ...(agents > 1 && { agents, ...(oneClock && { oneClock: true as const }) }),
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
       worker,

@@ -1,7 +1,5 @@
-import { longestGatherUs } from '../base/measuringLimits';
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
-import { strictestLatencyUs } from '../base/slo';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
 import { agentOfWorker, agentsOf, haveOwnClocks } from '../plan/agents';
 import { targetOf } from '../plan/draws';
@@ -111,7 +109,7 @@ export class WorkerRun implements Driven {
     const { nap, reach } = surroundings;
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
     this.personal = personal;
-    const gatherUs = longestGatherUs(strictestLatencyUs(plan.slo));
+    const { gatherUs = 0 } = plan;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, gatherUs, watch: this.selfCheck }));
     const service = (this.service = accessOf(start, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
