@@ -94,6 +94,8 @@ const badCall: Refusal = {
 export interface ClassicHubOptions extends BenchHubOptions {
   /** Messages that a connection keeps for a client which comes back, 1,000 by default. */
   readonly keptMessages?: number;
+  /** A client may miss keep-alives for so long; twice their interval by default. */
+  readonly keepAliveTimeoutMs?: number;
   /** Keep-alives are promised and never sent. */
   readonly withoutKeepAlive?: boolean;
   /**
@@ -110,6 +112,7 @@ class RunningClassicHub
   readonly contracts: Contracts;
   readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
+  readonly keepAliveTimeoutMs: number;
   readonly pollTimeoutMs: number;
   readonly disconnectTimeoutMs: number;
   readonly keptMessages: number;
@@ -140,6 +143,8 @@ class RunningClassicHub
     this.maxPostBytes = options.maxPostBytes ?? 3 * longestBytes;
     // Source of the times: `DefaultConfigurationManager`.
     this.keepAliveMs = options.keepAliveMs ?? 10_000;
+    // Two may be missed: `MissedTimeoutsBeforeClientReconnect` of `ConfigurationExtensions`.
+    this.keepAliveTimeoutMs = options.keepAliveTimeoutMs ?? 2 * this.keepAliveMs;
     this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
     this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
     // Source: `DefaultMessageBufferSize`, there.

@@ -93,7 +93,7 @@ export const saysStart = (query: URLSearchParams): boolean =>
   !isBefore(versionOf(query), withStart);
 
 export interface ClassicTimes {
-  readonly keepAliveMs: number;
+  readonly keepAliveTimeoutMs: number;
   readonly pollTimeoutMs: number;
   readonly disconnectTimeoutMs: number;
 }
@@ -105,15 +105,14 @@ export function negotiated(
   query: URLSearchParams,
   connectionId: string,
   tokens: ClassicTokens,
-  { keepAliveMs, disconnectTimeoutMs, pollTimeoutMs }: ClassicTimes,
+  { keepAliveTimeoutMs, disconnectTimeoutMs, pollTimeoutMs }: ClassicTimes,
 ): string {
   const token = tokens.protect('connection', `${connectionId}:`);
   const members: Readonly<Record<string, string>> = {
     Url: '"/signalr"',
     ConnectionToken: JSON.stringify(token),
     ConnectionId: JSON.stringify(connectionId),
-    // Two keep-alives may be missed (`MissedTimeoutsBeforeClientReconnect`).
-    KeepAliveTimeout: seconds(2 * keepAliveMs),
+    KeepAliveTimeout: seconds(keepAliveTimeoutMs),
     DisconnectTimeout: seconds(disconnectTimeoutMs),
     ConnectionTimeout: seconds(pollTimeoutMs),
     TryWebSockets: 'true',
