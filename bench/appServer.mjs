@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
 import { startAppServer } from '../out/src/servers/appServer/appServer.js';
-import { codecOf } from '../out/src/wire/webpubsub/webPubSubCodec.js';
+import { codecOf } from '../out/src/wire/connect/codecOf.js';
 import { ServiceFrames } from '../out/src/wire/service/serviceStream.js';
 import {
   encodeServiceMessage,

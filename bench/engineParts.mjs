@@ -5,7 +5,7 @@ import { Recorder } from '../out/src/runner/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 import { openConnection } from '../out/src/targets/openTarget.js';
 import { WebSocketConnection } from '../out/src/wire/hub/webSocketConnection.js';
-import { codecOf } from '../out/src/wire/webpubsub/webPubSubCodec.js';
+import { codecOf } from '../out/src/wire/connect/codecOf.js';
 import { emptyStamp } from '../out/src/wire/message/stamp.js';
 
 export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };

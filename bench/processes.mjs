@@ -29,12 +29,12 @@ export async function startPeer(...args) {
 }
 
 /** Something that the command line serves; reports its URL or connection string. */
-export async function serve(what) {
+export async function serve(what, ...flags) {
   const {
     url: line,
     pid,
     stop,
-  } = await startPeer(cli, 'serve', what, '--port', '0', '--exit-with-stdin');
+  } = await startPeer(cli, 'serve', what, ...flags, '--port', '0', '--exit-with-stdin');
   const { url, connectionString = url } = JSON.parse(line);
   return { target: connectionString, pid, stop };
 }

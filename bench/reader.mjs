@@ -2,7 +2,7 @@
 // 2,000 receivers of a broadcast would feed it, with `to-all` as second argument also when a message has reached the
 // last of them. Prints one line of JSON: microseconds per delivery.
 import { closedPlan } from '../out/src/runner/calibrate/roundTrips.js';
-import { codecOf } from '../out/src/wire/webpubsub/webPubSubCodec.js';
+import { codecOf } from '../out/src/wire/connect/codecOf.js';
 import { stampKey, stampLength, writeStamp } from '../out/src/wire/message/stamp.js';
 import { reachMemory, SharedReach } from '../out/src/runner/prepare/sharedReach.js';
 import { counting } from './engineParts.mjs';

@@ -71,7 +71,10 @@ export const wings = {
   scenario: ['target', 'text', 'keys', 'read', 'check', 'seed'],
   capacity: ['tables', 'load', 'judge', 'start'],
   measure: ['judge', 'total', 'show', 'compare'],
-  wire: ['socket', 'message', 'webpubsub', 'hub', 'http', 'connect', 'rest', 'service', 'sdk'],
+  wire: [
+    ...['socket', 'message', 'webpubsub', 'hub', 'http', 'classic', 'connect', 'rest'],
+    ...['service', 'sdk'],
+  ],
   servers: [
     ...['hubProtocol', 'http', 'hub', 'classic', 'service', 'azureSignalr', 'webpubsub'],
     ...['appServer', 'upstream'],

@@ -5,13 +5,15 @@ import { RoundTrips } from '../../out/src/runner/calibrate/roundTrips.js';
 /** See bench/README.md, *A client*. */
 export async function open({ url, transport, connections, protocol, batch, blob, record }) {
   const webSockets = transport === 'WebSockets';
+  const classic = protocol === 'classic';
   const endpoint = {
     urls: [url],
     headers: {},
     query: {},
     // The certificate of a peer of the bench is nobody's.
     insecureTls: url.startsWith('https:'),
-    skipNegotiation: webSockets,
+    skipNegotiation: webSockets && !classic,
+    ...(classic && { classic }),
     ...(webSockets ? {} : { transport }),
   };
   const trips = new RoundTrips(endpoint, connections, blob, protocol);

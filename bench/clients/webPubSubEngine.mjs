@@ -4,7 +4,7 @@ import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
 import { AccessTokens } from '../../out/src/wire/connect/accessTokens.js';
 import { connectHub } from '../../out/src/wire/connect/connectHub.js';
 import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';
-import { codecOf } from '../../out/src/wire/webpubsub/webPubSubCodec.js';
+import { codecOf } from '../../out/src/wire/connect/codecOf.js';
 import { Invocations } from '../../out/src/wire/hub/clientConnection.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
 import { SocketAgents } from '../../out/src/wire/socket/socket.js';

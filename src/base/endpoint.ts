@@ -5,7 +5,7 @@ import type { AzureService } from './serviceTraits';
 
 /** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
 export interface Endpoint {
-  /** `http:` or `https:` hub URLs. */
+  /** `http:` or `https:` hub URLs; of `classic` hubs with the hub's name behind the server's URL. */
   readonly urls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -26,6 +26,8 @@ export interface Endpoint {
   readonly transport?: HttpTransport;
   /** The client that opens the connections; our own when absent. */
   readonly driver?: 'sdk';
+  /** The hubs are of ASP.NET SignalR, not of ASP.NET Core. */
+  readonly classic?: true;
   /** Redirects to other machines are refused: nobody has agreed to put load there. */
   readonly staysOnLoopback?: boolean;
   /** A service of Azure, where each connection signs a token of its own. */

@@ -47,12 +47,16 @@ export const idMethods = { result: 'GetConnectionId', callback: 'ConnectionId' }
 
 export type HubDialect = 'recordLatency' | 'measure';
 
-export type ContractMethods = Readonly<Record<HubDialect, readonly string[]>>;
+export interface ContractMethods extends Readonly<Record<HubDialect, readonly string[]>> {
+  /** Those that open streams, which ASP.NET SignalR does not have. */
+  readonly streams: readonly string[];
+}
 
-/** The two hub protocols; Web PubSub's JSON, the same with recovery, bare payloads, protobuf without and with it. */
+/** The two hub protocols and the older one of ASP.NET SignalR; Web PubSub's JSON, the same with recovery, bare payloads, protobuf without and with it. */
 export type WireProtocol =
   | 'json'
   | 'messagepack'
+  | 'classic'
   | 'webpubsub'
   | 'webpubsubReliable'
   | 'webpubsubNone'
@@ -61,7 +65,7 @@ export type WireProtocol =
 
 /** Else it is one of Azure Web PubSub. */
 export const isHubProtocol = (protocol: WireProtocol): boolean =>
-  protocol === 'json' || protocol === 'messagepack';
+  protocol === 'json' || protocol === 'messagepack' || protocol === 'classic';
 
 /** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
 const unixEpochTicks = 621_355_968_000_000_000n;

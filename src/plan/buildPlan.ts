@@ -1,3 +1,4 @@
+import type { WireProtocol } from '../base/message';
 import { isTimeToAll } from '../base/objectives/times';
 import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
@@ -81,7 +82,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     connectInFlight,
     connectTimeoutMs: scenario.connectTimeoutMs,
     pacing: scenario.pacing,
-    protocol: speaksHub ? scenario.protocol : bySubprotocol[scenario.subprotocol],
+    protocol: protocolOf(scenario),
     ...(!speaksHub && scenario.acks === 'all' && { acks: 'all' as const }),
     dialect: scenario.dialect,
     entries,
@@ -98,6 +99,11 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
       connectInFlight,
     })),
   };
+}
+
+function protocolOf({ service, connectionType, protocol, subprotocol }: Scenario): WireProtocol {
+  if (!services[service].speaksHub) return bySubprotocol[subprotocol];
+  return connectionType === 'AspNet' ? 'classic' : protocol;
 }
 
 /** What of a scenario only a single agent can measure, as it is called there; undefined where there is nothing. */

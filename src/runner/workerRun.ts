@@ -8,6 +8,7 @@ import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import { callsOf, stepsIn } from '../usecases/sessionSteps';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
+import { codecOfHub } from '../wire/connect/codecOf';
 import { PersonalEndpoints } from '../wire/connect/personalEndpoints';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/message/hubMessage';
@@ -120,6 +121,7 @@ export class WorkerRun implements Driven {
       members,
       connection,
       framed: endpoint.transport === undefined,
+      codec: codecOfHub(plan.protocol, endpoint),
       takesMessages: endpoint.driver === 'sdk',
       sessions: surroundings.sessions,
       ...service?.senders,

@@ -147,7 +147,10 @@ async function commonDialect(
   const urls = [...new Set(endpoint.urls)].slice(0, mostAsked);
   const wanted = methodsToAskFor(plan);
   const answers = await Promise.all(urls.map((url) => ask({ ...endpoint, urls: [url] }, wanted)));
+  const isClassic = endpoint.classic === true;
   answers.forEach((answer, at) => {
+    if (answer?.isRather !== undefined)
+      throw new ExpectedError('connection-type', otherHub(shownUrl(urls[at]!), isClassic));
     const missing = missingOf(plan, answer?.lacks ?? []);
     if (missing.length > 0) throw new MissingMethods(missing, shownUrl(urls[at]!));
   });
@@ -160,6 +163,11 @@ async function commonDialect(
     `The hubs of the list speak different dialects: ${shown(first)} speaks ${first}, ${shown(other)} ${other}. Measure them in runs of their own.`,
   );
 }
+
+const otherHub = (url: string, isClassic: boolean): string =>
+  isClassic
+    ? `${url} is a hub of ASP.NET Core SignalR: remove connectionType: AspNet.`
+    : `${url} is a hub of ASP.NET SignalR, the one of .NET Framework: write connectionType: AspNet under config.`;
 
 export class MissingMethods extends ExpectedError {
   constructor(

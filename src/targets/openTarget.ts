@@ -28,9 +28,10 @@ import { disposeAll, startLocalServer } from './serverProcess';
 const local: Target = {
   kind: 'local',
   open: async (scenario, context) => {
-    const { service } = scenario;
+    const { service, connectionType } = scenario;
     const { serverScript, onProblem } = context;
-    const { value, dispose } = await startLocalServer(service, serverScript, onProblem);
+    const classic = connectionType === 'AspNet';
+    const { value, dispose } = await startLocalServer(service, serverScript, onProblem, classic);
     try {
       if (!isAzure(service)) {
         const endpoint = await resolveEndpoint([value], scenario, context);

@@ -9,6 +9,7 @@ import type {
 import { ExpectedError } from '../base/expectedError';
 import { connectionNames, isSameForAll, type PersonalPart } from '../base/personalText';
 import type { Scenario } from '../scenario/scenario';
+import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/target/hubUrl';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { foreignAddresses } from '../wire/socket/localAddresses';
 import { decoded, proxyFor } from '../wire/socket/proxy';
@@ -48,6 +49,7 @@ export async function resolveEndpoint(
   refuseMissing(missing);
   for (const [position, url] of urls.entries()) refuseEmpty(url, resolvedTexts[position]!);
   const hubs = resolvedTexts.flatMap((text) => text.split(',')).map((url) => hubUrl(url.trim()));
+  if (scenario.connectionType === 'AspNet') refuseClassicHubs(hubs);
   const proxies = proxySettings(hubs, (name) => context.reference('env', name));
   const client = await clientCertificate(scenario, keyPassword, context);
   const texts = {
@@ -68,6 +70,7 @@ export async function resolveEndpoint(
     ...(await localAddressesOf(scenario, hubs, proxies)),
     insecureTls: scenario.insecureTls,
     skipNegotiation: scenario.skipNegotiation,
+    ...(scenario.connectionType === 'AspNet' && { classic: true as const }),
     ...(scenario.transport === 'Websockets' ? {} : { transport: scenario.transport }),
     ...(scenario.driver === 'native' ? {} : { driver: scenario.driver }),
   };
@@ -185,6 +188,14 @@ const httpProtocols: Readonly<Record<string, string>> = {
 };
 
 /** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
+/** What a check of the file could not see where references stand in it. */
+function refuseClassicHubs(urls: readonly string[]): void {
+  const names = urls.flatMap(classicHubOf);
+  const isNameless = names.includes('');
+  if (!isNameless && new Set(names).size <= 1) return;
+  throw new ExpectedError('target-url', isNameless ? classicHubNeeded : classicHubsDiffer(names));
+}
+
 function hubUrl(text: string): string {
   let url: URL;
   try {

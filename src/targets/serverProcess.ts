@@ -94,12 +94,15 @@ export async function startServerProcess(
   }
 }
 
+/** @param classic whether the hub is to speak the protocol of ASP.NET SignalR */
 export function startLocalServer(
   service: Service,
   serverScript: string,
   onProblem?: ProblemListener,
+  classic = false,
 ): Promise<ServerProcess> {
-  const args = [isAzure(service) ? services[service].emulator : 'hub', '--port', '0'];
+  const hub = ['hub', ...(classic ? ['--classic'] : [])];
+  const args = [...(isAzure(service) ? [services[service].emulator] : hub), '--port', '0'];
   const served: ServedThing = isAzure(service)
     ? { args, name: `emulator of ${services[service].name}`, prints: 'connectionString' }
     : { args, name: 'embedded hub', prints: 'url' };

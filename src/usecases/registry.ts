@@ -77,5 +77,6 @@ export function contractMethods(): ContractMethods {
   return {
     recordLatency: all.map(({ name }) => name),
     measure: all.flatMap(({ measureName }) => measureName ?? []),
+    streams: all.filter(({ action }) => action.kind === 'stream').map(({ name }) => name),
   };
 }

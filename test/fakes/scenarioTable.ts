@@ -35,6 +35,19 @@ export const tableColumns: readonly TableColumn[] = [
   },
   { title: 'dialect measure', config: { dialect: 'measure' } },
   { title: 'official client', config: { driver: 'sdk' } },
+  { title: 'ASP.NET SignalR', config: { connectionType: 'AspNet' } },
+];
+
+/** Ways to the same hub as that of the last column, over which a mix runs. */
+export const classicColumns: readonly TableColumn[] = [
+  {
+    title: 'ASP.NET SignalR, server-sent events',
+    config: { connectionType: 'AspNet', transport: 'ServerSentEvents' },
+  },
+  {
+    title: 'ASP.NET SignalR, long polling',
+    config: { connectionType: 'AspNet', transport: 'LongPolling' },
+  },
 ];
 
 /** Messages of each sender in the step of {@link LoadTest}. */
@@ -88,7 +101,7 @@ export const tableRows: readonly TableRow[] = [
         ...{ messageSize: undefined, method: 'StreamingDownload', reply: 'stream' },
         ...{ arguments: [{ text: '{text:100}' }, 3, 0], streamingItemCount: 3 },
       },
-      not: ['dialect measure'],
+      not: ['dialect measure', 'ASP.NET SignalR'],
     }),
     title: '`invoke`, a stream',
   },
@@ -106,7 +119,7 @@ export const tableRows: readonly TableRow[] = [
   },
   row('streamingEcho', 20, 20, {
     parameters: { streamingItemCount: 1 },
-    not: ['dialect measure'],
+    not: ['dialect measure', 'ASP.NET SignalR'],
   }),
   row('connectOnly', 0, 0, { parameters: { messageSize: undefined, sendingInterval: undefined } }),
 ];

@@ -1,4 +1,5 @@
 import type { Subject } from './subject';
+import { classicFrames } from './subjects/classic';
 import { classicCalls } from './subjects/classicCalls';
 import { negotiation, serverSentEvents, upgradeAnswers } from './subjects/clientAnswers';
 import {
@@ -19,6 +20,7 @@ export const subjects: readonly Subject[] = [
   hubJson,
   hubMessagePack,
   classicCalls,
+  classicFrames,
   negotiation,
   serverSentEvents,
   upgradeAnswers,

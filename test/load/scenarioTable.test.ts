@@ -3,6 +3,7 @@ import type { MessageSummary } from '../../src/measure/summary';
 import { useCases } from '../../src/usecases/registry';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import {
+  classicColumns,
   isRun,
   mixedRows,
   perSender,
@@ -52,11 +53,12 @@ function countsOf(step: MessageSummary) {
 /** The ticks in the table of docs/scenarios.md: each is a run here, or an entry of the mix that runs over each way. */
 describe('every scenario over every way', function () {
   let hub: HubHere;
+  let classic: HubHere;
 
   before(async () => {
-    hub = await startHubHere();
+    [hub, classic] = await Promise.all([startHubHere(), startHubHere('--classic')]);
   });
-  after(() => hub.dispose());
+  after(() => Promise.all([hub.dispose(), classic.dispose()]));
 
   const beside = sideBySide();
   const connections = 20;
@@ -70,7 +72,8 @@ describe('every scenario over every way', function () {
     // How counts of several workers add up depends neither on the way nor on the use case.
     const workers = title === 'WebSockets' && test.entries !== undefined ? 2 : 1;
     const way = { skipNegotiation: false, ...test.config, ...config };
-    const run = await loadRun({ ...test, target: hub.url, workers, config: way });
+    const { url } = config['connectionType'] === 'AspNet' ? classic : hub;
+    const run = await loadRun({ ...test, target: url, workers, config: way });
     assert.equal(run.ending, 'completed');
     assert.deepEqual(run.errors, {});
     const { requested, connected, failed, dropped } = run.connections;
@@ -80,7 +83,8 @@ describe('every scenario over every way', function () {
   }
 
   const mixes = new Map<string, LoadResult>();
-  for (const column of [...tableColumns, ...pairs.slice(1).map(([, sdk]) => sdk)])
+  const others = [...classicColumns, ...pairs.slice(1).map(([, sdk]) => sdk)];
+  for (const column of [...tableColumns, ...others])
     beside(`a mix over ${column.title} counts exactly`, async () => {
       const rows = mixedRows(column);
       const entries = rows.map(({ test: { useCase, parameters }, inMix }) => ({

@@ -25,9 +25,15 @@ const byCommand = ['examples/echo.yaml', 'test/fixtures/pipelines/mix.yaml'];
 
 describe('samples of the Azure SignalR benchmark', () => {
   let hub: HubHere;
-  before(async () => (hub = await startHubHere()));
-  after(() => hub.dispose());
+  let classic: HubHere;
+  before(async () => {
+    [hub, classic] = await Promise.all([startHubHere(), startHubHere('--classic')]);
+  });
+  after(() => Promise.all([hub.dispose(), classic.dispose()]));
   const test = sideBySide();
+
+  const hubOf = (file: string): HubHere =>
+    sampleScenario(file, local)?.connectionType === 'AspNet' ? classic : hub;
 
   for (const file of samples) {
     // Examples of services run against a service.
@@ -36,7 +42,9 @@ describe('samples of the Azure SignalR benchmark', () => {
     test(`${file} runs on the embedded hub and loses nothing`, () =>
       byCommand.includes(file)
         ? withFolder((folder) => runSampleByCommand(folder, file, [local]))()
-        : runSample(file, [{ ...local, value: hub.url }], { 'signing-key': 'of the samples' }));
+        : runSample(file, [{ ...local, value: hubOf(file).url }], {
+            'signing-key': 'of the samples',
+          }));
   }
 
   test(

@@ -6,6 +6,7 @@ import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
+import { classicHubCode } from '../../usecases/classicHubCode';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
@@ -94,7 +95,9 @@ async function examine(
   const { probe } = probed;
   if (probe.reachable) {
     const missing = probe.methods.some(({ present }) => !present);
-    return { ...probe, ...(missing && { snippet: hubCode(probe.dialect ?? 'recordLatency') }) };
+    const { dialect = 'recordLatency', classic } = probe;
+    const code = classic === true ? classicHubCode : hubCode;
+    return { ...probe, ...(missing && { snippet: code(dialect) }) };
   }
   if (probe.errorClass !== 'notFound') return probe;
   const lacks = contractMethods().recordLatency;
@@ -140,24 +143,37 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
       ...(role === undefined ? [] : wrapped(note, 80, '  ')),
     ];
   }
-  const { methods, dialect } = target;
+  const { methods, dialect, classic = false } = target;
   const missing = methods.filter(({ present }) => !present).map(({ name }) => name);
   const spoken = dialect === undefined ? '' : `, dialect ${dialect}`;
   return [
     ...wrapped(`✓ ${url}: connected ${within}${spoken}`, 80, '  ', 'good'),
+    ...(classic ? wrapped(`  ${isClassic}`, 80, '  ') : []),
     ...methods.map(({ name, present, detail }) => ({
       text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
       ...(!present && { tone: 'bad' as const }),
     })),
+    ...(classic && methods.some(({ present, detail }) => present && detail !== undefined)
+      ? [{ text: '' }, ...wrapped(isHidden, 80)]
+      : []),
     ...(missing.length === 0
       ? [{ text: '' }, { text: 'The hub has all bench methods.' }]
-      : lackLines('The hub', missing)),
+      : lackLines('The hub', missing, classic)),
   ];
 }
 
-const lackLines = (who: string, methods: readonly string[] = []): Line[] => [
+const isHidden =
+  'Not certain: the server does not say why a call fails. With EnableDetailedErrors in its HubConfiguration it does.';
+const isClassic =
+  'A hub of ASP.NET SignalR, the one of .NET Framework: scenarios need connectionType: AspNet.';
+
+const lackLines = (who: string, methods: readonly string[] = [], classic = false): Line[] => [
   { text: '' },
   ...wrapped(`${who} lacks ${methods.join(', ')}.`, 80),
-  { text: 'This adds a hub with all of them to an ASP.NET Core server:' },
+  {
+    text: classic
+      ? 'This adds a hub with all of them to a server of .NET Framework:'
+      : 'This adds a hub with all of them to an ASP.NET Core server:',
+  },
   { text: '' },
 ];

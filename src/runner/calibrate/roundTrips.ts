@@ -11,7 +11,7 @@ import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
 import { SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOfHub } from '../../wire/connect/codecOf';
 import { recordLatencyShape } from '../../wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp } from '../../wire/message/stamp';
@@ -69,7 +69,7 @@ export class RoundTrips implements HubListener {
     protocol: WireProtocol = 'json',
   ) {
     const plan = closedPlan(connections, protocol, 'echo', { messageSize: blob.length });
-    this.codec = codecOf(protocol);
+    this.codec = codecOfHub(protocol, endpoint);
     const recorder = new Recorder();
     this.step = recorder.beginStep(1);
     const receiver = new Receiver(plan, populationsOf(plan), recorder, {

@@ -14,7 +14,7 @@ import {
 } from '../../wire/connect/connectHub';
 import { ConnectStopwatch, SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOfHub } from '../../wire/connect/codecOf';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';
@@ -74,7 +74,7 @@ export class Connections implements HubListener {
   ) {
     const { plan, worker, endpoint } = start;
     this.message = listener.message;
-    const codec = codecOf(plan.protocol);
+    const codec = codecOfHub(plan.protocol, endpoint);
     const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
     const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
     this.agents = new SocketAgents(endpoint, plan.workers[worker]!.connectInFlight);
@@ -181,13 +181,15 @@ export class Connections implements HubListener {
    * server has fallen silent.
    */
   keepAlive(second: number): void {
-    const silentSinceUs = this.nowUs() - serverTimeoutUs;
+    const nowUs = this.nowUs();
+    const silentSinceUs = nowUs - serverTimeoutUs;
     const seconds = Math.max(1, second - (this.keptSecond ?? second));
     this.keptSecond = second;
     // What has come while the worker stood still is still to be read.
     const isAwake = seconds <= mostMissedSeconds;
     const workers = this.start.plan.workers.length;
     for (const connection of this.byIndex.values()) {
+      if (isAwake) connection.silentFor?.((nowUs - connection.lastReceivedUs) / 1000);
       // Of 15 workers each would else ping all of its connections in one second.
       const turn = Math.floor(connection.index / workers) % pingSeconds;
       const turnWas = (second + pingSeconds - turn) % pingSeconds;

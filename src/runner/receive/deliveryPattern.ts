@@ -4,7 +4,7 @@ import { callsOf, stepsIn } from '../../usecases/sessionSteps';
 import type { HubRun, OwnCall } from '../../usecases/useCase';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { isAt, type HubCodec } from '../../wire/message/hubCodec';
+import { isAt, type ArgumentsAt, type HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, type HubMessage, type Invocation } from '../../wire/message/hubMessage';
 import {
   itemDigits,
@@ -107,12 +107,12 @@ function dictionaryPattern(): DeliveryPattern {
 
 /** The stamp is somewhere in the arguments; what is before it may change. `runId` marks ours among any other text. */
 export function callbackPattern(codec: HubCodec, callback: string, runId: number): DeliveryPattern {
-  const head = codec.callStart(callback);
+  const argumentsAt = codec.argumentsAt?.(callback) ?? behind(codec.callStart(callback));
   const name = callback.toLowerCase();
   const marker = stampMarker + runId.toString(16).padStart(8, '0');
   const markerBytes = Buffer.from(marker, 'latin1');
   /** As in the latest delivery. */
-  let offset = head.length;
+  let offset = 0;
   /** Whether the callback has come; until then what came instead, and how many of it are named. */
   let called = false;
   const others = new Set<string>();
@@ -122,12 +122,13 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   return {
     kind: name,
     usualStamp: (buffer, start, end) => {
-      if (end - start < head.length + stampLength || !isAt(buffer, start, head)) return -1;
+      const from = argumentsAt(buffer, start, end - stampLength);
+      if (from < 0) return -1;
       called = true;
       const last = end - stampLength;
-      if (start + offset <= last && isAt(buffer, start + offset, markerBytes))
+      if (offset > 0 && start + offset <= last && isAt(buffer, start + offset, markerBytes))
         return start + offset;
-      const at = buffer.indexOf(markerBytes, start + head.length);
+      const at = buffer.indexOf(markerBytes, from);
       if (at < 0 || at > last) return -1;
       offset = at - start;
       return at;
@@ -154,6 +155,11 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
     },
   };
 }
+
+const behind =
+  (head: Buffer): ArgumentsAt =>
+  (buffer, start, end) =>
+    end - start >= head.length && isAt(buffer, start, head) ? start + head.length : -1;
 
 const mostNames = 8;
 

@@ -6,7 +6,7 @@ import { entryOfSource, reachesMany, type Population } from '../../plan/populati
 import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import { audienceOfStep, bytesOfStep, callsOf, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubMessage } from '../../wire/message/hubMessage';

@@ -17,7 +17,7 @@ import {
   MessageTemplate,
   type MessageSource,
 } from '../../wire/message/messageTemplate';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import type { Stamp } from '../../wire/message/stamp';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
 import type { SenderDependencies } from './entrySender';
@@ -58,8 +58,7 @@ export class CallMessages {
     private readonly plan: Plan,
     private readonly entry: PlanEntry,
     steps: readonly CountedStep[],
-    private readonly framed: boolean,
-    private readonly rows: SenderDependencies['rows'],
+    private readonly dependencies: Pick<SenderDependencies, 'framed' | 'rows' | 'codec'>,
   ) {
     this.forms = steps.map((step) => {
       const items = argumentsOfStep(step);
@@ -123,9 +122,9 @@ export class CallMessages {
 
   /** A row that calls share is that of the session from its first call on which needs one. */
   private rowsFor(sender: number, { takesData }: CallForm, session: Held): RowsOfMessage {
-    if (!takesData) return this.rows!.of(sender, false);
+    if (!takesData) return this.dependencies.rows!.of(sender, false);
     const held = session.row;
-    const rows = this.rows!.of(sender, held === undefined);
+    const rows = this.dependencies.rows!.of(sender, held === undefined);
     session.row ??= rows.data;
     return held === undefined ? rows : { ...rows, data: held };
   }
@@ -143,7 +142,8 @@ export class CallMessages {
       ...(opensStream ? { opens: { down: true, up: false } } : { answered: isAnswered || asks }),
     };
     const lengths = holeLengths(receiver, source);
-    return MessageTemplate.of(shape, lengths, codecOf(this.plan.protocol), this.framed);
+    const { codec = codecOf(this.plan.protocol), framed } = this.dependencies;
+    return MessageTemplate.of(shape, lengths, codec, framed);
   }
 }
 

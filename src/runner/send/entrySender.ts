@@ -1,4 +1,5 @@
 import type { HubConnection } from '../../wire/hub/clientConnection';
+import type { HubCodec } from '../../wire/message/hubCodec';
 import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
@@ -53,6 +54,8 @@ export interface SenderDependencies {
   readonly connection: (index: number) => HubConnection | undefined;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
   readonly framed: boolean;
+  /** How messages are encoded; absent: by the protocol of the plan, which names no hub. */
+  readonly codec?: HubCodec;
   /** An official client encodes what leaves. */
   readonly takesMessages?: boolean;
   /** Calls to the service's REST API; absent where the target is a hub. */

@@ -5,7 +5,7 @@ import type { PlanStep } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import {
   holeLengths,
   MessageTemplate,
@@ -346,7 +346,7 @@ export class MessageSender extends EntrySender {
           : MessageTemplate.of(
               shape,
               holeLengths(receiver, origin),
-              codecOf(this.plan.protocol),
+              this.dependencies.codec ?? codecOf(this.plan.protocol),
               this.dependencies.framed,
             ));
       this.templates.set(key, template);

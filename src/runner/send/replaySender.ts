@@ -9,7 +9,7 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
 import { MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampLength, type Stamp } from '../../wire/message/stamp';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
 import { DueHeap, type Due } from './dueHeap';
 import { EntrySender } from './entrySender';

@@ -168,7 +168,7 @@ export class SessionCalls {
     private readonly calls: readonly Call[],
   ) {
     const steps = calls.map(({ step }) => step);
-    this.messages = new CallMessages(plan, entry, steps, dependencies.framed, dependencies.rows);
+    this.messages = new CallMessages(plan, entry, steps, dependencies);
     this.stamp.runId = plan.runId;
     for (const { step, name } of calls)
       for (const [value, path] of step.kind === 'stream' ? [] : Object.entries(step.keep))

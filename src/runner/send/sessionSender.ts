@@ -9,7 +9,7 @@ import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { hubMessageType } from '../../wire/message/hubMessage';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
 import { EntrySender, type MessageBody } from './entrySender';
 import { GroupStays } from './groupStays';

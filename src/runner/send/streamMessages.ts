@@ -4,7 +4,7 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import { argumentBytes, ownArguments, type OwnArgument } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import {
   recordLatencyShape,

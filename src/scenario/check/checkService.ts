@@ -174,7 +174,8 @@ export function checkTransport(file: ScenarioFile): void {
 }
 
 function checkBinaryPayloads({ error, entries, scenario }: ScenarioFile): void {
-  const message = services[scenario.service].speaksHub
+  const mayTakeBytes = services[scenario.service].speaksHub && scenario.connectionType === 'Core';
+  const message = mayTakeBytes
     ? 'JSON has no form for bytes: write protocol: messagepack under config, or payload: random.'
     : 'JSON has no form for bytes: write payload: random.';
   for (const { entry, parameters } of entries) {

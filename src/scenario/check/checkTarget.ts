@@ -13,7 +13,13 @@ import {
   readConnectionString,
   isPlaceholderKey,
 } from '../target/connectionString';
-import { hostOf, isLoopbackHost } from '../target/hubUrl';
+import {
+  classicHubNeeded,
+  classicHubOf,
+  classicHubsDiffer,
+  hostOf,
+  isLoopbackHost,
+} from '../target/hubUrl';
 import { referencesIn } from '../target/references';
 import { behindOf, connectionStringOf, urlsOf } from '../target/targetKinds';
 import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
@@ -30,6 +36,7 @@ export function checkTarget(file: ScenarioFile): void {
     error('use-case-service', entryAt(), message);
   }
   checkServiceHost(file, place);
+  checkClassic(file, place);
   checkUpstream(file);
   checkCertificate(file);
   checkSignIn(file, place);
@@ -37,17 +44,10 @@ export function checkTarget(file: ScenarioFile): void {
 }
 
 function checkKind(file: ScenarioFile, place: Place): void {
-  const { error, info, config, entries, scenario } = file;
-  const { target, service, connectionType } = scenario;
+  const { info, entries, scenario } = file;
+  const { target, service } = scenario;
   const behind = behindOf(target);
-  if (behind === 'service') return;
-  if (connectionType === 'AspNet' && behind !== 'userHub') {
-    const message =
-      'ASP.NET SignalR needs the URL of its server in webAppTarget: there is no embedded one.';
-    error('no-target', config.at('connectionType') ?? place, message);
-    return;
-  }
-  if (behind === 'ownServer') return;
+  if (behind === 'service' || behind === 'ownServer') return;
   const rest = entries.find(({ useCase, named }) => named && isRest(useCase));
   if (rest !== undefined || !services[service].speaksHub) {
     reportNeeded(file, rest, place);
@@ -73,6 +73,20 @@ function reportNeeded(
   const cause = rest === undefined ? config.at('service') : rest.at();
   const at = scenario.target === undefined ? (cause ?? place) : place;
   error('connection-string-needed', at, message);
+}
+
+/** The last part of a URL is the name of the hub, as in the Azure SignalR benchmark; all connections call the same one. */
+function checkClassic({ error, info, config, scenario }: ScenarioFile, place: Place): void {
+  if (scenario.connectionType !== 'AspNet') return;
+  const names = urlsOf(scenario.target).flatMap(classicHubOf);
+  if (names.includes('')) error('target-url', place, classicHubNeeded);
+  else if (new Set(names).size > 1) error('target-url', place, classicHubsDiffer(names));
+  if (scenario.protocol !== 'json')
+    info(
+      'no-effect',
+      config.at('protocol'),
+      'ASP.NET SignalR has one protocol, JSON: protocol has no effect.',
+    );
 }
 
 function checkServiceHost({ error, config, scenario }: ScenarioFile, place: Place): void {

@@ -7,6 +7,7 @@ import { sourcesOfStreams } from '../../usecases/streams';
 import { hubRunOf, type HubRun } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario, ScenarioEntry } from '../scenario';
+import { classicObstacle } from './classicObstacle';
 
 /** Something that this version parses and estimates, but cannot run. */
 interface Obstacle {
@@ -17,13 +18,7 @@ interface Obstacle {
 }
 
 const obstacles: readonly Obstacle[] = [
-  {
-    sentence: ({ connectionType }) =>
-      connectionType === 'AspNet'
-        ? 'This version does not speak to ASP.NET SignalR yet, only to ASP.NET Core SignalR.'
-        : undefined,
-    keys: ['connectionType'],
-  },
+  { sentence: classicObstacle, keys: ['connectionType'] },
   {
     sentence: ({ service, driver, subprotocol }) =>
       !services[service].speaksHub &&

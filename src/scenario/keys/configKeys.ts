@@ -113,7 +113,7 @@ export const configSpecs = {
   sku: choice({ choices: ['free', 'standard', 'premium'] }, 'Tier of the service instance.'),
   connectionType: choice(
     { listed: 'oldTool', choices: ['Core', 'AspNet'], default: 'Core' },
-    'ASP.NET Core SignalR, or the older ASP.NET SignalR.',
+    '`Core` for ASP.NET Core SignalR; `AspNet` for the older ASP.NET SignalR of .NET Framework, where the last part of the target names the hub and the rest is the server.',
   ),
   headers: texts(
     { references: true },

@@ -25,6 +25,19 @@ export function hostOf(url: string): string | undefined {
 
 export const isLoopbackHost = (host: string): boolean => loopback.test(host);
 
+/** The hub of ASP.NET SignalR that a URL names, empty without one; none where a reference stands for the end of it. */
+export function classicHubOf(url: string): readonly string[] {
+  const [path = ''] = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split(/[?#]/);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return path.includes('${') || (path === url && url.includes('${')) ? [] : [name];
+}
+
+export const classicHubNeeded =
+  'ASP.NET SignalR needs the name of the hub behind the URL of the server: write http://localhost:5050/signalrbench for the hub signalrbench.';
+
+export const classicHubsDiffer = (names: readonly string[]): string =>
+  `All URLs of a run against ASP.NET SignalR name the same hub, but these name ${[...new Set(names)].join(' and ')}: measure them in runs of their own.`;
+
 /** References count as good text. The pure layers have no `URL`, so what people get wrong is looked at piece by piece. */
 export function hubUrlProblem(url: string): UrlProblem | undefined {
   const reference = new RegExp(referencePattern, 'g');

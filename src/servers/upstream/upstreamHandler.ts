@@ -11,7 +11,7 @@ import { AccessTokens } from '../../wire/connect/accessTokens';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import { RestCalls, type RestReceiver, type ServiceFailure } from '../../wire/rest/restCalls';
-import { codecOf } from '../../wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../wire/connect/codecOf';
 import {
   listenOnLoopback,
   loopbackHost,

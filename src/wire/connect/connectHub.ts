@@ -1,25 +1,30 @@
 /** The way to a hub: negotiate, tokens and redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
+import {
+  ask,
+  maximumRedirects,
+  negotiationFailure,
+  redirectedHub,
+  withQuery,
+  type Credentials,
+  type Negotiation,
+  type NegotiationForm,
+} from '../http/negotiationRequest';
+import { ClassicConnection } from '../classic/classicConnection';
+import { classicNegotiation, type ClassicTerms } from '../classic/classicNegotiation';
+import { hubUnder } from '../classic/classicTarget';
 import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
-import { type SocketAgents, type ConnectStopwatch, bodyOf } from '../socket/socket';
+import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
+import { codecOf } from './codecOf';
 import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
-import {
-  StatusFailure,
-  ConnectFailure,
-  failureOfRequest,
-  LeavesLoopback,
-  shownText,
-  shownUrl,
-} from '../connectFailure';
+import { StatusFailure, shownText } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Cookies } from '../socket/cookies';
-import { isLoopback } from '../socket/isLoopback';
 
 export interface ConnectContext extends ConnectionContext {
   readonly agents: SocketAgents;
@@ -66,21 +71,18 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
   if (url === undefined) throw new Error('an endpoint needs a URL');
   const opening = { ...attempt, endpoint, listener, options };
   if (context.open !== undefined) return context.open(url, opening);
+  const renewal =
+    tokens === undefined && endpoint.accessToken !== undefined
+      ? { renewAtMs: own.renewAtMs, again: () => personal.of(index) }
+      : undefined;
+  if (endpoint.classic === true) return openClassic(endpoint, url, agents, opening, renewal);
   const where: Negotiated = endpoint.skipNegotiation
     ? {
         url: withQuery(url, endpoint.query),
         headers: endpoint.headers,
         accessToken: endpoint.accessToken,
       }
-    : await negotiate(
-        endpoint,
-        url,
-        agents,
-        signal,
-        tokens === undefined && endpoint.accessToken !== undefined
-          ? { renewAtMs: own.renewAtMs, again: () => personal.of(index) }
-          : undefined,
-      );
+    : await negotiate(endpoint, url, agents, signal, renewal);
   if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
   const OverWebSocket =
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
@@ -88,18 +90,36 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
   return Transport.open(where, opening);
 }
 
-const renewalMs = 10_000;
-
-type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };
-
-const maximumRedirects = 20;
-const maximumAnswerBytes = 256 * 1024;
-
-export function withQuery(url: string, query: Readonly<Record<string, string>>): URL {
-  const result = new URL(url);
-  for (const [name, value] of Object.entries(query)) result.searchParams.set(name, value);
-  return result;
+/** A hub of ASP.NET SignalR, which always negotiates, and knows no other codec. */
+async function openClassic(
+  endpoint: Endpoint,
+  url: string,
+  agents: SocketAgents,
+  opening: Opening,
+  renewal: OwnRenewal | undefined,
+): Promise<HubConnection> {
+  const { hub } = hubUnder(url);
+  const { url: asked, form } = negotiationOf(endpoint, url);
+  const { signal, stopwatch, options } = opening;
+  const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal, form);
+  if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
+  stopwatch?.done('negotiate');
+  const codec = options.codec ?? codecOf('classic', hub);
+  const all = { ...opening, options: { ...options, codec } };
+  return ClassicConnection.open({ where, terms, hub, agents }, all);
 }
+
+/** Whom clients of an endpoint ask, and how. */
+export function negotiationOf(
+  { classic }: Endpoint,
+  target: string,
+): { readonly url: string; readonly form: NegotiationForm<ClassicTerms> } {
+  if (classic !== true) return { url: target, form: coreNegotiation };
+  const { base, hub } = hubUnder(target);
+  return { url: base, form: classicNegotiation(hub) };
+}
+
+const renewalMs = 10_000;
 
 /** How the connection's own token is renewed. */
 interface OwnRenewal {
@@ -114,7 +134,8 @@ export async function negotiate(
   agents: SocketAgents,
   signal: AbortSignal,
   own?: OwnRenewal,
-): Promise<Negotiated> {
+  form: NegotiationForm<ClassicTerms> = coreNegotiation,
+): Promise<Negotiated & { readonly terms?: ClassicTerms }> {
   let url = withQuery(hubUrl, endpoint.query);
   const cookies = new Cookies();
   let credentials: Credentials = {
@@ -130,7 +151,8 @@ export async function negotiate(
     }),
   };
   for (let redirects = 0; redirects <= maximumRedirects; redirects++) {
-    const answer = await post(negotiateUrl(url), credentials, agents, signal);
+    const { method } = form;
+    const answer = await ask({ method, url: form.urlOf(url) }, credentials, agents, signal);
     if (answer.location !== undefined) {
       const next = redirectedHub(endpoint, url, answer.location);
       // Credentials were given for one origin; an HTTP redirect must not carry them to another.
@@ -138,7 +160,7 @@ export async function negotiate(
       url = next;
       continue;
     }
-    const said = readNegotiation(answer.body, endpoint, url);
+    const said = form.read(answer.body, endpoint, url);
     url = said.url;
     if (said.accessToken !== undefined)
       credentials = {
@@ -148,14 +170,18 @@ export async function negotiate(
         // With a token of its own that is good now, where it has one.
         renew: async () => {
           const asking = own === undefined ? endpoint : (await own.again()).endpoint;
-          return { accessToken: await renewedToken(asking, hubUrl, agents) };
+          return { accessToken: await renewedToken(asking, hubUrl, agents, form) };
         },
       };
-    const { connectionId } = said;
+    const { connectionId, terms } = said;
     if (said.isFinal)
-      return { url, ...credentials, ...(connectionId !== undefined && { connectionId }) };
+      return {
+        ...{ url, ...credentials },
+        ...(connectionId !== undefined && { connectionId }),
+        ...(terms !== undefined && { terms }),
+      };
   }
-  throw failure(`more than ${maximumRedirects} redirects`);
+  throw negotiationFailure(`more than ${maximumRedirects} redirects`);
 }
 
 /** Negotiates for a new token only; the connection keeps its id. @throws ConnectFailure */
@@ -163,24 +189,17 @@ export async function renewedToken(
   endpoint: Endpoint,
   hubUrl: string,
   agents: SocketAgents,
+  form = coreNegotiation,
 ): Promise<string | undefined> {
-  const again = await negotiate(endpoint, hubUrl, agents, AbortSignal.timeout(renewalMs));
+  const signal = AbortSignal.timeout(renewalMs);
+  const again = await negotiate(endpoint, hubUrl, agents, signal, undefined, form);
   return again.accessToken;
 }
 
 /** @returns the hub to ask next, or where to connect to. @throws ConnectFailure when the answer is unusable */
-export function readNegotiation(
-  body: string,
-  endpoint: Endpoint,
-  hub: URL,
-): {
-  readonly url: URL;
-  readonly accessToken?: string;
-  readonly connectionId?: string;
-  readonly isFinal: boolean;
-} {
+export function readNegotiation(body: string, endpoint: Endpoint, hub: URL): Negotiation {
   const fields = answerFields(body);
-  if (typeof fields['error'] === 'string') throw failure(shownText(fields['error']));
+  if (typeof fields['error'] === 'string') throw negotiationFailure(shownText(fields['error']));
   if (typeof fields['url'] !== 'string') {
     const { connectionId } = fields;
     return {
@@ -201,39 +220,32 @@ function negotiateUrl(hub: URL): URL {
   return url;
 }
 
-/** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
-export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: string): URL {
-  let url: URL;
-  try {
-    url = new URL(to, from);
-  } catch {
-    throw failure('the server redirects to something that is not a URL');
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw failure(`the server redirects to ${url.protocol} which is not supported`);
-  }
-  if (staysOnLoopback === true && !isLoopback(url.href)) throw new LeavesLoopback(url.host);
-  url.pathname = url.pathname.replace(/\/negotiate$/, '');
-  return url;
-}
+const coreNegotiation: NegotiationForm<ClassicTerms> = {
+  method: 'POST',
+  urlOf: negotiateUrl,
+  read: readNegotiation,
+};
 
 function answerFields(body: string): JsonObject {
   const fields = objectIn(body);
   if (fields === undefined)
-    throw failure('the answer is not a JSON object; is this the URL of a SignalR hub?');
+    throw negotiationFailure('the answer is not a JSON object; is this the URL of a SignalR hub?');
   if ('ProtocolVersion' in fields)
-    throw failure('this is an ASP.NET SignalR server; only ASP.NET Core SignalR is supported');
+    throw negotiationFailure(
+      'this is an ASP.NET SignalR server, not a hub of ASP.NET Core: write connectionType: AspNet, and as the target the URL of the server with the name of its hub behind it, such as http://localhost:5050/signalrbench',
+    );
   return fields;
 }
 
 function withId(hub: URL, fields: JsonObject, transport: string): URL {
   const version = typeof fields['negotiateVersion'] === 'number' ? fields['negotiateVersion'] : 0;
   const id = version > 0 ? fields['connectionToken'] : fields['connectionId'];
-  if (typeof id !== 'string' || id === '') throw failure('the answer has no connection id');
+  if (typeof id !== 'string' || id === '')
+    throw negotiationFailure('the answer has no connection id');
   const offered = transportsOf(fields['availableTransports']);
   if (!offered.includes(transport)) {
     const others = offered.length === 0 ? 'no transport at all' : `only ${offered.join(' and ')}`;
-    throw failure(`the server does not offer ${transport}, ${shownText(others)}`);
+    throw negotiationFailure(`the server does not offer ${transport}, ${shownText(others)}`);
   }
   const url = new URL(hub);
   url.searchParams.set('id', id);
@@ -245,80 +257,4 @@ function transportsOf(offered: unknown): string[] {
   return entries
     .map((entry) => (entry as { transport?: unknown } | null)?.transport)
     .filter((name) => typeof name === 'string');
-}
-
-interface Answer {
-  readonly body: string;
-  readonly location?: string;
-}
-
-async function post(
-  url: URL,
-  { headers: given, accessToken, cookies }: Credentials,
-  agents: SocketAgents,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const headers: Record<string, string> = {
-    ...given,
-    'Content-Length': '0',
-    'X-Requested-With': 'XMLHttpRequest',
-    ...(accessToken !== undefined && { Authorization: `Bearer ${accessToken}` }),
-  };
-  addCookies(headers, cookies.headerFor(url));
-  try {
-    const { response, content } = await new Promise<{
-      response: IncomingMessage;
-      content: Buffer;
-    }>((resolve, reject) => {
-      const request = agents.request(url, { method: 'POST', headers, signal });
-      request.on('error', reject);
-      // Without a listener the request would end without a word.
-      request.on('upgrade', (_response, socket) => {
-        socket.destroy();
-        reject(failure('the server switches to another protocol'));
-      });
-      request.on('response', (response) => {
-        const tooLong = () => failure('the answer does not end');
-        bodyOf(response, maximumAnswerBytes, tooLong).then(
-          (content) => resolve({ response, content }),
-          reject,
-        );
-      });
-      request.end();
-    });
-    const { statusCode: status = 0, headers: said } = response;
-    cookies.take(said['set-cookie'] ?? [], url);
-    const body = content.toString('utf8');
-    if (status === 200) return { body };
-    if (isRedirect(status) && said.location !== undefined)
-      return { body: '', location: said.location };
-    throw statusFailure(status, url, said, body);
-  } catch (error) {
-    throw failureOfRequest(error, 'negotiate', url, signal.aborted);
-  }
-}
-
-const failure = (text: string): ConnectFailure =>
-  new ConnectFailure('negotiate', `negotiate: ${text}`);
-
-/** Whether an answer sends the same request elsewhere, as far as `fetch` of a client would follow. */
-export const isRedirect = (status: number): boolean => [301, 302, 307, 308].includes(status);
-
-/** Adds what servers have set to a configured `Cookie` header, whatever its letter case. */
-export function addCookies(headers: Record<string, string>, cookies: string | undefined): void {
-  if (cookies === undefined) return;
-  const name = Object.keys(headers).find((key) => key.toLowerCase() === 'cookie') ?? 'Cookie';
-  headers[name] = headers[name] === undefined ? cookies : `${headers[name]}; ${cookies}`;
-}
-
-function statusFailure(
-  status: number,
-  url: URL,
-  { 'content-type': type = 'text/plain', 'retry-after': retryAfter }: IncomingHttpHeaders,
-  body: string,
-): ConnectFailure {
-  // Services say in plain text what is wrong, the SDK of app servers without a content type.
-  const said = /^text\/plain\b/i.test(type) ? shownText(body) : '';
-  const message = `negotiate: ${shownUrl(url.href)} answered ${status}${said === '' ? '' : `: ${said}`}`;
-  return new StatusFailure(status, 'negotiate', message, retryAfter);
 }

@@ -11,7 +11,7 @@ import type { Span } from '../message/hubCodec';
 import { hubMessageType } from '../message/hubMessage';
 import { SocketAgents } from '../socket/socket';
 import { ConnectFailure, LeavesLoopback, shownText } from '../connectFailure';
-import { connectHub, negotiate } from './connectHub';
+import { connectHub, negotiate, negotiationOf } from './connectHub';
 import { PersonalEndpoints } from './personalEndpoints';
 import { asProbe } from './probeMark';
 
@@ -27,6 +27,8 @@ export type HubProbe =
       readonly methods: readonly ProbedMethod[];
       /** Absent when unknown; `methods` are those of the dialect, else those of `recordLatency`. */
       readonly dialect?: HubDialect;
+      /** It is a hub of ASP.NET SignalR. */
+      readonly classic?: true;
       readonly connectMs: number;
     }
   | {
@@ -41,7 +43,11 @@ export interface HubAnswer {
   readonly dialect: HubDialect;
   /** Methods that were asked about and that the hub does not have; only hubs that do not show a dialect are asked. */
   readonly lacks: readonly string[];
+  /** What the hub is, where that is not what the endpoint says: its clients would not be let in. */
+  readonly isRather?: ConnectionType;
 }
+
+export type ConnectionType = 'Core' | 'AspNet';
 
 const connectTimeoutMs = 8000;
 const answerTimeoutMs = 4000;
@@ -51,8 +57,22 @@ const greetingMs = 1000;
  * Asks which methods of the bench contract the hub has, within 12 s. They are called without their arguments: the
  * refusal says whether the method exists.
  */
-export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
-  const { recordLatency, measure } = contracts;
+export async function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
+  const probe = await probeAs(endpoint, contracts);
+  if (probe.reachable || endpoint.classic === true || !mayBeOther(probe.errorClass)) return probe;
+  const other = await probeAs({ ...endpoint, classic: true }, contracts);
+  return other.reachable ? { ...other, classic: true } : probe;
+}
+
+/** Whether a server answers so that speaks another protocol at that URL. */
+const mayBeOther = (errorClass: ErrorClass): boolean =>
+  errorClass === 'notFound' || errorClass === 'negotiate';
+
+function probeAs(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
+  const isThere = (name: string): boolean =>
+    endpoint.classic !== true || !contracts.streams.includes(name);
+  const recordLatency = contracts.recordLatency.filter(isThere);
+  const measure = contracts.measure.filter(isThere);
   return connected(endpoint, connectTimeoutMs, async (connection, listener, connectMs) => {
     const names = [...new Set([...recordLatency, ...measure])];
     const greeting = listener.greetedWithin(greetingMs);
@@ -73,7 +93,7 @@ export function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promis
         : measure.some((name) => !recordLatency.includes(name) && has(name))
           ? 'measure'
           : undefined;
-    const expected = contracts[dialect ?? 'recordLatency'];
+    const expected = dialect === 'measure' ? measure : recordLatency;
     const methods = expected.map((wanted) => found.find(({ name }) => name === wanted)!);
     return { reachable: true as const, methods, ...(dialect && { dialect }), connectMs };
   });
@@ -102,9 +122,19 @@ export async function askHub(
       methods.map((name) => probeMethod(name, connection, listener, leftMs(), tooMany)),
     );
     const lacks = asked.filter(({ isMissing }) => isMissing === true).map(({ name }) => name);
-    return { dialect: 'measure' as const, lacks };
+    // Hubs of ASP.NET SignalR do not greet by themselves, and those of the older contract may lack GetConnectionId.
+    return {
+      dialect: endpoint.classic === true ? ('recordLatency' as const) : ('measure' as const),
+      lacks,
+    };
   });
-  return found !== undefined && 'reachable' in found ? undefined : found;
+  if (found === undefined || !('reachable' in found)) return found;
+  if (!mayBeOther(found.errorClass)) return undefined;
+  const { classic: isClassic = false, ...core } = endpoint;
+  const other = isClassic ? core : { ...endpoint, classic: true as const };
+  const answered = await connected(other, leftMs(), () => Promise.resolve('there' as const));
+  if (answered !== 'there') return undefined;
+  return { dialect: 'recordLatency', lacks: [], isRather: isClassic ? 'Core' : 'AspNet' };
 }
 
 /** Nobody writes a hub method with so many parameters; empty objects are what a careless server stumbles over least. */
@@ -153,8 +183,16 @@ async function probeMethod(
   if (errorClass !== 'invocation') {
     return { name, present: false, detail: shownText(text), errorClass };
   }
-  const isMissing = /method does not exist|unknown hub method/i.test(text);
-  return { name, present: !isMissing, isMissing };
+  const isMissing = /method does not exist|unknown hub method|no method found with that name/i.test(
+    text,
+  );
+  const isHidden = /^There was an error invoking Hub method/i.test(text);
+  return {
+    ...{ name, present: !isMissing, isMissing },
+    ...(isHidden && {
+      detail: 'not certain',
+    }),
+  };
 }
 
 class ProbeListener implements HubListener {
@@ -216,7 +254,8 @@ export async function redirectHosts(
   const signal = AbortSignal.timeout(withinMs);
   const hostOf = async (url: string): Promise<string | undefined> => {
     try {
-      await negotiate(confined, url, agents, signal);
+      const { url: asked, form } = negotiationOf(confined, url);
+      await negotiate(confined, asked, agents, signal, undefined, form);
     } catch (error) {
       if (error instanceof LeavesLoopback) return error.host;
       if (!(error instanceof ConnectFailure)) throw error;

@@ -206,7 +206,7 @@ export class HttpRequests {
     return this.where.url.pathname + this.where.url.search;
   }
 
-  private headers(): readonly string[] {
+  protected headers(): readonly string[] {
     const { where } = this;
     const { renewAtMs = Infinity } = where;
     // This request still goes with the old one, which is good for a while.

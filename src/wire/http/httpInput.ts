@@ -15,6 +15,8 @@ export interface InputOwner {
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void;
   onServerEnd(): void;
   onFailure(failure: ConnectFailure): void;
+  /** Looks at the answer to a poll before the next one. @returns for how many milliseconds that waits; −1: there is none */
+  beforePoll?(buffer: Buffer, start: number, end: number): number;
   readonly stopped: boolean;
 }
 
@@ -81,14 +83,17 @@ export class PollInput implements ChannelOwner {
   private activated = false;
   /** The last poll was given up without an answer. */
   private inVain = false;
+  private pause: NodeJS.Timeout | undefined;
 
+  /** @param timeoutMs longest silence of the server; absent: as in the clients of ASP.NET Core */
   constructor(
     private readonly requests: HttpRequests,
     private readonly endpoint: Endpoint,
     private readonly owner: InputOwner,
     private readonly maximumBytes: number,
+    private readonly timeoutMs?: number,
   ) {
-    this.channel = new HttpChannel(requests, endpoint, this);
+    this.channel = new HttpChannel(requests, endpoint, this, timeoutMs);
   }
 
   open(stopwatch?: ConnectStopwatch): void {
@@ -96,6 +101,7 @@ export class PollInput implements ChannelOwner {
   }
 
   destroy(): void {
+    clearTimeout(this.pause);
     this.body.take();
     this.channel.destroy();
   }
@@ -121,8 +127,11 @@ export class PollInput implements ChannelOwner {
     } else {
       const isFirst = !this.activated;
       this.activated = true;
+      const delayMs = owner.beforePoll?.(whole, 0, whole.length) ?? 0;
+      if (delayMs < 0) return;
       // Before the messages are looked at: what the server sends next waits for a poll.
-      this.open();
+      if (delayMs > 0) this.pause = setTimeout(() => this.open(), delayMs);
+      else this.open();
       // The first answer comes at once and only says that the connection is there.
       if (isFirst) owner.onReady();
       owner.onMessages(whole, 0, whole.length, whole.length);
@@ -136,7 +145,7 @@ export class PollInput implements ChannelOwner {
     }
     // A server may be set to hold polls for longer; the official clients ask again without end.
     this.inVain = true;
-    this.channel = new HttpChannel(this.requests, this.endpoint, this);
+    this.channel = new HttpChannel(this.requests, this.endpoint, this, this.timeoutMs);
     this.open();
   }
 }

@@ -83,6 +83,8 @@ export interface HubConnection {
    * @returns whether the bytes were taken at once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean;
+  /** Is asked every second by whoever keeps the time; absent where silence is judged by others. */
+  silentFor?(ms: number): void;
   /**
    * Sends one hub message that is not worth a template; nothing happens on a closed connection.
    * @returns its bytes on the wire, NaN where nobody can see them

@@ -41,6 +41,8 @@ export interface RecoveryForm {
   readonly sequenceAck: (sequenceId: number) => Buffer;
 }
 
+export type ArgumentsAt = (buffer: Buffer, start: number, end: number) => number;
+
 export interface HubCodec {
   readonly protocol: WireProtocol;
   readonly opcode: typeof opcode.text | typeof opcode.binary;
@@ -54,6 +56,8 @@ export interface HubCodec {
   readonly greetingEnd?: (buffer: Buffer, start: number, end: number) => number;
   /** The usual beginning of the body of a call from the server, up to its arguments. */
   readonly callStart: (target: string) => Buffer;
+  /** Finds where the arguments of such a call begin, −1 where it is none; absent: behind that beginning. */
+  readonly argumentsAt?: (target: string) => ArgumentsAt;
   /** Where the id stands in a usual completion without error if it is as long as a stamp; −1 for all else. */
   readonly answeredStamp: (buffer: Buffer, start: number, end: number) => number;
   /**

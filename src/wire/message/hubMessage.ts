@@ -84,7 +84,8 @@ export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
   return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, 'utf8');
 }
 
-function jsonObject(text: string): JsonObject {
+/** @throws HubMessageError when the text is none, or nested too deep */
+export function jsonObject(text: string): JsonObject {
   if (isNestedTooDeep(text))
     throw new HubMessageError(`a hub message is nested more than ${maximumDepth} deep`);
   let value: unknown;

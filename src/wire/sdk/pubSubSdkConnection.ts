@@ -15,7 +15,8 @@ import {
   StatusFailure,
   shownUrl,
 } from '../connectFailure';
-import { type OpenConnection, withQuery } from '../connect/connectHub';
+import type { OpenConnection } from '../connect/connectHub';
+import { withQuery } from '../http/negotiationRequest';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor } from '../socket/proxy';

@@ -18,7 +18,8 @@ import {
   shownError,
   shownText,
 } from '../connectFailure';
-import { type OpenConnection, renewedToken, withQuery } from '../connect/connectHub';
+import { type OpenConnection, renewedToken } from '../connect/connectHub';
+import { withQuery } from '../http/negotiationRequest';
 import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
 import { Cookies } from '../socket/cookies';
 import type { Endpoint } from '../../base/endpoint';

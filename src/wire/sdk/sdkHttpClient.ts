@@ -8,7 +8,8 @@ import {
 } from '@microsoft/signalr';
 import { bodyOf } from '../socket/socket';
 import { ConnectFailure, failureOfAnswer, failureOfRequest } from '../connectFailure';
-import { addCookies, isRedirect, readNegotiation, redirectedHub } from '../connect/connectHub';
+import { readNegotiation } from '../connect/connectHub';
+import { addCookies, isRedirect, redirectedHub } from '../http/negotiationRequest';
 import { lengthOf, type SdkOwner } from './sdkSockets';
 
 /** What a server may put into one answer to negotiate. */

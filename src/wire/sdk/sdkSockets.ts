@@ -8,7 +8,7 @@ import {
   shownText,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
-import { addCookies } from '../connect/connectHub';
+import { addCookies } from '../http/negotiationRequest';
 import { HttpRequests } from '../http/httpChannel';
 import { EventStreamInput, type InputOwner } from '../http/httpInput';
 import { jsonCodec } from '../message/hubCodec';

@@ -1,4 +1,4 @@
-import { callbacks, membershipMethods, type WireProtocol } from '../../base/message';
+import { callbacks, membershipMethods } from '../../base/message';
 import { opcode } from '../socket/frame';
 import { jsonCodec, messagePackCodec, type HubCodec, type Recoverable } from '../message/hubCodec';
 import {
@@ -146,18 +146,6 @@ export const reliableProtobufWebPubSubCodec: HubCodec = {
     sequenceAck: (sequenceId) => writeProtobufClientMessage({ type: 'sequenceAck', sequenceId }),
   },
 };
-
-const codecs: Readonly<Record<WireProtocol, HubCodec>> = {
-  json: jsonCodec,
-  messagepack: messagePackCodec,
-  webpubsub: webPubSubCodec,
-  webpubsubReliable: reliableWebPubSubCodec,
-  webpubsubNone: plainWebPubSubCodec,
-  webpubsubProtobuf: protobufWebPubSubCodec,
-  webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
-};
-
-export const codecOf = (protocol: WireProtocol): HubCodec => codecs[protocol];
 
 function greeted(isConnected: boolean, end: number): number {
   if (isConnected) return end;

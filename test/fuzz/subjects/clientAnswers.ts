@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { ConnectFailure } from '../../../src/wire/connectFailure';
-import { readNegotiation, redirectedHub } from '../../../src/wire/connect/connectHub';
+import { readClassicNegotiation } from '../../../src/wire/classic/classicNegotiation';
+import { readNegotiation } from '../../../src/wire/connect/connectHub';
 import { EventReader } from '../../../src/wire/http/httpInput';
+import { redirectedHub } from '../../../src/wire/http/negotiationRequest';
 import { Cookies } from '../../../src/wire/socket/cookies';
 import { checkUpgradeAnswer } from '../../../src/wire/socket/upgrade';
 import { endpointOf } from '../../fakes/endpoint';
@@ -54,6 +56,7 @@ export const negotiation: Subject = {
       }
     };
     judge(() => readNegotiation(body, own, hub).url);
+    judge(() => readClassicNegotiation(body, own, hub).url);
     judge(() => redirectedHub(own, hub, body));
   },
 };

@@ -15,7 +15,7 @@ import {
   writeProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../../src/wire/webpubsub/protobufMessages';
-import { codecOf } from '../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../src/wire/connect/codecOf';
 import { parseFilter, FilterError } from '../../../src/servers/webpubsub/filter';
 import { golden } from '../../unit/wire/service/goldenFrames';
 import { inPieces, unless, type Subject } from '../subject';

@@ -12,7 +12,7 @@ import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import { jsonCodec, messagePackCodec } from '../../../src/wire/message/hubCodec';
 import { HubMessageError } from '../../../src/wire/message/hubMessage';
 import { maximumDepth, objectIn } from '../../../src/wire/message/jsonScan';
-import { codecOf } from '../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../src/wire/connect/codecOf';
 import { jsonIn } from '../../../src/servers/service/emulator';
 import { bufferWork } from '../../fakes/bufferWork';
 import { endpointOf } from '../../fakes/endpoint';

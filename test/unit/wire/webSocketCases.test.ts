@@ -14,7 +14,7 @@ import {
 import { WebSocketTransport } from '../../../src/servers/http/transports';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubListener } from '../../../src/wire/hub/clientConnection';
-import { codecOf } from '../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../src/wire/connect/codecOf';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
 import { piecesOfCase, webSocketCases, type WebSocketCase } from '../../fakes/webSocketCases';

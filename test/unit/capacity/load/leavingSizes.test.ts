@@ -13,7 +13,7 @@ import {
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
 import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
-import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../../src/wire/connect/codecOf';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';
 import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/record/replay/readReplay';
 import type { Recording } from '../../../../src/record/recording';
 import { callsOf } from '../../../../src/usecases/sessionSteps';
-import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../../src/wire/connect/codecOf';
 import { stampLength } from '../../../../src/wire/message/stamp';
 import { MadeRecording } from '../analyse/madeRecording';
 

@@ -8,10 +8,27 @@ const sdkMessagePack = ['driver: sdk', 'protocol: messagepack'];
 const invoke = (argument: string): string =>
   `scenario:\n  name: invoke\n  parameters:\n    method: M\n    arguments: [[{ a: '${argument}' }]]\n`;
 
+const classic = (useCase: string): string =>
+  `${withConfig('connectionType: AspNet')}scenario:\n  name: ${useCase}\n`;
+const service = 'Endpoint=https://a.service.signalr.net;AccessKey=abc;Version=1.0;';
+
 describe('what this version cannot run', () => {
   const reasons: [text: string, reason: RegExp][] = [
     ['kind: resultparser\n', /resultparser/],
-    [withConfig('connectionType: AspNet'), /ASP\.NET SignalR/],
+    [classic('streamingEcho'), /streamingEcho opens streams, and ASP\.NET SignalR has none/],
+    [classic('restSendToUser'), /clients are those of ASP\.NET Core SignalR/],
+    [classic('restPersistBroadcast'), /clients are those of ASP\.NET Core SignalR/],
+    [
+      `${withConfig('connectionType: AspNet')}scenario:\n  name: session\n  parameters:\n    steps: [{ stream: S }]\n`,
+      /session opens streams/,
+    ],
+    [withConfig('connectionType: AspNet', 'driver: sdk'), /leave driver out/],
+    [withConfig('connectionType: AspNet', 'skipNegotiation: true'), /always negotiate/],
+    [withConfig('connectionType: AspNet', 'service: webpubsub'), /remove connectionType/],
+    [
+      withConfig('connectionType: AspNet').replace('target: local', `connectionString: ${service}`),
+      /reach Azure SignalR Service through an app of \.NET Framework.*webAppTarget/,
+    ],
     [withConfig('dialect: measure', ...sdkMessagePack), /cannot write ticks.*driver to native/],
     [`${withConfig(...sdkMessagePack)}${invoke('{ticks}')}`, /cannot write ticks/],
   ];
@@ -55,7 +72,7 @@ describe('what this version cannot run', () => {
 
   it('is reported when the file is checked, at the key it is about', () => {
     for (const [text, place] of [
-      [withConfig('connectionType: AspNet').replace('local', 'http://localhost/hub'), 'AspNet'],
+      [classic('streamingEcho'), 'AspNet'],
       [withConfig('dialect: measure', ...sdkMessagePack), 'sdk'],
       [withConfig('service: webpubsub', 'driver: sdk', 'subprotocol: none'), 'none'],
     ] as const) {
@@ -73,6 +90,12 @@ describe('what this version cannot run', () => {
       const mix = `${withConfig()}scenarios: [{ name: echo }, { name: ${name} }]\n`;
       assert.equal(notRunnable(scenarioOf(mix)), undefined, name);
     }
+  });
+
+  it('is none of the use cases that clients of ASP.NET SignalR can run', () => {
+    const named = ['echo', 'broadcast', 'sendToClient', 'sendToGroup', 'frequentJoinLeaveGroup'];
+    for (const name of [...named, 'connectOnly', 'invoke', 'session'])
+      assert.equal(notRunnable(scenarioOf(classic(name))), undefined, name);
   });
 
   it('is no mix of what runs', () => {

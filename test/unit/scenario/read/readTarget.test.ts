@@ -245,9 +245,22 @@ describe('the use case and the service', () => {
     assert.deepEqual(errorsOf(withUseCase('echo', `target: ${webpubsub}`)), []);
   });
 
-  it('of ASP.NET SignalR need the URL of a server', () => {
-    assert.deepEqual(errorsOf(config('connectionType: AspNet')), ['no-target']);
-    assert.deepEqual(errorsOf(config('connectionType: AspNet', `webAppTarget: ${hub}`)), []);
+  it('of ASP.NET SignalR need the name of one hub behind the URL of a server, or no target', () => {
+    const errors = (...lines: string[]): string[] =>
+      errorsOf(config('connectionType: AspNet', ...lines));
+    assert.deepEqual(errors(), []);
+    assert.deepEqual(errors('target: local'), []);
+    assert.deepEqual(errors(`webAppTarget: ${hub}`), []);
+    for (const nameless of ['http://a:5050', 'http://a:5050/', 'http://a/app/?b=c/d'])
+      assert.deepEqual(errors(`webAppTarget: ${nameless}`), ['target-url'], nameless);
+    assert.deepEqual(errors('target: [http://a/chat, "http://b/app/chat?x=1"]'), []);
+    assert.deepEqual(errors('target: [http://a/chat, http://b/news]'), ['target-url']);
+    assert.deepEqual(errors('webAppTarget: ${env:HUB}'), []);
+    assert.deepEqual(errors('webAppTarget: ${env:SERVER}/chat,http://b/${env:NAME}'), []);
+    assert.deepEqual(
+      brief(config('connectionType: AspNet', `target: ${hub}`, 'protocol: messagepack')),
+      ['info no-effect "messagepack"'],
+    );
   });
 
   it('do not show a sign-in where a run would not', () => {

@@ -3,7 +3,7 @@ import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchH
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Span } from '../../../../src/wire/message/hubCodec';
 import { clientFrame } from '../../../../src/wire/socket/frame';
-import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';

@@ -12,6 +12,7 @@ import { endpointOf } from '../../../fakes/endpoint';
 import { hubFrame } from '../../../fakes/frames';
 import { redirectingHub } from '../../../fakes/redirectingHub';
 import { startRawHub } from '../../../fakes/rawHub';
+import { ScriptedClassicHub } from '../../../fakes/scriptedClassicHub';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
 const probeHub = (endpoint: Endpoint): Promise<HubProbe> => probe(endpoint, contractMethods());
@@ -43,6 +44,45 @@ describe('probeHub', () => {
         ['Echo', 'Broadcast', 'SendToConnection', 'GroupBroadcast', 'JoinGroup', 'LeaveGroup'],
       );
       assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'measure');
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('knows a hub of ASP.NET SignalR, and asks it for no streams', async () => {
+    const hub = new ScriptedClassicHub();
+    const answers = new Map([
+      ['Broadcast', "'Broadcast' method could not be resolved. No method found with that name."],
+      ['Echo', "There was an error invoking Hub method 'x.Echo'."],
+    ]);
+    hub.answers = ({ I, M }) => JSON.stringify({ I, E: answers.get(M) ?? 'Potential candidates' });
+    const url = await hub.listen();
+    try {
+      const probe = await probeHub(endpointOf(url));
+      assert.ok(probe.reachable);
+      assert.equal(probe.classic, true);
+      const shown = probe.methods.map(
+        ({ name, present, detail }) => `${present ? '' : 'no '}${name}${detail ? ' ?' : ''}`,
+      );
+      assert.deepEqual(shown.slice(0, 2).concat(shown.filter((name) => name.includes('Stream'))), [
+        'Echo ?',
+        'no Broadcast',
+      ]);
+      const asClassic = endpointOf(url, { classic: true });
+      const answer = await askHub(asClassic, ['Echo', 'Broadcast']);
+      assert.deepEqual(answer, { dialect: 'recordLatency', lacks: ['Broadcast'] });
+      assert.equal((await askHub(endpointOf(url)))?.isRather, 'AspNet');
+    } finally {
+      await hub.close();
+    }
+  });
+
+  it('says that a hub of ASP.NET Core is none of ASP.NET SignalR', async () => {
+    const hub = await startBenchHub();
+    try {
+      assert.equal((await askHub(endpointOf(hub.url, { classic: true })))?.isRather, 'Core');
+      const nowhere = await askHub(endpointOf(`${hub.url}/not`, { classic: true }));
+      assert.equal(nowhere, undefined);
     } finally {
       await hub.dispose();
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Span } from '../../../../src/wire/message/hubCodec';
-import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../../src/wire/connect/codecOf';
 import {
   itemDigits,
   itemKey,

@@ -3,7 +3,7 @@ import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { opcode } from '../../../../src/wire/socket/frame';
 import type { WireProtocol } from '../../../../src/base/message';
-import { codecOf } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { codecOf } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';

@@ -1,0 +1,409 @@
+import type { ErrorClass } from '../../base/errorClass';
+import type { Endpoint } from '../../base/endpoint';
+import {
+  ClientConnection,
+  type HubConnection,
+  type HubListener,
+  type Opening,
+} from '../hub/clientConnection';
+import { ConnectFailure, shownText } from '../connectFailure';
+import { WebSocketConnection } from '../hub/webSocketConnection';
+import { EventStreamInput, PollInput, type InputOwner } from '../http/httpInput';
+import { ask } from '../http/negotiationRequest';
+import { HubMessageError, type HubMessage } from '../message/hubMessage';
+import { objectIn, skipSpace } from '../message/jsonScan';
+import { Cookies } from '../socket/cookies';
+import { clientFrame } from '../socket/frame';
+import type { SocketAgents } from '../socket/socket';
+import type { ClassicTerms } from './classicNegotiation';
+import { ClassicOutbox, ClassicRequests, type ClassicPlace } from './classicRequests';
+import { ClassicState, type FrameNews } from './classicState';
+
+/** Pause between two tries to come back, as in the official clients. */
+const retryMs = 2000;
+const attemptMs = 10_000;
+/** A poll that waits so long after the connection was lost has reached the server, as in the official clients. */
+const pollIsThereMs = 5000;
+const abortMs = 2000;
+/** Ways to be lost after which the server would not take the client back, or we would not want it. */
+const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
+  'protocol',
+  'unauthorized',
+  'notFound',
+]);
+
+const initialized = Buffer.from('initialized', 'latin1');
+
+interface Early {
+  readonly bytes: Buffer;
+  readonly wireBytes: number;
+}
+
+/**
+ * A client of a hub of ASP.NET SignalR. It says that it has started once the server's first message is there, and comes
+ * back over another request when it loses one, from the message on that it has read last: the owner sees one
+ * connection. Source: the clients of SignalR/SignalR, `TransportInitializationHandler`, `ClientTransportBase` and
+ * those of the three transports.
+ */
+export class ClassicConnection extends ClientConnection implements HubListener, InputOwner {
+  readonly connectionId: string | undefined;
+  /** Servers send keep-alives, clients of this protocol none. */
+  readonly hasOwnKeepAlive = true;
+  private readonly endpoint: Endpoint;
+  private readonly terms: ClassicTerms;
+  private readonly memory = new ClassicState();
+  private readonly requests: ClassicRequests;
+  private readonly agents: SocketAgents;
+  private readonly signal: AbortSignal;
+  private socket: WebSocketConnection | undefined;
+  private input: EventStreamInput | PollInput | undefined;
+  private readonly outbox: ClassicOutbox | undefined;
+  /** What came before the server had answered that the connection has started. */
+  private early: Early[] = [];
+  private earlyBytes = 0;
+  private waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private lostMs = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  private constructor(place: ClassicPlace & { readonly agents: SocketAgents }, opening: Opening) {
+    super(opening);
+    const { endpoint, options, signal } = opening;
+    this.endpoint = endpoint;
+    this.terms = place.terms;
+    this.agents = place.agents;
+    this.signal = signal;
+    this.connectionId = place.where.connectionId;
+    this.requests = new ClassicRequests(place, this.codec, this.memory, endpoint.transport);
+    if (endpoint.transport !== undefined)
+      this.outbox = new ClassicOutbox(this.requests, endpoint, this, options.maximumMessageBytes);
+  }
+
+  static open(
+    place: ClassicPlace & { readonly agents: SocketAgents },
+    opening: Opening,
+  ): Promise<ClassicConnection> {
+    const connection = new ClassicConnection(place, opening);
+    const { transportConnectMs: withinMs } = place.terms;
+    return connection.opens(place.where.url.href, opening, () => {
+      connection.begin(opening);
+      if (withinMs > 0) connection.failsUnlessInitialized(withinMs);
+    });
+  }
+
+  override get isOpen(): boolean {
+    return this.state === 'open' || this.state === 'recovering';
+  }
+
+  send(frame: Buffer): boolean {
+    if (this.socket !== undefined) return this.socket.send(frame);
+    const waitingBytes = this.outbox?.send(frame) ?? this.wait(frame);
+    if (waitingBytes > this.options.maximumUnsentBytes)
+      this.fail(
+        new ConnectFailure(
+          'blocked',
+          `${waitingBytes} bytes were waiting for the server to read them`,
+        ),
+      );
+    return this.outbox !== undefined;
+  }
+
+  sendMessage(message: HubMessage): number {
+    if (!this.isOpen) return 0;
+    const bytes = this.codec.encode(message);
+    const frame = this.outbox === undefined ? clientFrame(this.codec.opcode, bytes) : bytes;
+    this.send(frame);
+    return frame.length;
+  }
+
+  silentFor(ms: number): void {
+    const { silenceMs = Infinity } = this.terms;
+    // A poll ends by itself, and another one begins.
+    if (ms < silenceMs || this.state !== 'open' || this.input instanceof PollInput) return;
+    const failure = new ConnectFailure(
+      'timeout',
+      `the server sent nothing for ${silenceMs / 1000} s, not even a keep-alive`,
+    );
+    this.letGo();
+    this.pipeLost(failure);
+  }
+
+  close(): void {
+    const wasOpen = this.isOpen;
+    const { socket, input, outbox } = this;
+    this.stop();
+    input?.destroy();
+    if (!wasOpen) {
+      socket?.destroy();
+      outbox?.destroy();
+      return;
+    }
+    socket?.close();
+    if (outbox === undefined) void this.abort();
+    else {
+      outbox.end();
+      // Nobody waits for it: the process may end before.
+      setTimeout(() => outbox.destroy(), abortMs).unref();
+    }
+  }
+
+  destroy(): void {
+    this.stop();
+    this.letGo();
+    this.outbox?.destroy();
+  }
+
+  // What comes over a WebSocket.
+
+  received(socket: HubConnection, buffer: Buffer, start: number, end: number, bytes: number): void {
+    // A pong of WebSockets is empty.
+    if (start === end) this.deliver(buffer, start, end, bytes);
+    else this.take(buffer, start, end, bytes);
+    socket.closeReason = this.closeReason;
+  }
+
+  lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
+    if (this.socket !== undefined && this.socket !== socket) return;
+    this.socket = undefined;
+    this.pipeLost(new ConnectFailure(errorClass, text));
+  }
+
+  // What comes over a stream of events or as answers to polls.
+
+  onReady(): void {
+    if (this.state === 'recovering') this.cameBack();
+    else if (this.state === 'connecting') this.stopwatch?.done('upgrade');
+  }
+
+  beforePoll(buffer: Buffer, start: number, end: number): number {
+    let delayMs = 0;
+    this.guarded(() => {
+      this.requests.receiving = 'poll';
+      delayMs = this.note(buffer, skipSpace(buffer, start), end)?.pollDelayMs ?? 0;
+    });
+    return this.stopped ? -1 : delayMs;
+  }
+
+  onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
+    this.guarded(() => {
+      // The answer to a poll was looked at before.
+      if (this.input instanceof PollInput)
+        this.deliver(buffer, Math.min(end, skipSpace(buffer, start)), end, wireBytes);
+      else if (!isGreeting(buffer, start, end)) this.take(buffer, start, end, wireBytes);
+    });
+  }
+
+  onServerEnd(): void {
+    this.onFailure(new ConnectFailure('closed', 'the server ended the connection'));
+  }
+
+  onFailure(failure: ConnectFailure): void {
+    this.letGo();
+    this.pipeLost(failure);
+  }
+
+  onAnswer(answer: Buffer): void {
+    this.guarded(() => this.take(answer, 0, answer.length, answer.length));
+  }
+
+  onSendFailed(failure: ConnectFailure): void {
+    this.fail(failure);
+  }
+
+  /** Opens a socket, a stream or a poll, for the first time or to come back. */
+  private begin({ signal, stopwatch }: Pick<Opening, 'signal' | 'stopwatch'>): void {
+    const { endpoint, requests } = this;
+    const { transport } = endpoint;
+    if (transport === undefined) {
+      void this.openSocket({ signal, stopwatch });
+      return;
+    }
+    const most = this.options.maximumMessageBytes;
+    this.input =
+      transport === 'LongPolling'
+        ? new PollInput(requests, endpoint, this, most, this.terms.pollMs + attemptMs)
+        : new EventStreamInput(requests, endpoint, this, most);
+    this.input.open(stopwatch);
+  }
+
+  private async openSocket({
+    signal,
+    stopwatch,
+  }: Pick<Opening, 'signal' | 'stopwatch'>): Promise<void> {
+    try {
+      const { index, endpoint, options, requests, codec } = this;
+      const opening = { index, endpoint, listener: this, options: { ...options, codec } };
+      const where = { ...requests.where, url: requests.url(requests.receiving) };
+      const socket = await WebSocketConnection.open(where, { ...opening, signal, stopwatch });
+      if (this.stopped) socket.destroy();
+      else if (socket.isOpen) this.opened(socket);
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      this.pipeLost(error);
+    }
+  }
+
+  private opened(socket: WebSocketConnection): void {
+    this.socket = socket;
+    if (this.state === 'recovering') this.cameBack();
+  }
+
+  /** Ends the connection where a frame cannot be read; the reader of WebSockets does so by itself. */
+  private guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof ConnectFailure) this.fail(error);
+      else if (error instanceof HubMessageError) this.drop('protocol', error.message);
+      else throw error;
+    }
+  }
+
+  private take(buffer: Buffer, start: number, end: number, wireBytes: number): void {
+    const from = Math.min(end, skipSpace(buffer, start));
+    this.note(buffer, from, end);
+    this.deliver(buffer, from, end, wireBytes);
+  }
+
+  /** Takes note of a frame, and does what it orders. @throws HubMessageError */
+  private note(buffer: Buffer, start: number, end: number): FrameNews | undefined {
+    const news = start < end ? this.memory.note(buffer, start, end) : undefined;
+    if (news === undefined) return undefined;
+    if (news.error !== undefined)
+      this.drop('closed', `the server reports an error: ${shownText(news.error)}`);
+    else if (news.disconnects)
+      this.drop('closed', 'the server ordered the connection to end (D: 1)');
+    else if (news.reconnects) {
+      this.closeReason = 'the server ordered the connection to come back (T: 1)';
+      this.requests.receiving = 'reconnect';
+    }
+    if (news.initialized && this.state === 'connecting') void this.start();
+    return news;
+  }
+
+  private deliver(buffer: Buffer, start: number, end: number, wireBytes: number): void {
+    if (this.isOpen) this.listener.received(this, buffer, start, end, wireBytes);
+    else if (!this.stopped && start < end) {
+      this.earlyBytes += end - start;
+      const { maximumMessageBytes } = this.options;
+      if (this.earlyBytes > maximumMessageBytes)
+        this.drop('protocol', `more than ${maximumMessageBytes} bytes came before the start`);
+      else this.early.push({ bytes: Buffer.from(buffer.subarray(start, end)), wireBytes });
+    }
+  }
+
+  /** Says that the connection has started: only then the hub gets to know of it. */
+  private async start(): Promise<void> {
+    clearTimeout(this.timer);
+    this.state = 'handshaking';
+    try {
+      const fields = objectIn(await this.asked('start', 'GET', this.signal));
+      if (this.stopped) return;
+      if (fields?.['Response'] !== 'started')
+        throw new ConnectFailure('handshake', 'the server did not answer start with "started"');
+      this.becomeOpen();
+      const { early } = this;
+      this.early = [];
+      for (const { bytes, wireBytes } of early)
+        if (this.isOpen)
+          this.guarded(() => this.listener.received(this, bytes, 0, bytes.length, wireBytes));
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      this.fail(error);
+    }
+  }
+
+  private async asked(
+    command: 'start' | 'abort',
+    method: 'GET' | 'POST',
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { headers, accessToken, cookies = new Cookies() } = this.requests.where;
+    const question = { method, url: this.requests.url(command), what: command };
+    return (await ask(question, { headers, accessToken, cookies }, this.agents, signal)).body;
+  }
+
+  /** The server would wait for a client that only closes its socket. What comes of it no longer matters. */
+  private async abort(): Promise<void> {
+    try {
+      await this.asked('abort', 'POST', AbortSignal.timeout(abortMs));
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+    }
+  }
+
+  private failsUnlessInitialized(withinMs: number): void {
+    this.timer = setTimeout(() => {
+      const text = `the server sent no first message within ${withinMs / 1000} s, its TransportConnectTimeout`;
+      this.drop('timeout', text);
+    }, withinMs);
+  }
+
+  /** Before it is open that is the end; else the client comes back while the server waits for it. */
+  private pipeLost(failure: ConnectFailure): void {
+    if (this.stopped) return;
+    const isOver = performance.now() - this.lostMs > this.terms.disconnectMs;
+    if (!this.isOpen || final.has(failure.errorClass)) this.fail(failure);
+    else if (this.state === 'open') {
+      this.state = 'recovering';
+      this.lostMs = performance.now();
+      this.requests.receiving = 'reconnect';
+      this.listener.interrupted?.(this, failure.errorClass, failure.message);
+      this.comeBack();
+    } else if (isOver) this.fail(failure);
+    else {
+      clearTimeout(this.timer);
+      // Spread, so that those who were lost together do not come back together.
+      this.timer = setTimeout(() => this.comeBack(), retryMs * (0.5 + Math.random()));
+    }
+  }
+
+  private comeBack(): void {
+    if (this.stopped) return;
+    this.begin({ signal: AbortSignal.timeout(attemptMs), stopwatch: undefined });
+    if (this.endpoint.transport === undefined) return;
+    const isPoll = this.input instanceof PollInput;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(
+      () => {
+        if (this.state !== 'recovering') return;
+        if (isPoll) this.cameBack();
+        else this.onFailure(new ConnectFailure('timeout', 'no answer to reconnect in time'));
+      },
+      isPoll ? pollIsThereMs : attemptMs,
+    );
+  }
+
+  private cameBack(): void {
+    clearTimeout(this.timer);
+    this.state = 'open';
+    this.closeReason = undefined;
+    this.listener.recovered?.(this, performance.now() - this.lostMs);
+    const frames = this.waiting;
+    this.waiting = [];
+    this.waitingBytes = 0;
+    for (const frame of frames) if (this.socket?.isOpen === true) this.socket.send(frame);
+  }
+
+  /** @returns bytes that wait for another socket */
+  private wait(frame: Buffer): number {
+    this.waiting.push(frame);
+    return (this.waitingBytes += frame.length);
+  }
+
+  private letGo(): void {
+    this.socket?.destroy();
+    this.input?.destroy();
+    this.socket = this.input = undefined;
+  }
+
+  private stop(): void {
+    this.state = 'closed';
+    this.waiting = [];
+    this.early = [];
+    clearTimeout(this.timer);
+  }
+}
+
+const isGreeting = (buffer: Buffer, start: number, end: number): boolean =>
+  end - start === initialized.length && initialized.compare(buffer, start, end) === 0;

@@ -1,0 +1,145 @@
+/** Requests that are answered as a whole: negotiate of both protocols, and what else is asked besides the transports. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Endpoint } from '../../base/endpoint';
+import {
+  ConnectFailure,
+  failureOfRequest,
+  LeavesLoopback,
+  shownText,
+  shownUrl,
+  StatusFailure,
+} from '../connectFailure';
+import type { Cookies } from '../socket/cookies';
+import { isLoopback } from '../socket/isLoopback';
+import { bodyOf, type SocketAgents } from '../socket/socket';
+import type { Negotiated } from '../socket/upgrade';
+
+export type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };
+
+export const maximumRedirects = 20;
+const maximumAnswerBytes = 256 * 1024;
+
+export function withQuery(url: string, query: Readonly<Record<string, string>>): URL {
+  const result = new URL(url);
+  for (const [name, value] of Object.entries(query)) result.searchParams.set(name, value);
+  return result;
+}
+
+/** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
+export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: string): URL {
+  let url: URL;
+  try {
+    url = new URL(to, from);
+  } catch {
+    throw negotiationFailure('the server redirects to something that is not a URL');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw negotiationFailure(`the server redirects to ${url.protocol} which is not supported`);
+  }
+  if (staysOnLoopback === true && !isLoopback(url.href)) throw new LeavesLoopback(url.host);
+  url.pathname = url.pathname.replace(/\/negotiate$/, '');
+  return url;
+}
+
+interface Question {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  /** What is asked for, in texts. */
+  readonly what?: string;
+}
+
+interface Answer {
+  readonly body: string;
+  readonly location?: string;
+}
+
+/** @throws ConnectFailure for any status but 200 and redirects of negotiate */
+export async function ask(
+  { method, url, what = 'negotiate' }: Question,
+  { headers: given, accessToken, cookies }: Credentials,
+  agents: SocketAgents,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const headers: Record<string, string> = {
+    ...given,
+    ...(method === 'POST' && { 'Content-Length': '0' }),
+    'X-Requested-With': 'XMLHttpRequest',
+    ...(accessToken !== undefined && { Authorization: `Bearer ${accessToken}` }),
+  };
+  addCookies(headers, cookies.headerFor(url));
+  try {
+    const { response, content } = await new Promise<{
+      response: IncomingMessage;
+      content: Buffer;
+    }>((resolve, reject) => {
+      const request = agents.request(url, { method, headers, signal });
+      request.on('error', reject);
+      // Without a listener the request would end without a word.
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        reject(negotiationFailure('the server switches to another protocol'));
+      });
+      request.on('response', (response) => {
+        const tooLong = () => negotiationFailure('the answer does not end');
+        bodyOf(response, maximumAnswerBytes, tooLong).then(
+          (content) => resolve({ response, content }),
+          reject,
+        );
+      });
+      request.end();
+    });
+    const { statusCode: status = 0, headers: said } = response;
+    cookies.take(said['set-cookie'] ?? [], url);
+    const body = content.toString('utf8');
+    if (status === 200) return { body };
+    if (isRedirect(status) && said.location !== undefined)
+      return { body: '', location: said.location };
+    throw statusFailure(what, status, url, said, body);
+  } catch (error) {
+    throw failureOfRequest(error, what, url, signal.aborted);
+  }
+}
+
+/** What is wrong with a negotiation. */
+export const negotiationFailure = (text: string): ConnectFailure =>
+  new ConnectFailure('negotiate', `negotiate: ${text}`);
+
+/** Whether an answer sends the same request elsewhere, as far as `fetch` of a client would follow. */
+export const isRedirect = (status: number): boolean => [301, 302, 307, 308].includes(status);
+
+/** Adds what servers have set to a configured `Cookie` header, whatever its letter case. */
+export function addCookies(headers: Record<string, string>, cookies: string | undefined): void {
+  if (cookies === undefined) return;
+  const name = Object.keys(headers).find((key) => key.toLowerCase() === 'cookie') ?? 'Cookie';
+  headers[name] = headers[name] === undefined ? cookies : `${headers[name]}; ${cookies}`;
+}
+
+function statusFailure(
+  what: string,
+  status: number,
+  url: URL,
+  { 'content-type': type = 'text/plain', 'retry-after': retryAfter }: IncomingHttpHeaders,
+  body: string,
+): ConnectFailure {
+  // Services say in plain text what is wrong, the SDK of app servers without a content type.
+  const said = /^text\/plain\b/i.test(type) ? shownText(body) : '';
+  const message = `${what}: ${shownUrl(url.href)} answered ${status}${said === '' ? '' : `: ${said}`}`;
+  return new StatusFailure(status, 'negotiate', message, retryAfter);
+}
+
+/** What a server has said: where to go on, or the terms of a connection. */
+export interface Negotiation<Terms = never> {
+  readonly url: URL;
+  readonly accessToken?: string;
+  readonly connectionId?: string;
+  readonly isFinal: boolean;
+  readonly terms?: Terms;
+}
+
+/** How one protocol negotiates. */
+export interface NegotiationForm<Terms = never> {
+  readonly method: 'GET' | 'POST';
+  readonly urlOf: (hub: URL) => URL;
+  /** @throws ConnectFailure when the answer is unusable */
+  readonly read: (body: string, endpoint: Endpoint, hub: URL) => Negotiation<Terms>;
+}
