@@ -68,6 +68,8 @@ async function childrenOf(pid) {
     .sort((a, b) => a - b);
 }
 
+// glibc has an arena for each thread otherwise, whose gaps look like growth.
+process.env.MALLOC_ARENA_MAX = '1';
 const server = await serve('hub');
 const begunMs = performance.now();
 function watch(run) {
