@@ -9,6 +9,7 @@ import {
 import { ConnectFailure, shownText } from '../connectFailure';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import { EventStreamInput, PollInput, type InputOwner } from '../http/httpInput';
+import { maximumBatchBytes } from '../http/httpConnection';
 import { ask } from '../http/negotiationRequest';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
 import { objectIn, skipSpace } from '../message/jsonScan';
@@ -31,6 +32,12 @@ const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'unauthorized',
   'notFound',
 ]);
+
+/** A frame brings several messages, over each transport: servers put ten into one, and 5,000 into the answer to a poll. */
+const ofBatches = (options: Opening['options']): Opening['options'] => ({
+  ...options,
+  maximumMessageBytes: Math.max(maximumBatchBytes, options.maximumMessageBytes),
+});
 
 const initialized = Buffer.from('initialized', 'latin1');
 
@@ -67,8 +74,8 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
   private timer: NodeJS.Timeout | undefined;
 
   private constructor(place: ClassicPlace & { readonly agents: SocketAgents }, opening: Opening) {
-    super(opening);
-    const { endpoint, options, signal } = opening;
+    super({ ...opening, options: ofBatches(opening.options) });
+    const { endpoint, signal } = opening;
     this.endpoint = endpoint;
     this.terms = place.terms;
     this.agents = place.agents;
@@ -76,7 +83,12 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
     this.connectionId = place.where.connectionId;
     this.requests = new ClassicRequests(place, this.codec, this.memory, endpoint.transport);
     if (endpoint.transport !== undefined)
-      this.outbox = new ClassicOutbox(this.requests, endpoint, this, options.maximumMessageBytes);
+      this.outbox = new ClassicOutbox(
+        this.requests,
+        endpoint,
+        this,
+        this.options.maximumMessageBytes,
+      );
   }
 
   static open(

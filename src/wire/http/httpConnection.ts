@@ -10,7 +10,7 @@ import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
 import type { Negotiated } from '../socket/upgrade';
 
 /** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */
-const maximumBatchBytes = 16 * 1024 * 1024;
+export const maximumBatchBytes = 16 * 1024 * 1024;
 /** After a failed send the input may still be bringing the reason. */
 const reasonWaitMs = 1000;
 const closeTimeoutMs = 2000;

@@ -127,6 +127,16 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
         assert.deepEqual(listener.losses, []);
       });
 
+      it('takes many messages in one frame', async () => {
+        await open({}, changes);
+        await until('a poll', () => transport !== 'LongPolling' || hub.isPolled);
+        // Each below the limit of a message, and all together above.
+        const message = `{"H":"x","M":"Echo","A":["${'x'.repeat(60_000)}"]}`;
+        const frame = `{"C":"d-2","M":[${message},${message},${message}]}`;
+        hub.say(frame);
+        await until('the frame', () => listener.texts.includes(frame));
+      });
+
       it('says goodbye by abort', async () => {
         const opened = await open({}, changes);
         opened.close();
