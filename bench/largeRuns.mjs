@@ -43,6 +43,9 @@ function familyOf(pid) {
   return [pid, ...all.map(Number).filter((one) => Number(statOf(one)?.[1]) === pid)];
 }
 
+/** The first seconds after so many connections still have what opening them has put off. */
+const warmupS = 5;
+
 /** Each connection sends at the same rate; a step for each number of senders. */
 const scenario = ({ connections, intervalMs, senders, step, steps, seconds }) => `config:
   connections: ${connections}
@@ -53,7 +56,7 @@ const scenario = ({ connections, intervalMs, senders, step, steps, seconds }) =>
   connectInFlight: 500
   connectTimeout: 60s
   singleStepDuration: ${seconds}s
-  warmup: 2s
+  warmup: ${warmupS}s
   drain: 5s
   skipNegotiation: true
 scenario: { name: echo, parameters: { messageSize: 2KB, sendingInterval: ${intervalMs}ms } }
@@ -102,7 +105,7 @@ export async function largeRun(load) {
     const { connected, failed, dropped } = result.connections;
     // With the warm-up of each step.
     const echoes = result.steps.reduce(
-      (sum, { received, seconds }) => sum + (received * (seconds + 2)) / seconds,
+      (sum, { received, seconds }) => sum + (received * (seconds + warmupS)) / seconds,
       0,
     );
     return {
