@@ -69,7 +69,9 @@ const connectingLine = /connecting ([\d,]+) of/;
 /** Watches the processes of a run from outside. */
 function watch(run, peers, seen) {
   const timer = setInterval(() => {
-    const bytes = residentBytes(familyOf(run.pid));
+    const family = familyOf(run.pid);
+    const bytes = residentBytes(family);
+    seen.processes = Math.max(seen.processes, family.length);
     if (bytes > seen.mostBytes) seen.mostBytes = bytes;
   }, 1000);
   run.once('close', () => clearInterval(timer));
@@ -79,10 +81,7 @@ function watch(run, peers, seen) {
     if (connectingLine.test(text)) seen.connectingMs ??= nowMs;
     if (/preparing|step 1 of/.test(text)) seen.connectedMs ??= nowMs;
     if (/step 1 of/.test(text)) seen.peerBefore ??= cpuSeconds(peers);
-    if (/closing connections/.test(text)) {
-      seen.processes = familyOf(run.pid).length;
-      seen.peerAfter ??= cpuSeconds(peers);
-    }
+    if (/closing connections/.test(text)) seen.peerAfter ??= cpuSeconds(peers);
   });
 }
 
@@ -97,7 +96,7 @@ export async function largeRun(load) {
     Math.floor(cpus().length / 2),
   );
   const peer = await startFloorPeer(peerCount);
-  const seen = { mostBytes: 0 };
+  const seen = { mostBytes: 0, processes: 0 };
   try {
     const watched = (run) => watch(run, peer.pids, seen);
     const more = ['--processes', 'auto'];
