@@ -29,12 +29,12 @@ export const suites = [
   { name: 'interop', needs: ['bundles', 'aspnetServer', 'natsServer'], retries: 0 },
   // Its agents are processes of their own.
   { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
-  // It waits more than it works.
-  { name: 'endurance', jobs: 2, needs: ['bundles'], retries: 0 },
+  // It waits more than it works, but what it waits for is real: generators that starve are none that stood still.
+  { name: 'endurance', after: ['interop', 'machines'], jobs: 2, needs: ['bundles'], retries: 0 },
   // One process: each further one would load the whole product again. It begins while the others still prepare.
   { name: 'unit', needs: [], retries: 0, yields: true },
   // A minute of what is left; more by `npm run fuzz`.
-  { name: 'fuzz', needs: [], retries: 0, yields: true },
+  { name: 'fuzz', after: ['unit'], needs: [], retries: 0, yields: true },
   {
     name: 'vscode',
     needs: ['bundles', 'vscodeHost', 'natsServer'],

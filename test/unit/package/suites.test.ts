@@ -124,7 +124,12 @@ describe('suites', () => {
     for (const name of ['vscode', 'machines']) ends.get(name)!();
     await settled();
     assert.equal(begun.at(-1), 'ui');
-    for (const { name } of suites) if (name !== 'latency') ends.get(name)!();
+    // What ends lets others begin.
+    while (begun.length < suites.length - 1) {
+      for (const end of ends.values()) end();
+      await settled();
+    }
+    for (const end of ends.values()) end();
     await settled();
     assert.ok(!begun.includes('latency'));
     checked();
