@@ -104,12 +104,37 @@ describe('places of a run', () => {
 
   it('that nobody takes keep a run from starting, with what to do', async () => {
     const run = cluster.newId();
-    cluster.agentHere(run);
+    const agent = cluster.agentHere(run);
     const leading = cluster.lead(run, 2, { config: { workers: 1 } }, ['--join-within', '2s']);
     const { code, stderr } = await leading.finished;
     assert.equal(code, 6, stderr);
     assert.match(stderr, /^1 of 2 agents came within 2 s; nothing was started\./m);
-    assert.match(stderr, new RegExp(`signalr-bench agent --bus … --run ${run}$`, 'm'));
+    assert.match(
+      stderr,
+      /Start one on each machine \(signalr-bench agent --bus …\), and the run again\.$/m,
+    );
+    // Who has come is free at once, and not after a minute without a word.
+    const { code: left, stderr: said } = await agent.finished;
+    assert.equal(left, 0, said);
+    assert.match(said, /^the run is over$/m);
+  });
+
+  it('are free where a run does not start, and are not taken where that can be seen before', async () => {
+    const run = cluster.newId();
+    const agent = cluster.agentHere(run);
+    const gone = cluster.lead(run, 1, { target: 'http://127.0.0.1:1/hub', config: { workers: 1 } });
+    const nobody = await gone.finished;
+    assert.equal(nobody.code, 3, nobody.stderr);
+    assert.equal((await agent.finished).code, 0);
+    for (const [agents, config, why] of [
+      [3, { connections: 2 }, /3 agents need at least 3 connections; the scenario has 2\./],
+      [2, { processes: 2 }, /Each agent is one process: leave processes out, or agents\./],
+    ] as const) {
+      const { code, stderr } = await cluster.lead(cluster.newId(), agents, { config }).finished;
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, why);
+      assert.doesNotMatch(stderr, /waits for/);
+    }
   });
 
   it('need a bus: one that is not there is a sentence without its key', async () => {

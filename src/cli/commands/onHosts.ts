@@ -188,7 +188,10 @@ async function gather(
       stderr.write(
         `run ${id} was begun by another process; waiting to see whether that is still there\n`,
       ),
-    opened: (id) => stderr.write(`run ${id} waits for ${agents} agents on the bus\n`),
+    opened: (id) =>
+      stderr.write(
+        `run ${id} waits for ${agents === 1 ? '1 agent' : `${agents} agents`} on the bus\n`,
+      ),
     joined: (members) => {
       if (members.length === said) return;
       said = members.length;

@@ -14,6 +14,7 @@ import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import type { FinishedRun } from '../../session/keepResult';
 import type { StopReason } from '../../runner/lead/conductor';
+import { refuseCalls } from '../../session/identityNotes';
 import { refuseReplays } from '../../session/isReplay';
 import { runSession, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
@@ -150,9 +151,12 @@ export async function runCommand(
 }
 
 /** What agents cannot do is said before they come. @throws ExpectedError */
-function forAgents(scenario: Scenario, { buildPlan }: RunDeps): Scenario {
+function forAgents(scenario: Scenario, { buildPlan, notRunnable }: RunDeps): Scenario {
   const { agents = 1, seed } = scenario;
+  refuseCalls(scenario);
   refuseReplays(scenario);
+  const reason = notRunnable(scenario);
+  if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   buildPlan(scenario, { workers: agents, agents, seed, runId: 0 });
   return scenario;
 }

@@ -221,6 +221,8 @@ class Agent {
       this.subscriptions.push(alive, hearing);
       this.timer = setInterval(() => this.beat(), beatEveryMs);
       const ending = await this.ended;
+      // The run did not start: there is nothing to report, and its log may be gone.
+      if (ending.kind === 'done' && this.workers === undefined) return ending;
       if (ending.kind === 'left') this.outbox.put({ leaving: ending.text ?? '' });
       await this.stopSending();
       if (ending.kind !== 'alone') this.outbox.put({ final: true });

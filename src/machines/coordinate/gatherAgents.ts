@@ -115,7 +115,7 @@ export function answerOf(
 }
 
 function missing(
-  { run, agents, isInCluster }: Gathering,
+  { agents, isInCluster }: Gathering,
   withinMs: number,
   members: ReadonlyMap<number, Member>,
   alive: ReadonlySet<string>,
@@ -129,7 +129,7 @@ function missing(
     ...[...refused].map((why) => `One was refused: ${why}.`),
     ...(isInCluster === true
       ? []
-      : [`Start one on each machine: signalr-bench agent --bus … --run ${run}`]),
+      : ['Start one on each machine (signalr-bench agent --bus …), and the run again.']),
   ];
   return new ExpectedError('agents-missing', sentences.join(' '));
 }

@@ -20,6 +20,7 @@ import {
   type Alive,
   type LedOrder,
   type Member,
+  type NumberedOrder,
   type RunOrder,
 } from '../messages';
 import { newRunId } from '../newRunId';
@@ -134,6 +135,7 @@ export class Crew {
       return new Crew(bus, run, members, wanted, renewed, lead);
     } catch (error) {
       if (!view.isOver) await wanted.failed?.(error);
+      if (past === undefined && !view.isOver) await letGo(bus, run, wanted);
       await bus.removeLog(subjects.log).catch(() => undefined);
       throw error;
     } finally {
@@ -161,7 +163,7 @@ export class Crew {
     return missing && `On each of ${this.members.length} agents: ${missing}`;
   };
 
-  /** So many workers on each agent. @throws ExpectedError `few-connections` */
+  /** So many workers on each agent. */
   readonly buildPlan = (...[scenario, options]: Parameters<typeof buildRunPlan>): Plan => {
     const agents = this.members.length;
     const { past } = this.lead;
@@ -171,12 +173,7 @@ export class Crew {
       runId = options.runId,
     } = past?.order ?? {};
     const workers = workersEach * agents;
-    const plan = buildRunPlan(scenario, { ...options, workers, agents, seed, runId });
-    if (plan.connections >= agents) return plan;
-    throw new ExpectedError(
-      'few-connections',
-      `${agents} agents need at least ${agents} connections; the scenario has ${plan.connections}.`,
-    );
+    return buildRunPlan(scenario, { ...options, workers, agents, seed, runId });
   };
 
   /** @throws ExpectedError `agent-refused`, `agent-failed`, `agents-size`, `agents-hub`, `run-led` */
@@ -335,8 +332,20 @@ export class Crew {
   /** Nothing of the run is left on the bus. */
   async dispose(): Promise<void> {
     await this.leave();
+    if (this.hosts === undefined && this.lead.past === undefined)
+      await letGo(this.bus, this.run, this.wanted);
     if (!this.isOthers) await this.bus.removeLog(subjectsOf(this.run).log).catch(() => undefined);
   }
+}
+
+/**
+ * Agents that have come for a run that does not start are free for the next one at once. Not in a cluster, which takes them
+ * away with all else, and where one that ends well is not started again for the next coordinator.
+ */
+async function letGo(bus: Bus, run: string, { isInCluster }: AgentsWanted): Promise<void> {
+  if (isInCluster === true) return;
+  const first: NumberedOrder = { number: 1, order: { type: 'end' } };
+  await bus.claim(`${subjectsOf(run).lead}.1`, encode(first)).catch(() => undefined);
 }
 
 const signEveryMs = 1000;

@@ -59,6 +59,13 @@ const obstacles: readonly Obstacle[] = [
         : undefined,
     keys: ['processes', 'agents'],
   },
+  {
+    sentence: ({ agents = 1, connections }) =>
+      agents > connections
+        ? `${agents} agents need at least ${agents} connections; the scenario has ${connections}.`
+        : undefined,
+    keys: ['agents', 'connections'],
+  },
   { sentence: nobodyElse, keys: ['processes', 'agents', 'connections'] },
   { sentence: tooManySources, keys: ['connections'] },
 ];

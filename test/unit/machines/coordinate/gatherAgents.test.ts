@@ -47,7 +47,7 @@ describe('places of a run', () => {
     });
 
   it('are for agents that somebody starts, or for pods that come by themselves', async () => {
-    const advice = 'Start one on each machine: signalr-bench agent --bus … --run r1';
+    const advice = 'Start one on each machine (signalr-bench agent --bus …), and the run again.';
     const sentence = '0 of 2 agents came within 0.05 s; nothing was started.';
     await assert.rejects(gathered([], { withinMs: 50 }), { message: `${sentence} ${advice}` });
     await assert.rejects(gathered([], { withinMs: 50, isInCluster: true }), { message: sentence });
