@@ -33,7 +33,7 @@ function isBusAddress(url: string): boolean {
   return /^(nats|tls)$/i.test(scheme) && /^[^\s/?#]+\/?$/.test(plain);
 }
 
-/** @throws ExpectedError `bus-address`, `bus-missing`, `bus-unreachable`, `bus-ca`; SignalError for one that came while it waits */
+/** @throws ExpectedError `bus-address`, `bus-missing`, `bus-unreachable`, `bus-ca`, `bus-within`; SignalError for one that came while it waits */
 export async function openBus(
   { bus }: BusFlags,
   io: Pick<ProcessIo, 'env' | 'onSignal'>,
@@ -57,16 +57,40 @@ export async function openBus(
     caFile === undefined
       ? undefined
       : await readFile(caFile, 'utf8').catch((error: unknown) => {
-          const why = fileProblem(error);
-          throw new ExpectedError('bus-ca', `${caFile} cannot be read: ${why}.`);
+          const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+          const why = isMissing ? 'there is no such file' : fileProblem(error);
+          throw new ExpectedError(
+            'bus-ca',
+            `${busVariables.ca}: ${caFile} cannot be read: ${why}.`,
+          );
         });
   const address = {
     ...{ url, name, ca, user: env[busVariables.user], password: env[busVariables.password] },
     token: env[busVariables.token],
   };
-  const withinMs = parseDurationMs(env[busVariables.within] ?? '') ?? 0;
-  return withinMs === 0 ? connectBus(address) : untilThere(address, withinMs, io);
+  const within = env[busVariables.within];
+  const withinMs = within ? parseDurationMs(within) : 0;
+  if (withinMs === undefined)
+    throw new ExpectedError(
+      'bus-within',
+      `${busVariables.within} is not a duration: write one such as 3m.`,
+    );
+  try {
+    return await (withinMs === 0 ? connectBus(address) : untilThere(address, withinMs, io));
+  } catch (error) {
+    if (!isNotLetIn(error)) throw error;
+    const { user, password, token } = busVariables;
+    throw new ExpectedError(
+      error.code,
+      `${error.message} It does not let this user in: set ${user} and ${password}, or ${token}, to what it wants.`,
+      { cause: error },
+    );
+  }
 }
+
+/** A key that is wrong stays wrong. */
+const isNotLetIn = (error: unknown): error is ExpectedError =>
+  error instanceof ExpectedError && /authori[sz]ation/i.test(error.message);
 
 /** Pods begin together, and the bus is one of them. @throws as {@link openBus} */
 async function untilThere(
@@ -82,9 +106,7 @@ async function untilThere(
       try {
         return await connectBus(address);
       } catch (error) {
-        // A key that is wrong stays wrong.
-        const isFinal = error instanceof ExpectedError && /authori[sz]ation/i.test(error.message);
-        if (isFinal || performance.now() > untilMs) throw error;
+        if (isNotLetIn(error) || performance.now() > untilMs) throw error;
       }
       if (interrupted !== undefined) throw interrupted;
       await new Promise((resolve) => setTimeout(resolve, againMs));

@@ -41,6 +41,35 @@ describe('a bus that is not there', () => {
     bus.dispose();
   });
 
+  it('is waited for as long as somebody has written, and not where that is no duration', async () => {
+    await assert.rejects(openBus({ bus: 'nats://127.0.0.1:1' }, io('abc'), 'test'), {
+      message: 'SIGNALR_BENCH_BUS_WITHIN is not a duration: write one such as 3m.',
+    });
+  });
+
+  it('is not asked where its certificate authority is no file', async () => {
+    const env = { SIGNALR_BENCH_BUS_CA: '/nowhere/ca.pem' };
+    await assert.rejects(openBus({ bus: 'nats://127.0.0.1:1' }, { ...io(), env }, 'test'), {
+      message: 'SIGNALR_BENCH_BUS_CA: /nowhere/ca.pem cannot be read: there is no such file.',
+    });
+  });
+
+  it('that wants another key says which variables hold it, and is not asked again', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', () => socket.end("-ERR 'Authorization Violation'\r\n"));
+      socket.write('INFO {"server_id":"S","version":"2.9.0","proto":1,"max_payload":1000}\r\n');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const bus = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await assert.rejects(openBus({ bus }, io('1h'), 'test'), {
+      code: 'bus-unreachable',
+      message:
+        /Violation\. It does not let this user in: set SIGNALR_BENCH_BUS_USER and SIGNALR_BENCH_BUS_PASSWORD, or SIGNALR_BENCH_BUS_TOKEN, to what it wants\.$/,
+    });
+    server.close();
+  });
+
   it('is waited for no longer after a signal', async () => {
     const bus = await brokenBus();
     const waiting = openBus({ bus: bus.url }, io('1h'), 'test');
