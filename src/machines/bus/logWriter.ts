@@ -58,6 +58,8 @@ export class LogWriter {
 
   /** Whoever reads has all up to this one. */
   taken(number: number): void {
+    // Nobody has what was not said yet: it would never be sent.
+    if (number > this.last) return;
     this.takenUpTo = Math.max(this.takenUpTo, number);
     for (const entry of this.kept.values()) if (entry.number <= number) this.drop(entry);
     this.changed();

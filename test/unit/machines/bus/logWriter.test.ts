@@ -44,6 +44,16 @@ describe('entries of a log', () => {
     assert.deepEqual(values(bus), []);
   });
 
+  it('are sent whoever says that they were taken before they were said', async () => {
+    const bus = new MemoryBus();
+    const writer = new LogWriter(bus.link(), 'a', 'w');
+    writer.taken(99_999_999);
+    writer.add(text, true);
+    assert.equal(await writer.empty(10_000), true);
+    assert.deepEqual(values(bus), ['entry 1']);
+    assert.equal(await writer.allTaken(0), false);
+  });
+
   it('are given up together when the bus takes none for too long', async () => {
     const link = new MemoryBus().link();
     let lost = 0;
