@@ -172,6 +172,7 @@ const otherTexts: readonly string[] = [
   'all {0} deliveries',
   'the only delivery',
   'none lost',
+  '{0} of {1} sessions broke off',
   '{0} lost',
   '{0} in all steps',
   'nothing sent',

@@ -23,7 +23,19 @@ export type JudgedRun = Pick<
 
 /** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
 export function verdictSentence(run: JudgedRun): string {
-  return `${judgedSentence(run)}${observedPart(run)}`;
+  return `${judgedSentence(run)}${sessionsPart(run)}${observedPart(run)}`;
+}
+
+/** `; 3 of 8 sessions broke off`, of all steps: calls that were not made for it are not lost, so that no objective of latency has them. */
+function sessionsPart({ steps }: JudgedRun): string {
+  let [started, broken] = [0, 0];
+  for (const { sessions } of steps) {
+    started += sessions?.started ?? 0;
+    broken += sessions?.brokenOff ?? 0;
+  }
+  return broken === 0
+    ? ''
+    : `; ${formatCount(broken)} of ${formatCount(started)} sessions broke off`;
 }
 
 /** `; the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { ExpectedError } from '../../base/expectedError';
+import { recordingEnding } from '../recording';
 import { openRecording, type OpenRecording } from '../recordingFile';
 import { readHarFile } from './harFile';
 import type { ImportedFile } from './importedFile';
@@ -11,7 +12,10 @@ const headBytes = 4096;
 /** Undefined for what is neither a recording nor made by one of the programs that are known. @throws ExpectedError `import-file`, as the readers of each kind */
 export async function openImported(file: string): Promise<ImportedFile | undefined> {
   const head = await headOf(file);
-  if (/^\s*\{\s*"schema"\s*:\s*"signalr-bench-recording\//.test(head))
+  if (
+    file.endsWith(recordingEnding) ||
+    /^\s*\{\s*"schema"\s*:\s*"signalr-bench-recording\//.test(head)
+  )
     return withNotes(await openRecording(file));
   if (/\.har$/i.test(file) || /^\s*\{\s*"log"\s*:/.test(head)) return readHarFile(file);
   return /\.log$/i.test(file) || isLog(head) ? readLogFile(file) : undefined;

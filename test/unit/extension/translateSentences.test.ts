@@ -264,6 +264,9 @@ describe('what is said of runs', () => {
 
   it('has an own text for each template, in Chinese too', () => {
     assert.equal(new Set(sentenceTemplates()).size, sentenceTemplates().length);
+    assertSaid(
+      '✓ passed; step 1: 99 % of 16 deliveries within 17 ms (limit 1 s), none lost; 8 of 8 sessions broke off',
+    );
     assert.equal(
       inChinese('✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost'),
       '✓ 通过；第 3 步：950,000 次送达的 99 % 在 41 ms 以内（上限 1 s），无丢失',

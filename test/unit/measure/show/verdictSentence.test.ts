@@ -49,6 +49,16 @@ describe('verdictSentence', () => {
     assert.match(judged(pass, { lost: 12 }), /, 12 lost$/);
   });
 
+  it('says how many sessions broke off, which no latency shows', () => {
+    const sessions = { started: 8, completed: 0, brokenOff: 8 } as StepSummary['sessions'] & object;
+    assert.match(
+      judged(pass, { sessions }),
+      /^✓ passed; .*, none lost; 8 of 8 sessions broke off$/,
+    );
+    const whole = { started: 8, completed: 8, brokenOff: 0 } as StepSummary['sessions'] & object;
+    assert.match(judged(pass, { sessions: whole }), /, none lost$/);
+  });
+
   it('takes the objective that came nearest to its limit', () => {
     const checks = [
       { metric: 'p50' as const, limit: 10_000, value: 9000, met: true },

@@ -223,6 +223,9 @@ describe('files of other programs', () => {
       message: /^There is no file .*no\.har\.$/,
     });
     await assert.rejects(openImported(folder), { code: 'import-file', message: /it is a folder/ });
+    const garbage = path.join(folder, 'garbage.recording.jsonl');
+    await writeFile(garbage, Buffer.from([0x91, 0xff, 0xfe, 0x0a]));
+    await assert.rejects(openImported(garbage), /garbage\.recording\.jsonl is not UTF-8 text\.$/);
   });
 
   it('leaves out web sockets of others, and says so', async () => {
