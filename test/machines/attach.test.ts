@@ -57,6 +57,9 @@ describe('a run that is looked at from elsewhere', () => {
   it('that there is not is named', async () => {
     const { code, stderr } = await cluster.attach('no-such-run', 'none').finished;
     assert.equal(code, 2);
-    assert.match(stderr, /There is no run no-such-run on the bus/);
+    assert.match(
+      stderr,
+      /There is no run no-such-run on the bus\. One that is over is gone: its result is in/,
+    );
   });
 });

@@ -53,7 +53,10 @@ export async function viewRun(
     } else fail(new ExpectedError('run-failed', message.text));
   };
   const following = await bus.follow(subjects.log, subjects.view, see).catch(() => {
-    throw new ExpectedError('run-missing', `There is no run ${run} on the bus.`);
+    throw new ExpectedError(
+      'run-missing',
+      `There is no run ${run} on the bus. One that is over is gone: its result is in the folder that it was started in.`,
+    );
   });
   try {
     const result = await (left ? Promise.race([whole, left]) : whole);
