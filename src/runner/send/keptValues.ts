@@ -18,7 +18,12 @@ export const keepers = (keep: Keep): readonly (readonly [name: string, find: Fin
 
 function firstOf(query: ReturnType<typeof jsonpath.compile>, answer: unknown): unknown {
   if (answer === undefined) return undefined;
-  return query.match(answer as Parameters<typeof query.match>[0])?.value;
+  try {
+    return query.match(answer as Parameters<typeof query.match>[0])?.value;
+  } catch {
+    // An answer that is nested deeper than the library goes: a hub's answer must not end the worker.
+    return undefined;
+  }
 }
 
 function bounded(value: unknown): unknown {

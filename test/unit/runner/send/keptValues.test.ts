@@ -18,6 +18,12 @@ describe('values of answers', () => {
     assert.equal(find('$', undefined), undefined);
   });
 
+  it('are not found in an answer that is nested too deep to look through', () => {
+    let answer: unknown = { id: 1 };
+    for (let depth = 0; depth < 5000; depth += 1) answer = { x: answer };
+    assert.equal(find('$..id', answer), undefined);
+  });
+
   it('are not kept where they are too large', () => {
     assert.equal(find('$', 'x'.repeat(longestKept)), 'x'.repeat(longestKept));
     assert.equal(find('$', 'x'.repeat(longestKept + 1)), undefined);
