@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../protocol/worker';
+import type { Plan } from '../plan/plan';
+import { loadCodec } from '../wire/connect/loadCodec';
 import { machineClock, steeredClock } from './machineClock';
 import {
   memoryOf,
@@ -10,7 +12,6 @@ import {
 } from './prepare/sharedMembers';
 import { SharedReach } from './prepare/sharedReach';
 import { Standstill } from './standstill';
-import type { SessionParts } from './send/entrySender';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
 // Entry of the worker bundle: a thread or a process around a WorkerRun, nothing else.
@@ -46,8 +47,8 @@ function work(start: ThreadStart, link: Link): void {
     rows: start.rows,
     standstill: new Standstill(),
   };
-  const begin = (sessions: SessionParts | undefined): void => {
-    const run = new WorkerRun(start, { ...surroundings, sessions }, (fact: FromWorker) => {
+  const begin = (parts: Parts): void => {
+    const run = new WorkerRun(start, { ...surroundings, ...parts }, (fact: FromWorker) => {
       if (fact.type === 'closed')
         link.post(fact, () => setTimeout(() => process.exit(0), goodbyeMs));
       else link.post(fact);
@@ -55,12 +56,26 @@ function work(start: ThreadStart, link: Link): void {
     link.onOrder((order) => void run.handle(order).catch(failed));
     link.post({ type: 'ready' });
   };
-  // Only sessions need what is loaded for them.
-  if (start.plan.entries.some(({ run }) => run.session !== undefined))
-    import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js')
-      .then((senders) => begin(senders))
-      .catch(failed);
-  else begin(undefined);
+  load(start.plan).then(begin).catch(failed);
+}
+
+type Parts = Pick<WorkerSurroundings, 'sessions' | 'Persistent'>;
+
+/** What only some plans need is loaded for them. */
+async function load({ entries, protocol }: Plan): Promise<Parts> {
+  await loadCodec(protocol);
+  const hasSessions = entries.some(({ run }) => run.session !== undefined);
+  const persists = entries.some(({ run }) => run.via === 'persistent');
+  return {
+    ...(hasSessions && {
+      sessions: await import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js'),
+    }),
+    ...(persists && {
+      Persistent: (
+        await import(/* webpackChunkName: "sessions" */ '../wire/service/persistentSends.js')
+      ).PersistentSends,
+    }),
+  };
 }
 
 function reportOf(memory: MemberMemory, fact?: FromWorker): ProcessReport {

@@ -14,7 +14,7 @@ import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/message/hubMessage';
 import { shownText } from '../wire/connectFailure';
 import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restCalls';
-import { PersistentSends } from '../wire/service/persistentSends';
+import type { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
 import { Connections, type WorkerSockets } from './connect/connections';
 import type { SessionParts } from './send/entrySender';
@@ -50,6 +50,8 @@ export interface WorkerSurroundings extends WorkerSockets {
   readonly standstill?: Pick<Standstill, 'takeUs'> | undefined;
   /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
+  /** Where messages are sent over a connection to the service. */
+  readonly Persistent?: typeof PersistentSends | undefined;
 }
 
 /** Of the step that is going on, run time. */
@@ -112,7 +114,7 @@ export class WorkerRun implements Driven {
     this.personal = personal;
     const { gatherUs = 0 } = plan;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, gatherUs, watch: this.selfCheck }));
-    const service = (this.service = accessOf(start, recorder, loop));
+    const service = (this.service = accessOf(start, surroundings, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
     this.preparation = preparation;
     const connection = (index: number): HubConnection | undefined =>
@@ -401,6 +403,7 @@ interface WorkerAccess {
 
 function accessOf(
   { plan, endpoint }: WorkerStart,
+  { Persistent }: WorkerSurroundings,
   recorder: Recorder,
   loop: PacingLoop,
 ): WorkerAccess | undefined {
@@ -412,13 +415,12 @@ function accessOf(
   const tokens = new AccessTokens(service, plan.runId, permissions);
   const rest = new RestCalls(endpoint, service, tokens, failed, freed);
   const areIssued = 'bearer' in service && !services[service.kind].lendsKey;
-  const persists = plan.entries.some((entry) => entry.run.via === 'persistent');
   return {
     tokens,
     clientTokens: areIssued ? new IssuedTokens(rest) : tokens,
     senders: {
       rest,
-      ...(persists && { persistent: new PersistentSends(endpoint, service, tokens, failed) }),
+      ...(Persistent && { persistent: new Persistent(endpoint, service, tokens, failed) }),
     },
   };
 }

@@ -73,6 +73,8 @@ describe('the npm package', () => {
       'README.md',
       'dist/azureMonitor.js',
       'dist/bus.js',
+      'dist/classic.js',
+      'dist/classicCommands.js',
       'dist/cli.js',
       'dist/cluster.js',
       'dist/commands.js',

@@ -24,6 +24,9 @@ const files = `
   changelog.md
   dist/azureMonitor.js
   dist/bus.js
+  dist/classic.js
+  dist/classicCommands.js
+  dist/classicProbe.js
   dist/cli.js
   dist/commands.js
   dist/comparison.js

@@ -6,7 +6,6 @@ import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/scenarioFile';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
-import { classicHubCode } from '../../usecases/classicHubCode';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
@@ -96,8 +95,12 @@ async function examine(
   if (probe.reachable) {
     const missing = probe.methods.some(({ present }) => !present);
     const { dialect = 'recordLatency', classic } = probe;
-    const code = classic === true ? classicHubCode : hubCode;
-    return { ...probe, ...(missing && { snippet: code(dialect) }) };
+    if (!missing) return probe;
+    if (classic !== true) return { ...probe, snippet: hubCode(dialect) };
+    const { classicHubCode } = await import(
+      /* webpackChunkName: "classic" */ '../../usecases/classicHubCode.js'
+    );
+    return { ...probe, snippet: classicHubCode(dialect) };
   }
   if (probe.errorClass !== 'notFound') return probe;
   const lacks = contractMethods().recordLatency;

@@ -31,6 +31,8 @@ const scripts = [
     'entra.js',
     'rows.js',
     'sessions.js',
+    'classic.js',
+    'classicCommands.js',
     'jsonPath.js',
   ],
 ];

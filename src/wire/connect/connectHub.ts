@@ -11,8 +11,7 @@ import {
   type Negotiation,
   type NegotiationForm,
 } from '../http/negotiationRequest';
-import { ClassicConnection } from '../classic/classicConnection';
-import { classicNegotiation, type ClassicTerms } from '../classic/classicNegotiation';
+import type { ClassicTerms } from '../classic/classicNegotiation';
 import { hubUnder } from '../classic/classicTarget';
 import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import { objectIn, type JsonObject } from '../message/jsonScan';
@@ -21,6 +20,7 @@ import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
 import { codecOf } from './codecOf';
+import { loadCodec } from './loadCodec';
 import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
 import { StatusFailure, shownText } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
@@ -99,23 +99,30 @@ async function openClassic(
   renewal: OwnRenewal | undefined,
 ): Promise<HubConnection> {
   const { hub } = hubUnder(url);
-  const { url: asked, form } = negotiationOf(endpoint, url);
+  const { url: asked, form } = await negotiationOf(endpoint, url);
   const { signal, stopwatch, options } = opening;
   const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal, form);
   if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
   stopwatch?.done('negotiate');
+  if (options.codec === undefined) await loadCodec('classic');
   const codec = options.codec ?? codecOf('classic', hub);
   const all = { ...opening, options: { ...options, codec } };
+  const { ClassicConnection } = await import(
+    /* webpackChunkName: "classic" */ '../classic/classicConnection.js'
+  );
   return ClassicConnection.open({ where, terms, hub, agents }, all);
 }
 
 /** Whom clients of an endpoint ask, and how. */
-export function negotiationOf(
+export async function negotiationOf(
   { classic }: Endpoint,
   target: string,
-): { readonly url: string; readonly form: NegotiationForm<ClassicTerms> } {
+): Promise<{ readonly url: string; readonly form: NegotiationForm<ClassicTerms> }> {
   if (classic !== true) return { url: target, form: coreNegotiation };
   const { base, hub } = hubUnder(target);
+  const { classicNegotiation } = await import(
+    /* webpackChunkName: "classic" */ '../classic/classicNegotiation.js'
+  );
   return { url: base, form: classicNegotiation(hub) };
 }
 

@@ -254,7 +254,7 @@ export async function redirectHosts(
   const signal = AbortSignal.timeout(withinMs);
   const hostOf = async (url: string): Promise<string | undefined> => {
     try {
-      const { url: asked, form } = negotiationOf(confined, url);
+      const { url: asked, form } = await negotiationOf(confined, url);
       await negotiate(confined, asked, agents, signal, undefined, form);
     } catch (error) {
       if (error instanceof LeavesLoopback) return error.host;

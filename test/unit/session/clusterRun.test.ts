@@ -24,6 +24,8 @@ describe('what goes to a cluster of a scenario', () => {
       'entra',
       'rows',
       'sessions',
+      'classic',
+      'classicCommands',
       'jsonPath',
     ])
       writeFileSync(path.join(folder, `${name}.js`), '');

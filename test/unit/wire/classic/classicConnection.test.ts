@@ -3,6 +3,7 @@ import type { Endpoint, HttpTransport } from '../../../../src/base/endpoint';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { codecOf } from '../../../../src/wire/connect/codecOf';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
+import { loadCodec } from '../../../../src/wire/connect/loadCodec';
 import { type HubConnection, Invocations } from '../../../../src/wire/hub/clientConnection';
 import { hubMessageType } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -42,6 +43,8 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
   let listener: ClassicListener;
   let agents: SocketAgents;
   let connection: HubConnection | undefined;
+
+  before(() => loadCodec('classic'));
 
   async function open(
     script: ConstructorParameters<typeof ScriptedClassicHub>[0] = {},
