@@ -23,7 +23,7 @@ const entries = [
 ];
 
 describe('the engine against the official server of ASP.NET SignalR', function () {
-  let server: AspNetServer;
+  let server: AspNetServer | undefined;
   before(async function () {
     if (!existsSync(assembly)) {
       const reason = 'the server of ASP.NET SignalR is not built: node scripts/buildInterop.mjs';
@@ -33,7 +33,7 @@ describe('the engine against the official server of ASP.NET SignalR', function (
     }
     server = await startDotnetServer([assembly]);
   });
-  after(() => server.dispose());
+  after(() => server?.dispose());
 
   // Only counts are judged.
   const beside = sideBySide();
@@ -43,7 +43,7 @@ describe('the engine against the official server of ASP.NET SignalR', function (
       const config = { connections, transport, skipNegotiation: false, connectionType: 'AspNet' };
       const mix = entries.map(({ receivers: _each, ...entry }) => entry);
       const run = await loadRun({
-        ...{ target: server.url, entries: mix, workers: 1, config },
+        ...{ target: server!.url, entries: mix, workers: 1, config },
         parameters: { sendingInterval: '50ms' },
       });
       assertUndisturbed(run);

@@ -110,12 +110,15 @@ export function walkFrame(
 }
 
 /**
- * Whether a call in a usual frame is its only message: each names its hub under `"H"`, or as progress its call under
- * `"I"`, and where nothing else does, nobody has to look at each byte of a long one.
+ * Whether a call in a usual frame is its only message: each begins with a brace, and names its hub under `"H"`, or as
+ * progress its call under `"I"`. Where nothing else does, nobody has to look at each byte of a long one.
  */
 function isAlone(buffer: Buffer, start: number, end: number): boolean {
   if (!isAt(buffer, start, callStart)) return false;
-  const rest = buffer.subarray(start + callStart.length, end);
+  // Not cut to the frame, since a view costs more than to read on; the next frame has a brace, too.
+  const brace = buffer.indexOf(openBrace, start + 1);
+  if (brace < 0 || brace >= end) return true;
+  const rest = buffer.subarray(brace, end);
   return rest.indexOf(hubName) < 0 && rest.indexOf(callName) < 0;
 }
 
