@@ -88,7 +88,10 @@ export async function prepareRun(
   for (const note of replays?.notes ?? []) shell.say('note', note);
   const scenario = replays?.scenario ?? asked;
   const agree = confirm && ((beyond: RemoteLoad) => confirm(beyond, scenario));
-  const bare = await planForMachine(scenario, parts);
+  const bare = await planForMachine(scenario, {
+    ...parts,
+    reference: (kind, name) => context.reference(kind, name),
+  });
   const planned = await withPayloadFile(replays?.withTracks(bare) ?? bare, (name) =>
     context.readFile(name),
   );

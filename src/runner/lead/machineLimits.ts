@@ -10,7 +10,12 @@ import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
 import { scenarioAt } from '../../scenario/searched';
-import { addressCount, urlsOf } from '../../scenario/target/targetKinds';
+import {
+  referencesIn,
+  resolveReferences,
+  type ReferenceLookup,
+} from '../../scenario/target/references';
+import { addressCount, urlsOf, withTexts } from '../../scenario/target/targetKinds';
 import { loopbackSources } from '../../wire/socket/localAddresses';
 
 /** What the machine allows one process; null where the system does not say. */
@@ -162,6 +167,8 @@ export interface PlanDeps {
   readonly buildPlan: typeof buildRunPlan;
   /** Processes that wait for the run; absent: it stays on this machine. */
   readonly agents?: number;
+  /** What references in the URLs of the target stand for. */
+  readonly reference?: ReferenceLookup;
 }
 
 const realPlanDeps: PlanDeps = {
@@ -192,8 +199,11 @@ export async function missingForScenario(
   given: Scenario,
   deps: PlanDeps = realPlanDeps,
 ): Promise<string | undefined> {
-  const scenario = largestOf(given);
-  const limits = await deps.machineLimits();
+  const scenario = withUrls(largestOf(given), deps.reference);
+  const machine = await deps.machineLimits();
+  // Ports are those of an address: where it is not known, nothing can be said of them.
+  const known = urlsOf(scenario.target).every((url) => referencesIn(url).length === 0);
+  const limits = known ? machine : { ...machine, localPorts: null };
   const { workers, processes } = shareOf(given, limits, deps);
   const needs = {
     ...{ connections: scenario.connections, connectInFlight: connectInFlightOf(scenario) },
@@ -209,9 +219,18 @@ export async function missingForScenario(
 const largestOf = (scenario: Scenario): Scenario =>
   scenario.search === undefined ? scenario : scenarioAt(scenario, scenario.search.to);
 
+function withUrls(scenario: Scenario, reference: ReferenceLookup = () => undefined): Scenario {
+  const { target } = scenario;
+  if (target === undefined) return scenario;
+  const resolved = (text: string): string => resolveReferences(text, reference).text;
+  return { ...scenario, target: withTexts(target, resolved) };
+}
+
 function sourcesOf(scenario: Scenario): Pick<RunNeeds, 'sources'> {
   const { localAddresses, connections, target } = scenario;
-  const urls = startsServer(scenario) ? ['http://127.0.0.1/'] : urlsOf(target);
+  const urls = startsServer(scenario)
+    ? ['http://127.0.0.1/']
+    : urlsOf(target).flatMap((url) => url.split(',').map((one) => one.trim()));
   const sockets = connections * socketsPerConnection(scenario);
   const sources = localAddresses ?? loopbackSources(urls, sockets);
   return sources === undefined ? {} : { sources: sources.length };

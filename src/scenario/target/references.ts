@@ -46,10 +46,12 @@ export function malformedReferences(text: string): { offset: number; length: num
   return bad;
 }
 
+export type ReferenceLookup = (kind: Reference['kind'], name: string) => string | undefined;
+
 /** Values are taken as they are: no reference inside a value is replaced. Missing ones stay in the text, and are listed once. */
 export function resolveReferences(
   text: string,
-  lookup: (kind: Reference['kind'], name: string) => string | undefined,
+  lookup: ReferenceLookup,
 ): { text: string; missing: Reference[] } {
   const missing: Reference[] = [];
   const parts: string[] = [];

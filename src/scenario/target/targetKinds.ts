@@ -106,7 +106,9 @@ export function hostsOf(target: TargetSpec | undefined): string[] {
 
 /** Different hosts and ports that connections are spread over. */
 export function addressCount(target: TargetSpec | undefined): number {
-  const addresses = urlsOf(target).map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
+  // A reference may stand for several URLs.
+  const urls = urlsOf(target).flatMap((url) => url.split(',').map((one) => one.trim()));
+  const addresses = urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
   return Math.max(1, new Set(addresses).size);
 }
 

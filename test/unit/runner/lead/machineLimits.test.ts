@@ -186,6 +186,23 @@ describe('processes of a run', () => {
     assert.equal(await missing({ target: 'local' }), undefined);
   });
 
+  it('have the local ports of the address that a reference stands for', async () => {
+    const ports = { fileDescriptors: null, localPorts: 28_232 };
+    const missing = (value?: string): Promise<string | undefined> =>
+      missingForScenario(scenarioOf({ target: '${env:HUB}', connections: 100_000 }), {
+        ...depsOf(ports),
+        reference: (kind, name) => (kind === 'env' && name === 'HUB' ? value : undefined),
+      });
+    const text = (await missing('http://planted.example/hub?code=planted')) ?? '';
+    assert.match(text, /need as many local ports, but this machine has 28,232/);
+    assert.doesNotMatch(text, /planted/);
+    // What is missing is said where the target is opened.
+    assert.equal(await missing(), undefined);
+    if (process.platform !== 'linux') return;
+    assert.equal(await missing('http://127.0.0.1:1/hub'), undefined);
+    assert.notEqual(await missing('http://127.0.0.1:1/hub,http://10.0.0.1/hub'), undefined);
+  });
+
   it('do not help the server that a run starts, which is one process', async () => {
     const missing = (config: object): Promise<string | undefined> =>
       missingForScenario(scenarioOf({ target: 'local', ...config }), depsOf(few));
