@@ -6,7 +6,9 @@
 // that works, too. A tenth of the time, a minute at most, is warm-up. Linux only, since memory is read from /proc. Exit
 // code 1 where a count is not exact or memory grows. Method: docs/reliability.md.
 import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { root } from '../scripts/nodeProgram.mjs';
 import { runScenario, serve } from './processes.mjs';
 import { mediansOf, trendOf } from './trend.mjs';
 
@@ -70,6 +72,8 @@ async function childrenOf(pid) {
 
 // glibc has an arena for each thread otherwise, whose gaps look like growth.
 process.env.MALLOC_ARENA_MAX = '1';
+// For this process it comes too late: it has loaded everything.
+process.env.NODE_OPTIONS = `--require ${JSON.stringify(path.join(root, 'bench', 'collecting.cjs'))}`;
 const server = await serve('hub');
 const begunMs = performance.now();
 function watch(run) {

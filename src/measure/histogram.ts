@@ -81,18 +81,39 @@ class Places extends Int32Histogram {
 export class LatencyHistogram {
   /** Made for the first value: it has a place for each of 23,552 values. */
   private histogram: Places | undefined;
+  /** In place of it, see {@link pack}. */
+  private packed: Float64Array | undefined;
   private minUs = Infinity;
   private maxUs = 0;
   private sumUs = 0;
 
+  /** Keeps the counts that differ from 0 alone, until it is used again. */
+  pack(): void {
+    if (this.histogram === undefined) return;
+    this.packed = this.counts().pairs;
+    this.histogram = undefined;
+  }
+
+  private unpack(): Places {
+    const places = new Places();
+    if (this.packed !== undefined) places.putAll(this.packed);
+    this.packed = undefined;
+    return places;
+  }
+
+  /** Undefined where there are no values. */
+  private get places(): Places | undefined {
+    return this.packed === undefined ? this.histogram : (this.histogram = this.unpack());
+  }
+
   get count(): number {
-    return this.histogram?.totalCount ?? 0;
+    return this.places?.totalCount ?? 0;
   }
 
   /** Fractions are rounded; a negative value, of what came before it was due, counts as 0. */
   record(us: number): void {
     const value = us <= 0 ? 0 : us >= highestUs ? highestUs : Math.round(us);
-    (this.histogram ??= new Places()).put(value);
+    (this.histogram ??= this.unpack()).put(value);
     this.sumUs += value;
     if (value < this.minUs) this.minUs = value;
     if (value > this.maxUs) this.maxUs = value;
@@ -101,7 +122,7 @@ export class LatencyHistogram {
   add(counts: HistogramCounts): void {
     const { pairs } = counts;
     if (pairs.length === 0) return;
-    (this.histogram ??= new Places()).putAll(pairs);
+    (this.histogram ??= this.unpack()).putAll(pairs);
     this.sumUs += counts.sumUs;
     this.minUs = Math.min(this.minUs, counts.minUs);
     this.maxUs = Math.max(this.maxUs, counts.maxUs);
@@ -109,11 +130,11 @@ export class LatencyHistogram {
 
   counts(): HistogramCounts {
     const { minUs, maxUs, sumUs } = this;
-    const { histogram, count } = this;
+    const { places, count } = this;
     const pairs: number[] = [];
-    const last = histogram === undefined ? -1 : lastLatencyPlace;
+    const last = places === undefined ? -1 : lastLatencyPlace;
     for (let place = 0, seen = 0; place <= last && seen < count; place++) {
-      const own = histogram!.getCountAtIndex(place);
+      const own = places!.getCountAtIndex(place);
       if (own > 0) pairs.push(latencyOfPlace(place), own);
       seen += own;
     }
@@ -131,9 +152,10 @@ export class LatencyHistogram {
 
   /** Smallest recorded value, in microseconds, that at least this share (0…1) do not exceed; 0 when there is none. */
   valueAtShare(share: number): number {
-    if (this.histogram === undefined || this.count === 0) return 0;
+    const { places } = this;
+    if (places === undefined || places.totalCount === 0) return 0;
     if (share >= 1) return this.maxUs;
-    const value = this.histogram.getValueAtPercentile(share * 100);
+    const value = places.getValueAtPercentile(share * 100);
     return Math.max(this.minUs, Math.min(this.maxUs, value));
   }
 
@@ -160,7 +182,7 @@ export class LatencyHistogram {
 
   /** HdrHistogram V2, deflated, base64: readable by every HdrHistogram library. */
   encode(): string {
-    return (this.histogram ?? new Places()).encodeIntoCompressedBase64();
+    return (this.places ?? new Places()).encodeIntoCompressedBase64();
   }
 }
 

@@ -39,10 +39,11 @@ export function placeFromUs(place: number): number {
 
 /** Collects the deliveries of a step by the second they arrived in, in bounded memory however long it is. */
 export class LatencyBlocks {
-  private readonly blocks: Map<number, number>[] = [];
+  /** Each as it is stored: as numbers, those of a long run would be most of what its lead keeps. */
+  private readonly blocks: string[] = [];
   private seconds = 1;
   private firstTick: number | undefined;
-  /** What was added to one of the blocks and is not in its map yet, by place: samples of many workers have one second. */
+  /** What was added to one of the blocks and is not in its text yet, by place: samples of many workers have one second. */
   private readonly open = new Float64Array(mostPlaces);
   private openAt = 0;
 
@@ -52,7 +53,7 @@ export class LatencyBlocks {
     const second = Math.max(0, Math.min(tick - this.firstTick, lastSecond));
     while (second >= this.seconds * mostBlocks) this.halve();
     const at = Math.floor(second / this.seconds);
-    while (this.blocks.length <= at) this.blocks.push(new Map());
+    while (this.blocks.length <= at) this.blocks.push('');
     if (counts === undefined) return;
     if (at !== this.openAt) this.settle();
     this.openAt = at;
@@ -72,20 +73,25 @@ export class LatencyBlocks {
   }
 
   private settle(): void {
-    const { open, blocks, openAt } = this;
-    const block = blocks[openAt];
-    if (block === undefined) return;
-    for (const [place, count] of open.entries()) if (count > 0) addTo(block, place, count);
-    open.fill(0);
+    this.addTo(this.openAt, this.open);
+    this.open.fill(0);
+  }
+
+  private addTo(at: number, counts: Float64Array): void {
+    const text = this.blocks[at];
+    if (text === undefined) return;
+    const sum = decodedBlock(text);
+    for (const [place, count] of counts.entries()) if (count > 0) sum[place]! += count;
+    this.blocks[at] = encoded(sum);
   }
 
   private halve(): void {
     this.settle();
     this.seconds *= 2;
     const before = this.blocks.splice(0);
-    for (const [at, block] of before.entries()) {
-      if (at % 2 === 0) this.blocks.push(block);
-      else for (const [place, count] of block) addTo(this.blocks.at(-1)!, place, count);
+    for (const [at, text] of before.entries()) {
+      if (at % 2 === 0) this.blocks.push(text);
+      else this.addTo(this.blocks.length - 1, decodedBlock(text));
     }
   }
 
@@ -93,26 +99,25 @@ export class LatencyBlocks {
   stored(): StoredBlocks | undefined {
     if (this.blocks.length === 0) return undefined;
     this.settle();
-    return { seconds: this.seconds, counts: this.blocks.map(encoded) };
+    return { seconds: this.seconds, counts: [...this.blocks] };
   }
-}
-
-function addTo(block: Map<number, number>, place: number, count: number): void {
-  block.set(place, (block.get(place) ?? 0) + count);
 }
 
 /** Empty places that are cheaper to write than the number of the next one. */
 const shortGap = 3;
 
-function encoded(block: ReadonlyMap<number, number>): string {
-  let [text, next] = ['', 0];
-  for (const [place, count] of [...block].sort(([a], [b]) => a - b)) {
-    if (text !== '' && place - next <= shortGap) text += ','.repeat(place - next + 1);
-    else text += `${text === '' ? '' : ' '}${place.toString(36)}:`;
-    text += count.toString(36);
+function encoded(counts: Float64Array): string {
+  // Joined: a text that is added to is kept in pieces, each larger than what is in it.
+  const parts: string[] = [];
+  let next = 0;
+  for (const [place, count] of counts.entries()) {
+    if (count === 0) continue;
+    if (parts.length > 0 && place - next <= shortGap) parts.push(','.repeat(place - next + 1));
+    else parts.push(`${parts.length === 0 ? '' : ' '}${place.toString(36)}:`);
+    parts.push(count.toString(36));
     next = place + 1;
   }
-  return text;
+  return parts.join('');
 }
 
 /** A block of ours has at most 896 counts of at most 10 digits. */

@@ -66,6 +66,7 @@ export class RunTotals {
   }
 
   beginStep(facts: StepFacts): StepTotals {
+    this.steps.at(-1)?.pack();
     const totals = new StepTotals(facts);
     this.steps.push(totals);
     return totals;

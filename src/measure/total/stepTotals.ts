@@ -95,6 +95,13 @@ class MessageTotals extends MessageCounts {
     return { received: this.received - surplus, extra: this.extra + surplus };
   }
 
+  /** Nothing of it is expected any more: it takes less memory, and still counts what comes. */
+  pack(): void {
+    for (const part of this.within) part.pack();
+    for (const each of [this.latency, this.sendLatency, this.latencySameAgent, this.timeToAll])
+      each.pack();
+  }
+
   /** The drain is over: what is missing now is lost, and counts as slower than any other. */
   settle(): void {
     for (const part of this.within) part.settle();
@@ -384,6 +391,12 @@ export class StepTotals extends SendingTotals {
     load.gcUs += sample.gcUs;
     this.loads.set(worker, load);
     if (sample.loopDelay !== undefined) this.loopDelay.add(sample.loopDelay);
+  }
+
+  override pack(): void {
+    super.pack();
+    this.slip.pack();
+    this.loopDelay.pack();
   }
 
   /** A worker, or who leads them, did not run for so long. */

@@ -28,6 +28,27 @@ function exactAt(sorted: readonly number[], share: number): number {
 }
 
 describe('LatencyHistogram', () => {
+  it('is the same packed, and takes further values', () => {
+    const list = fc.array(latencies, { maxLength: 60 });
+    const packing = fc.property(list, list, list, (first, second, third) => {
+      const packed = recorded(first);
+      packed.pack();
+      packed.pack();
+      packed.add(recorded(second).counts());
+      packed.pack();
+      for (const value of third) packed.record(value);
+      packed.pack();
+      const whole = recorded([...first, ...second, ...third]);
+      assert.equal(packed.encode(), whole.encode());
+      packed.pack();
+      assert.deepEqual(packed.summary(), whole.summary());
+      packed.pack();
+      assert.deepEqual(packed.take(true), whole.take(true));
+      assert.equal(packed.count, 0);
+    });
+    fc.assert(packing);
+  });
+
   it('gives the same however its values were spread over workers and merged', () => {
     const lists = fc.array(fc.array(latencies, { maxLength: 60 }), { minLength: 1, maxLength: 5 });
     const merging = fc.property(lists, (parts) => {
