@@ -171,6 +171,23 @@ class Scene {
     return encode({ epoch, ...counts, clockErrorUs: 100 * agent });
   }
 
+  /** Where the coordinator of the scene no longer leads: its agents leave, and another takes what they have to report. */
+  async leaveWithSuccessor(): Promise<void> {
+    let left = false;
+    const ended = Promise.all(this.agents.map(({ ended }) => ended)).then(() => (left = true));
+    for (const { leave } of this.agents) leave.abort();
+    const other = this.bus.link();
+    await until('all have left', () => {
+      const taken = this.agents.map(
+        (_, agent) =>
+          this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`).length,
+      );
+      other.say(subjects.alive, encode({ taken }));
+      return left;
+    });
+    await ended;
+  }
+
   async over(hosts: AgentHosts): Promise<AgentEnding['kind'][]> {
     for (const { link } of this.agents) link.isConnected = true;
     const ending = hosts.end();
@@ -423,6 +440,7 @@ describe('agents and their coordinator', () => {
     await hosts.end();
     assert.deepEqual(orders(), before);
     assert.deepEqual([ousted, hosts.alive.size, scene.lost.length], [1, 0, 0]);
+    await scene.leaveWithSuccessor();
   });
 
   it('are read again where nothing comes any more, and not where it comes late', async () => {
