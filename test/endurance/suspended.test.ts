@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { seededRandom } from '../../src/base/random';
+import { startFaultProxy } from '../fakes/faultProxy';
 import type { CliProcess } from '../fakes/loadCli';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
@@ -52,6 +54,30 @@ describe('a generator that is suspended', function () {
       assert.equal(ending, 'workerLost');
       assert.ok(steps[0]!.received > 0 && steps[0]!.expected >= steps[0]!.received);
       assert.throws(() => process.kill(frozen, 0), /ESRCH/);
+    }),
+  );
+
+  test(
+    'is not a target that was lost, where all connections end meanwhile',
+    withFolder(async (folder) => {
+      const { port } = new URL(hub.url);
+      const proxy = await startFaultProxy(Number(port), {}, seededRandom(1), 'RecordLatency');
+      const target = hub.url.replace(port, String(proxy.port));
+      const config = { singleStepDuration: '10s', warmup: '100ms' };
+      const file = folder.scenario('cut.yaml', { target, config });
+      const going = folder.start(['run', file, '--out', 'out']);
+      await folder.sampled('out', /"phase":"measuring"/, going.finished);
+      process.kill(going.child.pid!, 'SIGSTOP');
+      await setTimeout(suspendedMs);
+      proxy.dispose();
+      process.kill(going.child.pid!, 'SIGCONT');
+      const { code, stdout } = await going.finished;
+      const said = stdout.replace(/\s+/g, ' ');
+      assert.match(said, reason);
+      assert.match(said, /All 20 connections were lost.*; it ended the step after/);
+      assert.equal(code, 4);
+      const [step] = folder.result('out').steps;
+      assert.equal(step!.expected, step!.received + step!.lost);
     }),
   );
 

@@ -404,6 +404,11 @@ export class StepTotals extends SendingTotals {
     this.suspendedUs = Math.max(this.suspendedUs, us);
   }
 
+  /** In its measured time or drain, which is not over. */
+  get wasSuspended(): boolean {
+    return this.suspendedUs > 0 && this.verdict === undefined;
+  }
+
   /** Health of the generator so far; `slo` says what counts as good enough. */
   generator(slo: Slo): GeneratorHealth {
     const busiest = (part: 'busyUs' | 'gcUs'): number =>

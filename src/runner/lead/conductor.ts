@@ -240,7 +240,6 @@ export class Conductor implements Run {
   protected beginMeasuring(step: RunningStep): void {
     this.enter('measuring');
     this.recovery.begin(step);
-    // Before the measured time it does no harm.
     this.workers.suspendedUs?.();
     step.cpu = new CpuMeter(this.workers, step.measureUs);
   }
@@ -358,8 +357,7 @@ export class Conductor implements Run {
     const now = this.totals.judgedConnections(this.requested);
     const reason = step.totals.missedSoFar(now, step.measureUs);
     if (reason === undefined) return;
-    this.aborted = reason;
-    this.end('threshold');
+    this.end('threshold', undefined, reason);
   }
 
   /** A step that was ended by an objective is judged by what it had measured by then, and has failed. */
@@ -387,7 +385,6 @@ export class Conductor implements Run {
   }
 
   protected ordered(_order: ToWorker): void {}
-
   protected tookOver(_problem: string | undefined): void {}
 
   /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
@@ -520,20 +517,24 @@ export class Conductor implements Run {
     if (step?.totals.verdict === undefined) step?.totals.noteOwed();
   }
 
-  /** Ends the run when the target never answered, or has dropped everything and nothing comes back. */
+  /** Ends the run when nothing of the target is there any more; what was lost while we did not run is no fault of it. */
   protected checkTarget(): void {
     const { phase, plan, totals, recovery, workers } = this;
     const words = targetLost(phase, plan, totals, recovery, workers);
-    if (words !== undefined) this.end('targetLost', words);
+    if (words === undefined) return;
+    if (this.step?.totals.wasSuspended === true)
+      this.end('threshold', undefined, { code: 'targetLost', message: words() });
+    else this.end('targetLost', words);
   }
 
   private endUnreachable(): void {
     this.end('targetLost', () => unreachableWords(this.totals));
   }
 
-  protected end(ending: Ending, message?: () => string): void {
+  protected end(ending: Ending, message?: () => string, aborted?: VerdictReason): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
+    this.aborted = aborted;
     this.endingMessage = message;
     this.reports.changed();
   }
