@@ -1,5 +1,5 @@
 /** What sessions keep of answers, and how it gets into later calls. */
-import { jsonpath } from 'json-p3';
+import { compileJsonPath } from '../../usecases/jsonPath';
 import type { OwnArgument } from '../../usecases/ownArguments';
 import type { Keep } from '../../usecases/sessionSteps';
 
@@ -12,11 +12,11 @@ type Find = (answer: unknown) => unknown;
 /** A way to each value that is kept of one answer. */
 export const keepers = (keep: Keep): readonly (readonly [name: string, find: Find])[] =>
   Object.entries(keep).map(([name, path]) => {
-    const query = jsonpath.compile(path);
+    const query = compileJsonPath(path);
     return [name, (answer) => bounded(firstOf(query, answer))];
   });
 
-function firstOf(query: ReturnType<typeof jsonpath.compile>, answer: unknown): unknown {
+function firstOf(query: ReturnType<typeof compileJsonPath>, answer: unknown): unknown {
   if (answer === undefined) return undefined;
   try {
     return query.match(answer as Parameters<typeof query.match>[0])?.value;

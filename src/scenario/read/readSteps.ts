@@ -1,8 +1,8 @@
 /** `steps` of a session: read, checked where they stand, and kept as JSON text with their defaults. */
-import { jsonpath } from 'json-p3';
 import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import { stampBytes } from '../../base/message';
 import { formatCount, formatDurationMs } from '../../base/units';
+import { refusalOfPath } from '../../usecases/jsonPath';
 import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import {
@@ -424,24 +424,21 @@ class StepReader {
         const at = isNothing(node) ? (key as Node) : node;
         const message = `"${quotable(name)}" needs a JSONPath, which begins with $ for the whole answer, such as '$[0].id'.`;
         error('json-path', at, message);
-      } else if (!isJsonPath(path)) {
-        const message = `This is not a JSONPath. $ is the whole answer, .name a member, [0] the first of a list: '$[0].id'.`;
-        error('json-path', node, message);
-      } else keep.set(name, path);
+      } else {
+        const refusal = refusalOfPath(path);
+        if (refusal === undefined) keep.set(name, path);
+        else error('json-path', node, pathMessages[refusal]);
+      }
     }
     this.before = new Set([...this.before, ...keep.keys()]);
     return Object.fromEntries(keep);
   }
 }
 
-function isJsonPath(path: string): boolean {
-  try {
-    jsonpath.compile(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const pathMessages = {
+  syntax: `This is not a JSONPath. $ is the whole answer, .name a member, [0] the first of a list: '$[0].id'.`,
+  pattern: `match() and search() cannot be used here: with some texts a pattern takes minutes. Compare with ==, or take the value by its place.`,
+};
 
 /** A list of --set comes as the text it is. */
 function textAsYaml(reading: Reading, { value, place }: Written): Node | undefined {

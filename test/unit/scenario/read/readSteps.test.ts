@@ -152,6 +152,11 @@ describe('the steps of a session', () => {
     ['no JSONPath', steps("- { call: A, keep: { x: 'id' } }"), ["json-path: 'id'"]],
     ['a broken JSONPath', steps("- { call: A, keep: { x: '$[' } }"), ["json-path: '$['"]],
     [
+      'a JSONPath with a pattern',
+      steps('- { call: A, keep: { x: \'$[?match(@.a, "(a+)+")].id\' } }'),
+      [`json-path: '$[?match(@.a, "(a+)+")].id'`],
+    ],
+    [
       'the name of a placeholder',
       steps("- { call: A, keep: { sender: '$' } }"),
       ['bad-name: sender'],
