@@ -63,6 +63,14 @@ export async function viewSession(
   for (const each of [unkept, away]) each.catch(() => undefined);
   const viewer = {
     gathered: (nodes: readonly string[], agents: number) => shell.gathered?.(nodes, agents),
+    unseen: () =>
+      shell.say(
+        'warning',
+        shell.t(
+          'Run {0} shows nothing so far. It may be over. Only a run that was started with --publish or in a cluster can be looked at.',
+          run,
+        ),
+      ),
     title: (title: RunTitle) => {
       begun ??= ViewedRun.begin(title, request, shell, parts);
       begun.then((viewed) => shell.begun(viewed)).catch(give);

@@ -8,6 +8,8 @@ import { readViewMessage, subjectsOf, type RunTitle } from '../messages';
 export interface RunViewer {
   /** Machines of the agents that have come, of so many that are waited for. */
   gathered?(nodes: readonly string[], agents: number): void;
+  /** Nothing has been shown of it for a while; once. */
+  unseen?(): void;
   title(title: RunTitle): void;
   snapshot(snapshot: Snapshot): void;
 }
@@ -15,10 +17,13 @@ export interface RunViewer {
 /** Results of hours have some megabytes. */
 const mostLength = 64 * 1024 * 1024;
 const answerWithinMs = 2000;
+/** Whoever publishes a run says something of it within a second. */
+const unseenAfterMs = 10_000;
 
 /**
  * Shows a run that goes on elsewhere from its begin, whenever that was, and gives its result.
  * @param left rejects when it is not to be looked at any more; the run goes on
+ * @param quietMs after which it is said that nothing was shown
  * @throws ExpectedError `run-failed` with why it has none, `run-missing`, `run-id`, `result-damaged`
  */
 export async function viewRun(
@@ -26,6 +31,7 @@ export async function viewRun(
   run: string,
   viewer: RunViewer,
   left?: Promise<never>,
+  quietMs = unseenAfterMs,
 ): Promise<Result> {
   const subjects = subjectsOf(run);
   let give: (text: string) => void = () => undefined;
@@ -58,6 +64,9 @@ export async function viewRun(
       `There is no run ${run} on the bus. One that is over is gone: its result is in the folder that it was started in.`,
     );
   });
+  const quiet = setTimeout(() => {
+    if (seen === 0) viewer.unseen?.();
+  }, quietMs);
   try {
     const result = await (left ? Promise.race([whole, left]) : whole);
     await bus.ask(subjects.seen, '', answerWithinMs);
@@ -66,6 +75,7 @@ export async function viewRun(
     if (error instanceof ExpectedError) await bus.ask(subjects.seen, '', answerWithinMs);
     throw error;
   } finally {
+    clearTimeout(quiet);
     following.dispose();
   }
 }

@@ -22,4 +22,17 @@ describe('a run on the bus', () => {
     // Ten minutes would be too long for the test.
     await publisher.seen();
   });
+
+  it('is said to show nothing where nobody publishes it', async () => {
+    const link = new MemoryBus().link();
+    await link.openLog(subjectsOf('r1').log);
+    let leave: (error: Error) => void = () => undefined;
+    const left = new Promise<never>((_resolve, reject) => (leave = reject));
+    const viewer = {
+      title: () => undefined,
+      snapshot: () => undefined,
+      unseen: () => leave(new Error('nothing was seen')),
+    };
+    await assert.rejects(viewRun(link, 'r1', viewer, left, 1), /nothing was seen/);
+  });
 });
