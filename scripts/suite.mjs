@@ -34,7 +34,7 @@ export const suites = [
   // One process: each further one would load the whole product again. It begins while the others still prepare.
   { name: 'unit', needs: [], retries: 0, yields: true },
   // A minute of what is left; more by `npm run fuzz`.
-  { name: 'fuzz', after: ['unit'], needs: [], retries: 0, yields: true },
+  { name: 'fuzz', after: ['interop'], needs: [], retries: 0, yields: true },
   {
     name: 'vscode',
     needs: ['bundles', 'vscodeHost', 'natsServer'],

@@ -47,6 +47,7 @@ const files = `
   dist/serve.js
   dist/sessions.js
   dist/worker.js
+  examples/aspnet-signalr.signalr.yaml
   examples/azure-signalr-upstream.signalr.yaml
   examples/azure-signalr.signalr.yaml
   examples/broadcast.yaml
