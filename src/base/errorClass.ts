@@ -42,7 +42,7 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   unauthorized:
     'Check the access key of a connection string, or the role of who has signed in; else give a valid token as `accessToken: ${env:NAME}` or the headers the server wants.',
   notFound:
-    'From negotiate, or without one: correct the path of the hub in the target, such as /signalrbench. From a later request: the connection id was too old, or of another instance; lower `connectInFlight`, and let each client reach one instance.',
+    'From negotiate, or without one: correct the path of the hub in the target, such as /signalrbench, or `connectionType`, which is AspNet for hubs of ASP.NET SignalR and for no others. From a later request: the connection id was too old, or of another instance; lower `connectInFlight`, and let each client reach one instance.',
   throttled:
     'Lower `arrivingRate`, or use a larger size of the service; where a token endpoint refuses, lower `identities.rate`.',
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',

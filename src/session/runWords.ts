@@ -136,7 +136,11 @@ export function plural(noun: string, count: number): string {
 
 type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
 
-type Driven = Pick<Scenario, 'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing' | 'agents'>;
+type Driven = Pick<
+  Scenario,
+  'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing' | 'agents'
+> &
+  Partial<Pick<Scenario, 'connectionType'>>;
 
 /** That it was no service, and {@link howWords}; empty when there is nothing to say. */
 export function marksOf(
@@ -162,7 +166,9 @@ export function howWords(
   dialect: Dialect = scenario.dialect,
   texts: HowTexts = howTexts,
 ): string {
-  const { transport, protocol, driver, pacing, agents = 1 } = scenario;
+  const { transport, driver, pacing, agents = 1 } = scenario;
+  // ASP.NET SignalR has no other, whatever the file asks for.
+  const protocol = scenario.connectionType === 'AspNet' ? 'json' : scenario.protocol;
   const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
   const said = (Object.keys(howTexts) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
   const words = said.map((way) => texts[way]);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
+import type { HubDialect } from '../../base/message';
 import { formatCount } from '../../base/units';
 import { jsonDocument } from '../../base/text';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
@@ -96,15 +97,21 @@ async function examine(
     const missing = probe.methods.some(({ present }) => !present);
     const { dialect = 'recordLatency', classic } = probe;
     if (!missing) return probe;
-    if (classic !== true) return { ...probe, snippet: hubCode(dialect) };
-    const { classicHubCode } = await import(
-      /* webpackChunkName: "classic" */ '../../usecases/classicHubCode.js'
-    );
-    return { ...probe, snippet: classicHubCode(dialect) };
+    return { ...probe, snippet: await codeFor(dialect, classic) };
   }
-  if (probe.errorClass !== 'notFound') return probe;
-  const lacks = contractMethods().recordLatency;
-  return { ...probe, lacks, snippet: hubCode('recordLatency') };
+  const { classic } = probe;
+  if (probe.errorClass !== 'notFound' && classic !== true) return probe;
+  const { recordLatency, streams } = contractMethods();
+  const lacks = classic ? recordLatency.filter((name) => !streams.includes(name)) : recordLatency;
+  return { ...probe, lacks, snippet: await codeFor('recordLatency', classic) };
+}
+
+async function codeFor(dialect: HubDialect, classic = false): Promise<string> {
+  if (!classic) return hubCode(dialect);
+  const { classicHubCode } = await import(
+    /* webpackChunkName: "classic" */ '../../usecases/classicHubCode.js'
+  );
+  return classicHubCode(dialect);
 }
 
 const snippetOf = (target: Report['target']): string =>
@@ -133,7 +140,9 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   if (!target.reachable) {
     return [
       ...wrapped(`✗ ${url}: ${target.message} (${target.errorClass})`, 80, '  ', 'bad'),
-      ...('lacks' in target ? lackLines('There is no hub at this path: it', target.lacks) : []),
+      ...('lacks' in target
+        ? lackLines('There is no hub at this path: it', target.lacks, target.classic)
+        : []),
     ];
   }
   const within = `within ${formatCount(target.connectMs, 1)} ms`;

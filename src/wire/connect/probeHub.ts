@@ -35,6 +35,8 @@ export type HubProbe =
       readonly reachable: false;
       readonly errorClass: ErrorClass;
       readonly message: string;
+      /** A server of ASP.NET SignalR answers there, and has no hub of that name. */
+      readonly classic?: true;
       /** Host beyond this machine that the hub redirects to, where that was as far as one may go. */
       readonly redirectsTo?: string;
     };
@@ -61,8 +63,11 @@ export async function probeHub(endpoint: Endpoint, contracts: ContractMethods): 
   const probe = await probeAs(endpoint, contracts);
   if (probe.reachable || endpoint.classic === true || !mayBeOther(probe.errorClass)) return probe;
   const other = await probeAs({ ...endpoint, classic: true }, contracts);
-  return other.reachable ? { ...other, classic: true } : probe;
+  return other.reachable || hubMissing.test(other.message) ? { ...other, classic: true } : probe;
 }
+
+/** Source: SignalR/SignalR, `Resources.resx`, "Error_HubCouldNotBeResolved"; recorded of the official server. */
+const hubMissing = /Hub could not be resolved/;
 
 /** Whether a server answers so that speaks another protocol at that URL. */
 const mayBeOther = (errorClass: ErrorClass): boolean =>

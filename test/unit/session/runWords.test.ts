@@ -59,6 +59,9 @@ describe('howWords', () => {
     const written = { ...sampleScenario, dialect: 'measure' } as const;
     assert.equal(howWords(written), 'dialect measure');
     assert.equal(howWords(written, 'recordLatency'), '');
+    const packed = { ...sampleScenario, protocol: 'messagepack' } as const;
+    assert.equal(howWords(packed), 'messagepack');
+    assert.equal(howWords({ ...packed, connectionType: 'AspNet' }), '', 'it is JSON all the same');
   });
 
   it('comes after what has answered, where that was no service', () => {

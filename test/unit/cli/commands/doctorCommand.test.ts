@@ -109,6 +109,12 @@ describe('doctor', () => {
       target: { lacks: string[] };
     };
     assert.equal(json.target.lacks.length, hubMethods().length);
+    const failure = { reachable: false, errorClass: 'negotiate', message: 'no hub' } as const;
+    const older = { probeHub: () => Promise.resolve({ ...failure, classic: true } as const) };
+    const { out: classic } = await at.run(args, { deps: older });
+    assert.match(classic, /This adds a hub with all of them to a server of \.NET Framework:/);
+    assert.match(classic, /app\.MapSignalR\(/);
+    assert.doesNotMatch(classic, /StreamingEcho/);
   });
 
   it('asks a service whether it takes the key', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { contractMethods } from '../../../../src/usecases/registry';
 import {
@@ -74,6 +75,18 @@ describe('probeHub', () => {
       assert.equal((await askHub(endpointOf(url)))?.isRather, 'AspNet');
     } finally {
       await hub.close();
+    }
+  });
+
+  it('knows a server of ASP.NET SignalR that has no such hub', async () => {
+    const hub = await startClassicHub();
+    try {
+      const probe = await probeHub(endpointOf(hub.url.replace(/[^/]*$/, 'chat')));
+      assert.ok(!probe.reachable);
+      assert.equal(probe.classic, true);
+      assert.match(probe.message, /'chat' Hub could not be resolved/);
+    } finally {
+      await hub.dispose();
     }
   });
 
