@@ -22,6 +22,7 @@ interface Kind {
 export function describeClient({ title, start, refusal }: Kind): void {
   describe(`the official client of ASP.NET SignalR for ${title}`, function () {
     let clients: OfficialClients;
+    const started: OfficialClients[] = [];
     const hubs: ClassicBenchHub[] = [];
     const startHub = async (options: ClassicHubOptions = {}): Promise<ClassicBenchHub> => {
       const hub = await startClassicHub(options);
@@ -30,9 +31,11 @@ export function describeClient({ title, start, refusal }: Kind): void {
     };
     before(async function () {
       clients = await start(this);
+      started.push(clients);
     });
     after(async () => {
-      await clients.dispose();
+      // None where the tests are skipped.
+      await started.pop()?.dispose();
       await Promise.all(hubs.map((hub) => hub.dispose()));
     });
 
