@@ -171,7 +171,7 @@ class Scene {
     return encode({ epoch, ...counts, clockErrorUs: 100 * agent });
   }
 
-  /** Where the coordinator of the scene no longer leads: its agents leave, and another takes what they have to report. */
+  /** Where the coordinator of the scene no longer leads them: agents leave, and another takes what they report. */
   async leaveWithSuccessor(): Promise<void> {
     let left = false;
     const ended = Promise.all(this.agents.map(({ ended }) => ended)).then(() => (left = true));
@@ -392,6 +392,8 @@ describe('agents and their coordinator', () => {
     assert.deepEqual(hosts.agents().map(({ status }) => status)[1], 'lost');
     assert.equal(hosts.takingPart(), 4);
     await hosts.end();
+    scene.agents[1]!.link.isConnected = true;
+    await scene.leaveWithSuccessor();
   });
 
   it('give up nobody while the coordinator itself hears nothing', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import {
@@ -437,8 +438,14 @@ describe('the recording proxy', () => {
 
   it('has no problem with clients that still wait for an answer when the recording ends', async () => {
     const asked: string[] = [];
-    const silent = createServer((request) => asked.push(request.url!)).on('upgrade', (request) =>
-      asked.push(request.url!),
+    // Nobody but who has upgraded a connection ends it.
+    const upgraded: Duplex[] = [];
+    const silent = createServer((request) => asked.push(request.url!)).on(
+      'upgrade',
+      (request, socket) => {
+        asked.push(request.url!);
+        upgraded.push(socket);
+      },
     );
     const proxy = await record(await serving(silent));
     const { port } = new URL(proxy.url);
@@ -451,6 +458,7 @@ describe('the recording proxy', () => {
     while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
     await proxy.dispose();
     await Promise.all(clients);
+    for (const socket of upgraded) socket.destroy();
     assert.deepEqual(problems, []);
   });
 
