@@ -1,5 +1,6 @@
 import { sideBySide } from '../fakes/sideBySide';
 import { killCase, killTitle, runKillCase, victims } from './killCases';
+import { needsLinux } from '../fakes/skipAloud';
 
 const seed = Number(process.env['TEST_SEED'] ?? 1);
 
@@ -12,7 +13,7 @@ function seedOf(victim: string): number {
 
 describe('a run of which something is killed', function () {
   before(function () {
-    if (process.platform !== 'linux') this.skip();
+    needsLinux(this, 'the list of child processes in /proc');
   });
   const test = sideBySide();
 

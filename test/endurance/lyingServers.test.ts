@@ -5,6 +5,7 @@ import { startCli } from '../fakes/loadCli';
 import { listenOnLoopback, rawPeer, serverFrame, type Peer } from '../fakes/loadPeers';
 import { sideBySide } from '../fakes/sideBySide';
 import { CliFolder } from '../load/cliFolder';
+import { needsLinux } from '../fakes/skipAloud';
 
 /** Of the whole process, as the system counts it. One that does nothing has about 90 MB. */
 const mostMegabytes = 300;
@@ -252,7 +253,7 @@ function watchMemory(pid: number): () => number {
 
 describe('a server that sends', function () {
   before(function () {
-    if (process.platform !== 'linux') this.skip();
+    needsLinux(this, 'memory of processes in /proc');
   });
   const test = sideBySide();
 

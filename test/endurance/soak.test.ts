@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { needsLinux } from '../fakes/skipAloud';
 
 interface Trend {
   readonly slope: number;
@@ -12,7 +13,7 @@ interface Trend {
 
 describe('a long run', function () {
   it('of a minute is exact, and no process grows', async function () {
-    if (process.platform !== 'linux') return this.skip();
+    needsLinux(this, 'memory of processes in /proc');
     const args = ['bench/soak.mjs', '--minutes', '1', '--connections', '400', '--rate', '200'];
     const run = promisify(execFile)(process.execPath, [...args, '--threads']);
     const { stdout } = await run.catch((error: unknown) =>

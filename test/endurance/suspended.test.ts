@@ -7,6 +7,7 @@ import type { CliProcess } from '../fakes/loadCli';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder } from '../load/cliFolder';
+import { needsLinux } from '../fakes/skipAloud';
 
 const suspendedMs = 1600;
 /** Without a report. */
@@ -26,7 +27,7 @@ describe('a generator that is suspended', function () {
 
   before(async function () {
     hub = await startHubHere();
-    if (process.platform !== 'linux') this.skip();
+    needsLinux(this, 'the list of child processes in /proc');
   });
   after(() => hub.dispose());
   const test = sideBySide();

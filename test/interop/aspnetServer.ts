@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:chil
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { skipAloud } from '../fakes/skipAloud';
 
 /** A running server of SignalR, in .NET, with the bench hub. */
 export interface AspNetServer {
@@ -55,10 +56,7 @@ export function aspNetAvailable(): boolean {
 /** For `before` of a suite: skips it when the server is not available, fails it with `CI=true`. */
 export function requireAspNet(context: Mocha.Context): void {
   if (aspNetAvailable()) return;
-  const reason = 'the ASP.NET Core interop server is not built: node scripts/buildInterop.mjs';
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  process.stdout.write(`      skipped: ${reason}\n`);
-  context.skip();
+  skipAloud(context, 'the ASP.NET Core interop server is not built: node scripts/buildInterop.mjs');
 }
 
 /** The URL in the first line on standard output; fails when the process ends or stays silent. */

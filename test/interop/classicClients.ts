@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { skipAloud } from '../fakes/skipAloud';
 
 export interface ClientEvent {
   /** Of the client that says it. */
@@ -108,17 +109,9 @@ export class OfficialClients {
 
 const assembly = join('out', 'interop', 'classic', 'classicClient.dll');
 
-/** Skips the suite without what it needs; fails it with `CI=true`. */
-function missing(context: Mocha.Context, reason: string): never {
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  process.stdout.write(`      skipped: ${reason}\n`);
-  context.skip();
-  throw new Error(reason);
-}
-
 export function dotnetClients(context: Mocha.Context): Promise<OfficialClients> {
   if (!existsSync(assembly) || spawnSync('dotnet', ['--version']).status !== 0)
-    missing(context, 'the client of .NET is not built: node scripts/buildInterop.mjs');
+    skipAloud(context, 'the client of .NET is not built: node scripts/buildInterop.mjs');
   return OfficialClients.start((say) => {
     const child = spawn('dotnet', [assembly], { stdio: ['pipe', 'pipe', 'inherit'] });
     createInterface({ input: child.stdout }).on('line', (line) =>
@@ -151,7 +144,8 @@ const pageFiles: Readonly<Record<string, string>> = {
 export async function browserClients(context: Mocha.Context): Promise<OfficialClients> {
   const host = pathToFileURL(resolve('scripts', 'vscodeHost.mjs')).href;
   const { findChromium, launchChromium } = (await import(host)) as HostModule;
-  if (findChromium() === undefined) missing(context, 'there is no Chromium: npm run setup:vscode');
+  if (findChromium() === undefined)
+    skipAloud(context, 'there is no Chromium: npm run setup:vscode');
   const server = createServer(({ url = '' }, response) => {
     const file = pageFiles[url.slice(1)];
     const type = url.endsWith('.js') ? 'text/javascript' : 'text/html';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { sideBySide } from '../fakes/sideBySide';
 import { assertExact, assertUndisturbed, loadRun, onlyStep } from '../load/loadRun';
-import { startDotnetServer, type AspNetServer } from './aspnetServer';
+import type { AspNetServer } from './aspnetServer';
+import { startClassicServer } from './officialClassicServer';
 
-const assembly = join('out', 'interop', 'classicServer', 'classicServer.dll');
 const connections = 20;
 const senders = 4;
 /** Each sender's messages in half a second at one in 50 ms. */
@@ -25,13 +23,7 @@ const entries = [
 describe('the engine against the official server of ASP.NET SignalR', function () {
   let server: AspNetServer | undefined;
   before(async function () {
-    if (!existsSync(assembly)) {
-      const reason = 'the server of ASP.NET SignalR is not built: node scripts/buildInterop.mjs';
-      if (process.env['CI'] === 'true') throw new Error(reason);
-      process.stdout.write(`      skipped: ${reason}\n`);
-      this.skip();
-    }
-    server = await startDotnetServer([assembly]);
+    server = await startClassicServer(this);
   });
   after(() => server?.dispose());
 

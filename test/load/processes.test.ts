@@ -9,6 +9,7 @@ import {
   onlyStep,
   type LoadTest,
 } from './loadRun';
+import { needsLinux } from '../fakes/skipAloud';
 
 /** Each sender's messages. */
 const perSender = 10;
@@ -76,7 +77,7 @@ describe('workers in processes of their own', function () {
   });
 
   it('end the run with what was measured when one is killed', async function () {
-    if (process.platform !== 'linux') return this.skip();
+    needsLinux(this, 'the list of child processes in /proc');
     const done = await run({
       config: { singleStepDuration: '30s', warmup: 0 },
       during: (going) => {

@@ -8,6 +8,7 @@ import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from '../load/cliFolder';
 import { judgeRerun, RecordedTraffic, rerun } from '../load/recordedTraffic';
 import { sharedAspNetServer } from '../interop/aspnetServer';
+import { skipAloud } from '../fakes/skipAloud';
 
 interface HostModule {
   readonly findChromium: () => string | undefined;
@@ -58,12 +59,7 @@ describe('what two people do in a browser, recorded', function () {
   before(async function () {
     const module = pathToFileURL(path.resolve('scripts', 'vscodeHost.mjs')).href;
     const { findChromium, launchChromium } = (await import(module)) as HostModule;
-    if (findChromium() === undefined) {
-      const reason = 'there is no Chromium: npm run setup:vscode';
-      if (process.env['CI'] === 'true') throw new Error(reason);
-      process.stdout.write(`      skipped: ${reason}\n`);
-      this.skip();
-    }
+    if (findChromium() === undefined) skipAloud(this, 'there is no Chromium: npm run setup:vscode');
     [browser, hub] = await Promise.all([launchChromium(), startHubHere('')]);
   });
   after(() => Promise.all([browser?.close(), hub?.dispose()]));

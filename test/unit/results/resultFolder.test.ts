@@ -6,6 +6,7 @@ import { mostSnapshots } from '../../../src/measure/snapshot';
 import { readResult, readSnapshots } from '../../../src/results/readResult';
 import { folderName, ResultFolder } from '../../../src/results/resultFolder';
 import { sampleAgents, sampleResult, sampleSnapshot } from './sampleResult';
+import { needsLinux } from '../../fakes/skipAloud';
 
 describe('ResultFolder and readResult', () => {
   let directory: string;
@@ -130,8 +131,7 @@ describe('ResultFolder and readResult', () => {
   });
 
   it('refuses a directory where nothing can be made, and does not wait for ever', async function () {
-    // Only Linux has /proc, in which making folders behaves in this way.
-    if (process.platform !== 'linux') this.skip();
+    needsLinux(this, '/proc, in which nobody can make folders');
     await assert.rejects(create([], '/proc/results/here'), { code: 'result-folder' });
   });
 

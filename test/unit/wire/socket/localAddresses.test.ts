@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { foreignAddresses, loopbackSources } from '../../../../src/wire/socket/localAddresses';
 import { openSocket } from '../../../../src/wire/socket/socket';
+import { needsLinux } from '../../../fakes/skipAloud';
 
 describe('source addresses', () => {
   it('are one on loopback until its ports get rare, then as many as it takes', () => {
@@ -35,8 +36,7 @@ describe('source addresses', () => {
   });
 
   it('are taken in turn, in their family', async function () {
-    // Others have only one address of loopback.
-    if (process.platform !== 'linux') return this.skip();
+    needsLinux(this, 'more than one address of loopback');
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

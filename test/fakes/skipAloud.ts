@@ -1,0 +1,12 @@
+/** Skips a test or suite and says why; with `CI=true`, where everything has to be there, it fails instead. */
+export function skipAloud(context: Mocha.Context, reason: string): never {
+  if (process.env['CI'] === 'true') throw new Error(reason);
+  process.stdout.write(`      skipped: ${reason}\n`);
+  context.skip();
+  throw new Error(reason);
+}
+
+/** The same away from Linux, for what reads `/proc` or needs more than one address of loopback. */
+export function needsLinux(context: Mocha.Context, what: string): void {
+  if (process.platform !== 'linux') skipAloud(context, `${what}, which is there on Linux only`);
+}
