@@ -1,4 +1,4 @@
-// `npm test`: set up, check types, build, check, all suites, one line of totals at the end.
+// `npm test`: set up, check types, build, check, all suites; at the end when each ran, and a line of totals.
 // With names of suites only those run, after what they need.
 import { runNode } from './nodeProgram.mjs';
 import { inBackground, needsNoPackages, prepare } from './preparations.mjs';
@@ -29,6 +29,12 @@ function add({ name }, report) {
   for (const note of report.notes) notes.push(`${name}: ${note}`);
 }
 
+/** Time since the command began, as minutes and seconds. */
+function sinceBegin() {
+  const seconds = Math.round(process.uptime());
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 async function run() {
   const needed = new Set(chosen.flatMap(({ needs, wants = [] }) => [...needs, ...wants]));
   for (const name of [...needed].filter(needsNoPackages)) void prepare(name);
@@ -46,11 +52,15 @@ async function run() {
     return;
   }
   const reports = [];
+  const times = [];
   const runOne = async (suite, place) => {
+    const begin = sinceBegin();
     reports[place] = await runSuite(suite, place > 0);
+    times[place] = `${suite.name} ${begin} to ${sinceBegin()}`;
   };
   await runInOrder(chosen, runOne, names.length === 0 ? check() : undefined);
   for (const [place, suite] of chosen.entries()) add(suite, reports[place]);
+  console.log(`\n${times.join(', ')}`);
 }
 
 if (unknown.length > 0) {
