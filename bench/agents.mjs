@@ -2,7 +2,7 @@
 //
 //   node bench/agents.mjs simulated [AGENTS] [WORKERS] [SECONDS]   coordinator and bus with agents that only report
 //   node bench/agents.mjs cost [ROUNDS] [SECONDS] [USE CASE]       agents' CPU per message against that of single runs
-//   node bench/agents.mjs latency [ROUNDS] [SECONDS] [USE CASE]    p50 and p99 of three agents against those of one
+//   node bench/agents.mjs latency [ROUNDS] [SECONDS] [USE CASE]    p50 and p99 of three agents against one, and three runs
 //   node bench/agents.mjs start [AGENTS]                           from the command to the first message, part by part
 //
 // After `npm run build`. Linux only, since CPU time is read from /proc. Judges nothing; see bench/README.md.
@@ -276,26 +276,35 @@ async function latency([roundsText = '10', secondsText = '5', useCase = 'sendToG
   const [bus, hub] = [await startBus(), await serve('hub')];
   const found = { p50: [], p99: [] };
   const load = { echo: ['echo', 300, '300ms'], sendToGroup: ['sendToGroup', 30, '1s'] }[useCase];
+  const compared = Object.entries(arms).filter(([arm]) => arm !== 'one machine');
   for (let round = 0; round < rounds; round++) {
     const seen = {};
-    for (const arm of round % 2 === 0 ? [1, 3] : [3, 1]) {
-      const how = { many: arm, machines: 'agents' };
-      const run = `latency-${round}-${arm}`;
+    for (const [arm, how] of round % 2 === 0 ? compared : compared.toReversed()) {
+      const run = `latency-${round}-${how.many}`;
       stolen();
-      const [step] = await onSo(how, loadOf(load, 300, seconds), run, bus, hub);
-      const { latencyUs, received, lost, clockErrorUs = 0 } = step;
-      seen[arm] = latencyUs;
+      const steps = await onSo(how, loadOf(load, 300, seconds), run, bus, hub);
+      const sum = (field) => steps.reduce((before, step) => before + (step[field] ?? 0), 0);
+      // Of runs side by side, the middle one's: they have no percentile in common.
+      const ofRuns = (name) => median(steps.map(({ latencyUs }) => latencyUs[name]));
+      seen[arm] = { p50: ofRuns('p50'), p99: ofRuns('p99') };
       console.log(
-        `${arm} agents: p50 ${latencyUs.p50} us, p99 ${latencyUs.p99} us of ${received} deliveries, ${lost} lost, clocks ${clockErrorUs} us, ${stolen()}`,
+        `${arm}: p50 ${seen[arm].p50} us, p99 ${seen[arm].p99} us of ${sum('received')} deliveries, ${sum('lost')} lost, clocks ${sum('clockErrorUs')} us, ${stolen()}`,
       );
     }
-    for (const name of Object.keys(found)) found[name].push([seen[1][name], seen[3][name]]);
+    for (const name of Object.keys(found)) {
+      const of = (arm) => seen[arm][name];
+      found[name].push({
+        'three agents against one': of('three agents') / of('one agent'),
+        'three runs side by side against one agent':
+          of('three runs side by side') / of('one agent'),
+        'three agents against three runs side by side':
+          of('three agents') / of('three runs side by side'),
+      });
+    }
   }
-  for (const [name, pairs] of Object.entries(found)) {
-    const [one, three] = [0, 1].map((at) => median(pairs.map((pair) => pair[at])));
-    const ratio = interval(pairs.map(([a, b]) => b / a));
-    console.log(`${name}: ${one} us with one agent, ${three} us with three, ratio ${ratio}`);
-  }
+  for (const [name, ratios] of Object.entries(found))
+    for (const which of Object.keys(ratios[0]))
+      console.log(`${name}, ${which}: ${interval(ratios.map((each) => each[which]))}`);
   hub.stop();
 }
 

@@ -97,13 +97,16 @@ const bySystemCode: Readonly<Record<string, ErrorClass>> = {
   UND_ERR_SOCKET: 'reset',
 };
 
+/** Code of the error of a request that was answered with another protocol. */
+export const switchedProtocols = 'SWITCHED_PROTOCOLS';
+
 /** Class of an error that Node reported for a socket or a request. */
 function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol'): ErrorClass {
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (typeof code === 'string') {
     const known = bySystemCode[code];
     if (known !== undefined) return known;
-    if (code.startsWith('HPE_')) return unreadable;
+    if (code.startsWith('HPE_') || code === switchedProtocols) return unreadable;
     if (/^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code))
       return 'tls';
   }

@@ -12,6 +12,7 @@ import { counters, imports, recordings, results, scenarios } from './subjects/fi
 import { frames } from './subjects/frames';
 import { hubJson, hubMessagePack } from './subjects/hubMessages';
 import { panelMessages } from './subjects/panels';
+import { polls } from './subjects/polls';
 import { filters, pubSubJson, pubSubProtobuf, serviceProtocol } from './subjects/services';
 
 /** Everything that reads what others send: one line each. */
@@ -23,6 +24,7 @@ export const subjects: readonly Subject[] = [
   classicFrames,
   negotiation,
   serverSentEvents,
+  polls,
   upgradeAnswers,
   serviceProtocol,
   pubSubJson,

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { hydrateMessage, storedSource } from '../../src/extension/panel/panelSession';
 import { panelStrings } from '../../src/protocol/panelStrings';
 import { exporters } from '../../src/session/export/exporters';
+import { exitCode } from '../../src/cli/exitCode';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
 import { startFront } from '../fakes/loadFront';
 import { closedPort, listenOnLoopback, statusPeer, type Peer } from '../fakes/loadPeers';
@@ -290,6 +291,40 @@ describe('planted secrets', function () {
       }
     } finally {
       await Promise.all([repeating, refusing].map((each) => each.dispose()));
+    }
+  });
+
+  it('are in nothing that is left of a crash', async () => {
+    const planted = new Planted('die');
+    const config = {
+      ...load,
+      singleStepDuration: '5s',
+      target: `${hub.url}?code=${encodeURIComponent(planted.at('query'))}`,
+      accessToken: planted.at('token'),
+      headers: { 'X-Gate': planted.at('header') },
+    };
+    const crashes = [
+      ['cli.js', 1],
+      ['thread', 1],
+      ['worker.js', 2],
+    ] as const;
+    for (const [program, processes] of crashes) {
+      const name = program.replace('.', '-');
+      folder.write(`${name}.yaml`, stringify({ config: { ...config, processes }, scenario: echo }));
+      // Worker processes get no variable that is not the product's.
+      const crash = folder.write(
+        `${name}.cjs`,
+        `const { isMainThread } = require('node:worker_threads');
+        const program = isMainThread ? require('node:path').basename(process.argv[1] ?? '') : 'thread';
+        if (program === '${program}') setTimeout(() => { throw new TypeError('made to fail'); }, 900);`,
+      );
+      const env = { NODE_OPTIONS: `--require ${JSON.stringify(path.join(folder.path, crash))}` };
+      const [{ code, stdout, stderr }] = await ran(['run', `${name}.yaml`, '--out', name], env);
+      assert.equal(code, exitCode.defect, program);
+      assert.match(stdout + stderr, /made to fail|was lost/, program);
+      const left = textsBelow(path.join(folder.path, name));
+      assert.match(left, /samples\.jsonl/, program);
+      assert.deepEqual(planted.foundIn(stdout + stderr + left), [], program);
     }
   });
 

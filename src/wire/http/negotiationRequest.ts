@@ -74,11 +74,6 @@ export async function ask(
     }>((resolve, reject) => {
       const request = agents.request(url, { method, headers, signal });
       request.on('error', reject);
-      // Without a listener the request would end without a word.
-      request.on('upgrade', (_response, socket) => {
-        socket.destroy();
-        reject(negotiationFailure('the server switches to another protocol'));
-      });
       request.on('response', (response) => {
         const tooLong = () => negotiationFailure('the answer does not end');
         bodyOf(response, maximumAnswerBytes, tooLong).then(

@@ -303,12 +303,6 @@ export class RestCalls {
         const { errorClass, message } = failureOfSocket(error);
         resolve({ failure: { errorClass, text: `REST: ${message}` } });
       });
-      // Asked by nobody, but it ends the request, and there is no other answer.
-      request.on('upgrade', (_answer, socket) => {
-        socket.destroy();
-        const text = `REST: ${call.method} answered 101`;
-        resolve({ failure: { errorClass: classOfStatus(101, 'request'), text, status: 101 } });
-      });
       request.on('response', (response) => this.readAnswer(response, call, resolve));
       request.end(body);
     });

@@ -6,7 +6,7 @@ import type { ConnectPhase, PhaseTimes, Endpoint } from '../../base/endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { ConnectFailure } from '../connectFailure';
+import { ConnectFailure, switchedProtocols } from '../connectFailure';
 
 export type WaySettings = Pick<
   Endpoint,
@@ -187,7 +187,10 @@ export class SocketAgents {
     private readonly maximumSockets: number,
   ) {}
 
-  /** Begins a request. @throws ConnectFailure when a header cannot be sent */
+  /**
+   * Begins a request; an answer in another protocol is an error, unless somebody listens for `upgrade`.
+   * @throws ConnectFailure when a header cannot be sent
+   */
   request(url: URL, options: SocketOptions): http.ClientRequest {
     const { protocol } = url;
     let agent = this.agents.get(protocol);
@@ -195,11 +198,20 @@ export class SocketAgents {
       agent = this.agentOf(protocol);
       this.agents.set(protocol, agent);
     }
+    let request: http.ClientRequest;
     try {
-      return http.request(url, { ...options, agent });
+      request = http.request(url, { ...options, agent });
     } catch (error) {
       throw unsendable(error);
     }
+    // Without a listener the request would end without a word.
+    request.once('upgrade', (_answer, socket) => {
+      if (request.listenerCount('upgrade') > 0) return;
+      socket.destroy();
+      const error = new Error('the server switches to another protocol');
+      request.emit('error', Object.assign(error, { code: switchedProtocols }));
+    });
+    return request;
   }
 
   destroy(): void {

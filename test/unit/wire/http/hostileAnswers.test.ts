@@ -78,6 +78,13 @@ describe('answers over HTTP', () => {
     assert.equal((await ask()).body, 'all of it');
   });
 
+  it('are failures at once where they switch to a protocol that nobody asked for', async () => {
+    answers = [write('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n')];
+    const { failure } = await ask();
+    assert.equal(failure?.errorClass, 'protocol');
+    assert.equal(failure.message, 'the server switches to another protocol');
+  });
+
   it('go over a new socket, once, when the idle one is gone', async () => {
     answers = [
       write(whole),

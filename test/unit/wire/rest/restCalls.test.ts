@@ -260,7 +260,7 @@ describe('REST calls', () => {
   it('fail where a service changes the protocol that nobody asked it to', async () => {
     const rest = await start((request) => upgradeUnasked(request));
     const failure = await rest.sent({ kind: 'all' }, Buffer.from('{}'));
-    assert.equal(failure?.text, 'REST: POST answered 101');
+    assert.equal(failure?.text, 'REST: the server switches to another protocol');
   });
 
   it('fail with a class when nobody listens', async () => {
