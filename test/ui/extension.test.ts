@@ -5,7 +5,7 @@ import type { Locator } from 'playwright-core';
 import type { DeclareTest } from '../fakes/sideBySide';
 import { describeCommands } from './commands';
 import { livePercentiles } from './widgets';
-import { paletteLimitMs, startWorkbench, type Workbench } from './workbench';
+import { startWorkbench, type Workbench } from './workbench';
 
 const runTitle = 'Run SignalR Benchmark';
 
@@ -53,29 +53,6 @@ async function openResult(workbench: Workbench): Promise<void> {
     .getByText(/passed/i)
     .first()
     .waitFor();
-}
-
-/** Chooses a theme in the list of all. */
-async function chooseTheme({ page }: Workbench, theme: string): Promise<void> {
-  const input = page.locator('.quick-input-widget input[type=text]');
-  const rows = page.locator('.quick-input-list .monaco-list-row');
-  // Not the first one that the palette finds: that leads to the marketplace.
-  const list = 'Preferences: Color Theme';
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await page.keyboard.press('F1');
-      await input.fill(`>${list}`, { timeout: paletteLimitMs });
-      await rows.filter({ hasText: list }).first().click({ timeout: paletteLimitMs });
-      break;
-    } catch (error) {
-      // A panel that is drawn meanwhile takes the focus, and with it the palette.
-      if (attempt === 3) throw error;
-    }
-  }
-  await rows.filter({ hasText: 'Dark Modern' }).first().waitFor();
-  await input.fill(theme);
-  await rows.and(page.locator('.focused')).filter({ hasText: theme }).waitFor();
-  await page.keyboard.press('Enter');
 }
 
 const sidebarLabel = (page: Workbench['page']): Locator =>
@@ -126,13 +103,13 @@ describe('the extension', () => {
       await openSidebar(workbench);
       await treeRow(workbench, /p99/).click();
       const looks = [
-        ['light', 'Light Modern', 'vs', 1400],
-        ['dark', 'Dark Modern', 'vs-dark', 800],
-        ['high-contrast', 'Dark High Contrast', 'hc-black', 1400],
+        ['light', 'Default Light Modern', 'vs', 1400],
+        ['dark', 'Default Dark Modern', 'vs-dark', 800],
+        ['high-contrast', 'Default High Contrast', 'hc-black', 1400],
       ] as const;
       for (const [name, theme, className, width] of looks) {
         await page.setViewportSize({ width, height: 900 });
-        await chooseTheme(workbench, theme);
+        workbench.change({ 'workbench.colorTheme': theme });
         await page.locator(`.monaco-workbench.${className}`).waitFor();
         await workbench.panel().locator(`body.vscode-${name} canvas`).first().waitFor();
         await drawn(workbench);
