@@ -145,15 +145,16 @@ export interface WorkerHost {
   readonly drainPollMs?: number;
   /** What all processes use of CPU time from that run time on, microseconds; absent: that of this process counts. */
   measureCpu?(fromUs: number): () => number;
-  /** Settles when nothing more is to be waited for: who is silent now has come back by then, or is lost. */
-  settled?(): Promise<void>;
+  /**
+   * Settles when all that was reported up to now is here: who is silent has come back by then, or is lost. Or after so long
+   * in which somebody could be heard.
+   */
+  settled?(withinMs: number): Promise<void>;
   /**
    * Takes the agent of a worker for lost, which has not reported what it should have; `why` is a sentence. Absent:
    * whoever does not report is waited for.
    */
   giveUp?(worker: number, why: string): void;
-  /** False where the host hears only by {@link giveUp} that a worker is silent, as one that is frozen. */
-  readonly noticesSilence?: boolean;
   /** The processes that the workers belong to, as they stand; absent: this one. */
   agents?(): readonly AgentProgress[];
   /** By how much the clocks of two agents may differ now, microseconds; absent: all read the same clock. */

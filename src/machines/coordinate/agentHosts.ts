@@ -149,6 +149,8 @@ export class AgentHosts implements WorkerHost {
   private readonly nowMs: () => number;
   private looked: number;
   private wasDeaf = false;
+  /** Time in which somebody could be heard. */
+  private hearingMs = 0;
   /** When the last fact of anybody was read, or the reader was made. */
   private readMs: number;
   private readonly waitingForChange = new Set<() => void>();
@@ -282,11 +284,12 @@ export class AgentHosts implements WorkerHost {
   }
 
   /** Settles when all that agents have said up to now is here: those that stay silent are lost by then. */
-  async settled(): Promise<void> {
+  async settled(withinMs: number): Promise<void> {
     const heard = new Map(this.list.map((agent) => [agent, agent.beats]));
     const isHere = (agent: Agent): boolean =>
       !agent.isHere || (agent.beats > heard.get(agent)! && agent.facts.taken >= agent.saidFacts);
-    while (!this.isOver && !this.list.every(isHere)) {
+    const untilMs = this.hearingMs + withinMs;
+    while (!this.isOver && this.hearingMs < untilMs && !this.list.every(isHere)) {
       this.sayAlive({ asks: true });
       await this.nextChange(lookEveryMs);
     }
@@ -490,6 +493,7 @@ export class AgentHosts implements WorkerHost {
     const isDeaf = !bus.isConnected || nowMs - this.looked > deafMs;
     if (this.wasDeaf && !isDeaf) this.isOusted().catch(() => undefined);
     this.wasDeaf = isDeaf;
+    if (!isDeaf) this.hearingMs += nowMs - this.looked;
     for (const agent of this.list) {
       if (!agent.isHere) continue;
       if (isDeaf) agent.heardMs += nowMs - this.looked;

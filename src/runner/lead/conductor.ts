@@ -279,12 +279,9 @@ export class Conductor implements Run {
       this.endMeasuring(going, measuredSeconds(going, context.nowUs()));
       throw error;
     }
-    const leftMs = await this.waiting.settled();
-    if (workers.giveUp !== undefined)
-      await this.waiting.reportedByAll('stepSent', 'its last message of the step had left');
+    if (workers.giveUp !== undefined) await this.waiting.reportedByAll('stepSent', did.send);
     this.enter('draining');
     await this.drain(totals, step.drainMs);
-    await this.waiting.settled(leftMs);
     await this.certain();
     this.windows.drained(context.nowUs() / 1e6);
     this.workers.order({ type: 'drained', index: step.index });
@@ -396,7 +393,7 @@ export class Conductor implements Run {
     for (;;) {
       const inTime = await this.flush(untilUs + waits.reportingUs + this.leadUs);
       const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
-      if (!inTime && this.workers.noticesSilence === false) await this.flush(did.count);
+      if (!inTime && this.workers.giveUp !== undefined) await this.flush(did.count);
       if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }

@@ -10,6 +10,7 @@ export class EndedEarly extends Error {}
 export const did = {
   open: 'it had opened its connections',
   prepare: 'it had prepared its connections',
+  send: 'its last message of the step had left',
   count: 'it had counted what came in the step',
 } as const;
 
@@ -59,18 +60,15 @@ export class Waiting {
     this.throwIfEnded();
   }
 
-  /** What is on its way from other machines counts, however long it takes; returns what is left of the time. */
-  async settled(withinMs: number = waits.mostSettlingMs): Promise<number> {
+  private async settled(): Promise<void> {
     const { workers, reports } = this;
-    if (workers.settled === undefined) return withinMs;
-    const beganUs = this.nowUs();
+    if (workers.settled === undefined) return;
     let isOver = false;
-    void workers.settled().then(() => {
+    void workers.settled(waits.onItsWayMs).then(() => {
       isOver = true;
       reports.changed();
     });
-    await reports.until(() => isOver || this.hasEnded(), withinMs);
+    await reports.until(() => isOver || this.hasEnded(), waits.mostSettlingMs);
     this.throwIfEnded();
-    return Math.max(0, withinMs - (this.nowUs() - beganUs) / 1000);
   }
 }

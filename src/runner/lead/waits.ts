@@ -25,6 +25,8 @@ export const waits = {
    * Source: decision record on several machines, "Barrier".
    */
   phaseMs: 60_000,
+  /** After that, for what could not be heard until then. */
+  onItsWayMs: 5000,
   /** Between two looks at which processes of workers are silent. */
   lookMs: 1000,
   /** One that is silent for so long is lost, as an agent is by default. */

@@ -69,7 +69,6 @@ interface Member {
  */
 export class WorkerProcesses implements WorkerHost {
   readonly alive = new Set<number>();
-  readonly noticesSilence = false;
   private readonly members = new Map<number, Member>();
   private readonly standstill = new Standstill();
   /** Workers report each second, from the order to connect on. */

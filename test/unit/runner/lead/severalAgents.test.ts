@@ -474,6 +474,12 @@ describe(`A run on several agents (SEED=${seed})`, () => {
         assert.equal(reasons.filter(({ message }) => message.includes(words(agent))).length, 1);
     });
 
+    const keepAlive = (): NodeJS.Timeout =>
+      setInterval(() => {
+        // Some were never opened.
+        bench.hub.connections.forEach((connection) => connection.gets({ type: 6 }));
+      }, 5000);
+
     const nothingSaid = [
       ['ready', /^it did not report within 60 s that it was ready$/],
       ['connected', /^it did not report within \d+ s that it had opened its connections$/],
@@ -486,10 +492,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
         const unreported = (agent: number, fact: FromWorker): boolean =>
           agent === 1 && fact.type === type;
         start({ ...broadcast, steps: two }, { unreported });
-        const signs = setInterval(() => {
-          // Some were never opened.
-          bench.hub.connections.forEach((connection) => connection.gets({ type: 6 }));
-        }, 5000);
+        const signs = keepAlive();
         const { ending, endingMessage, steps } = await bench.time.until(
           bench.run.finished,
           900_000,
@@ -501,6 +504,31 @@ describe(`A run on several agents (SEED=${seed})`, () => {
         assert.match(endingMessage.slice(begin.length), words);
         assert.ok(steps.every(({ verdict }) => verdict.status === 'incomplete'));
       });
+
+    it('ends a minute after its drain, because it lives on and owes what it has received', async () => {
+      let sentAtMs = 0;
+      const unreported = (agent: number, { type }: FromWorker): boolean => {
+        if (agent === 1 && type === 'stepSent') sentAtMs = bench.time.nowMs;
+        return agent === 1 && type === 'sampled' && sentAtMs > 0;
+      };
+      start({ ...broadcast, steps: two }, { unreported });
+      const signs = keepAlive();
+      let gaveUpMs = 0;
+      bench.run.onSnapshot(({ problem }) => {
+        if (problem !== undefined) gaveUpMs ||= bench.time.nowMs;
+      });
+      const { ending, endingMessage, steps } = await bench.time.until(bench.run.finished, 300_000);
+      clearInterval(signs);
+      assert.equal(ending, 'workerLost');
+      assert.match(
+        endingMessage!,
+        /agent 2 of 3 \(host\) was lost: it did not report within 60 s that it had counted what came in the step$/,
+      );
+      assert.deepEqual(codes(steps[0]!), ['agentLost']);
+      // With the drain, and what a report may take.
+      const waitedMs = gaveUpMs - sentAtMs;
+      assert.ok(waitedMs > 60_000 && waitedMs < 64_000, `${waitedMs} ms`);
+    });
 
     it('goes on with the next step, which is incomplete, where it is asked to', async () => {
       start({ ...broadcast, steps: two }, { context: { onAgentLost: 'continue' } });
