@@ -6,6 +6,7 @@ import { fileProblem } from '../results/resultFolder';
 import { connectBus } from '../session/connectBus';
 import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
+import { printable } from './views/line';
 
 /** Where the bus is, and who asks; what is secret comes from the environment. */
 export interface BusFlags {
@@ -26,6 +27,14 @@ const busVariables = {
 
 const againMs = 250;
 
+/** Whether somebody has to show a key to the bus. */
+export const hasBusKey = (
+  { bus }: BusFlags,
+  { env }: { readonly env: ProcessIo['env'] },
+): boolean =>
+  (bus ?? env[busVariables.url] ?? '').includes('@') ||
+  Boolean(env[busVariables.password] ?? env[busVariables.token]);
+
 /** Such as the client library takes; its WebSocket transport is none of this program. */
 function isBusAddress(url: string): boolean {
   const [, scheme = 'nats'] = /^([^:/]*):\/\//.exec(url) ?? [];
@@ -36,10 +45,10 @@ function isBusAddress(url: string): boolean {
 /** @throws ExpectedError `bus-address`, `bus-missing`, `bus-unreachable`, `bus-ca`, `bus-within`; SignalError for one that came while it waits */
 export async function openBus(
   { bus }: BusFlags,
-  io: Pick<ProcessIo, 'env' | 'onSignal'>,
+  io: Pick<ProcessIo, 'env' | 'onSignal'> & { readonly stderr: Pick<ProcessIo['stderr'], 'write'> },
   name: string,
 ): Promise<Bus> {
-  const { env } = io;
+  const { env, stderr } = io;
   const url = bus ?? env[busVariables.url];
   if (!url)
     throw new ExpectedError(
@@ -67,6 +76,9 @@ export async function openBus(
   const address = {
     ...{ url, name, ca, user: env[busVariables.user], password: env[busVariables.password] },
     token: env[busVariables.token],
+    refused: (text: string) => {
+      stderr.write(`warning: ${printable(text)}\n`);
+    },
   };
   const within = env[busVariables.within];
   const withinMs = within ? parseDurationMs(within) : 0;

@@ -5,13 +5,13 @@ import { bundleOf, newBusKeys } from '../machines/kubernetes/clusterRun';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { buildRunPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
-import { withPayloadFile } from '../runner/prepare/payloadFiles';
 import { redactTarget } from '../results/redact';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { hostsOf, targetWords, withTexts } from '../scenario/target/targetKinds';
 import { secretVariable, type RemoteLoad, type TargetContext } from '../targets/target';
+import { readNamedFiles, secretFiles } from './agentFiles';
 import { refuseCalls } from './identityNotes';
 import { refuseReplays } from './isReplay';
 import { asTextWords, secretInText } from './secretInText';
@@ -70,12 +70,11 @@ export async function clusterRunOf(
       );
     return (files[part] = await context.readFile(part, mostBytes));
   };
-  await withPayloadFile(plan, readPart);
-  const { identities, data } = scenario;
-  const rows = [identities?.kind === 'file' ? identities.file : undefined, data?.file];
-  for (const part of rows) if (part !== undefined) await readPart(part, mostRowBytes);
+  const filled = await readNamedFiles(scenario, plan, readPart, mostRowBytes);
+  const named = Object.keys(files).slice(1);
   return {
     ...{ run, agents, image, busImage, files, scenarioName: file },
+    secretFiles: secretFiles(named, filled, scenario),
     plannedS: plannedS(plan),
     flags: coordinatorFlags(asked),
     bundle: await bundleOf(path.dirname(workerScript)),

@@ -71,6 +71,7 @@ describe('the npm package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'dist/agents.js',
       'dist/azureMonitor.js',
       'dist/bus.js',
       'dist/classic.js',

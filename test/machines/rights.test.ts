@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { ExpectedError } from '../../src/base/expectedError';
 import { exitCode, exitCodeOfError } from '../../src/cli/exitCode';
@@ -15,120 +16,161 @@ const asAgent = { user: agentUser, password: keys.agent };
 const subjects = subjectsOf('r1');
 const stream = streamOf(subjects.log);
 
-describe('what an agent may do on the bus of a run', () => {
-  let server: NatsServer;
-  let [lead, agent]: (Bus | undefined)[] = [];
-  /** The same user by the library alone, as whoever has found its key. */
-  let thief: NatsConnection | undefined;
-  const open = (user: string, password: string): Promise<Bus> =>
-    connectNats({ url: server.url, name: 'test', user, password });
+/** As docs/machines.md has it for hosts. */
+function documented(folder: string): string {
+  const [block = ''] = /^ {6}jetstream \{\}[^]*?\n {6}\}$/m.exec(
+    readFileSync('docs/machines.md', 'utf8'),
+  ) as readonly string[];
+  assert.ok(block.includes('$AGENT_KEY'));
+  return block
+    .replace('jetstream {}', `jetstream { store_dir: ${JSON.stringify(folder)} }`)
+    .replace('$LEAD_KEY', keys.lead)
+    .replace('$AGENT_KEY', keys.agent);
+}
 
-  before(async () => {
-    server = await NatsServer.start((folder) => busConfig('r1', keys, folder));
-    lead = await open(leadUser, keys.lead);
-    agent = await open(agentUser, keys.agent);
-    thief = await connect({
-      ...{ servers: server.url, user: agentUser, pass: keys.agent },
-      inboxPrefix: inboxOf(agentUser),
-    });
-    await lead.openLog(subjects.log);
-  });
-  after(async () => {
-    await Promise.all([lead?.close(), agent?.close(), thief?.close()]);
-    await server.dispose();
-  });
+const configs = {
+  'of a run in a cluster': (folder: string) => busConfig('r1', keys, folder),
+  'that the documents have for hosts': documented,
+};
 
-  /** What the bus answers; undefined where it says nothing at all. */
-  async function ask(subject: string, payload: object | string): Promise<string | undefined> {
-    const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
-    const answer = await thief!.request(subject, text, { timeout: 300 }).catch(() => undefined);
-    return answer?.string();
-  }
+for (const [whose, config] of Object.entries(configs))
+  describe(`what an agent may do on the bus ${whose}`, () => {
+    let server: NatsServer;
+    let [lead, agent]: (Bus | undefined)[] = [];
+    /** The same user by the library alone, as whoever has found its key. */
+    let thief: NatsConnection | undefined;
+    const open = (user: string, password: string): Promise<Bus> =>
+      connectNats({ url: server.url, name: 'test', user, password });
 
-  it('is to take a place, to report, and to hear and read the coordinator', async () => {
-    const heard: string[] = [];
-    const hearing = agent!.hear(`${subjects.given}.*`, (text) => heard.push(text));
-    assert.equal(await agent!.claim(`${subjects.members}.0`, 'me'), true);
-    assert.equal(await agent!.claim(`${subjects.members}.0`, 'me again'), false);
-    await agent!.append(`${subjects.facts}.0`, 'a fact', '1');
-    assert.equal(await lead!.claim(`${subjects.lead}.1`, 'an order', '2'), true);
-    // Once more, as where the answer was lost; and that of another one with its number, which nobody hears.
-    assert.equal(await lead!.claim(`${subjects.lead}.1`, 'an order', '2'), true);
-    assert.equal(await lead!.claim(`${subjects.lead}.1`, 'another order', '3'), false);
-    await until('the order', () => heard.length === 1);
-    await lead!.claim(`${subjects.lead}.2`, 'the next one');
-    await until('the next one', () => heard.length === 2);
-    hearing.dispose();
-    assert.deepEqual(heard, ['an order', 'the next one']);
-    assert.equal(await agent!.read(subjects.log, `${subjects.lead}.1`), 'an order');
-    assert.equal(await agent!.read(subjects.log, `${subjects.lead}.3`), undefined);
-  });
-
-  it('is not to give orders, to forge a result, or to make a log', async () => {
-    await assert.rejects(agent!.append(`${subjects.lead}.3`, 'forged', '3'), /[Pp]ermission/);
-    await assert.rejects(agent!.append(subjects.view, 'forged', '4'), /[Pp]ermission/);
-    await assert.rejects(agent!.openLog('signalr-bench.other.log'));
-    // As a command has it: a sentence with an exit code of its own.
-    const bus = await connectBus({ ...{ url: server.url, name: 'test' }, ...asAgent });
-    await assert.rejects(bus.openLog('signalr-bench.other.log'), (error: unknown) => {
-      assert.ok(error instanceof ExpectedError);
-      assert.match(error.message, /^The bus did not make the log of the run: .+\.$/);
-      assert.equal(exitCodeOfError(error), exitCode.noTarget);
-      return true;
-    });
-    await bus.close();
-    assert.equal(await lead!.read(subjects.log, `${subjects.lead}.3`), undefined);
-    assert.equal(await lead!.read(subjects.log, subjects.view), undefined);
-  });
-
-  it('is not to have the bus write anywhere what it reads', async () => {
-    const heard: string[] = [];
-    const hear = (subject: string) => lead!.hear(subject, (text) => heard.push(text));
-    const hearing = [subjects.stop, `${subjects.given}.*`].map(hear);
-    // Where the bus passes orders on, nobody else writes.
-    thief!.publish(`${subjects.given}.9`, 'forged');
-    const config = {
-      ...{ deliver_subject: subjects.stop, deliver_policy: 'all', ack_policy: 'none' },
-      ...{ name: 'forged', filter_subject: `${subjects.lead}.1` },
-    };
-    const create = `$JS.API.CONSUMER.CREATE.${stream}`;
-    for (const subject of [create, `${create}.forged`, `${create}.forged.${subjects.lead}.1`])
-      assert.equal(await ask(subject, { stream_name: stream, config }), undefined);
-    await lead!.ask('nobody', '', 100);
-    assert.deepEqual(heard, []);
-    for (const each of hearing) each.dispose();
-  });
-
-  it('is not to read what others report, or what they are answered', async () => {
-    await assert.rejects(agent!.follow(subjects.log, `${subjects.facts}.*`, () => undefined));
-    assert.equal(await agent!.read(subjects.log, `${subjects.facts}.0`), undefined);
-    const answers: string[] = [];
-    const denied: string[] = [];
-    for (const pattern of ['_INBOX.>', `${inboxOf(leadUser)}.>`, `${subjects.log}.>`])
-      thief!.subscribe(pattern, {
-        callback: (error, message) => {
-          if (error) denied.push(error.message);
-          else answers.push(message.string());
-        },
+    before(async () => {
+      server = await NatsServer.start(config);
+      lead = await open(leadUser, keys.lead);
+      agent = await open(agentUser, keys.agent);
+      thief = await connect({
+        ...{ servers: server.url, user: agentUser, pass: keys.agent },
+        inboxPrefix: inboxOf(agentUser),
       });
-    await until('three refusals', () => denied.length === 3);
-    const found: string[] = [];
-    const following = await lead!.follow(subjects.log, `${subjects.facts}.*`, (text) =>
-      found.push(text),
-    );
-    await until('the fact', () => found.length === 1);
-    following.dispose();
-    assert.deepEqual(answers, []);
-    // What is asked for stands in the subject: another place of the stream is not given.
-    const order = `$JS.API.DIRECT.GET.${stream}.${subjects.lead}.1`;
-    assert.equal(await ask(order, ''), 'an order');
-    for (const other of [{ seq: 2 }, { last_by_subj: `${subjects.facts}.0` }])
-      assert.doesNotMatch((await ask(order, other)) ?? '', /a fact/);
-    for (const api of ['DIRECT.GET', 'STREAM.MSG.GET', 'STREAM.INFO'])
-      assert.equal(await ask(`$JS.API.${api}.${stream}`, { seq: 2 }), undefined);
-  });
+      await lead.openLog(subjects.log);
+    });
+    after(async () => {
+      await Promise.all([lead?.close(), agent?.close(), thief?.close()]);
+      await server.dispose();
+    });
 
-  it('needs its key', async () => {
-    await assert.rejects(open(agentUser, 'wrong'), /cannot be used/);
+    /** What the bus answers; undefined where it says nothing at all. */
+    async function ask(subject: string, payload: object | string): Promise<string | undefined> {
+      const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+      const answer = await thief!.request(subject, text, { timeout: 300 }).catch(() => undefined);
+      return answer?.string();
+    }
+
+    it('is to take a place, to report, and to hear and read the coordinator', async () => {
+      const heard: string[] = [];
+      const hearing = agent!.hear(`${subjects.given}.*`, (text) => heard.push(text));
+      assert.equal(await agent!.claim(`${subjects.members}.0`, 'me'), true);
+      assert.equal(await agent!.claim(`${subjects.members}.0`, 'me again'), false);
+      await agent!.append(`${subjects.facts}.0`, 'a fact', '1');
+      assert.equal(await lead!.claim(`${subjects.lead}.1`, 'an order', '2'), true);
+      // Once more, as where the answer was lost; and that of another one with its number, which nobody hears.
+      assert.equal(await lead!.claim(`${subjects.lead}.1`, 'an order', '2'), true);
+      assert.equal(await lead!.claim(`${subjects.lead}.1`, 'another order', '3'), false);
+      await until('the order', () => heard.length === 1);
+      await lead!.claim(`${subjects.lead}.2`, 'the next one');
+      await until('the next one', () => heard.length === 2);
+      hearing.dispose();
+      assert.deepEqual(heard, ['an order', 'the next one']);
+      assert.equal(await agent!.read(subjects.log, `${subjects.lead}.1`), 'an order');
+      assert.equal(await agent!.read(subjects.log, `${subjects.lead}.3`), undefined);
+    });
+
+    it('is not to give orders, to forge a result, or to make a log', async () => {
+      await assert.rejects(
+        agent!.append(`${subjects.lead}.3`, 'forged', '3'),
+        /its user may not write to signalr-bench\.r1\.log\./,
+      );
+      await assert.rejects(
+        agent!.append(subjects.view, 'forged', '4'),
+        /its user may not write to signalr-bench\.r1\.log\./,
+      );
+      await assert.rejects(agent!.openLog('signalr-bench.other.log'));
+      // As a command has it: a sentence with an exit code of its own.
+      const bus = await connectBus({ ...{ url: server.url, name: 'test' }, ...asAgent });
+      await assert.rejects(bus.openLog('signalr-bench.other.log'), (error: unknown) => {
+        assert.ok(error instanceof ExpectedError);
+        assert.match(
+          error.message,
+          /^The bus did not make the log of the run: its user may not write to \$JS\.API\.STREAM\.CREATE\..+; docs\/machines\.md lists the rights that it needs\.$/,
+        );
+        assert.equal(exitCodeOfError(error), exitCode.noTarget);
+        return true;
+      });
+      await bus.close();
+      assert.equal(await lead!.read(subjects.log, `${subjects.lead}.3`), undefined);
+      assert.equal(await lead!.read(subjects.log, subjects.view), undefined);
+    });
+
+    it('is not to have the bus write anywhere what it reads', async () => {
+      const heard: string[] = [];
+      const hear = (subject: string) => lead!.hear(subject, (text) => heard.push(text));
+      const hearing = [subjects.stop, `${subjects.given}.*`].map(hear);
+      // Where the bus passes orders on, nobody else writes.
+      thief!.publish(`${subjects.given}.9`, 'forged');
+      const config = {
+        ...{ deliver_subject: subjects.stop, deliver_policy: 'all', ack_policy: 'none' },
+        ...{ name: 'forged', filter_subject: `${subjects.lead}.1` },
+      };
+      const create = `$JS.API.CONSUMER.CREATE.${stream}`;
+      for (const subject of [create, `${create}.forged`, `${create}.forged.${subjects.lead}.1`])
+        assert.equal(await ask(subject, { stream_name: stream, config }), undefined);
+      await lead!.ask('nobody', '', 100);
+      assert.deepEqual(heard, []);
+      for (const each of hearing) each.dispose();
+    });
+
+    it('is not to read what others report, or what they are answered', async () => {
+      await assert.rejects(agent!.follow(subjects.log, `${subjects.facts}.*`, () => undefined));
+      assert.equal(await agent!.read(subjects.log, `${subjects.facts}.0`), undefined);
+      const answers: string[] = [];
+      const denied: string[] = [];
+      for (const pattern of ['_INBOX.>', `${inboxOf(leadUser)}.>`, `${subjects.log}.>`])
+        thief!.subscribe(pattern, {
+          callback: (error, message) => {
+            if (error) denied.push(error.message);
+            else answers.push(message.string());
+          },
+        });
+      await until('three refusals', () => denied.length === 3);
+      const found: string[] = [];
+      const following = await lead!.follow(subjects.log, `${subjects.facts}.*`, (text) =>
+        found.push(text),
+      );
+      await until('the fact', () => found.length === 1);
+      following.dispose();
+      assert.deepEqual(answers, []);
+      // What is asked for stands in the subject: another place of the stream is not given.
+      const order = `$JS.API.DIRECT.GET.${stream}.${subjects.lead}.1`;
+      assert.equal(await ask(order, ''), 'an order');
+      for (const other of [{ seq: 2 }, { last_by_subj: `${subjects.facts}.0` }])
+        assert.doesNotMatch((await ask(order, other)) ?? '', /a fact/);
+      for (const api of ['DIRECT.GET', 'STREAM.MSG.GET', 'STREAM.INFO'])
+        assert.equal(await ask(`$JS.API.${api}.${stream}`, { seq: 2 }), undefined);
+    });
+
+    it('is said where nobody waits for it, once', async () => {
+      const said: string[] = [];
+      const refused = (text: string): void => void said.push(text);
+      const bus = await connectBus({ ...{ url: server.url, name: 'test', refused }, ...asAgent });
+      for (let count = 0; count < 2; count++) bus.hear(subjects.stop, () => undefined);
+      assert.equal(await bus.ask('other', '', 1000), undefined);
+      await until('both', () => said.length === 2);
+      await bus.close();
+      assert.deepEqual(said, [
+        'The bus refuses something: its user may not read signalr-bench.r1.stop; docs/machines.md lists the rights that it needs.',
+        'The bus refuses something: its user may not write to other; docs/machines.md lists the rights that it needs.',
+      ]);
+    });
+
+    it('needs its key', async () => {
+      await assert.rejects(open(agentUser, 'wrong'), /cannot be used/);
+    });
   });
-});

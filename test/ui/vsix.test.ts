@@ -22,6 +22,7 @@ function filesInZip(file: string): string[] {
 const files = `
   LICENSE.txt
   changelog.md
+  dist/agents.js
   dist/azureMonitor.js
   dist/bus.js
   dist/classic.js

@@ -12,7 +12,7 @@ import { contractMethods } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
-import { onCluster } from '../loadOnCluster';
+import { onBus } from '../loadOnBus';
 import { confirmRedirect } from './confirmLoad';
 import type { DoctorClusterDeps, DoctorClusterFlags } from './doctorCluster';
 
@@ -57,7 +57,8 @@ export async function doctorCommand(
   io: ProcessIo,
   deps: DoctorDeps,
 ): Promise<number> {
-  if (flags.on === 'kubernetes') return (await onCluster()).doctorCluster(flags, io, deps);
+  if (flags.on === 'kubernetes')
+    return (await (await onBus()).onCluster()).doctorCluster(flags, io, deps);
   // The target first: a mistyped one should not wait for the calibration.
   const target =
     flags.target === undefined ? undefined : await examine(flags.target, flags, io, deps);

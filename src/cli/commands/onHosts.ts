@@ -1,11 +1,15 @@
 import { ExpectedError } from '../../base/expectedError';
 import { Crew } from '../../machines/coordinate/onAgents';
-import { subjectsOf } from '../../machines/messages';
+import { mostMessageBytes, subjectsOf } from '../../machines/messages';
 import { newRunId } from '../../machines/newRunId';
 import { RunPublisher } from '../../machines/view/publishRun';
 import type { Bus } from '../../machines/bus/bus';
 import type { StopReason } from '../../runner/lead/conductor';
 import type { Scenario } from '../../scenario/scenario';
+import type { Plan } from '../../plan/plan';
+import { overOpenBus, readNamedFiles, secretFiles } from '../../session/agentFiles';
+import { refuseCalls } from '../../session/identityNotes';
+import { refuseReplays } from '../../session/isReplay';
 import type { RunParts } from '../../session/prepareRun';
 import { asTextWords, secretInText } from '../../session/secretInText';
 import type { RunRequest, Shell } from '../../session/shell';
@@ -13,7 +17,7 @@ import { SignalError, type EndingSignal } from '../exitCode';
 import { nodeVariable } from './agentCommand';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
-import { openBus, type BusFlags } from '../openBus';
+import { hasBusKey, openBus, type BusFlags } from '../openBus';
 
 /** Where the agents of a run are. */
 export const agentPlaces = ['hosts', 'kubernetes'] as const;
@@ -64,6 +68,7 @@ export async function gatherHosts(
   scenario: Scenario,
   request: RunRequest,
   shell: Shell,
+  deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>,
   io: ProcessIo,
   signals: AgentSignals,
 ): Promise<AgentRun> {
@@ -73,6 +78,10 @@ export async function gatherHosts(
       'agents-secret',
       `${asTextWords} Each agent reads it from its own environment.`,
     );
+  const files: Record<string, string> = {};
+  const readFile: Shell['context']['readFile'] = async (name, mostBytes) =>
+    (files[name] = await shell.context.readFile(name, mostBytes));
+  await readNamedFiles(scenario, planFor(scenario, deps), readFile, mostMessageBytes);
   const bus = await openBus(flags, io, 'signalr-bench run');
   const run = flags.run ?? newRunId();
   const publisher = flags.publish === true ? new RunPublisher(bus, subjectsOf(run)) : undefined;
@@ -98,25 +107,27 @@ export async function gatherHosts(
     const { startedAt } = crew;
     if (startedAt !== undefined)
       io.stderr.write(`run ${run} goes on; the process that led it before is gone\n`);
-    const files: Record<string, string> = {};
     const { text, overrides } = request;
+    const link = bus.link === 'loopback' && (await crew.elsewhere()).length > 0 ? 'open' : bus.link;
     return {
       parts: {
         agents,
         machineLimits: crew.machineLimits,
         missingForRun: crew.missingForRun,
         buildPlan: crew.buildPlan,
-        startRun: (plan, target, given) =>
-          crew.startRun(plan, target, given, { text, overrides, files }),
+        startRun: (plan, target, given) => {
+          const secret = secretFiles(Object.keys(files), plan, scenario);
+          const key = hasBusKey(flags, io) ? ['the key of the bus'] : [];
+          const why = overOpenBus([...secret, ...key], link);
+          // In a cluster nobody sees it: it was said where the run was started.
+          if (why !== undefined && !isInCluster(io)) shell.say('warning', why);
+          return crew.startRun(plan, target, given, { text, overrides, files });
+        },
       },
       shell: {
         ...shell,
         ...(startedAt !== undefined && { startTime: () => startedAt }),
-        context: {
-          ...shell.context,
-          readFile: async (name, mostBytes) =>
-            (files[name] = await shell.context.readFile(name, mostBytes)),
-        },
+        context: { ...shell.context, readFile },
       },
       publisher,
       failed,
@@ -132,6 +143,18 @@ export async function gatherHosts(
     throw error;
   }
 }
+
+/** What agents cannot do is said before they come. @throws ExpectedError */
+function planFor(scenario: Scenario, deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>): Plan {
+  const { agents = 1, seed } = scenario;
+  refuseCalls(scenario);
+  refuseReplays(scenario);
+  const reason = deps.notRunnable(scenario);
+  if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
+  return deps.buildPlan(scenario, { workers: agents, agents, seed, runId: 0 });
+}
+
+const isInCluster = ({ env }: Pick<ProcessIo, 'env'>): boolean => env[nodeVariable] !== undefined;
 
 /**
  * Until somebody has seen the end of a run, or nobody has for long; the signal that came instead. A machine that is taken
@@ -167,9 +190,10 @@ async function gather(
   { run, agents, joinWithin, agentTimeout }: OnFlags & { readonly agents: number },
   publisher: RunPublisher | undefined,
   { calledOff }: Shell,
-  { stderr, env }: ProcessIo,
+  io: ProcessIo,
   ended: (error?: unknown) => Promise<void>,
 ): Promise<Crew> {
+  const { stderr } = io;
   let said = -1;
   return Crew.gather(bus, {
     agents,
@@ -177,7 +201,7 @@ async function gather(
     ...(joinWithin !== undefined && { joinWithinMs: joinWithin }),
     ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
     ...(calledOff && { calledOff }),
-    ...(env[nodeVariable] !== undefined && { isInCluster: true }),
+    ...(isInCluster(io) && { isInCluster: true }),
     ...(publisher && {
       renewed: () => publisher.renewed(),
       viewed: (view) => publisher.resume(view),

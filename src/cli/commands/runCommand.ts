@@ -14,8 +14,6 @@ import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepareRun';
 import type { FinishedRun } from '../../session/keepResult';
 import type { StopReason } from '../../runner/lead/conductor';
-import { refuseCalls } from '../../session/identityNotes';
-import { refuseReplays } from '../../session/isReplay';
 import { runSession, type RunSession } from '../../session/runSession';
 import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
 import type { LiveOutputs } from '../../session/export/liveOutputs';
@@ -87,7 +85,7 @@ export async function runCommand(
     return importCounters(path.resolve(folder, resultFilePath), flags, io);
   }
   if (flags.on === 'kubernetes') {
-    const { runOnKubernetes } = await (await onDemand()).onCluster();
+    const { runOnKubernetes } = await (await (await onDemand()).onBus()).onCluster();
     return runOnKubernetes(read, overrides, flags, io, deps);
   }
   const directory = path.resolve(cwd, flags.out ?? '.signalr-bench');
@@ -112,10 +110,12 @@ export async function runCommand(
   let outputs: LiveOutputs | undefined;
   let agents: AgentRun | undefined;
   try {
-    const { createLiveView, createPlainView, gatherHosts } = await onDemand();
+    const { createLiveView, createPlainView, onBus } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
     if (flags.on !== undefined)
-      agents = await gatherHosts(flags, forAgents(read.scenario, deps), request, shell, io, stop);
+      agents = await (
+        await onBus()
+      ).gatherHosts(flags, read.scenario, request, shell, deps, io, stop);
     const parts = { ...deps, ...agents?.parts };
     const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);
     outputs?.begin(prepared);
@@ -148,17 +148,6 @@ export async function runCommand(
     await agents?.dispose();
     stop.dispose();
   }
-}
-
-/** What agents cannot do is said before they come. @throws ExpectedError */
-function forAgents(scenario: Scenario, { buildPlan, notRunnable }: RunDeps): Scenario {
-  const { agents = 1, seed } = scenario;
-  refuseCalls(scenario);
-  refuseReplays(scenario);
-  const reason = notRunnable(scenario);
-  if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
-  buildPlan(scenario, { workers: agents, agents, seed, runId: 0 });
-  return scenario;
 }
 
 /** Before anything is started: a port that is taken keeps the run from starting. */

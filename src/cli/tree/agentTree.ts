@@ -1,32 +1,36 @@
 /** Runs on several machines: what `run` offers for them, and the commands of the other sides. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationMs } from '../../base/units';
-import type { agentCommand } from '../commands/agentCommand';
-import type { attachCommand, AttachFlags } from '../commands/attachCommand';
+import type { AttachFlags } from '../commands/attachCommand';
 import type { ViewParts } from '../../session/viewedRun';
 import type { ProcessIo } from '../io';
-import type { onCluster } from '../loadOnCluster';
+import type { onBus } from '../loadOnBus';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
 import { PlacedOption, refuseMisplaced } from './placedOptions';
 
 interface AgentCommands {
-  readonly agentCommand: typeof agentCommand;
-  readonly attachCommand: typeof attachCommand;
-  readonly onCluster: typeof onCluster;
+  readonly onBus: typeof onBus;
 }
 
 /** What every command gets beside its words and flags. */
 type WorkedWith = [io: ProcessIo, deps: ViewParts];
-type Cluster = Awaited<ReturnType<typeof onCluster>>;
+type Agents = Awaited<ReturnType<typeof onBus>>;
+type Cluster = Awaited<ReturnType<Agents['onCluster']>>;
 
 /** A command whose code is loaded when it is carried out. */
-const inCluster =
+const withAgents =
   <Given extends readonly unknown[]>(
-    pick: (cluster: Cluster) => (...given: Given) => Promise<number>,
+    pick: (
+      agents: Agents,
+    ) => ((...given: Given) => Promise<number>) | Promise<(...given: Given) => Promise<number>>,
   ) =>
-  ({ onCluster }: AgentCommands) =>
+  ({ onBus }: AgentCommands) =>
   async (...given: Given): Promise<number> =>
-    pick(await onCluster())(...given);
+    (await pick(await onBus()))(...given);
+
+const inCluster = <Given extends readonly unknown[]>(
+  pick: (cluster: Cluster) => (...given: Given) => Promise<number>,
+) => withAgents<Given>(async ({ onCluster }) => pick(await onCluster()));
 
 // Written out: where they are defined comes with code that only some commands load.
 const agentPlaces = ['hosts', 'kubernetes'] as const;
@@ -133,7 +137,7 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
       'stop when nothing was heard of the run for so long (default: 60s)',
       duration,
     )
-    .action(carryOut(({ agentCommand }) => agentCommand));
+    .action(carryOut(withAgents(({ agentCommand }) => agentCommand)));
   const attach = withExample(
     program.command('attach'),
     'attach 3f9a2c1b --bus nats://10.0.0.4:4222\n  signalr-bench attach 3f9a2c1b --on kubernetes --namespace load',
@@ -149,11 +153,17 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
     .option('--json', 'print the result as JSON on standard output and nothing else there')
     .action(
       carryOut(
-        ({ attachCommand, onCluster }) =>
-          async (run: string, flags: AttachFlags & { readonly on?: string }, ...more: WorkedWith) =>
-            flags.on === undefined
-              ? attachCommand(run, flags, ...more)
-              : (await onCluster()).attachInCluster(run, flags, ...more),
+        withAgents(
+          ({ attachCommand, onCluster }) =>
+            async (
+              run: string,
+              flags: AttachFlags & { readonly on?: string },
+              ...more: WorkedWith
+            ) =>
+              flags.on === undefined
+                ? attachCommand(run, flags, ...more)
+                : (await onCluster()).attachInCluster(run, flags, ...more),
+        ),
       ),
     );
   refuseMisplaced(addPlaceOptions(attach));

@@ -10,11 +10,13 @@ import {
 import {
   connect,
   nanos,
+  PermissionViolationError,
   type Msg,
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
+import { isLoopback } from '../../wire/socket/isLoopback';
 import { everyLog, givenBelow, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
@@ -30,6 +32,7 @@ const logAgeMs = 24 * 3_600_000;
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 5000;
 const reconnectWaitMs = 500;
+const mostRefusals = 10;
 const isWord = /^[\w-]+$/;
 
 export interface BusAddress {
@@ -41,6 +44,8 @@ export interface BusAddress {
   /** Certificate authority, PEM. */
   readonly ca?: string | undefined;
   readonly name: string;
+  /** Called with a sentence on what the user of the bus may not do, where nobody waits for it; once each. */
+  readonly refused?: ((text: string) => void) | undefined;
 }
 
 /** What is thrown where the bus fails, made of a sentence and its cause. */
@@ -74,13 +79,37 @@ export async function connectNats(address: BusAddress, errorOf = usualError): Pr
         throw error;
       },
     );
-    return new NatsBus(connection, manager, errorOf);
+    return new NatsBus(connection, manager, linkOf(connection, servers), address.refused, errorOf);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = whyOf(error);
     const hint = /jetstream/i.test(why) ? ' Start nats-server with --jetstream.' : '';
     const text = `The bus at ${shown} cannot be used: ${why}.${hint}`;
     throw errorOf(text.replace('..', '.'), error);
   }
+}
+
+/** In words for people. */
+function whyOf(error: unknown): string {
+  const violation = violationIn(error);
+  if (violation !== undefined) return refusalWords(violation);
+  return error instanceof Error ? error.message : String(error);
+}
+
+function violationIn(error: unknown): PermissionViolationError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if (each instanceof PermissionViolationError) return each;
+  return undefined;
+}
+
+const refusalWords = ({ operation, subject }: PermissionViolationError): string =>
+  `its user may not ${operation === 'publish' ? 'write to' : 'read'} ${subject}; docs/machines.md lists the rights that it needs`;
+
+function linkOf({ info }: NatsConnection, servers: readonly string[]): Bus['link'] {
+  // The library takes the TLS that a server offers, asked for or not.
+  if (info?.tls_required === true || info?.tls_available === true) return 'encrypted';
+  return servers.every((each) => isLoopback(/^\w+:/.test(each) ? each : `nats://${each}`))
+    ? 'loopback'
+    : 'open';
 }
 
 /** NATS with JetStream: a log is a stream, a claim the first message of its subject. */
@@ -90,10 +119,14 @@ class NatsBus implements Bus {
   /** Made by this link, by name. */
   private readonly opened = new Map<string, OpenedLog>();
   private readonly readers = new Set<LogReader>();
+  /** Said already. */
+  private readonly refusals = new Set<string>();
 
   constructor(
     private readonly connection: NatsConnection,
     private readonly manager: JetStreamManager,
+    readonly link: Bus['link'],
+    private readonly refused: BusAddress['refused'],
     private readonly errorOf: BusErrorOf,
   ) {
     this.streams = jetstream(connection, { timeout: answerTimeoutMs });
@@ -101,14 +134,28 @@ class NatsBus implements Bus {
   }
 
   private async watchLink(): Promise<void> {
-    for await (const { type } of this.connection.status()) {
-      if (type === 'disconnect') this.isConnected = false;
+    for await (const status of this.connection.status()) {
+      const { type } = status;
+      if (type === 'error') this.noteRefusal(status.error);
+      else if (type === 'disconnect') this.isConnected = false;
       else if (type === 'reconnect') {
         this.isConnected = true;
         for (const name of this.opened.keys()) void this.persist(() => this.openAgain(name));
         for (const reader of this.readers) void this.persist(() => reader.again());
       }
     }
+  }
+
+  /** Whoever waits for it says it first. */
+  private noteRefusal(error: Error): void {
+    const violation = violationIn(error);
+    if (violation === undefined) return;
+    const words = refusalWords(violation);
+    setImmediate(() => {
+      if (this.refusals.has(words) || this.refusals.size >= mostRefusals) return;
+      this.refusals.add(words);
+      this.refused?.(`The bus refuses something: ${words}.`);
+    });
   }
 
   /** Again until it works, or the link is away: then it comes back. */
@@ -287,7 +334,8 @@ class NatsBus implements Bus {
   }
 
   private failed(what: string, error: unknown): Error {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = whyOf(error);
+    this.refusals.add(why);
     return this.errorOf(`The bus did not ${what}: ${why}.`, error);
   }
 }

@@ -143,6 +143,12 @@ export class Crew {
     }
   }
 
+  /** Agents on other machines, as far as this one knows. */
+  async elsewhere(): Promise<Member[]> {
+    const name = await clockName();
+    return this.members.filter(({ clock }) => name === undefined || clock !== name);
+  }
+
   /** Of the weakest agent. */
   readonly machineLimits = (): Promise<MachineLimits> => {
     const least = (pick: (member: Member) => number | null): number | null => {

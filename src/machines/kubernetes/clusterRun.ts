@@ -25,6 +25,7 @@ const scripts = [
   ...[
     'cli.js',
     'commands.js',
+    'agents.js',
     'worker.js',
     'bus.js',
     'sdk.js',
@@ -38,7 +39,7 @@ const scripts = [
 ];
 /** Optional parts of a build. */
 const optional = ['servers.js'];
-/** A ConfigMap takes a megabyte; scenario and script stand beside the bundle. */
+/** A ConfigMap takes a megabyte, of which a script is to start the bundle. */
 const mostBundleBytes = 900_000;
 const removedWithinS = 60;
 const lookEveryMs = 500;

@@ -7,6 +7,7 @@ import { limitRangeCheck } from './checks/limitRangeCheck';
 import { namespaceCheck } from './checks/namespaceCheck';
 import { networkPolicyCheck } from './checks/networkPolicyCheck';
 import { nodesCheck } from './checks/nodesCheck';
+import { openBusCheck } from './checks/openBusCheck';
 import { outboundCheck } from './checks/outboundCheck';
 import { quotaCheck } from './checks/quotaCheck';
 import { rightsCheck } from './checks/rightsCheck';
@@ -18,7 +19,7 @@ import type { ClusterRun } from './manifest';
 /** In the order in which they are shown. */
 const checks: readonly ClusterCheck[] = [
   ...[namespaceCheck, rightsCheck, quotaCheck, limitRangeCheck, nodesCheck, outboundCheck],
-  ...[sizeCheck, networkPolicyCheck, imagesCheck, dryRunCheck],
+  ...[sizeCheck, openBusCheck, networkPolicyCheck, imagesCheck, dryRunCheck],
 ];
 
 export type NamedFinding = Finding & { readonly check: string };

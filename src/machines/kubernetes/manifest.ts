@@ -31,6 +31,8 @@ export interface ClusterRun {
   /** File name of the scenario, and what is mounted: texts by file name. */
   readonly scenarioName: string;
   readonly files: Readonly<Record<string, string>>;
+  /** Of the others, those that nobody else should read. */
+  readonly secretFiles?: readonly string[];
   /** Words of the command line of the coordinator, beside those that say which run it is. */
   readonly flags: readonly string[];
   /** Compressed scripts by file name. */
@@ -116,29 +118,11 @@ export function ownerOf(given: ClusterRun): Job {
   };
 }
 
-/** Scripts, scenario and its files. */
-function contentOf({ bundle, files }: ClusterRun): Pick<ConfigMap, 'data' | 'binaryData'> {
+function scriptsOf({ bundle }: ClusterRun): Pick<ConfigMap, 'data' | 'binaryData'> {
   const binaryData = Object.fromEntries(
     Object.entries(bundle).map(([name, bytes]) => [`${name}.gz`, bytes.toString('base64')]),
   );
-  const data = {
-    'start.cjs': startScript,
-    ...Object.fromEntries(Object.values(files).map((text, at) => [`file-${at}`, text])),
-  };
-  return { data, binaryData };
-}
-
-/** Bytes of what agents are given, as the cluster counts them: scripts, and scenario with its files. */
-export function contentBytes(given: ClusterRun): {
-  readonly scripts: number;
-  readonly files: number;
-} {
-  const sum = (sizes: readonly number[]): number => sizes.reduce((all, size) => all + size, 0);
-  return {
-    scripts:
-      Buffer.byteLength(startScript) + sum(Object.values(given.bundle).map(({ length }) => length)),
-    files: sum(Object.values(given.files).map((text) => Buffer.byteLength(text))),
-  };
+  return { data: { 'start.cjs': startScript }, binaryData };
 }
 
 /** Everything else, in the order in which it is made. */
@@ -155,7 +139,7 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   });
   const content: ConfigMap = {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('files') },
-    ...contentOf(given),
+    ...scriptsOf(given),
   };
   const selector = { matchLabels: labelsOf(run, 'bus') };
   const secret: Secret = {
@@ -193,8 +177,10 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   ];
 }
 
-const secretsOf = ({ run, keys, secrets }: ClusterRun): Record<string, string> => ({
+/** The files of the scenario, too: they may have rows with tokens. */
+const secretsOf = ({ run, keys, secrets, files }: ClusterRun): Record<string, string> => ({
   ...secrets,
+  ...Object.fromEntries(Object.values(files).map((text, at) => [`file-${at}`, text])),
   'bus.conf': busConfig(run, keys, `${folders.bus}/data`),
   [leadPasswordKey]: keys.lead,
   agentPassword: keys.agent,
@@ -307,7 +293,7 @@ function nodePod(
     containers: [container],
     volumes: [
       { name: 'bundle', configMap: { name: `${ownerName(run)}-files` } },
-      { name: 'scenario', configMap: { name: `${ownerName(run)}-files`, items } },
+      { name: 'scenario', secret: { secretName: keys, items } },
       { name: 'work', emptyDir: {} },
     ],
   });

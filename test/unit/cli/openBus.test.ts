@@ -20,9 +20,11 @@ async function brokenBus() {
 
 describe('a bus that is not there', () => {
   const signals = new Emitter<EndingSignal>();
+  const stderr = { write: () => undefined };
   const io = (within?: string) => ({
     env: within === undefined ? {} : { SIGNALR_BENCH_BUS_WITHIN: within },
     onSignal: signals.event,
+    stderr,
   });
 
   it('is a sentence at once where nobody waits for it', async () => {
@@ -83,7 +85,8 @@ describe('a bus that is not there', () => {
 });
 
 describe('an address of a bus', () => {
-  const io = { env: {}, onSignal: new Emitter<EndingSignal>().event };
+  const stderr = { write: () => undefined };
+  const io = { env: {}, onSignal: new Emitter<EndingSignal>().event, stderr };
 
   for (const url of ['http://127.0.0.1:1', 'ws://127.0.0.1:1', 'nats://127.0.0.1:1,wss://h', ''])
     it(`is refused in a sentence where it is ${url || 'missing'}`, async () => {

@@ -18,6 +18,7 @@ describe('what goes to a cluster of a scenario', () => {
     for (const name of [
       'cli',
       'commands',
+      'agents',
       'worker',
       'bus',
       'sdk',

@@ -1,24 +1,23 @@
 import { formatBytes } from '../../../base/units';
-import { contentBytes } from '../manifest';
 import type { ClusterCheck, Finding } from './check';
 
-/** Source: Kubernetes documentation, "ConfigMaps", heading "Motivation": it is not to exceed 1 MiB. */
-const mostBytes = 1024 * 1024;
+/** Source: Kubernetes documentation, "Secrets", heading "Constraints on Secret data": 1 MiB at most. Some of it is for keys. */
+const mostBytes = 1_000_000;
 
 /** Asks nobody. */
 export const sizeCheck: ClusterCheck = {
   name: 'size',
   look(_view, given): Promise<readonly Finding[]> {
-    const { scripts, files } = contentBytes(given);
-    const room = mostBytes - scripts;
+    const sizes = Object.values(given.files).map((text) => Buffer.byteLength(text));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     return Promise.resolve(
-      files <= room
+      bytes <= mostBytes
         ? []
         : [
             {
               status: 'bad',
-              text: `The scenario and the files that it names have ${formatBytes(files)}; ${formatBytes(Math.max(0, room))} fit beside the scripts of the agents.`,
-              advice: 'Use smaller files: agents on hosts (--on hosts) take up to 1 MB of them.',
+              text: `The scenario and the files that it names have ${formatBytes(bytes)}; ${formatBytes(mostBytes)} of them fit into a cluster.`,
+              advice: 'Use smaller files: agents, wherever they are, take up to 1 MB of them.',
             },
           ],
     );

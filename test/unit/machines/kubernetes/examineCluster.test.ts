@@ -114,14 +114,19 @@ describe('what is looked at before a run in a cluster', () => {
     assert.deepEqual(await before({ refused: ['get pods/log', 'list events', 'create pods'] }), []);
   });
 
-  it('takes files only as far as they fit beside the scripts', async () => {
-    const bundle = { 'cli.js': Buffer.alloc(900 * 1024) };
-    const files = { 's.yaml': 'é'.repeat(60 * 1024) };
-    assert.deepEqual(await before({}, { bundle, files }), []);
+  it('takes files only as far as they fit into a Secret', async () => {
+    const files = { 's.yaml': 'é'.repeat(450_000) };
+    assert.deepEqual(await before({}, { files }), []);
     await assert.rejects(
-      before({}, { bundle, files: { ...files, 'data/a.json': 'x'.repeat(4 * 1024) } }),
-      /The scenario and the files that it names have 124 KB; 123\.\d KB fit beside the scripts/,
+      before({}, { files: { ...files, 'data/a.json': 'x'.repeat(101_000) } }),
+      /The scenario and the files that it names have 977\.\d KB; 976\.\d KB of them fit into a cluster/,
     );
+  });
+
+  it('warns of files with rows or keys: the bus of a run has no TLS', async () => {
+    assert.deepEqual(await before({}, { secretFiles: ['users.csv', 'key.pem'] }), [
+      'The bus of the run has no TLS: users.csv and key.pem can be read by whoever listens on the network of the cluster. Where others may listen there, sign tokens by a rule (identities.rule) with a key from a Secret.',
+    ]);
   });
 
   it('goes on where quotas and nodes may not be read', async () => {

@@ -66,7 +66,7 @@ describe('what a run leaves in a cluster', () => {
 
   it('holds secrets in its Secret and nowhere else', () => {
     const others = [owner, ...owned.filter(({ kind }) => kind !== 'Secret')];
-    for (const secret of ['very secret', 'lead key', 'agent key'])
+    for (const secret of ['very secret', 'lead key', 'agent key', 'target: ${env:KEY}'])
       assert.ok(!JSON.stringify(others).includes(secret), secret);
     assert.ok(JSON.stringify(owned).includes('very secret'));
   });
@@ -140,7 +140,7 @@ describe('what a run leaves in a cluster', () => {
     assert.ok(container!.command!.every((word) => typeof word === 'string'));
     assert.ok(container!.command!.includes('config.repeat=2'));
     assert.deepEqual(container!.envFrom, [{ secretRef: { name: 'mine' } }]);
-    assert.deepEqual(lead!.spec!.volumes![1]!.configMap!.items, [
+    assert.deepEqual(lead!.spec!.volumes![1]!.secret!.items, [
       { key: 'file-0', path: 's.yaml' },
       { key: 'file-1', path: 'data/a.json' },
     ]);

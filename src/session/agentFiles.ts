@@ -1,0 +1,38 @@
+/** Files that a scenario names, of a run on several machines: they go along to agents. */
+import { listed } from '../base/text';
+import type { Bus } from '../machines/bus/bus';
+import type { Plan } from '../plan/plan';
+import { withPayloadFile } from '../runner/prepare/payloadFiles';
+import type { Scenario } from '../scenario/scenario';
+import type { TargetContext } from '../targets/target';
+
+/** Reads all that are known before the target is opened; gives the plan with those that are sent. @throws ExpectedError for one that is missing, or cannot be read */
+export async function readNamedFiles(
+  scenario: Scenario,
+  plan: Plan,
+  readFile: TargetContext['readFile'],
+  mostRowBytes: number,
+): Promise<Plan> {
+  const filled = await withPayloadFile(plan, readFile);
+  const { identities, data, caFile, certFile, keyFile } = scenario;
+  const rows = [identities?.kind === 'file' ? identities.file : undefined, data?.file];
+  for (const name of rows) if (name !== undefined) await readFile(name, mostRowBytes);
+  for (const name of [caFile, certFile, keyFile]) if (name !== undefined) await readFile(name);
+  return filled;
+}
+
+/** Of the names of files that go along: those that others should not read, as rows and keys. */
+export function secretFiles(
+  names: readonly string[],
+  { entries }: Plan,
+  { caFile }: Scenario,
+): string[] {
+  const open = entries.flatMap(({ payload, files = {} }) => [payload.file, ...Object.keys(files)]);
+  return names.filter((name) => name !== caFile && !open.includes(name));
+}
+
+/** Why somebody may read what goes over a bus; undefined where nobody can, or nothing needs it. */
+export function overOpenBus(secret: readonly string[], link: Bus['link']): string | undefined {
+  if (secret.length === 0 || link !== 'open') return undefined;
+  return `The bus has no TLS: ${listed(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
+}
