@@ -77,8 +77,7 @@ export async function runCommand(
   const alsoWrong = (wrong: Scenario) => missingForScenario(wrong, deps);
   const made = await (await onDemand()).replayedScenario(file, flags, io);
   const read = await scenarioOf(file, overrides, io, deps.parseScenario, alsoWrong, made);
-  const { cwd } = io;
-  const folder = path.dirname(path.resolve(cwd, file));
+  const folder = path.dirname(path.resolve(io.cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = usualCounterFile } = read.scenario;
     const { importCounters } = await onDemand();
@@ -88,7 +87,7 @@ export async function runCommand(
     const { runOnKubernetes } = await (await (await onDemand()).onBus()).onCluster();
     return runOnKubernetes(read, overrides, flags, io, deps);
   }
-  const directory = path.resolve(cwd, flags.out ?? '.signalr-bench');
+  const directory = path.resolve(io.cwd, flags.out ?? '.signalr-bench');
   const found = await baselineOf(flags, directory, read, io);
   const baseline = found?.result && {
     result: found.result,
@@ -112,16 +111,15 @@ export async function runCommand(
   try {
     const { createLiveView, createPlainView, onBus } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
-    if (flags.on !== undefined)
-      agents = await (
-        await onBus()
-      ).gatherHosts(flags, read.scenario, request, shell, deps, io, stop);
+    if (flags.on !== undefined) {
+      const { gatherHosts } = await onBus();
+      agents = await gatherHosts(flags, read.scenario, request, shell, deps, io, stop);
+    }
     const parts = { ...deps, ...agents?.parts };
     const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);
     outputs?.begin(prepared);
-    shown.view = canRedraw(io)
-      ? createLiveView(io.stderr, titleOf(prepared), canColour(io))
-      : createPlainView(io.stderr, titleOf(prepared));
+    const createView = canRedraw(io) ? createLiveView : createPlainView;
+    shown.view = createView(io.stderr, titleOf(prepared), canColour(io));
     const { publisher } = agents ?? {};
     publisher?.title({
       ...{ file: read.name, text: scenarioCopy(read.text, overrides), url: prepared.target.url },

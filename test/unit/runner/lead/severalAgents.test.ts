@@ -474,25 +474,28 @@ describe(`A run on several agents (SEED=${seed})`, () => {
         assert.equal(reasons.filter(({ message }) => message.includes(words(agent))).length, 1);
     });
 
-    const keepAlive = (): NodeJS.Timeout =>
-      setInterval(() => {
-        // Some were never opened.
-        bench.hub.connections.forEach((connection) => connection.gets({ type: 6 }));
-      }, 5000);
-
     const nothingSaid = [
       ['ready', /^it did not report within 60 s that it was ready$/],
       ['connected', /^it did not report within \d+ s that it had opened its connections$/],
       ['prepared', /^it did not report within \d+ s that it had prepared its connections$/],
       ['sampled', /^it did not report within 60 s that it had opened its connections$/],
       ['stepSent', /^it did not report within 60 s that its last message of the step had left$/],
+      ['its counts', /^it did not report within 60 s that it had counted what came in the step$/],
     ] as const;
     for (const [type, words] of nothingSaid)
       it(`ends, because it lives on and never reports ${type}`, async () => {
-        const unreported = (agent: number, fact: FromWorker): boolean =>
-          agent === 1 && fact.type === type;
+        let hasSent = false;
+        const unreported = (agent: number, fact: FromWorker): boolean => {
+          hasSent ||= fact.type === 'stepSent';
+          const isIt =
+            type === 'its counts' ? hasSent && fact.type === 'sampled' : fact.type === type;
+          return agent === 1 && isIt;
+        };
         start({ ...broadcast, steps: two }, { unreported });
-        const signs = keepAlive();
+        const signs = setInterval(() => {
+          // Some were never opened.
+          bench.hub.connections.forEach((connection) => connection.gets({ type: 6 }));
+        }, 5000);
         const { ending, endingMessage, steps } = await bench.time.until(
           bench.run.finished,
           900_000,
@@ -503,32 +506,9 @@ describe(`A run on several agents (SEED=${seed})`, () => {
         assert.equal(endingMessage?.slice(0, begin.length), begin);
         assert.match(endingMessage.slice(begin.length), words);
         assert.ok(steps.every(({ verdict }) => verdict.status === 'incomplete'));
+        // Connecting may take its time; a step and its drain take less than the ten seconds beside the minute.
+        if (steps.length > 0) assert.ok(bench.time.nowMs < 70_000, `${bench.time.nowMs} ms`);
       });
-
-    it('ends a minute after its drain, because it lives on and owes what it has received', async () => {
-      let sentAtMs = 0;
-      const unreported = (agent: number, { type }: FromWorker): boolean => {
-        if (agent === 1 && type === 'stepSent') sentAtMs = bench.time.nowMs;
-        return agent === 1 && type === 'sampled' && sentAtMs > 0;
-      };
-      start({ ...broadcast, steps: two }, { unreported });
-      const signs = keepAlive();
-      let gaveUpMs = 0;
-      bench.run.onSnapshot(({ problem }) => {
-        if (problem !== undefined) gaveUpMs ||= bench.time.nowMs;
-      });
-      const { ending, endingMessage, steps } = await bench.time.until(bench.run.finished, 300_000);
-      clearInterval(signs);
-      assert.equal(ending, 'workerLost');
-      assert.match(
-        endingMessage!,
-        /agent 2 of 3 \(host\) was lost: it did not report within 60 s that it had counted what came in the step$/,
-      );
-      assert.deepEqual(codes(steps[0]!), ['agentLost']);
-      // With the drain, and what a report may take.
-      const waitedMs = gaveUpMs - sentAtMs;
-      assert.ok(waitedMs > 60_000 && waitedMs < 64_000, `${waitedMs} ms`);
-    });
 
     it('goes on with the next step, which is incomplete, where it is asked to', async () => {
       start({ ...broadcast, steps: two }, { context: { onAgentLost: 'continue' } });
