@@ -4,6 +4,7 @@ import { parseDurationMs } from '../base/units';
 import { withoutPassword, type Bus } from '../machines/bus/bus';
 import { fileProblem } from '../results/resultFolder';
 import { connectBus } from '../session/connectBus';
+import { isLoopback } from '../wire/socket/isLoopback';
 import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
@@ -27,13 +28,15 @@ const busVariables = {
 
 const againMs = 250;
 
-/** Whether somebody has to show a key to the bus. */
-export const hasBusKey = (
-  { bus }: BusFlags,
-  { env }: { readonly env: ProcessIo['env'] },
-): boolean =>
-  (bus ?? env[busVariables.url] ?? '').includes('@') ||
-  Boolean(env[busVariables.password] ?? env[busVariables.token]);
+/** Whether a key has to be shown to a bus, and whether all of it is on this machine. */
+export function busTraits({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
+  const servers = (bus ?? env[busVariables.url] ?? '').split(',').map((each) => each.trim());
+  const key = env[busVariables.password] ?? env[busVariables.token] ?? '';
+  return {
+    hasKey: key !== '' || servers.some((each) => each.includes('@')),
+    isHere: servers.every((each) => isLoopback(each.replace(/^(?!\w+:\/\/)/, 'nats://'))),
+  };
+}
 
 /** Such as the client library takes; its WebSocket transport is none of this program. */
 function isBusAddress(url: string): boolean {

@@ -31,8 +31,12 @@ export function secretFiles(
   return names.filter((name) => name !== caFile && !open.includes(name));
 }
 
-/** Why somebody may read what goes over a bus; undefined where nobody can, or nothing needs it. */
-export function overOpenBus(secret: readonly string[], link: Bus['link']): string | undefined {
-  if (secret.length === 0 || link !== 'open') return undefined;
+/** Why others may read what goes over a bus; undefined where they cannot, or there is nothing to hide. */
+export function overOpenBus(
+  secret: readonly string[],
+  { isEncrypted }: Pick<Bus, 'isEncrypted'>,
+  staysHere: boolean,
+): string | undefined {
+  if (secret.length === 0 || isEncrypted || staysHere) return undefined;
   return `The bus has no TLS: ${listed(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
 }

@@ -17,7 +17,7 @@ import { SignalError, type EndingSignal } from '../exitCode';
 import { nodeVariable } from './agentCommand';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
-import { hasBusKey, openBus, type BusFlags } from '../openBus';
+import { busTraits, openBus, type BusFlags } from '../openBus';
 
 /** Where the agents of a run are. */
 export const agentPlaces = ['hosts', 'kubernetes'] as const;
@@ -73,15 +73,10 @@ export async function gatherHosts(
   signals: AgentSignals,
 ): Promise<AgentRun> {
   const { agents = 1 } = scenario;
-  if (secretInText(request.text, request.overrides))
-    throw new ExpectedError(
-      'agents-secret',
-      `${asTextWords} Each agent reads it from its own environment.`,
-    );
   const files: Record<string, string> = {};
   const readFile: Shell['context']['readFile'] = async (name, mostBytes) =>
     (files[name] = await shell.context.readFile(name, mostBytes));
-  await readNamedFiles(scenario, planFor(scenario, deps), readFile, mostMessageBytes);
+  await readNamedFiles(scenario, planFor(scenario, request, deps), readFile, mostMessageBytes);
   const bus = await openBus(flags, io, 'signalr-bench run');
   const run = flags.run ?? newRunId();
   const publisher = flags.publish === true ? new RunPublisher(bus, subjectsOf(run)) : undefined;
@@ -108,7 +103,8 @@ export async function gatherHosts(
     if (startedAt !== undefined)
       io.stderr.write(`run ${run} goes on; the process that led it before is gone\n`);
     const { text, overrides } = request;
-    const link = bus.link === 'loopback' && (await crew.elsewhere()).length > 0 ? 'open' : bus.link;
+    const { hasKey, isHere } = busTraits(flags, io);
+    const staysHere = isHere && (await crew.elsewhere()).length === 0;
     return {
       parts: {
         agents,
@@ -117,8 +113,8 @@ export async function gatherHosts(
         buildPlan: crew.buildPlan,
         startRun: (plan, target, given) => {
           const secret = secretFiles(Object.keys(files), plan, scenario);
-          const key = hasBusKey(flags, io) ? ['the key of the bus'] : [];
-          const why = overOpenBus([...secret, ...key], link);
+          const key = hasKey ? ['the key of the bus'] : [];
+          const why = overOpenBus([...secret, ...key], bus, staysHere);
           // In a cluster nobody sees it: it was said where the run was started.
           if (why !== undefined && !isInCluster(io)) shell.say('warning', why);
           return crew.startRun(plan, target, given, { text, overrides, files });
@@ -145,8 +141,17 @@ export async function gatherHosts(
 }
 
 /** What agents cannot do is said before they come. @throws ExpectedError */
-function planFor(scenario: Scenario, deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>): Plan {
+function planFor(
+  scenario: Scenario,
+  { text, overrides }: RunRequest,
+  deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>,
+): Plan {
   const { agents = 1, seed } = scenario;
+  if (secretInText(text, overrides))
+    throw new ExpectedError(
+      'agents-secret',
+      `${asTextWords} Each agent reads it from its own environment.`,
+    );
   refuseCalls(scenario);
   refuseReplays(scenario);
   const reason = deps.notRunnable(scenario);

@@ -7,8 +7,8 @@ import type { Disposable } from '../../base/event';
 export interface Bus {
   /** Whether there is a link to the bus now; it is made again by itself. */
   readonly isConnected: boolean;
-  /** What keeps others from reading what goes over it: TLS, or that it stays on this machine. */
-  readonly link: 'encrypted' | 'loopback' | 'open';
+  /** By TLS. */
+  readonly isEncrypted: boolean;
   /** One answer to one question; undefined when none came in time. */
   ask(subject: string, value: string, withinMs: number): Promise<string | undefined>;
   /** Answers questions; undefined leaves them unanswered. */

@@ -16,7 +16,6 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
-import { isLoopback } from '../../wire/socket/isLoopback';
 import { everyLog, givenBelow, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
@@ -79,7 +78,7 @@ export async function connectNats(address: BusAddress, errorOf = usualError): Pr
         throw error;
       },
     );
-    return new NatsBus(connection, manager, linkOf(connection, servers), address.refused, errorOf);
+    return new NatsBus(connection, manager, address.refused, errorOf);
   } catch (error) {
     const why = whyOf(error);
     const hint = /jetstream/i.test(why) ? ' Start nats-server with --jetstream.' : '';
@@ -104,14 +103,6 @@ function violationIn(error: unknown): PermissionViolationError | undefined {
 const refusalWords = ({ operation, subject }: PermissionViolationError): string =>
   `its user may not ${operation === 'publish' ? 'write to' : 'read'} ${subject}; docs/machines.md lists the rights that it needs`;
 
-function linkOf({ info }: NatsConnection, servers: readonly string[]): Bus['link'] {
-  // The library takes the TLS that a server offers, asked for or not.
-  if (info?.tls_required === true || info?.tls_available === true) return 'encrypted';
-  return servers.every((each) => isLoopback(/^\w+:/.test(each) ? each : `nats://${each}`))
-    ? 'loopback'
-    : 'open';
-}
-
 /** NATS with JetStream: a log is a stream, a claim the first message of its subject. */
 class NatsBus implements Bus {
   isConnected = true;
@@ -125,7 +116,6 @@ class NatsBus implements Bus {
   constructor(
     private readonly connection: NatsConnection,
     private readonly manager: JetStreamManager,
-    readonly link: Bus['link'],
     private readonly refused: BusAddress['refused'],
     private readonly errorOf: BusErrorOf,
   ) {
@@ -178,6 +168,12 @@ class NatsBus implements Bus {
     if (madeAt === log.madeAt || !this.opened.has(name)) return;
     this.opened.set(name, { ...log, madeAt });
     log.renewed();
+  }
+
+  /** The library takes the TLS that a server offers, asked for or not. */
+  get isEncrypted(): boolean {
+    const { info } = this.connection;
+    return info?.tls_required === true || info?.tls_available === true;
   }
 
   async ask(subject: string, value: string, withinMs: number): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { Emitter } from '../../../src/base/event';
 import { SignalError, type EndingSignal } from '../../../src/cli/exitCode';
-import { openBus } from '../../../src/cli/openBus';
+import { busTraits, openBus } from '../../../src/cli/openBus';
 
 /** A port that refuses after a while, and how often it was asked. */
 async function brokenBus() {
@@ -99,6 +99,18 @@ describe('an address of a bus', () => {
       message:
         'http://h:1 is not an address of a bus: nats://host:port, or tls://host:port for TLS.',
     });
+  });
+
+  it('says whether the bus is on this machine, and whether it has a key', () => {
+    const traits = (bus: string, env = {}) => busTraits({ bus }, { env });
+    for (const bus of ['nats://127.0.0.1:4222', 'localhost:4222', 'tls://[::1]:1, 127.0.0.2'])
+      assert.deepEqual(traits(bus), { hasKey: false, isHere: true }, bus);
+    for (const bus of ['nats://10.0.0.4', 'bus', 'nats://127.0.0.1,nats://bus:4222'])
+      assert.deepEqual(traits(bus), { hasKey: false, isHere: false }, bus);
+    const env = { SIGNALR_BENCH_BUS: 'nats://me:hidden@127.0.0.1' };
+    assert.deepEqual(busTraits({}, { env }), { hasKey: true, isHere: true });
+    const keys = [{ SIGNALR_BENCH_BUS_TOKEN: 'k' }, { SIGNALR_BENCH_BUS_PASSWORD: 'k' }];
+    for (const key of keys) assert.equal(traits('127.0.0.1', key).hasKey, true);
   });
 
   for (const scheme of ['nats://', 'tls://', ''])

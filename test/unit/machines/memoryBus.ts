@@ -76,7 +76,7 @@ const matches = (pattern: string, subject: string): boolean =>
 
 export class MemoryLink implements Bus {
   isConnected = true;
-  readonly link = 'loopback';
+  readonly isEncrypted = false;
   /** How often it was asked to keep something, in vain included. */
   tries = 0;
 

@@ -38,11 +38,12 @@ describe('files of a run on several machines', () => {
   });
 
   it('are said to be open to others where the bus has no TLS and leaves the machine', () => {
-    assert.equal(overOpenBus(['users.csv'], 'encrypted'), undefined);
-    assert.equal(overOpenBus(['users.csv'], 'loopback'), undefined);
-    assert.equal(overOpenBus([], 'open'), undefined);
+    const open = { isEncrypted: false };
+    assert.equal(overOpenBus(['users.csv'], { isEncrypted: true }, false), undefined);
+    assert.equal(overOpenBus(['users.csv'], open, true), undefined);
+    assert.equal(overOpenBus([], open, false), undefined);
     assert.equal(
-      overOpenBus(['users.csv', 'key.pem', 'the key of the bus'], 'open'),
+      overOpenBus(['users.csv', 'key.pem', 'the key of the bus'], open, false),
       'The bus has no TLS: users.csv, key.pem, and the key of the bus can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.',
     );
   });
