@@ -190,38 +190,57 @@ export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProg
   return [];
 }
 
+/** Makes a text small, and gives it back. */
+export interface Packing {
+  pack(text: string): Uint8Array;
+  unpack(packed: Uint8Array): string;
+}
+
+/** Enough of them to become a tenth of their size together. */
+const packedTogether = 64;
+
 /** As they come, oldest first; thinned to half whenever there are twice as many as {@link mostSnapshots}. */
 export class HeldSnapshots {
-  private held: (Snapshot | string)[] = [];
+  /** Those before `open`, so many at a time. */
+  private packed: Uint8Array[] = [];
+  private open: Snapshot[] = [];
+  private count = 0;
   private most = 2 * mostSnapshots;
-  private withAgents: Snapshot | undefined;
+  /** The newest that says how agents stood. */
+  private withAgents: { readonly at: number; readonly snapshot: Snapshot } | undefined;
 
-  /** @param asText takes a fifth of the memory, and the time to read them again where all are asked for */
-  constructor(private readonly asText = false) {}
+  /** @param packing takes little memory, and time to read them again where all are asked for */
+  constructor(private readonly packing?: Packing) {}
 
   get all(): readonly Snapshot[] {
-    if (!this.asText) return this.held as Snapshot[];
-    return this.held.map((each) =>
-      typeof each === 'string' ? (JSON.parse(each) as Snapshot) : each,
-    );
+    const { packed, packing, withAgents } = this;
+    const list = packed.flatMap((each) => JSON.parse(packing!.unpack(each)) as Snapshot[]);
+    list.push(...this.open);
+    if (withAgents !== undefined) list[withAgents.at] = withAgents.snapshot;
+    return list;
   }
 
   add(snapshot: Snapshot): void {
-    const { withAgents } = this;
-    if (snapshot.agents !== undefined) {
-      const at = withAgents === undefined ? -1 : this.held.lastIndexOf(withAgents);
-      if (at >= 0) this.held[at] = this.packed(withoutAgents(withAgents!));
-      this.withAgents = snapshot;
-    }
-    this.held.push(this.packed(snapshot));
-    if (this.held.length < this.most) return;
-    this.held = thinSnapshots(this.all).map((each) => this.packed(each));
+    this.hold(snapshot);
+    if (this.count < this.most) return;
+    const kept = thinSnapshots(this.all);
+    this.packed = [];
+    this.open = [];
+    this.count = 0;
+    this.withAgents = undefined;
+    for (const each of kept) this.hold(each);
     // The first and last of each step stay: with many steps the next look is later.
-    this.most = 2 * Math.max(mostSnapshots, this.held.length);
+    this.most = 2 * Math.max(mostSnapshots, this.count);
   }
 
-  private packed(snapshot: Snapshot): Snapshot | string {
-    return this.asText && snapshot !== this.withAgents ? JSON.stringify(snapshot) : snapshot;
+  private hold(snapshot: Snapshot): void {
+    const { open, packing } = this;
+    if (snapshot.agents !== undefined) this.withAgents = { at: this.count, snapshot };
+    this.count += 1;
+    open.push(withoutAgents(snapshot));
+    if (packing === undefined || open.length < packedTogether) return;
+    this.packed.push(packing.pack(JSON.stringify(open)));
+    this.open = [];
   }
 }
 

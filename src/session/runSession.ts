@@ -8,6 +8,7 @@ import { readCalibrations } from '../results/calibrations';
 import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../runner/lead/conductor';
 import { SearchedSteps } from '../runner/lead/stepSource';
+import { deflated } from './deflated';
 import { keepResult, type FinishedRun } from './keepResult';
 import { observedOver, withObserved } from './observing';
 import type { PreparedRun, RunParts } from './prepareRun';
@@ -41,7 +42,7 @@ export class RunSession {
   /** Settles when the result is stored, as far as it can be, and the target closed. */
   readonly finished: Promise<FinishedRun>;
   // For as long as the run lasts, of which it is the only part that grows.
-  private readonly kept = new HeldSnapshots(true);
+  private readonly kept = new HeldSnapshots(deflated);
   private readonly snapshotEmitter = new Emitter<Snapshot>();
   private readonly endEmitter = new Emitter<void>();
   private readonly resultEmitter = new Emitter<Result>();

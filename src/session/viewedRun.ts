@@ -10,6 +10,7 @@ import { redactText } from '../results/redact';
 import type { Result } from '../results/result';
 import type { ResultFolder } from '../results/resultFolder';
 import type { Scenario } from '../scenario/scenario';
+import { deflated } from './deflated';
 import { keepResult, type FinishedRun } from './keepResult';
 import { observedOver, withObserved } from './observing';
 import type { Observer } from './observe/openObserver';
@@ -96,7 +97,7 @@ export async function viewSession(
 
 /** A run as it is seen and kept here. */
 export class ViewedRun {
-  readonly kept = new HeldSnapshots(true);
+  readonly kept = new HeldSnapshots(deflated);
   private readonly snapshotEmitter = new Emitter<Snapshot>();
   readonly onSnapshot = this.snapshotEmitter.event;
   private problem: string | undefined;

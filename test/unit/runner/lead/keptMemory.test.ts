@@ -9,8 +9,10 @@ import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { FakeWorkers } from '../../../fakes/workers';
 
-/** Half of them come before memory is looked at: by then what runs once a second is compiled as far as it will be. */
-/** Fewer than from which on snapshots are thinned. */
+/**
+ * Half of them come before memory is looked at: by then what runs once a second is compiled as far as it will be. Fewer than
+ * from which on snapshots are thinned.
+ */
 const seconds = Math.floor(mostSnapshots * 0.55);
 /** A sample of a worker that stays has more than a thousand, its histogram 94,000. */
 const mostBytesASecond = 200;
