@@ -54,6 +54,3 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     .sort((a, b) => b.length - a.length)
     .reduce((shown, secret) => shown.replaceAll(secret, '(redacted)'), text);
 }
-
-/** `a`, `a and b`, `a, b, and c`. */
-export const listed = (words: readonly string[]): string => new Intl.ListFormat('en').format(words);

@@ -28,6 +28,12 @@ const busVariables = {
 
 const againMs = 250;
 
+/** What a bus warns of, where nothing is drawn anew. */
+export const warnOn =
+  ({ stderr }: Pick<ProcessIo, 'stderr'>) =>
+  (text: string): void =>
+    stderr.write(`warning: ${printable(text)}\n`);
+
 /** Whether a key has to be shown to a bus, and whether all of it is on this machine. */
 export function busTraits({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
   const servers = (bus ?? env[busVariables.url] ?? '').split(',').map((each) => each.trim());
@@ -48,10 +54,11 @@ function isBusAddress(url: string): boolean {
 /** @throws ExpectedError `bus-address`, `bus-missing`, `bus-unreachable`, `bus-ca`, `bus-within`; SignalError for one that came while it waits */
 export async function openBus(
   { bus }: BusFlags,
-  io: Pick<ProcessIo, 'env' | 'onSignal'> & { readonly stderr: Pick<ProcessIo['stderr'], 'write'> },
+  io: Pick<ProcessIo, 'env' | 'onSignal'>,
   name: string,
+  warn: (text: string) => void,
 ): Promise<Bus> {
-  const { env, stderr } = io;
+  const { env } = io;
   const url = bus ?? env[busVariables.url];
   if (!url)
     throw new ExpectedError(
@@ -79,9 +86,7 @@ export async function openBus(
   const address = {
     ...{ url, name, ca, user: env[busVariables.user], password: env[busVariables.password] },
     token: env[busVariables.token],
-    refused: (text: string) => {
-      stderr.write(`warning: ${printable(text)}\n`);
-    },
+    warn,
   };
   const within = env[busVariables.within];
   const withinMs = within ? parseDurationMs(within) : 0;

@@ -202,10 +202,18 @@ export function recommendRun(
   };
   const judged = judgedSteps(run);
   const step = judged.at(-1);
-  if (step === undefined)
-    return { problem: run.search ? 'No value held.' : 'No step was measured to its end.' };
+  if (step === undefined) return { problem: noStepWords(run) };
   if (step.status === 'pass') return recommendStep(step);
   return recommendStep(step, carriedOf(judged, recommendStep));
+}
+
+function noStepWords({ steps, search }: Pick<RunSummary, 'steps' | 'search'>): string {
+  if (search !== undefined) return 'No value held.';
+  const last = steps.at(-1);
+  if (last === undefined) return 'No step was measured.';
+  const { index, verdict } = last;
+  const why = verdict.reasons[0]?.message;
+  return `Step ${formatCount(index)} is incomplete${why === undefined ? '' : `: ${why}`}.`;
 }
 
 /** Where the run failed and none of its steps did, it failed as a whole: none of them was carried. */
@@ -261,7 +269,7 @@ function unfinishedWords({ steps }: Run, { index }: JudgedStep): string[] {
   const unfinished = steps.find((step) => step.index > index);
   if (unfinished?.verdict.status !== 'incomplete') return [];
   return [
-    `The run ended in step ${formatCount(unfinished.index)}, which was not measured to its end and may need more.`,
+    `The run ended in step ${formatCount(unfinished.index)}, which is incomplete and may need more.`,
   ];
 }
 

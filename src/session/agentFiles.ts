@@ -1,9 +1,9 @@
 /** Files that a scenario names, of a run on several machines: they go along to agents. */
-import { listed } from '../base/text';
 import type { Bus } from '../machines/bus/bus';
 import type { Plan } from '../plan/plan';
 import { withPayloadFile } from '../runner/prepare/payloadFiles';
 import type { Scenario } from '../scenario/scenario';
+import { listed } from '../scenario/text/words';
 import type { TargetContext } from '../targets/target';
 
 /** Reads all that are known before the target is opened; gives the plan with those that are sent. @throws ExpectedError for one that is missing, or cannot be read */

@@ -67,8 +67,11 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   return { ...state, agents, snapshots };
 }
 
-/** The latest sentence of a server that was started for the run; empty without. */
-export const problemOf = ({ snapshots }: ShownRun): string => snapshots.at(-1)?.problem ?? '';
+/** What went wrong last beside the load; empty without, and where the run has ended for it, which its first sentence says. */
+export function problemOf({ snapshots, result }: ShownRun): string {
+  const problem = snapshots.at(-1)?.problem ?? '';
+  return result?.endingMessage?.includes(problem) === true ? '' : problem;
+}
 
 export const isOver = ({ result, interrupted }: ShownRun): boolean =>
   result !== undefined || interrupted;

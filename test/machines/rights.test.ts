@@ -158,8 +158,8 @@ for (const [whose, config] of Object.entries(configs))
 
     it('is said where nobody waits for it, once', async () => {
       const said: string[] = [];
-      const refused = (text: string): void => void said.push(text);
-      const bus = await connectBus({ ...{ url: server.url, name: 'test', refused }, ...asAgent });
+      const warn = (text: string): void => void said.push(text);
+      const bus = await connectBus({ ...{ url: server.url, name: 'test', warn }, ...asAgent });
       for (let count = 0; count < 2; count++) bus.hear(subjects.stop, () => undefined);
       assert.equal(await bus.ask('other', '', 1000), undefined);
       await until('both', () => said.length === 2);

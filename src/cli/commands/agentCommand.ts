@@ -44,7 +44,7 @@ export async function agentCommand(
   };
   const leaving = new AbortController();
   const subscription = io.onSignal((signal) => leaving.abort(`it got ${signal}`));
-  const bus = await openBus(flags, io, 'signalr-bench agent');
+  const bus = await openBus(flags, io, 'signalr-bench agent', say);
   const parts = ownParts({
     parse: (text, overrides) =>
       readScenario({ title: 'the scenario', text, overrides }, deps.parseScenario),

@@ -12,7 +12,7 @@ import { waitingAgents, type WaitingAgent } from '../../machines/view/waitingAge
 import { redactText } from '../../results/redact';
 import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';
-import { openBus, type BusFlags } from '../openBus';
+import { openBus, warnOn, type BusFlags } from '../openBus';
 import { cut, paintAll, textWidth, wrapped, type Line } from '../views/line';
 import { kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './clusterFlags';
 
@@ -36,7 +36,7 @@ export async function listAgents(
     return exitCode.done;
   };
   if (flags.bus !== undefined) {
-    const bus = await openBus(flags, io, 'signalr-bench agents');
+    const bus = await openBus(flags, io, 'signalr-bench agents', warnOn(io));
     try {
       const agents = await waitingAgents(bus);
       return print({ agents }, waitingLines(agents));

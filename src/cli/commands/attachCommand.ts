@@ -12,7 +12,7 @@ import {
 } from '../../session/viewedRun';
 import { exitCodeOfResult, SignalError } from '../exitCode';
 import { canColour, canRedraw, widthOf, type ProcessIo } from '../io';
-import { openBus, type BusFlags } from '../openBus';
+import { openBus, warnOn, type BusFlags } from '../openBus';
 import { finalScreen } from '../views/finalScreen';
 import { paintAll, printable } from '../views/line';
 import { createLiveView, createPlainView, type RunView } from '../views/runView';
@@ -32,7 +32,7 @@ export async function attachCommand(
   io: ProcessIo,
   deps: ViewParts,
 ): Promise<number> {
-  const bus = await openBus(flags, io, busName);
+  const bus = await openBus(flags, io, busName, warnOn(io));
   try {
     return await showRun(bus, run, flags, io, deps);
   } finally {

@@ -77,7 +77,7 @@ export async function gatherHosts(
   const readFile: Shell['context']['readFile'] = async (name, mostBytes) =>
     (files[name] = await shell.context.readFile(name, mostBytes));
   await readNamedFiles(scenario, planFor(scenario, request, deps), readFile, mostMessageBytes);
-  const bus = await openBus(flags, io, 'signalr-bench run');
+  const bus = await openBus(flags, io, 'signalr-bench run', (text) => shell.say('warning', text));
   const run = flags.run ?? newRunId();
   const publisher = flags.publish === true ? new RunPublisher(bus, subjectsOf(run)) : undefined;
   publisher?.onStop(signals.stopped);

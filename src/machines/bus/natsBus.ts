@@ -43,8 +43,8 @@ export interface BusAddress {
   /** Certificate authority, PEM. */
   readonly ca?: string | undefined;
   readonly name: string;
-  /** Called with a sentence on what the user of the bus may not do, where nobody waits for it; once each. */
-  readonly refused?: ((text: string) => void) | undefined;
+  /** Called with a sentence where nobody waits for what fails: the link is lost, or the bus refuses something. */
+  readonly warn?: ((text: string) => void) | undefined;
 }
 
 /** What is thrown where the bus fails, made of a sentence and its cause. */
@@ -78,7 +78,7 @@ export async function connectNats(address: BusAddress, errorOf = usualError): Pr
         throw error;
       },
     );
-    return new NatsBus(connection, manager, address.refused, errorOf);
+    return new NatsBus(connection, manager, address.warn, errorOf);
   } catch (error) {
     const why = whyOf(error);
     const hint = /jetstream/i.test(why) ? ' Start nats-server with --jetstream.' : '';
@@ -116,7 +116,7 @@ class NatsBus implements Bus {
   constructor(
     private readonly connection: NatsConnection,
     private readonly manager: JetStreamManager,
-    private readonly refused: BusAddress['refused'],
+    private readonly warn: BusAddress['warn'],
     private readonly errorOf: BusErrorOf,
   ) {
     this.streams = jetstream(connection, { timeout: answerTimeoutMs });
@@ -127,8 +127,12 @@ class NatsBus implements Bus {
     for await (const status of this.connection.status()) {
       const { type } = status;
       if (type === 'error') this.noteRefusal(status.error);
-      else if (type === 'disconnect') this.isConnected = false;
-      else if (type === 'reconnect') {
+      else if (type === 'disconnect') {
+        if (this.isConnected)
+          this.warn?.('The link to the bus is lost; what is to be said is kept until it is back.');
+        this.isConnected = false;
+      } else if (type === 'reconnect') {
+        if (!this.isConnected) this.warn?.('The bus is back.');
         this.isConnected = true;
         for (const name of this.opened.keys()) void this.persist(() => this.openAgain(name));
         for (const reader of this.readers) void this.persist(() => reader.again());
@@ -144,7 +148,7 @@ class NatsBus implements Bus {
     setImmediate(() => {
       if (this.refusals.has(words) || this.refusals.size >= mostRefusals) return;
       this.refusals.add(words);
-      this.refused?.(`The bus refuses something: ${words}.`);
+      this.warn?.(`The bus refuses something: ${words}.`);
     });
   }
 

@@ -78,7 +78,7 @@ export function searchSentence(search: SearchSummary, why: string | undefined): 
   const interval =
     low === null
       ? high === null
-        ? 'no step was measured to its end'
+        ? 'no step passed or failed'
         : `${words(high)} did not hold`
       : high === null
         ? `at least ${words(low)}; the limit was not reached`

@@ -26,12 +26,13 @@ export class AgentTotals {
   }
 
   /** The agent, from 1, whose part of that step is the worst by this measure; undefined where none has any. */
-  worst(step: number, by: 'cpuShare' | 'slipP99Us'): number | undefined {
+  worst(step: number, by: Shortcoming): number | undefined {
     let worst: { readonly index: number; readonly value: number } | undefined;
     for (const [agent, totals] of this.agents) {
       const found = totals.summary();
-      if (found?.index !== step || found[by] <= (worst?.value ?? 0)) continue;
-      worst = { index: agent + 1, value: found[by] };
+      if (found?.index !== step) continue;
+      const { [by]: value } = { ...found, ...totals.shortcomings };
+      if (value > (worst?.value ?? 0)) worst = { index: agent + 1, value };
     }
     return worst?.index;
   }
@@ -42,8 +43,12 @@ export class AgentTotals {
   }
 }
 
+type Shortcoming = 'cpuShare' | 'slipP99Us' | 'suspendedUs' | 'unsent';
+
 class OneAgent {
   private step = 0;
+  /** Messages that were due and did not leave, and the longest time in which a worker did not run. */
+  shortcomings = { unsent: 0, suspendedUs: 0 };
   private sent = 0;
   private received = 0;
   private readonly loads = new Map<
@@ -56,9 +61,12 @@ class OneAgent {
     loopDelay: new LatencyHistogram(),
   };
 
-  add({ step, sent, received, latency, slip }: StepSample): void {
+  add({ step, offered, sent, received, latency, slip, suspendedUs = 0 }: StepSample): void {
     // What comes late of a step before is in no later one.
     if (!this.isOf(step)) return;
+    const { shortcomings } = this;
+    shortcomings.unsent += offered - sent;
+    shortcomings.suspendedUs = Math.max(shortcomings.suspendedUs, suspendedUs);
     this.sent += sent;
     this.received += received;
     if (latency !== undefined) this.histograms.latency.add(latency);
@@ -83,6 +91,7 @@ class OneAgent {
   private isOf(step: number): boolean {
     if (step > this.step) {
       [this.step, this.sent, this.received] = [step, 0, 0];
+      this.shortcomings = { unsent: 0, suspendedUs: 0 };
       this.loads.clear();
       for (const histogram of Object.values(this.histograms)) histogram.take(true);
     }

@@ -31,6 +31,12 @@ const examplesPerClass = 3;
 const keptDrops = 100;
 const connectionFields = Object.keys(noConnections) as (keyof ConnectionCounts)[];
 
+/** Of whose part a step is invalid most of all, by the code of the reason. */
+const shortcomings: Readonly<Partial<Record<string, Parameters<AgentTotals['worst']>[1]>>> = {
+  ...{ cpu: 'cpuShare', suspended: 'suspendedUs' },
+  'send-rate': 'unsent',
+};
+
 export class RunTotals {
   readonly steps: StepTotals[] = [];
   readonly errors: ErrorCounts = {};
@@ -124,7 +130,7 @@ export class RunTotals {
   /** Names in the verdict on a step the agent that has kept its schedule worst, where that is a reason. */
   naming(verdict: Verdict, step: number, agents: readonly AgentProgress[] = []): Verdict {
     return withAgent(verdict, (code) => {
-      const worst = this.agents.worst(step, code === 'cpu' ? 'cpuShare' : 'slipP99Us');
+      const worst = this.agents.worst(step, shortcomings[code] ?? 'slipP99Us');
       return agents.find(({ index }) => index === worst);
     });
   }

@@ -62,10 +62,13 @@ class MessageTotals extends MessageCounts {
   judgedUs: JudgedLatency | undefined;
   /** Deliveries that agents which were lost may have been owed, at most. */
   private owed = 0;
+  /** An agent was lost: what it had sent since its last report nobody knows, and others have received it. */
+  private isUnsaid = false;
 
   /** What is missing now may be what an agent had received and could not report before it was lost. */
   noteOwed(): void {
     for (const part of this.within) part.noteOwed();
+    this.isUnsaid = true;
     this.owed = Math.max(this.owed, this.expected - this.delivered().received);
   }
 
@@ -89,10 +92,14 @@ class MessageTotals extends MessageCounts {
   delivered(): { received: number; extra: number } {
     if (this.within.length > 0) {
       const received = this.within.reduce((sum, part) => sum + part.delivered().received, 0);
-      return { received, extra: this.extra + this.received - received };
+      return { received, extra: this.withSurplus(this.received - received) };
     }
     const surplus = Math.max(0, this.received - this.expected);
-    return { received: this.received - surplus, extra: this.extra + surplus };
+    return { received: this.received - surplus, extra: this.withSurplus(surplus) };
+  }
+
+  private withSurplus(surplus: number): number {
+    return this.extra + (this.isUnsaid ? 0 : surplus);
   }
 
   /** Nothing of it is expected any more: it takes less memory, and still counts what comes. */

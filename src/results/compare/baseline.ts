@@ -135,7 +135,7 @@ function whyNoStep(result: Result, scenario: Scenario): string | undefined {
     if (error instanceof ExpectedError) return error.message;
     throw error;
   }
-  if (before.length === 0) return 'none of its steps was measured to its end';
+  if (before.length === 0) return 'none of its steps passed or failed';
   const common = before.filter(({ index, senders }) =>
     planned.some((step) => step.index === index && step.senders === senders),
   );

@@ -155,8 +155,7 @@ function noPairWords(...runs: readonly [Steps, Steps]): string {
   const [before, now] = runs.map(({ steps }) =>
     steps.filter(isMeasured).map(({ senders }) => senders),
   ) as [number[], number[]];
-  if (before.length === 0 || now.length === 0)
-    return 'no step was measured to its end in both runs';
+  if (before.length === 0 || now.length === 0) return 'no step passed or failed in both runs';
   return noCommonStep(before, now);
 }
 

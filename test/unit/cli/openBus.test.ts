@@ -18,25 +18,27 @@ async function brokenBus() {
   return { url, asked: () => asked, dispose: () => server.close() };
 }
 
+const warn = (): void => undefined;
+
 describe('a bus that is not there', () => {
   const signals = new Emitter<EndingSignal>();
-  const stderr = { write: () => undefined };
   const io = (within?: string) => ({
     env: within === undefined ? {} : { SIGNALR_BENCH_BUS_WITHIN: within },
     onSignal: signals.event,
-    stderr,
   });
 
   it('is a sentence at once where nobody waits for it', async () => {
     const bus = await brokenBus();
-    await assert.rejects(openBus({ bus: bus.url }, io(), 'test'), { code: 'bus-unreachable' });
+    await assert.rejects(openBus({ bus: bus.url }, io(), 'test', warn), {
+      code: 'bus-unreachable',
+    });
     assert.equal(bus.asked(), 1);
     bus.dispose();
   });
 
   it('is asked again for as long as it may take to come', async () => {
     const bus = await brokenBus();
-    await assert.rejects(openBus({ bus: bus.url }, io('600ms'), 'test'), {
+    await assert.rejects(openBus({ bus: bus.url }, io('600ms'), 'test', warn), {
       code: 'bus-unreachable',
     });
     assert.ok(bus.asked() > 1, `${bus.asked()}`);
@@ -44,14 +46,14 @@ describe('a bus that is not there', () => {
   });
 
   it('is waited for as long as somebody has written, and not where that is no duration', async () => {
-    await assert.rejects(openBus({ bus: 'nats://127.0.0.1:1' }, io('abc'), 'test'), {
+    await assert.rejects(openBus({ bus: 'nats://127.0.0.1:1' }, io('abc'), 'test', warn), {
       message: 'SIGNALR_BENCH_BUS_WITHIN is not a duration: write one such as 3m.',
     });
   });
 
   it('is not asked where its certificate authority is no file', async () => {
     const env = { SIGNALR_BENCH_BUS_CA: '/nowhere/ca.pem' };
-    await assert.rejects(openBus({ bus: 'nats://127.0.0.1:1' }, { ...io(), env }, 'test'), {
+    await assert.rejects(openBus({ bus: 'nats://127.0.0.1:1' }, { ...io(), env }, 'test', warn), {
       message: 'SIGNALR_BENCH_BUS_CA: /nowhere/ca.pem cannot be read: there is no such file.',
     });
   });
@@ -64,7 +66,7 @@ describe('a bus that is not there', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const bus = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await assert.rejects(openBus({ bus }, io('1h'), 'test'), {
+    await assert.rejects(openBus({ bus }, io('1h'), 'test', warn), {
       code: 'bus-unreachable',
       message:
         /Violation\. It does not let this user in: set SIGNALR_BENCH_BUS_USER and SIGNALR_BENCH_BUS_PASSWORD, or SIGNALR_BENCH_BUS_TOKEN, to what it wants\.$/,
@@ -74,7 +76,7 @@ describe('a bus that is not there', () => {
 
   it('is waited for no longer after a signal', async () => {
     const bus = await brokenBus();
-    const waiting = openBus({ bus: bus.url }, io('1h'), 'test');
+    const waiting = openBus({ bus: bus.url }, io('1h'), 'test', warn);
     signals.fire('SIGTERM');
     await assert.rejects(waiting, (error) => {
       assert.ok(error instanceof SignalError && error.signal === 'SIGTERM');
@@ -85,17 +87,16 @@ describe('a bus that is not there', () => {
 });
 
 describe('an address of a bus', () => {
-  const stderr = { write: () => undefined };
-  const io = { env: {}, onSignal: new Emitter<EndingSignal>().event, stderr };
+  const io = { env: {}, onSignal: new Emitter<EndingSignal>().event };
 
   for (const url of ['http://127.0.0.1:1', 'ws://127.0.0.1:1', 'nats://127.0.0.1:1,wss://h', ''])
     it(`is refused in a sentence where it is ${url || 'missing'}`, async () => {
       const code = url === '' ? 'bus-missing' : 'bus-address';
-      await assert.rejects(openBus({ bus: url }, io, 'test'), { code });
+      await assert.rejects(openBus({ bus: url }, io, 'test', warn), { code });
     });
 
   it('is shown without its password', async () => {
-    await assert.rejects(openBus({ bus: 'http://me:hidden@h:1' }, io, 'test'), {
+    await assert.rejects(openBus({ bus: 'http://me:hidden@h:1' }, io, 'test', warn), {
       message:
         'http://h:1 is not an address of a bus: nats://host:port, or tls://host:port for TLS.',
     });
@@ -117,7 +118,7 @@ describe('an address of a bus', () => {
     it(`may begin with ${scheme || 'the host'}`, async () => {
       const bus = await brokenBus();
       const url = `${scheme}${bus.url.slice('nats://'.length)}`;
-      await assert.rejects(openBus({ bus: url }, io, 'test'), { code: 'bus-unreachable' });
+      await assert.rejects(openBus({ bus: url }, io, 'test', warn), { code: 'bus-unreachable' });
       assert.equal(bus.asked(), 1);
       bus.dispose();
     });
@@ -131,7 +132,7 @@ describe('an address of a bus', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    await assert.rejects(openBus({ bus: `tls://me:hidden@127.0.0.1:${port}` }, io, 'test'), {
+    await assert.rejects(openBus({ bus: `tls://me:hidden@127.0.0.1:${port}` }, io, 'test', warn), {
       code: 'bus-unreachable',
       message: /does not support 'tls'/,
     });

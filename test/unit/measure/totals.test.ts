@@ -4,7 +4,7 @@ import { defaultSlo } from '../../../src/base/slo';
 import { RunTotals } from '../../../src/measure/total/runTotals';
 import { noConnections, type StepSample } from '../../../src/measure/sample';
 import type { MessageSummary } from '../../../src/measure/summary';
-import { StepTotals } from '../../../src/measure/total/stepTotals';
+import { StepTotals, type StepFacts } from '../../../src/measure/total/stepTotals';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
 
 const facts = { index: 1, senders: 10 };
@@ -78,6 +78,25 @@ describe('StepTotals', () => {
     const whole = new StepTotals(facts);
     add(whole, 100, 70);
     assert.deepEqual(judged(whole), [100, 70, 30]);
+  });
+
+  it('takes for no extra what an agent may have sent since its last report, once it is lost', () => {
+    const extraOf = (isLost: boolean, entries?: StepFacts['entries']): number => {
+      const totals = new StepTotals({ ...facts, ...(entries && { entries }) });
+      const surplus = { expected: 20, received: 30, extra: 1 };
+      const part = stepSampleOf(surplus);
+      totals.add(
+        stepSampleOf({ offered: 1, sent: 1, ...surplus, ...(entries && { entries: [part] }) }),
+      );
+      if (isLost) totals.noteOwed();
+      totals.judge(defaultSlo);
+      const { received, extra } = totals.summary(defaultSlo, passed);
+      assert.equal(received, 20);
+      return extra;
+    };
+    const entries = [{ name: 'a', senders: 5 }];
+    assert.deepEqual([extraOf(false), extraOf(true)], [11, 1]);
+    assert.deepEqual([extraOf(false, entries), extraOf(true, entries)], [11, 1]);
   });
 
   it('forgives in a mix what each entry was owed', () => {

@@ -199,7 +199,15 @@ describe('completeResult', () => {
     const { result } = measuredFor({ steps: [], ending: 'targetLost', endingMessage: 'gone' });
     assert.equal(result.recommendation, null);
     assert.equal(result.verdict.reasons[0]?.message, 'gone');
-    assert.match(result.recommendationProblem ?? '', /No step was measured to its end/);
+    assert.match(result.recommendationProblem ?? '', /^No step was measured\.$/);
+  });
+
+  it('gives none where the only step is incomplete, and says why that is', () => {
+    const reasons = [{ code: 'agentLost', message: 'agent 3 of 3 (vm) was lost' }];
+    const [step] = sampleSummary().steps;
+    const steps = [{ ...step!, verdict: { status: 'incomplete' as const, reasons } }];
+    const { result } = measuredFor({ steps, ending: 'workerLost' });
+    assert.equal(result.recommendationProblem, 'Step 1 is incomplete: agent 3 of 3 (vm) was lost.');
   });
 
   it('keeps the numbers when there is no published table', () => {

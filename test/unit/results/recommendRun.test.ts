@@ -206,7 +206,7 @@ describe('recommendRun', () => {
     assert.equal(recommendation!.step, 1);
     assert.ok(
       recommendation!.reasons.includes(
-        'The run ended in step 2, which was not measured to its end and may need more.',
+        'The run ended in step 2, which is incomplete and may need more.',
       ),
     );
   });

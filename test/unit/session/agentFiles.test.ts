@@ -44,7 +44,7 @@ describe('files of a run on several machines', () => {
     assert.equal(overOpenBus([], open, false), undefined);
     assert.equal(
       overOpenBus(['users.csv', 'key.pem', 'the key of the bus'], open, false),
-      'The bus has no TLS: users.csv, key.pem, and the key of the bus can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.',
+      'The bus has no TLS: users.csv, key.pem and the key of the bus can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.',
     );
   });
 });

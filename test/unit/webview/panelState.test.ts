@@ -3,7 +3,7 @@ import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { latestAgents, mostSnapshots } from '../../../src/measure/snapshot';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
-import { initialState, reduce, type PanelState } from '../../../src/webview/panelState';
+import { initialState, problemOf, reduce, type PanelState } from '../../../src/webview/panelState';
 import { sampleAgents, sampleResult } from '../results/sampleResult';
 import { agentsTable } from '../../../src/webview/tables/tables';
 import { hydrate, measured, shownRun } from './shownRun';
@@ -41,6 +41,22 @@ describe('state of the panel', () => {
     const alone = toPanelResult(sampleResult());
     state = reduce(state, { type: 'finished', result: alone, spectra: [] });
     assert.deepEqual(states(), []);
+  });
+
+  it('says what went wrong while the run goes on, and once where it has ended for it', () => {
+    const problem = 'agent 3 of 3 (vm) was lost: it was silent for 30 s';
+    const snapshots = [{ ...measured(3, 1), problem }];
+    assert.equal(problemOf(shownRun(snapshots)), problem);
+    const endedBy = (endingMessage: string | undefined): string => {
+      const result = sampleResult({
+        ending: 'workerLost',
+        ...(endingMessage && { endingMessage }),
+      });
+      return problemOf(shownRun(snapshots, { result: toPanelResult(result) }));
+    };
+    assert.equal(endedBy(`A part of the load was missing: ${problem}`), '');
+    assert.equal(endedBy('agent 2 of 3 (vm) left: it got SIGTERM'), problem);
+    assert.equal(endedBy(undefined), problem);
   });
 
   it('leaves out a snapshot that is older than what it was filled with', () => {

@@ -1,4 +1,4 @@
-import { listed } from '../../../base/text';
+import { listed } from '../../../scenario/text/words';
 import type { ClusterCheck, Finding } from './check';
 
 /** The bus of a run in a cluster has no TLS. Asks nobody. */

@@ -203,7 +203,7 @@ describe('final screen', () => {
     });
     assert.match(text, /connected 0 of 1,900 {3}20 failed\n/);
     assert.match(text, /■ incomplete; The first 20 connections all failed\./);
-    assert.match(text, /Units {5}no number: no step was measured to its end/);
+    assert.match(text, /Units {5}no number: no step was measured/);
   });
 
   it('fits into 80 columns and adapts to narrower ones', () => {

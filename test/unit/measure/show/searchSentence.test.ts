@@ -51,8 +51,8 @@ describe('searchSentence', () => {
         '⚠ this machine cannot offer the lowest value of the search',
         '■ the target was lost: at least 400 senders; the limit was not reached',
         '■ the target was lost: at least 400 senders; the limit was not reached; All connections were closed.',
-        '■ no step was measured to its end; Start the server.',
-        '■ the search was stopped; no step was measured to its end',
+        '■ no step passed or failed; Start the server.',
+        '■ the search was stopped; no step passed or failed',
         '■ the search was stopped; 400 senders held, 800 did not; a worker was lost',
       ],
     );

@@ -45,6 +45,25 @@ describe('what each agent has measured', () => {
     assert.ok(Math.abs(p99Us! - 1000) <= 1);
   });
 
+  it('is the worst by what a step is invalid for', () => {
+    const agents = totals();
+    const samples: readonly Partial<StepSample>[] = [
+      { offered: 100, sent: 100 },
+      { offered: 100, sent: 30 },
+      { offered: 90, sent: 80, suspendedUs: 20_000_000 },
+    ];
+    for (const [agent, sample] of samples.entries()) {
+      const steps = [{ ...stepSample(2, 0, []), ...sample }];
+      agents.add({ worker: 2 * agent, steps, generator: busy(2, 300_000 - 100_000 * agent) });
+    }
+    const worst = (by: Parameters<typeof agents.worst>[1]) => agents.worst(2, by);
+    assert.deepEqual([worst('cpuShare'), worst('unsent'), worst('suspendedUs')], [1, 2, 3]);
+    // None left late, and nothing is known of another step.
+    assert.deepEqual([worst('slipP99Us'), agents.worst(1, 'cpuShare')], [undefined, undefined]);
+    agents.add({ worker: 2, steps: [stepSample(3, 0, [])], generator: busy(3, 1) });
+    assert.equal(agents.worst(3, 'unsent'), undefined);
+  });
+
   it('is nothing before the first step', () => {
     const agents = totals();
     agents.add({ worker: 0, steps: [], generator: busy(0, 10) });
