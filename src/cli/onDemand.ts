@@ -1,4 +1,6 @@
 /** What only some command lines need, in a bundle of its own. */
+import type * as Recorded from './onRecord';
+
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
@@ -9,7 +11,6 @@ export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
 export { finalScreen } from './views/finalScreen';
 export { initCommand } from './commands/initCommand';
-export { onRecord } from './loadOnRecord';
 export { keysCommand } from './commands/keysCommand';
 export { createLiveView, createPlainView } from './views/runView';
 export {
@@ -31,3 +32,7 @@ export { calibrate } from '../runner/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
 export { onBus } from './loadOnBus';
+
+/** Loaded from here, so that nothing of it is in two bundles. */
+export const onRecord = (): Promise<typeof Recorded> =>
+  import(/* webpackChunkName: "record" */ './onRecord.js');

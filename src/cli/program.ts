@@ -24,8 +24,7 @@ import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './tree/serveTree';
 import { addRecord } from './tree/recordTree';
-import { addAgentOptions, addAgents, addClusterOptions } from './tree/agentTree';
-import { PlacedOption } from './tree/placedOptions';
+import { addAgentOptions, addAgents, addClusterOptions, PlacedOption } from './tree/agentTree';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];

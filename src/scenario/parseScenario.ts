@@ -1,12 +1,10 @@
 import { isMap, isScalar, type Document } from 'yaml';
 import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
-import { checkStages } from './check/checkStages';
+import { checkStages, checkLives, checkSlo, checkSteps, checkSearch } from './check/checkSteps';
 import { checkRows } from './check/checkRows';
 import { checkSession } from './check/checkSessions';
-import { checkSearch } from './check/checkSearch';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
-import { checkLives, checkSlo, checkSteps } from './check/checkSteps';
 import { checkTarget, reportSecrets } from './check/checkTarget';
 import { topKeys } from './keys/scenarioKeys';
 import type { Problem } from './problem';

@@ -1,7 +1,6 @@
 /** What one user does in a session, step after step. A scenario keeps it as JSON text, with every default filled in. */
 import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
 import type { Parameters } from './parameters';
-import { numberedNames } from './numberedNames';
 
 /** Whom a hub calls back; `others`: all of the group that the call names but the caller, else everyone but the caller. */
 export const callReceivers = ['self', 'client', 'group', 'everyone', 'others'] as const;
@@ -261,3 +260,14 @@ export const joinsByCalls = (steps: readonly SessionStep[]): boolean =>
 
 /** What reads a session takes every other name in braces for a kept value: the file was checked before. */
 const keptIn = (): boolean => true;
+
+/** For people: the names, numbered where one comes again. */
+export function numberedNames(names: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return names.map((name) => {
+    const number = (seen.get(name) ?? 0) + 1;
+    seen.set(name, number);
+    const several = names.indexOf(name) !== names.lastIndexOf(name);
+    return several ? `${name} ${number}` : name;
+  });
+}

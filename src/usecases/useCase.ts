@@ -8,8 +8,11 @@ import {
   stepsIn,
   sumOverSession,
   type SessionRun,
+  argumentsOfStep,
+  callsOf,
 } from './sessionSteps';
 import { itemsDown, type StreamDirection, type StreamShape } from './streams';
+import { ownArguments, rowPlaceholders, type RowPlaceholder } from './ownArguments';
 
 /** What a connection does once after connecting, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
@@ -208,3 +211,21 @@ export const callOf = ({ name, measureName, action }: HubMethod): HubMessage => 
   ...('receiverKey' in action && { receiverKey: action.receiverKey }),
   ...(measureName !== undefined && { measureMethod: measureName }),
 });
+
+/** Values of rows that messages hold, with the parameter that they stand in. */
+export function rowsUsed({
+  ownCall,
+  streams,
+  session,
+}: HubRun): readonly { readonly key: string; readonly placeholder: RowPlaceholder }[] {
+  const lists = { arguments: ownCall?.arguments, streamingItems: streams?.own?.items };
+  const ofCalls = session === undefined ? [] : callsOf(stepsIn(session));
+  return [
+    ...Object.entries(lists).flatMap(([key, json = '[]']) =>
+      rowPlaceholders(ownArguments(json)).map((placeholder) => ({ key, placeholder })),
+    ),
+    ...ofCalls
+      .flatMap(({ step }) => rowPlaceholders(argumentsOfStep(step)))
+      .map((placeholder) => ({ key: 'steps', placeholder })),
+  ];
+}

@@ -1,5 +1,4 @@
-import type { ToComparisonPanel } from '../protocol/comparisonPanel';
-import { comparisonStrings } from '../protocol/comparisonStrings';
+import { type ToComparisonPanel, comparisonStrings } from '../protocol/comparisonPanel';
 import { createComparisonPage } from './comparisonPage';
 import { host, startPage } from './host';
 

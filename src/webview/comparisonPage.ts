@@ -6,12 +6,13 @@ import { comparisonSentenceOf } from '../measure/compare/comparisonSentence';
 import { decidingStep, otherReasons } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
 import { axisShares, percentilePlace, placed } from '../measure/show/percentileAxis';
-import type {
-  ComparedCurves,
-  FromComparisonPanel,
-  ShownComparison,
+import {
+  type ComparedCurves,
+  type FromComparisonPanel,
+  type ShownComparison,
+  comparisonStrings,
+  type ComparisonStrings,
 } from '../protocol/comparisonPanel';
-import { comparisonStrings, type ComparisonStrings } from '../protocol/comparisonStrings';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
 import { element, setText } from './element';

@@ -3,7 +3,7 @@ import { formatBytes, formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
 import type { Traffic } from '../../usecases/useCase';
-import { numberedNames } from '../../usecases/numberedNames';
+import { numberedNames } from '../../usecases/sessionSteps';
 import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
 import {
   checkSenders,

@@ -18,10 +18,12 @@ import type { ViewParts } from '../../session/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { SignalError } from '../exitCode';
-import { ShownRun } from './attachCommand';
-import { flagWords, kubectlOf, placeWords, type PlaceDeps } from './clusterFlags';
+import { ShownRun, busName, showRun, type ShowFlags } from './attachCommand';
+import { flagWords, kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './clusterFlags';
 import { confirmLoad } from './confirmLoad';
 import { gatheredLine } from './onHosts';
+import { busOf } from '../../machines/kubernetes/clusterRuns';
+import { connectBus } from '../../session/connectBus';
 
 export interface ClusterFlags extends ClusterWishes {
   readonly run?: string;
@@ -119,5 +121,25 @@ export async function runOnKubernetes(
   } finally {
     shown.close();
     subscription.dispose();
+  }
+}
+
+/** Shows a run of a cluster that somebody else has started, or who is gone, and leaves it as it is. */
+export async function attachInCluster(
+  run: string,
+  flags: PlaceFlags & ShowFlags,
+  io: ProcessIo,
+  deps: ViewParts & PlaceDeps,
+): Promise<number> {
+  const { address, forwarding } = await busOf(kubectlOf(flags, deps), run);
+  try {
+    const bus = await connectBus({ ...address, name: busName });
+    try {
+      return await showRun(bus, run, flags, io, deps);
+    } finally {
+      await bus.close();
+    }
+  } finally {
+    forwarding.close();
   }
 }

@@ -6,7 +6,7 @@ import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
 import { otherReasons } from '../../measure/compare/comparisonWords';
-import { outlierWords, repeatRows, type RepeatRow } from '../../measure/compare/repeatWords';
+import { outlierWords, repeatRows, type RepeatRow } from '../../measure/compare/repeats';
 import {
   entryRows,
   insideAgents,
@@ -25,10 +25,8 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
-import { agentLines } from './agentLines';
-import { callLines } from './callLines';
+import { agentLines, observedLines, callLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
-import { observedLines } from './observedLines';
 import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts } from './runView';

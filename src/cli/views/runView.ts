@@ -22,7 +22,7 @@ import type { Dialect, Scenario } from '../../scenario/scenario';
 import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, type Line, type Tone } from './line';
-import { callLines } from './callLines';
+import { callLines } from './runTables';
 import { entryTable, noteLines, stepTable } from './stepTable';
 
 export interface RunView {

@@ -14,7 +14,7 @@ import type {
   PanelSpectrum,
   ToPanel,
 } from '../../protocol/panel';
-import { comparisonStrings } from '../../protocol/comparisonStrings';
+import { comparisonStrings } from '../../protocol/comparisonPanel';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
 import { redactTarget } from '../../results/redact';

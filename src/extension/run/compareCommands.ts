@@ -1,20 +1,19 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { keepBaseline } from '../../results/compare/baseline';
-import { readBaselines } from '../../results/compare/keptBaselines';
+import { keepBaseline, readBaselines } from '../../results/compare/baseline';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
 import { t } from '../log';
-import { comparedRuns } from '../panel/comparedRuns';
-import { showComparison } from '../panel/comparisonPanels';
-import { newPanel } from '../panel/webviewPage';
+import { comparedRuns, startComparisonSession, type ComparisonOrders } from '../panel/comparedRuns';
+import { newPanel, localised, setIcon, setPage } from '../panel/webviewPage';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { groupsOf } from '../results/resultsModel';
 import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
 import { comparisonViewType, type Services } from '../services';
 import { copyMarkdown } from './runController';
+import { type ToComparisonPanel, comparisonStrings } from '../../protocol/comparisonPanel';
 
 const comparable: readonly EntryStatus[] = ['pass', 'fail', 'incomplete', 'invalid'];
 
@@ -150,4 +149,26 @@ async function resultOf({ folder, name }: ResultEntry): Promise<Result> {
     'result-missing',
     t('The run {0} was interrupted before it came to a result.', name),
   );
+}
+
+/** Fills a panel with how later runs stand to the first one, until the panel is closed. */
+function showComparison(
+  panel: vscode.WebviewPanel,
+  extensionUri: vscode.Uri,
+  compared: Pick<ToComparisonPanel, 'shown' | 'folders'>,
+  orders: ComparisonOrders,
+): void {
+  const { title } = panel;
+  const port = {
+    post: (message: object) => void panel.webview.postMessage(message),
+    onMessage: panel.webview.onDidReceiveMessage,
+  };
+  const session = startComparisonSession(
+    port,
+    { ...compared, strings: localised(comparisonStrings) },
+    orders,
+  );
+  panel.onDidDispose(() => session.dispose());
+  setIcon(panel, extensionUri);
+  setPage(panel, extensionUri, title, 'comparison');
 }

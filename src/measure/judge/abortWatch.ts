@@ -1,10 +1,15 @@
 /** Objectives that end a step while it goes on. */
-import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
+import type {
+  JudgedConnections,
+  JudgedDeliveries,
+  LiveDeliveries,
+} from '../../base/objectives/objective';
 import { isPercentile } from '../../base/objectives/percentile';
 import { isTimeToAll } from '../../base/objectives/times';
-import { rulesOf, type Rule, type Slo } from '../../base/slo';
+import { rulesOf, type Rule, type Slo, objectiveOf, type Metric } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
+import type { MissedSoFar } from '../snapshot';
 
 /** Four hours of them at one a second. */
 const mostMarks = 16_384;
@@ -86,4 +91,15 @@ export class AbortWatch {
       ...(timeToAll && { timeToAll: { ...timeToAll, messages } }),
     };
   }
+}
+
+/** The first objective that a step which goes on has missed so far, by what its panel says of it. */
+export function missedSoFar(step: LiveDeliveries, slo: Slo): MissedSoFar<Metric> | undefined {
+  if (step.latencyUs.count === 0) return undefined;
+  for (const { metric, limit } of rulesOf(slo)) {
+    const objective = objectiveOf(metric);
+    const values = objective?.of === 'step' ? objective.live?.missed(step, limit) : undefined;
+    if (values !== undefined) return { metric, values };
+  }
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import { missedSoFar } from '../../measure/judge/liveMisses';
+import { missedSoFar } from '../../measure/judge/abortWatch';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { countOf } from '../../base/errorClass';
 import { leavingUs } from '../../base/measuringLimits';
@@ -16,8 +16,7 @@ import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { sendersOf } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
 import type { WorkerHost } from '../../protocol/worker';
-import { numberedNames } from '../../usecases/numberedNames';
-import { callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { numberedNames, callsOf, stepsIn } from '../../usecases/sessionSteps';
 
 export interface RunningStep {
   readonly plan: PlanStep;

@@ -8,8 +8,7 @@ import {
   type RowName,
 } from '../../base/personalText';
 import { isSecretName } from '../../base/secretName';
-import { rowsUsed } from '../../usecases/rowsUsed';
-import { hubRunOf } from '../../usecases/useCase';
+import { rowsUsed, hubRunOf } from '../../usecases/useCase';
 import { needsGroups, type ScenarioFile } from '../read/buildScenario';
 import { nameOf } from '../read/readSection';
 import { referencesIn } from '../target/references';

@@ -1,4 +1,4 @@
-/** Checks how many send how long, how connections come and go, and what the run is judged by. */
+/** Checks how many send how long (in steps, stages or a search), how connections come and go, and what the run is judged by. */
 import {
   countFor,
   finestLimitUs,
@@ -28,7 +28,7 @@ import { findUseCase } from '../../usecases/registry';
 import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
-import type { Scenario } from '../scenario';
+import type { Scenario, SearchSpec } from '../scenario';
 import {
   isSilent,
   lastSenders,
@@ -41,6 +41,8 @@ import {
   stepsOf,
   type StepSenders,
 } from '../steps';
+import type { SearchKind } from '../../search/searchSummary';
+import { sizeOf } from '../searched';
 
 /** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;
@@ -311,4 +313,90 @@ function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number
   const { stages } = scenario;
   const part = stages === undefined ? 1 : meanOf(stages) / Math.max(1, peakOf(stages));
   return Math.floor(part * deliveries.reduce((sum, each) => sum + each, 0));
+}
+
+export function checkStages(file: ScenarioFile): void {
+  const { error, warning, config, scenario } = file;
+  const { stages, connections, pacing, arrivals } = scenario;
+  if (pacing === 'closed' && arrivals !== undefined && arrivals !== 'even') {
+    const message =
+      'With closed pacing a message leaves an interval after the one before, so arrivals has no effect. Write pacing: open, or an intervalDistribution.';
+    warning('no-effect', config.at('arrivals'), message);
+  }
+  if (stages === undefined) return;
+  const at = config.at('stages') ?? { offset: 0, length: 0 };
+  if (silentRounds(scenario) !== undefined) {
+    warning('no-effect', at, 'Nothing is sent here, so stages has no effect. Remove it.');
+    return;
+  }
+  if (scenario.search !== undefined) {
+    const message =
+      'A search decides by itself how many send, so it cannot have stages. Remove one of them.';
+    error('stages', at, message);
+  }
+  const peak = peakOf(stages);
+  if (peak > connections) {
+    const message = `The stages go up to ${formatCount(peak)} senders, and there are ${formatCount(connections)} connections. Lower them, or raise connections.`;
+    error('stages', at, message);
+  } else if (peak === 0) {
+    error('nothing-sent', at, 'No stage has a sender, so nothing is sent or measured.');
+  }
+  for (const name of ['step', 'sendingSteps', 'singleStepDuration']) {
+    if (!config.written.has(name)) continue;
+    const message = `The stages are the only step of the run, so ${name} has no effect. Remove it.`;
+    warning('no-effect', config.written.get(name)?.key, message);
+  }
+}
+
+const mostConnections = 1_000_000;
+
+/** Most that can be asked for, and why. */
+const highest: Readonly<Record<SearchKind, number>> = {
+  senders: mostConnections,
+  connections: mostConnections,
+  rate: 1_000_000_000,
+  messageSize: 16 * 1024 * 1024,
+};
+
+export function checkSearch(file: ScenarioFile): void {
+  const { search: spec } = file.scenario;
+  if (spec === undefined) return;
+  if (checkKind(file, spec)) checkRange(file, spec);
+}
+
+function checkKind({ error, search, top, scenario }: ScenarioFile, { of }: SearchSpec): boolean {
+  const problem = kindProblem(scenario, of);
+  if (problem === undefined) return true;
+  error('search-of', search.at('of') ?? top.at('search') ?? { offset: 0, length: 0 }, problem);
+  return false;
+}
+
+function kindProblem(scenario: ScenarioFile['scenario'], of: SearchKind): string | undefined {
+  if (silentRounds(scenario) !== undefined && of !== 'connections')
+    return `Nothing is sent here, so there is no limit of ${of} to find. Write of: connections.`;
+  if (of === 'rate' && scenario.pacing === 'closed')
+    return 'With closed pacing the server sets the rate, so it cannot be searched. Write of: senders, or pacing: open.';
+  if (of === 'messageSize' && sizeOf(scenario) === undefined)
+    return 'No entry has a messageSize of its own that could be varied. Write one instead of messageSizes, payloadFile or arguments.';
+  return undefined;
+}
+
+function checkRange({ error, search, top, scenario }: ScenarioFile, spec: SearchSpec): void {
+  const { of, from, to } = spec;
+  const at = search.at('to', 'from', 'of') ?? top.at('search') ?? { offset: 0, length: 0 };
+  if (of === 'senders' && to > scenario.connections) {
+    const count = formatCount(scenario.connections);
+    const message = `There are ${count} connections, so at most ${count} can send: to cannot be ${formatCount(to)}. Raise connections.`;
+    error(
+      'search-range',
+      at,
+      message,
+      search.written.has('to') ? String(scenario.connections) : undefined,
+    );
+  } else if (to > highest[of]) {
+    error('search-range', at, `to is at most ${formatCount(highest[of])} for ${of}.`);
+  } else if (from > to) {
+    const message = `from is ${formatCount(from)}, above to, which is ${formatCount(to)}: there is nothing to search.`;
+    error('search-range', search.at('from') ?? at, message);
+  }
 }

@@ -22,7 +22,7 @@ import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import type { GeneratorHealth, StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
-import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
+import { outlierWords, repeatRows } from '../../measure/compare/repeats';
 import { otherReasons, stateOf } from '../../measure/compare/comparisonWords';
 import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';

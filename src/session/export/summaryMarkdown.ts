@@ -20,7 +20,7 @@ import {
   type StepRow,
 } from '../../measure/show/stepColumns';
 import type { StepSummary } from '../../measure/summary';
-import { outlierWords, repeatRows } from '../../measure/compare/repeatWords';
+import { outlierWords, repeatRows } from '../../measure/compare/repeats';
 import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
 import type { SearchSummary } from '../../search/searchSummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';

@@ -9,8 +9,7 @@ import {
 } from '../../base/personalText';
 import type { Row, RowValue } from '../../base/rows';
 import { findUseCase } from '../../usecases/registry';
-import { rowsUsed } from '../../usecases/rowsUsed';
-import { hubRunOf } from '../../usecases/useCase';
+import { rowsUsed, hubRunOf } from '../../usecases/useCase';
 import type { CalledIdentities, Scenario, TokenRule } from '../../scenario/scenario';
 
 export type Resolve = (text: string) => string;

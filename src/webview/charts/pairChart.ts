@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { fill } from '../../base/objectives/limitWords';
-import type { ComparisonStrings } from '../../protocol/comparisonStrings';
+import type { ComparisonStrings } from '../../protocol/comparisonPanel';
 import { element, setText } from '../element';
 import { createCard, createTwin, type Card } from '../tables/card';
 import { latencyOrDash } from '../../measure/show/chartWords';

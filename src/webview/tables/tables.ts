@@ -7,7 +7,7 @@ import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrDash, rateWords } from '../../measure/show/chartWords';
 import { entryTable, errorRows, generatorRows, stepTable } from '../../measure/show/panelTables';
 import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
-import { repeatRows } from '../../measure/compare/repeatWords';
+import { repeatRows } from '../../measure/compare/repeats';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import type {

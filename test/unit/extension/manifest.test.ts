@@ -8,7 +8,7 @@ import { sentenceTemplates } from '../../../src/extension/translateSentences';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { targetKinds } from '../../../src/scenario/target/targetKinds';
 import { overviewStrings } from '../../../src/protocol/overviewPanel';
-import { comparisonStrings } from '../../../src/protocol/comparisonStrings';
+import { comparisonStrings } from '../../../src/protocol/comparisonPanel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { exporters } from '../../../src/session/export/exporters';
 

@@ -6,12 +6,16 @@ import type { Objective } from '../../../src/base/objectives/objective';
 import { objectiveTexts, otherObjectives, type Slo } from '../../../src/base/slo';
 import { finalScreen } from '../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../src/cli/views/line';
-import { createPlainView, liveLines } from '../../../src/cli/views/runView';
-import { noProgress, withSnapshot } from '../../../src/cli/views/runView';
+import {
+  createPlainView,
+  liveLines,
+  noProgress,
+  withSnapshot,
+} from '../../../src/cli/views/runView';
 import { completionsAt } from '../../../src/extension/language/completionsAt';
 import { hoverAt } from '../../../src/extension/language/hoverAt';
 import { sentencesIn } from '../../../src/extension/translateSentences';
-import { missedSoFar } from '../../../src/measure/judge/liveMisses';
+import { missedSoFar } from '../../../src/measure/judge/abortWatch';
 import { judgeRun, judgeStep } from '../../../src/measure/judge/verdict';
 import { scenarioSchema } from '../../../src/scenario/keys/schema';
 import { panelStrings } from '../../../src/protocol/panelStrings';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { numberedNames } from '../../../src/usecases/numberedNames';
+import { numberedNames } from '../../../src/usecases/sessionSteps';
 
 describe('numberedNames', () => {
   it('numbers only what is there several times', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StepProgress } from '../../../src/measure/snapshot';
 import { defaultSlo, objectiveTexts, type Slo } from '../../../src/base/slo';
-import { missedSoFar } from '../../../src/measure/judge/liveMisses';
+import { missedSoFar } from '../../../src/measure/judge/abortWatch';
 import { panelStrings, type PanelStrings } from '../../../src/protocol/panelStrings';
 import type { AgentProgress } from '../../../src/measure/summary';
 import { sentenceOf } from '../../../src/webview/sentence';

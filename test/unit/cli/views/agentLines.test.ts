@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentLines } from '../../../../src/cli/views/agentLines';
+import { agentLines } from '../../../../src/cli/views/runTables';
 import { textWidth } from '../../../../src/cli/views/line';
 import { sampleAgents } from '../../results/sampleResult';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { callLines } from '../../../../src/cli/views/callLines';
+import { callLines } from '../../../../src/cli/views/runTables';
 import { textWidth } from '../../../../src/cli/views/line';
 import {
   createPlainView,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { outlierWords, repeatRows } from '../../../../src/measure/compare/repeatWords';
-import { repeatsOf } from '../../../../src/measure/compare/repeats';
+import { outlierWords, repeatRows, repeatsOf } from '../../../../src/measure/compare/repeats';
 import { normal } from '../../../fakes/measuredStep';
 import { sampleStep } from '../../results/sampleResult';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/results/compare/compareResults';
 import type { Result } from '../../../../src/results/result';
 import { comparisonSentence, stateOf } from '../../../../src/measure/compare/comparisonWords';
-import { comparisonStrings } from '../../../../src/protocol/comparisonStrings';
+import { comparisonStrings } from '../../../../src/protocol/comparisonPanel';
 import { comparisonMarkdown } from '../../../../src/session/export/comparisonMarkdown';
 import { htmlReport } from '../../../../src/session/export/htmlReport';
 import { comparisonTone } from '../../../../src/cli/views/comparisonScreen';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { observedLines } from '../../../../src/cli/views/observedLines';
+import { observedLines } from '../../../../src/cli/views/runTables';
 import { finalScreen } from '../../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../../src/cli/views/line';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openObserver, type Observer } from '../../../../src/session/observe/openObserver';
-import { mostBytes } from '../../../../src/session/observe/readEndpoint';
+import {
+  openObserver,
+  type Observer,
+  mostBytes,
+} from '../../../../src/session/observe/openObserver';
 import type { ObserveSpec } from '../../../../src/scenario/scenario';
 import { english } from '../../../../src/base/text';
 import { until } from '../../../fakes/until';
