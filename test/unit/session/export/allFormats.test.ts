@@ -536,7 +536,8 @@ describe('bad results in every format', () => {
       const [step] = recordedResult().steps;
       const result = name === 'counters' ? { ...hostile(), steps: [step!] } : hostile();
       const text = await inFormat(result, name, recordedSnapshots());
-      assert.doesNotMatch(text, /password|access_token=abc|[\p{Cf}\p{Zl}]|(?![\r\n])\p{Cc}/u, name);
+      assert.doesNotMatch(text, /password|access_token=abc|[\p{Cf}\p{Zl}]/u, name);
+      assert.doesNotMatch(text, /(?![\t\r\n])\p{Cc}/u, name);
       // In Markdown a backslash before it makes it a text.
       if (['html', 'junit', 'md'].includes(name))
         assert.doesNotMatch(text, /(?<!\\)<(script|img)/, name);
