@@ -5,14 +5,19 @@ import { namedScenario, readScenario, type ScenarioParser } from '../session/sce
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
 
-/** Reads one scenario file, unless its text is `made`, and parses it; problems go to standard error. @throws ExpectedError as {@link readScenario} */
+interface AskedScenario {
+  readonly file: string;
+  readonly overrides?: readonly Override[];
+  /** Its text is not that of the file. */
+  readonly made?: { readonly name: string; readonly text: string } | undefined;
+}
+
+/** Reads one scenario and parses it; problems go to standard error. @throws ExpectedError as {@link readScenario} */
 export async function scenarioOf(
-  file: string,
-  overrides: readonly Override[],
+  { file, overrides = [], made }: AskedScenario,
   { stderr, input }: ProcessIo,
   parse: ScenarioParser,
   alsoWrong?: (scenario: Scenario) => Promise<string | undefined>,
-  made?: { readonly name: string; readonly text: string },
 ): Promise<{ readonly scenario: Scenario; readonly name: string; readonly text: string }> {
   const { name, text } = made ?? (await namedScenario(file, input));
   const scenario = await readScenario(

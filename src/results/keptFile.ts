@@ -1,7 +1,8 @@
 /** Small files beside the result folders, which runs leave for later ones. */
 import { rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { readBounded } from './readResult';
-import { shapeProblem, type Shape } from './resultShape';
+import { baselinesShape, shapeProblem, type Shape } from './resultShape';
 
 const mostBytes = 1024 * 1024;
 
@@ -19,4 +20,20 @@ export async function readKept(file: string, shape: Shape): Promise<unknown> {
 export async function writeKept(file: string, value: unknown): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`);
   await rename(`${file}.new`, file);
+}
+
+/** Beside the result folders: the id of the baseline of each scenario. */
+export const baselinesFile = 'baselines.json';
+export const baselinesSchema = 'signalr-bench-baselines/1';
+export const mostBaselines = 1000;
+
+/** Id by the name of the scenario, as far as the file can be read; a damaged one holds nothing. */
+export async function readBaselines(directory: string): Promise<Readonly<Record<string, string>>> {
+  const kept = await readKept(path.join(directory, baselinesFile), baselinesShape);
+  const { baselines } = (kept ?? { baselines: {} }) as {
+    readonly baselines: Readonly<Record<string, string>>;
+  };
+  // An id is the name that a folder was made with: no way to elsewhere.
+  const own = Object.entries(baselines).filter(([, id]) => path.basename(id) === id);
+  return Object.fromEntries(own.filter(([, id]) => !id.startsWith('.')));
 }

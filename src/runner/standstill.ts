@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** Shorter ones cannot be told from a busy machine. */
+/** Shorter ones look like those of a busy machine. */
 const leastUs = 1_000_000;
 const lookMs = 100;
 /** Beyond what the process used between the two looks before: of a standstill, since it may have run up to its begin. */

@@ -171,7 +171,7 @@ async function whenThere(
     try {
       const until = AbortSignal.any([leaving, isOver.signal]);
       void askToStop(ask, early, until);
-      return await viewSession(bus, run, request, shell, parts, rejecting(leaving));
+      return await viewSession({ bus, run, left: rejecting(leaving) }, request, shell, parts);
     } catch (error) {
       // It ends without a result when it has not begun.
       if (error instanceof ExpectedError && error.code === 'run-failed') early.throwIfAborted();

@@ -33,6 +33,14 @@ export interface ViewShell extends Pick<Shell, 'say' | 't'> {
   finished?(run: FinishedRun): void;
 }
 
+/** A run that goes on elsewhere. */
+export interface RunElsewhere {
+  readonly bus: Bus;
+  readonly run: string;
+  /** Rejects when it is not to be looked at any more; the run goes on. */
+  readonly left: Promise<never>;
+}
+
 export interface ViewParts {
   readonly parseScenario: ScenarioParser;
   readonly writeCounters: typeof writeCounters;
@@ -42,16 +50,13 @@ export interface ViewParts {
 
 /**
  * Shows a run that goes on elsewhere from its begin, and keeps its result here.
- * @param left rejects when it is not to be looked at any more; the run goes on
  * @throws ExpectedError `run-missing`, `run-failed` and others of {@link viewRun}; `result-folder`
  */
 export async function viewSession(
-  bus: Bus,
-  run: string,
+  { bus, run, left }: RunElsewhere,
   request: ViewRequest,
   shell: ViewShell,
   parts: ViewParts,
-  left: Promise<never>,
 ): Promise<FinishedRun> {
   let begun: Promise<ViewedRun> | undefined;
   /** What keeps it from being kept here is said at once, not at its end. */
@@ -95,6 +100,8 @@ export async function viewSession(
   }
 }
 
+type KeptRun = Pick<ViewedRun, 'request' | 'scenario' | 'url' | 'startedAt' | 'folder'>;
+
 /** A run as it is seen and kept here. */
 export class ViewedRun {
   readonly kept = new HeldSnapshots(deflated);
@@ -102,16 +109,24 @@ export class ViewedRun {
   readonly onSnapshot = this.snapshotEmitter.event;
   private problem: string | undefined;
 
+  /** Its file name is the title of the request. */
+  readonly request: RunRequest;
+  readonly scenario: Scenario;
+  readonly url: string;
+  readonly startedAt: Date;
+  readonly folder: ResultFolder;
+
   private constructor(
-    /** Its file name is the title of the request. */
-    readonly request: RunRequest,
-    readonly scenario: Scenario,
-    readonly url: string,
-    readonly startedAt: Date,
-    readonly folder: ResultFolder,
+    { request, scenario, url, startedAt, folder }: KeptRun,
     private readonly say: ViewShell['say'],
     private readonly observer: Observer | undefined,
-  ) {}
+  ) {
+    this.request = request;
+    this.scenario = scenario;
+    this.url = url;
+    this.startedAt = startedAt;
+    this.folder = folder;
+  }
 
   /** @throws ExpectedError `result-folder`, `scenario-problems` */
   static async begin(
@@ -130,7 +145,8 @@ export class ViewedRun {
       shell.say('warning', error.message);
       return undefined;
     });
-    return new ViewedRun(whole, scenario, url, started, folder, shell.say, observer);
+    const kept = { request: whole, scenario, url, startedAt: started, folder };
+    return new ViewedRun(kept, shell.say, observer);
   }
 
   take(given: Snapshot): void {

@@ -187,7 +187,6 @@ const httpProtocols: Readonly<Record<string, string>> = {
   'https:': 'https:',
 };
 
-/** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
 /** What a check of the file could not see where references stand in it. */
 function refuseClassicHubs(urls: readonly string[]): void {
   const names = urls.flatMap(classicHubOf);
@@ -196,6 +195,7 @@ function refuseClassicHubs(urls: readonly string[]): void {
   throw new ExpectedError('target-url', isNameless ? classicHubNeeded : classicHubsDiffer(names));
 }
 
+/** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
 function hubUrl(text: string): string {
   let url: URL;
   try {

@@ -60,7 +60,7 @@ export async function showRun(
   const subscription = io.onSignal((signal) => leave(new SignalError(signal)));
   const shown = new ShownRun(flags, io);
   try {
-    return shown.finish(await viewSession(bus, run, shown.request, shown.shell, deps, left));
+    return shown.finish(await viewSession({ bus, run, left }, shown.request, shown.shell, deps));
   } catch (error) {
     shown.close();
     if (error instanceof SignalError)

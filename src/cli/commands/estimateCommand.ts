@@ -42,7 +42,7 @@ export async function estimateCommand(
   io: ProcessIo,
   deps: EstimateDeps,
 ): Promise<number> {
-  const { scenario } = await scenarioOf(file, [], io, deps.parseScenario);
+  const { scenario } = await scenarioOf({ file }, io, deps.parseScenario);
   const model = await deps.capacity();
   const { json, unitPrice, messagePrice, hours, ...options } = flags;
   const found = scenarioEstimate(scenario, options, model);

@@ -62,13 +62,17 @@ export interface AgentSignals {
 /** Of the half a minute that a pod has to end. */
 const seenWithinMs = 10_000;
 
+export interface AskedRun {
+  readonly scenario: Scenario;
+  readonly request: RunRequest;
+  readonly deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>;
+}
+
 /** Waits for the agents of a run. @throws ExpectedError `agents-missing`, and for the bus */
 export async function gatherHosts(
+  { scenario, request, deps }: AskedRun,
   flags: OnFlags,
-  scenario: Scenario,
-  request: RunRequest,
   shell: Shell,
-  deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>,
   io: ProcessIo,
   signals: AgentSignals,
 ): Promise<AgentRun> {
@@ -94,8 +98,9 @@ export async function gatherHosts(
     if (!isOthers) publisher?.failed(whyNotBegun(error));
   };
   try {
-    const wanted = { ...flags, run, agents };
-    const crew = await gather(bus, wanted, publisher, shell, io, async (error) => {
+    const { calledOff } = shell;
+    const wanted = { ...flags, run, agents, ...(calledOff && { calledOff }) };
+    const crew = await gather(bus, wanted, publisher, io, async (error) => {
       if (error !== undefined) failed(error);
       await seen();
     });
@@ -190,11 +195,12 @@ function whyNotBegun(error: unknown): string {
   return error instanceof ExpectedError ? error.message : String(error);
 }
 
+type Wanted = OnFlags & Pick<Shell, 'calledOff'> & { readonly agents: number };
+
 async function gather(
   bus: Bus,
-  { run, agents, joinWithin, agentTimeout }: OnFlags & { readonly agents: number },
+  { run, agents, joinWithin, agentTimeout, calledOff }: Wanted,
   publisher: RunPublisher | undefined,
-  { calledOff }: Shell,
   io: ProcessIo,
   ended: (error?: unknown) => Promise<void>,
 ): Promise<Crew> {

@@ -76,7 +76,7 @@ export async function runCommand(
   const overrides = overridesOf(flags);
   const alsoWrong = (wrong: Scenario) => missingForScenario(wrong, deps);
   const made = await (await onDemand()).replayedScenario(file, flags, io);
-  const read = await scenarioOf(file, overrides, io, deps.parseScenario, alsoWrong, made);
+  const read = await scenarioOf({ file, overrides, made }, io, deps.parseScenario, alsoWrong);
   const folder = path.dirname(path.resolve(io.cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = usualCounterFile } = read.scenario;
@@ -104,16 +104,16 @@ export async function runCommand(
     keepGoing: flags.keepGoing === true,
   };
   const stop = stopOnSignal(io);
-  const shown: Shown = {};
-  const shell = shellOf(folder, flags, io, shown, stop, deps);
+  const shown: Shown = { folder, flags, stop, serverScript: deps.serverScript };
+  const shell = shellOf(shown, io);
   let outputs: LiveOutputs | undefined;
   let agents: AgentRun | undefined;
   try {
     const { createLiveView, createPlainView, onBus } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
     if (flags.on !== undefined) {
-      const { gatherHosts } = await onBus();
-      agents = await gatherHosts(flags, read.scenario, request, shell, deps, io, stop);
+      const asked = { scenario: read.scenario, request, deps };
+      agents = await (await onBus()).gatherHosts(asked, flags, shell, io, stop);
     }
     const parts = { ...deps, ...agents?.parts };
     const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);
@@ -203,18 +203,18 @@ function overridesOf(flags: RunFlags): Override[] {
   return [...set, ...given.map(([path, value]) => ({ path, value: String(value) }))];
 }
 
-interface Shown {
+/** A run as it is shown here. */
+interface Shown extends Pick<RunDeps, 'serverScript'> {
+  /** Of the scenario file. */
+  readonly folder: string;
+  readonly flags: RunFlags;
+  readonly stop: SignalStop;
+  /** From when the run has a title. */
   view?: RunView | undefined;
 }
 
-function shellOf(
-  folder: string,
-  { yes }: RunFlags,
-  io: ProcessIo,
-  shown: Shown,
-  { signalled }: SignalStop,
-  { serverScript }: RunDeps,
-): Shell {
+function shellOf(shown: Shown, io: ProcessIo): Shell {
+  const { folder, serverScript } = shown;
   const { env, stderr, now } = io;
   const write = (text: string): void =>
     shown.view ? shown.view.message(text) : stderr.write(`${printable(text)}\n`);
@@ -233,7 +233,9 @@ function shellOf(
       readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
       ...{ folder, commandFolder: folder },
     },
-    ...(yes !== true && { confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io) }),
+    ...(shown.flags.yes !== true && {
+      confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io),
+    }),
     waiting: (url, withinMs) =>
       stderr.write(
         `waiting for ${printable(url)} to answer, for at most ${formatDurationMs(withinMs)}\n`,
@@ -241,7 +243,7 @@ function shellOf(
     say: (what, text) => say[what](text),
     t: english,
     startTime: now,
-    calledOff: signalled,
+    calledOff: shown.stop.signalled,
   };
 }
 

@@ -7,7 +7,7 @@ import { shownLatency } from '../../measure/latencySummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SearchKind } from '../../search/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
-import { readBaselines } from '../../results/compare/baseline';
+import { readBaselines } from '../../results/keptFile';
 import { readResult } from '../../results/readResult';
 import { emulatedBy, type Emulated } from '../../results/result';
 import { resultFile, samplesFile } from '../../results/resultFolder';

@@ -3,7 +3,11 @@ import type * as vscode from 'vscode';
 const storageKey = 'signalrBenchmark.clusterRuns';
 const mostKeys = 20;
 
-type Keys = readonly (readonly [run: string, key: string])[];
+type Entry = readonly [run: string, key: string];
+type Keys = readonly Entry[];
+
+const isEntry = (value: unknown): value is Entry =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
 
 /**
  * Keys of the buses of runs that were started in a cluster from here, until those are over: by them a run is found again
@@ -35,7 +39,8 @@ export class BusKeys {
 
   private async all(): Promise<Keys> {
     try {
-      return JSON.parse((await this.storage.get(storageKey)) ?? '[]') as Keys;
+      const kept: unknown = JSON.parse((await this.storage.get(storageKey)) ?? '[]');
+      return Array.isArray(kept) ? kept.filter(isEntry) : [];
     } catch {
       // A storage that was moved or cannot be read: a run is found by its Secret then.
       return [];

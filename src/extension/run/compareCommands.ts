@@ -1,7 +1,8 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { keepBaseline, readBaselines } from '../../results/compare/baseline';
+import { keepBaseline } from '../../results/compare/baseline';
+import { readBaselines } from '../../results/keptFile';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';

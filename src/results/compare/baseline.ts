@@ -9,14 +9,19 @@ import { shownLatency } from '../../measure/latencySummary';
 import type { Scenario } from '../../scenario/scenario';
 import type { StepSummary } from '../../measure/summary';
 import { repeatsIn, stepsOf } from '../../scenario/steps';
-import { writeKept, readKept } from '../keptFile';
+import {
+  baselinesFile,
+  baselinesSchema,
+  mostBaselines,
+  readBaselines,
+  writeKept,
+} from '../keptFile';
 import { readResult } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, folderName } from '../resultFolder';
 import { isMeasured, loadWords, noCommonStep, refusal, scenarioNameOf } from './compareResults';
 import { loadDifferences } from './differences';
 import { pooledSteps } from './pooledSteps';
-import { baselinesShape } from '../resultShape';
 
 const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 
@@ -226,20 +231,4 @@ export async function keepBaseline(folder: string): Promise<string> {
     });
   }
   return scenario;
-}
-
-/** Beside the result folders: the id of the baseline of each scenario. */
-const baselinesFile = 'baselines.json';
-const baselinesSchema = 'signalr-bench-baselines/1';
-const mostBaselines = 1000;
-
-/** Id by the name of the scenario, as far as the file can be read; a damaged one holds nothing. */
-export async function readBaselines(directory: string): Promise<Readonly<Record<string, string>>> {
-  const kept = await readKept(path.join(directory, baselinesFile), baselinesShape);
-  const { baselines } = (kept ?? { baselines: {} }) as {
-    readonly baselines: Readonly<Record<string, string>>;
-  };
-  // An id is the name that a folder was made with: no way to elsewhere.
-  const own = Object.entries(baselines).filter(([, id]) => path.basename(id) === id);
-  return Object.fromEntries(own.filter(([, id]) => !id.startsWith('.')));
 }

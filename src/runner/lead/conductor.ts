@@ -592,6 +592,6 @@ export class Conductor implements Run {
     const ending = this.ending ?? 'completed';
     const endingMessage = this.endingMessage?.();
     const ended = { ending, endingMessage, endingStack, startedAt, elapsedUs };
-    return runSummary(plan, context, totals, steps, workers, ended);
+    return runSummary({ plan, context, totals, steps, workers }, ended);
   }
 }

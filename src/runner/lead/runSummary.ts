@@ -21,6 +21,15 @@ export interface Ended {
   readonly elapsedUs: number;
 }
 
+/** What has led it. */
+interface Led {
+  readonly plan: Plan;
+  readonly context: ConductorContext;
+  readonly totals: RunTotals;
+  readonly steps: StepSource;
+  readonly workers: WorkerHost;
+}
+
 /** Whoever was neither lost nor has left was there to the end. */
 const atEnd = ({ status, ...agent }: AgentProgress): AgentSummary => ({
   ...agent,
@@ -28,11 +37,7 @@ const atEnd = ({ status, ...agent }: AgentProgress): AgentSummary => ({
 });
 
 export function runSummary(
-  { slo }: Plan,
-  { target, machine }: ConductorContext,
-  totals: RunTotals,
-  steps: StepSource,
-  workers: WorkerHost,
+  { plan: { slo }, context: { target, machine }, totals, steps, workers }: Led,
   { ending, endingMessage, endingStack, startedAt, elapsedUs }: Ended,
 ): RunSummary {
   const cutShort: Verdict = {

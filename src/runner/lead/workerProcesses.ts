@@ -122,7 +122,7 @@ export class WorkerProcesses implements WorkerHost {
     });
     const member: Member = { child, ended, cpu: new ReportedCpu(), open: 0, silentLooks: 0 };
     child.on('message', (message) => this.report(worker, member, message as ProcessReport));
-    this.tell(member, start);
+    this.post(member, start);
     return member;
   }
 
@@ -164,11 +164,11 @@ export class WorkerProcesses implements WorkerHost {
 
   order(order: ToWorker): void {
     this.isReporting ||= order.type === 'connect';
-    for (const worker of this.alive) this.tell(this.members.get(worker)!, order);
+    for (const worker of this.alive) this.post(this.members.get(worker)!, order);
   }
 
   /** One that is gone is reported by its end. */
-  private tell({ child }: Pick<Member, 'child'>, message: WorkerStart | ToWorker): void {
+  private post({ child }: Pick<Member, 'child'>, message: WorkerStart | ToWorker): void {
     child.send(message, () => undefined);
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceLimits';
-import { subprotocolNamed, type Subprotocol } from '../../wire/webpubsub/pubSubMessage';
+import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
 import { pathAndQuery, type Refusal } from '../http/loopbackServer';
 import { mostGroups } from '../hub/hubGroups';
 import {
@@ -12,7 +12,7 @@ import {
   textsOf,
   type TokenClaims,
 } from '../service/emulator';
-import type { PubSubHost } from './client';
+import type { Admission, PubSubHost } from './client';
 import { goodAnswer, stateIn } from './clientRequests';
 import { systemEvent, type Upstream } from './pubSubUpstream';
 
@@ -20,16 +20,6 @@ export interface ConnectRequest {
   readonly hub: string;
   readonly query: URLSearchParams;
   readonly offered: readonly string[];
-}
-
-export interface Admission {
-  readonly userId: string | undefined;
-  readonly roles: readonly string[];
-  readonly groups: readonly string[];
-  /** The answer to `Sec-WebSocket-Protocol`, also when it is none of the service's. */
-  readonly protocolName: string | undefined;
-  readonly subprotocol: Subprotocol | undefined;
-  readonly connectionState: string | undefined;
 }
 
 const notFound: Refusal = { status: 404, text: 'There is no client endpoint at this path.' };
@@ -66,7 +56,7 @@ export async function admit(
   const { claims } = checked;
   const own = admissionOf(claims, offered);
   if (host.upstream.wants(hub, 'sys', 'connect')) {
-    return askHandler(host.upstream, request, connect, connectionId, claims, own);
+    return askHandler(host.upstream, request, { ...connect, connectionId }, claims, own);
   }
   if (offered.length > 1) {
     const text = 'Only an event handler can choose between several subprotocols; offer one.';
@@ -91,8 +81,7 @@ function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission
 async function askHandler(
   upstream: Upstream,
   { headers }: IncomingMessage,
-  { hub, query, offered }: ConnectRequest,
-  connectionId: string,
+  { hub, query, offered, connectionId }: ConnectRequest & { readonly connectionId: string },
   claims: TokenClaims,
   own: Admission,
 ): Promise<Admission | Refusal> {

@@ -27,9 +27,20 @@ import type { HubClients, HubMember } from '../hub/hubGroups';
 import { serverFrame, serverHeader } from '../hubProtocol/serverProtocol';
 import type { WebSocketTransport } from '../http/transports';
 import type { RestHost } from '../service/rest';
-import type { Permissions } from './permissions';
+import { Permissions } from './permissions';
 import type { Upstream } from './pubSubUpstream';
 import { opcode } from '../../wire/socket/frame';
+
+/** With what a client is let in. */
+export interface Admission {
+  readonly userId: string | undefined;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  /** The answer to `Sec-WebSocket-Protocol`, also when it is none of the service's. */
+  readonly protocolName: string | undefined;
+  readonly subprotocol: Subprotocol | undefined;
+  readonly connectionState: string | undefined;
+}
 
 /** The emulator, as its parts see it. */
 export interface PubSubHost extends RestHost<PubSubHub> {
@@ -61,6 +72,10 @@ export type PubSubHub = HubClients<Client>;
 /** One client of a hub; reliable ones outlive their socket for a while. */
 export class Client implements HubMember {
   groups: Set<string> | undefined;
+  readonly userId: string | undefined;
+  /** undefined is a simple client: its frames are its messages. */
+  readonly subprotocol: Subprotocol | undefined;
+  permissions: Permissions;
   connectionState: string | undefined;
   private socket: WebSocketTransport | undefined;
   private isOver = false;
@@ -75,12 +90,13 @@ export class Client implements HubMember {
   constructor(
     readonly hub: PubSubHub,
     readonly id: string,
-    readonly userId: string | undefined,
-    /** undefined is a simple client: its frames are its messages. */
-    readonly subprotocol: Subprotocol | undefined,
-    public permissions: Permissions,
+    { userId, subprotocol, roles, connectionState }: Admission,
     private readonly host: PubSubHost,
   ) {
+    this.userId = userId;
+    this.subprotocol = subprotocol;
+    this.permissions = Permissions.ofRoles(roles);
+    this.connectionState = connectionState;
     this.unacked = subprotocol?.isReliable === true ? new UnackedMessages() : undefined;
     this.lastSeenMs = host.tickMs;
     this.nextPingMs = host.tickMs + keepAliveMs;

@@ -14,10 +14,9 @@ import { HubClients } from '../hub/hubGroups';
 import { Emulator } from '../service/emulator';
 import { answerRest } from '../service/rest';
 import type { WebPubSubEmulatorOptions } from '../service/emulatorOptions';
-import { admit, readConnect, type Admission, type ConnectRequest } from './admission';
-import { Client, type PubSubHost, type PubSubHub } from './client';
+import { admit, readConnect, type ConnectRequest } from './admission';
+import { Client, type Admission, type PubSubHost, type PubSubHub } from './client';
 import { carryOut, raiseMessage, sourceOf } from './clientRequests';
-import { Permissions } from './permissions';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
 import { webPubSubRest } from './pubSubRest';
 
@@ -144,15 +143,14 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   private connected(
     hubName: string,
     id: string,
-    { userId, roles, groups, subprotocol, connectionState }: Admission,
+    admission: Admission,
     socket: WebSocketTransport,
   ): void {
     const hub = this.hub(hubName);
-    const client = new Client(hub, id, userId, subprotocol, Permissions.ofRoles(roles), this);
-    client.connectionState = connectionState;
+    const client = new Client(hub, id, admission, this);
     this.hubs.set(hubName, hub);
     hub.add(client);
-    for (const group of groups) hub.groups.join(client, group);
+    for (const group of admission.groups) hub.groups.join(client, group);
     this.connectionCount++;
     client.attach(socket);
     if (this.upstream.wants(hubName, 'sys', 'connected')) {

@@ -27,7 +27,7 @@ export type ObserveContext = Pick<TargetContext, 'reference' | 'readFile' | 'edi
 interface Observed {
   /** For people: no query, no secrets. */
   readonly name: string;
-  /** To tell its series from those of others. */
+  /** Keeps its series apart from those of others. */
   readonly place: string;
   readonly everyMs: number;
   read(signal: AbortSignal): Promise<ObservedValues>;

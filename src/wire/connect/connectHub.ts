@@ -82,7 +82,7 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
         headers: endpoint.headers,
         accessToken: endpoint.accessToken,
       }
-    : await negotiate(endpoint, url, agents, signal, renewal);
+    : await negotiate(endpoint, { url }, agents, signal, renewal);
   if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
   const OverWebSocket =
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
@@ -99,9 +99,9 @@ async function openClassic(
   renewal: OwnRenewal | undefined,
 ): Promise<HubConnection> {
   const { hub } = hubUnder(url);
-  const { url: asked, form } = await negotiationOf(endpoint, url);
+  const asked = await negotiationOf(endpoint, url);
   const { signal, stopwatch, options } = opening;
-  const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal, form);
+  const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal);
   if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
   stopwatch?.done('negotiate');
   if (options.codec === undefined) await loadCodec('classic');
@@ -113,12 +113,15 @@ async function openClassic(
   return ClassicConnection.open({ where, terms, hub, agents }, all);
 }
 
-/** Whom clients of an endpoint ask, and how. */
-export async function negotiationOf(
-  { classic }: Endpoint,
-  target: string,
-): Promise<{ readonly url: string; readonly form: NegotiationForm<ClassicTerms> }> {
-  if (classic !== true) return { url: target, form: coreNegotiation };
+/** Whom clients ask, and how; absent: as hubs of ASP.NET Core are asked. */
+interface Asked {
+  readonly url: string;
+  readonly form?: NegotiationForm<ClassicTerms>;
+}
+
+/** Whom clients of an endpoint ask. */
+export async function negotiationOf({ classic }: Endpoint, target: string): Promise<Asked> {
+  if (classic !== true) return { url: target };
   const { base, hub } = hubUnder(target);
   const { classicNegotiation } = await import(
     /* webpackChunkName: "classic" */ '../classic/classicNegotiation.js'
@@ -137,13 +140,13 @@ interface OwnRenewal {
 /** Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own. @throws ConnectFailure */
 export async function negotiate(
   endpoint: Endpoint,
-  hubUrl: string,
+  asked: Asked,
   agents: SocketAgents,
   signal: AbortSignal,
   own?: OwnRenewal,
-  form: NegotiationForm<ClassicTerms> = coreNegotiation,
 ): Promise<Negotiated & { readonly terms?: ClassicTerms }> {
-  let url = withQuery(hubUrl, endpoint.query);
+  const { form = coreNegotiation } = asked;
+  let url = withQuery(asked.url, endpoint.query);
   const cookies = new Cookies();
   let credentials: Credentials = {
     headers: endpoint.headers,
@@ -177,7 +180,7 @@ export async function negotiate(
         // With a token of its own that is good now, where it has one.
         renew: async () => {
           const asking = own === undefined ? endpoint : (await own.again()).endpoint;
-          return { accessToken: await renewedToken(asking, hubUrl, agents, form) };
+          return { accessToken: await renewedToken(asking, asked, agents) };
         },
       };
     const { connectionId, terms } = said;
@@ -194,12 +197,10 @@ export async function negotiate(
 /** Negotiates for a new token only; the connection keeps its id. @throws ConnectFailure */
 export async function renewedToken(
   endpoint: Endpoint,
-  hubUrl: string,
+  asked: Asked,
   agents: SocketAgents,
-  form = coreNegotiation,
 ): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(renewalMs);
-  const again = await negotiate(endpoint, hubUrl, agents, signal, undefined, form);
+  const again = await negotiate(endpoint, asked, agents, AbortSignal.timeout(renewalMs));
   return again.accessToken;
 }
 

@@ -259,8 +259,7 @@ export async function redirectHosts(
   const signal = AbortSignal.timeout(withinMs);
   const hostOf = async (url: string): Promise<string | undefined> => {
     try {
-      const { url: asked, form } = await negotiationOf(confined, url);
-      await negotiate(confined, asked, agents, signal, undefined, form);
+      await negotiate(confined, await negotiationOf(confined, url), agents, signal);
     } catch (error) {
       if (error instanceof LeavesLoopback) return error.host;
       if (!(error instanceof ConnectFailure)) throw error;

@@ -249,7 +249,7 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   }
 
   renew(): Promise<string | undefined> {
-    return renewedToken(this.endpoint, this.url, this.agents).catch(() => undefined);
+    return renewedToken(this.endpoint, { url: this.url }, this.agents).catch(() => undefined);
   }
 
   private started(): void {

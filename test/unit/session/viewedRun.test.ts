@@ -52,7 +52,7 @@ describe('a run that is seen and kept here', () => {
       finished: () => said.push('finished'),
     };
     const parts = { parseScenario, writeCounters: () => Promise.resolve(undefined) };
-    return viewSession(link, 'r1', { directories }, shell, parts, left);
+    return viewSession({ bus: link, run: 'r1', left }, { directories }, shell, parts);
   }
 
   const title = (): void =>

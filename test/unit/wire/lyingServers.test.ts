@@ -114,7 +114,7 @@ describe('a server that sends a byte now and then', () => {
 
   it('is given up when the time to connect is over, in its answer to negotiate', async () => {
     const agents = new SocketAgents({ insecureTls: false }, 1);
-    const asked = negotiate(endpointOf(url), url, agents, AbortSignal.timeout(lateMs));
+    const asked = negotiate(endpointOf(url), { url }, agents, AbortSignal.timeout(lateMs));
     await assert.rejects(asked, late);
     agents.destroy();
   });

@@ -55,7 +55,7 @@ describe('negotiate', () => {
     const endpoint = endpointOf(url, changes);
     const agents = new SocketAgents(endpoint, 2);
     try {
-      return await negotiate(endpoint, url, agents, signal);
+      return await negotiate(endpoint, { url }, agents, signal);
     } finally {
       agents.destroy();
     }
