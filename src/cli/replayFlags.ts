@@ -38,7 +38,7 @@ export async function replayedScenario(
   if (given === undefined) return undefined;
   throw new ExpectedError(
     'flag-without-effect',
-    `--${given[0]} belongs to the replay of a recording, and ${file} is none. Nothing was started.`,
+    `--${given[0]} belongs to the replay of a recording, and ${file} is not one. Nothing was started.`,
   );
 }
 

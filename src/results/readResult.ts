@@ -11,7 +11,7 @@ import { resultShape, sampleShape, shapeProblem } from './resultShape';
 /** Larger files are no results of ours: 10,000 steps take about 40 MB. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** What is left of a run that did not come to its end, for example after a crash. */
+/** What is left of a run that did not reach its end, for example after a crash. */
 export interface InterruptedRun {
   readonly kind: 'interrupted';
   readonly path: string;

@@ -252,7 +252,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const seen = lastSample
     ? `the last sample was taken ${formatCount(lastSample.atMs / 1000, 1)} s after the start`
     : 'no sample was written';
-  const sentence = `■ interrupted; the run did not come to its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
+  const sentence = `■ interrupted; the run did not reach its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
     ...stepsOf(steps.map(rowOfProgress), width),

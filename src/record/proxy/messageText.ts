@@ -6,7 +6,7 @@ import { isHubMessage, type RecordedMessage } from '../recording';
 
 /**
  * A message that goes into the recording as the text it is: nothing of it is built but what people call it by.
- * Messages with members that are rare, or that do not belong into a recording, are read as a whole instead.
+ * Messages with members that are rare, or that do not belong in a recording, are read as a whole instead.
  */
 export class MessageText {
   /**

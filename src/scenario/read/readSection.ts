@@ -348,7 +348,7 @@ function wrongNumber(name: string, type: NumberType, raw: unknown): string {
     typeof raw === 'string' && raw.includes('${')
       ? ' References are understood in texts such as target, not in numbers.'
       : '';
-  return `${name} must be ${expectedWords[type]}; ${shown} is none.${reference}`;
+  return `${name} must be ${expectedWords[type]}; ${shown} is not one.${reference}`;
 }
 
 /** A number without unit that was probably meant in another one than its own. */

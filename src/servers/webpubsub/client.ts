@@ -215,7 +215,7 @@ export class Client implements HubMember {
     const read = format === 'json' ? readJsonClientMessage : readProtobufClientMessage;
     const message = isBinary === (format === 'protobuf') ? read(data) : undefined;
     if (message === undefined) {
-      this.end(`The client has sent a frame that is none of ${this.subprotocol.name}.`, 1007);
+      this.end(`The client has sent a frame that is not valid in ${this.subprotocol.name}.`, 1007);
     } else {
       this.host.received(this, message);
     }

@@ -95,7 +95,7 @@ export function htmlReport(
   ]);
 }
 
-/** What is left of a run that did not come to its end. */
+/** What is left of a run that did not reach its end. */
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
   const rows = run.steps.slice(-mostSteps).map(rowOfProgress);

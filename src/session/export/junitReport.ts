@@ -75,7 +75,7 @@ const isGreen = ({ cases }: Suite): boolean =>
 
 function runSuite(result: Result, scenario: string, notCompared?: string): Suite {
   const { verdict, connections, target, tool, machine } = result;
-  const end = endCase(ranToItsEnd, verdict, 'incomplete', 'the run did not come to its end');
+  const end = endCase(ranToItsEnd, verdict, 'incomplete', 'the run did not reach its end');
   const judged = objectiveCases('run', verdict, result.scenario.slo);
   const said = judged.map(({ metric }) => `slo-${metric}`);
   const more = verdict.reasons

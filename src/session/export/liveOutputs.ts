@@ -73,7 +73,7 @@ export function metricsUrl(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new ExpectedError(
       'otlp-url',
-      'Keys of a collector belong into OTEL_EXPORTER_OTLP_HEADERS, not into its URL.',
+      'Keys of a collector belong in OTEL_EXPORTER_OTLP_HEADERS, not in its URL.',
     );
   if (url.pathname === '/') url.pathname = '/v1/metrics';
   return url.href;

@@ -224,7 +224,7 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
   const lines = [
     `### SignalR Benchmark: ${plain(name)}`,
     '',
-    '**■ interrupted; the run did not come to its end, so it is not judged and gives no Units.**',
+    '**■ interrupted; the run did not reach its end, so it is not judged and gives no Units.**',
     ...(rows.length === 0 ? [] : ['', ...tableOf(rows)]),
     ...entryTable(run.steps.slice(-mostSteps)),
     ...callTable(run.steps.slice(-mostSteps)),

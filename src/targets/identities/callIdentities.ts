@@ -287,7 +287,7 @@ function rowIn(answer: string, nowMs: number): IdentityRow {
     return { values: { token: text }, ...(expiresMs !== undefined && { expiresMs }) };
   }
   const values = objectIn(text) as Row | undefined;
-  if (values === undefined) throw noToken('begins like JSON and is none');
+  if (values === undefined) throw noToken('begins like JSON, but is not JSON');
   const name = tokenNames.find((each) => typeof values[each] === 'string' && values[each] !== '');
   if (name === undefined) throw noToken(`has no ${tokenNames.join(', ')}`);
   const token = values[name] as string;

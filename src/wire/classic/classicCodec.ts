@@ -47,7 +47,7 @@ const callName = Buffer.from('"I"', 'latin1');
 /** How a call from the hub begins; its name follows in the server's own case. */
 const callStart = Buffer.from('{"H":"', 'latin1');
 
-const unreadable = (): HubMessageError => new HubMessageError('a frame is no JSON object');
+const unreadable = (): HubMessageError => new HubMessageError('a frame is not a JSON object');
 
 /** Where the cursor of a frame begins, and where it ends; −1 where a frame does not look as usual. */
 export function usualCursorEnd(buffer: Buffer, start: number, end: number): number {
@@ -150,7 +150,7 @@ function find(buffer: Buffer, at: number, end: number, span: Span): void {
     return;
   }
   const behind = buffer[first] === openBrace ? skipValue(buffer, first, end) : -1;
-  if (behind < 0) throw new HubMessageError('a hub message is no JSON object');
+  if (behind < 0) throw new HubMessageError('a hub message is not a JSON object');
   const next = skipSpace(buffer, behind);
   if (next >= end || (buffer[next] !== comma && buffer[next] !== closeBracket))
     throw new HubMessageError('a list of hub messages is cut off');

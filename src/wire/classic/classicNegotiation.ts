@@ -61,7 +61,9 @@ export function readClassicNegotiation(
 ): Negotiation<ClassicTerms> {
   const fields = objectIn(body);
   if (fields === undefined)
-    throw negotiationFailure('the answer is no JSON object; is this a server of ASP.NET SignalR?');
+    throw negotiationFailure(
+      'the answer is not a JSON object; is this a server of ASP.NET SignalR?',
+    );
   if ('availableTransports' in fields || 'negotiateVersion' in fields)
     throw negotiationFailure(
       'this is a hub of ASP.NET Core SignalR: remove connectionType: AspNet, and write the URL of the hub as the target',

@@ -67,7 +67,7 @@ export class ClassicState {
       // Answers of any length begin with other letters, too.
       if (names.has(key)) found.set(key, valueIn(buffer, from, to));
     });
-    if (behind < 0) throw new HubMessageError('a frame is no JSON object');
+    if (behind < 0) throw new HubMessageError('a frame is not a JSON object');
     if (found.has('I')) return undefined;
     const { C: cursor, G: groups, S, T, D, E: error, L } = Object.fromEntries(found);
     if (typeof cursor === 'string') {
@@ -114,6 +114,6 @@ function valueIn(buffer: Buffer, start: number, end: number): unknown {
   try {
     return JSON.parse(buffer.toString('utf8', start, end)) as unknown;
   } catch {
-    throw new HubMessageError('a frame is no JSON object');
+    throw new HubMessageError('a frame is not a JSON object');
   }
 }

@@ -48,7 +48,7 @@ export class ServiceFrames {
       if (prefix === 'incomplete') return at;
       const length = prefix === 'invalid' ? 0 : bodyLengthAt(bytes, at, prefix);
       if (prefix === 'invalid' || length === 0)
-        throw new HubMessageError('a service message has a length that is none');
+        throw new HubMessageError('a service message has no valid length');
       if (length > this.maxBodyBytes)
         throw new HubMessageError(`a service message is longer than ${this.maxBodyBytes} bytes`);
       const start = at + prefix;

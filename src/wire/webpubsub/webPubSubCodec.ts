@@ -285,7 +285,7 @@ function notedInProtobuf(buffer: Buffer, start: number, end: number): number | R
 function schemaMessageIn(buffer: Buffer, start: number, end: number): ProtobufServerMessage {
   const message = readProtobufServerMessage(buffer.subarray(start, end));
   if (message === undefined)
-    throw new HubMessageError('a message of the service is none of its protobuf schema');
+    throw new HubMessageError('a message of the service does not match its protobuf schema');
   return message;
 }
 

@@ -270,7 +270,7 @@ describe('identities that somebody is asked for', () => {
     ["console.error('no ' + process.env.KEY); process.exit(3)", /ended with 3: no \(redacted\)/],
     ['process.stdout.write("x".repeat(1e6))', /prints more than 64 KB/],
     ['setInterval(() => 0, 1000)', /did not end within 0\.5 s/, { timeoutMs: 500 }],
-    ['console.log("{]")', /begins like JSON and is none/],
+    ['console.log("{]")', /begins like JSON, but is not JSON/],
     ['console.log(JSON.stringify({tok: 1}))', /has no token, accessToken, access_token/],
     ['', /is not a single token/],
   ];

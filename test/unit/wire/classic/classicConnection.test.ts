@@ -148,7 +148,7 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
 
       it('ends at a frame that is none, and at an order to end', async () => {
         for (const [frame, says] of [
-          ['garbage', /^protocol: a frame is no JSON object$/],
+          ['garbage', /^protocol: a frame is not a JSON object$/],
           ['{"C":"d","D":1,"M":[]}', /^closed: the server ordered the connection to end \(D: 1\)$/],
           ['{"E":"out of order"}', /^closed: the server reports an error: out of order$/],
         ] as const) {
@@ -221,7 +221,7 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
 
   it('says why it was not let in', async () => {
     const cases: readonly [Parameters<typeof open>, RegExp][] = [
-      [[{ negotiation: 'hello' }], /^negotiate: negotiate: the answer is no JSON object/],
+      [[{ negotiation: 'hello' }], /^negotiate: negotiate: the answer is not a JSON object/],
       [
         [{ negotiation: '{"availableTransports":[]}' }],
         /^negotiate: .* hub of ASP\.NET Core SignalR: remove connectionType: AspNet/,
