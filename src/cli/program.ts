@@ -107,10 +107,10 @@ const addRun: Add = (program, carryOut) => {
     )
     .option('--no-search', 'run the steps of a file that has a search')
     .option('--budget <duration>', 'time for a search, such as 10m')
-    .option('--precision <share>', 'how narrow a search makes its interval, such as 5%')
+    .option('--precision <share>', 'width of the interval at which a search ends, such as 5%')
     .option(
       '--repeat <n>',
-      'run all steps so often, and say how far they lie apart',
+      'run all steps this many times, and say how far they lie apart',
       wholeNumber(1, 100),
     )
     .addOption(
@@ -145,7 +145,7 @@ const addRun: Add = (program, carryOut) => {
       notInCluster('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run'),
     )
     .addOption(
-      here('--clients <times>', 'of a recording: replay each of its clients so often, such as x50'),
+      here('--clients <times>', 'of a recording: replay each client this many times, such as x50'),
     )
     .addOption(here('--speed <factor>', 'of a recording: so many times as fast, such as 2'))
     .addOption(

@@ -52,7 +52,7 @@ export const stepKeys = {
     repeat: count({ range: [1, mostTimes], required: true }, 'How often its steps are done.'),
     every: duration(
       { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
-      'One round begins so often; 0 begins the next as soon as one is over. The last takes as long as the others.',
+      'Time from the beginning of one round to the next; 0 begins the next as soon as one is over. The last takes as long as the others.',
     ),
     steps: stepList({ required: true }, 'Steps of each round.'),
   }),

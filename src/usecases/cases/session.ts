@@ -26,7 +26,7 @@ const own: readonly ParameterSpec[] = [
   ...listOf({
     sessionInterval: duration(
       { range: [1, 86_400_000], required: true, unitMistake: below(100, 's') },
-      'Each sender begins a session so often. One that is still going on when the next is due makes that one late: it keeps its due time.',
+      'Time from one session of a sender to its next. If one is still going on when the next is due, that one begins late and keeps its due time.',
     ),
     steps: stepList(
       { required: true },
