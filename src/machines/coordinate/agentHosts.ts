@@ -458,7 +458,9 @@ export class AgentHosts implements WorkerHost {
 
   giveUp(worker: number, why: string): void {
     const agent = this.list.find(({ workers }) => workers.has(worker));
-    if (agent !== undefined) this.lose(agent, why);
+    // What it has done meanwhile nobody could hear.
+    const said = this.context.bus.isConnected ? why : 'the bus was away for too long';
+    if (agent !== undefined) this.lose(agent, said);
   }
 
   private failed(agent: Agent, { failed, isInput }: Extract<AgentFact, { failed: string }>): void {

@@ -436,6 +436,23 @@ describe('agents and their coordinator', () => {
     await scene.over(hosts);
   });
 
+  it('are not blamed for what could not be heard of them, where they are given up with the bus away', async () => {
+    const scene = new Scene();
+    const hosts = await scene.start();
+    scene.link.isConnected = false;
+    hosts.giveUp(0, 'it did not report');
+    scene.link.isConnected = true;
+    hosts.giveUp(2, 'it did not report');
+    const words = scene.lost.map(([worker, text]) => [worker, text.replace(/\(.+\)/, '(host)')]);
+    assert.deepEqual(words, [
+      [0, 'agent 1 of 2 (host) was lost: the bus was away for too long'],
+      [1, 'agent 1 of 2 (host) was lost: the bus was away for too long'],
+      [2, 'agent 2 of 2 (host) was lost: it did not report'],
+      [3, 'agent 2 of 2 (host) was lost: it did not report'],
+    ]);
+    await scene.over(hosts);
+  });
+
   it('give up nobody while the coordinator itself stood still', async () => {
     const scene = new Scene();
     const hosts = await scene.start();
