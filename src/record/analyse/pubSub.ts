@@ -3,7 +3,6 @@ import { textBytes } from '../../usecases/ownArguments';
 import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } from '../recording';
 import type { Found, FoundCall } from './found';
 import { durationText, pauseWords, sizeWords } from './plannedSteps';
-import { mostAtOnce } from './presence';
 import { spreadOf } from './spread';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { yamlText } from './yamlText';
@@ -207,3 +206,18 @@ const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0]!;
 
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / Math.max(1, numbers.length);
+
+/** How many of these clients were there at the same time, at most. */
+export function mostAtOnce(
+  clients: readonly { readonly open: OpenEvent; readonly closedUs?: number }[],
+): number {
+  let [most, there] = [0, 0];
+  const changes = clients
+    .flatMap(({ open, closedUs = Infinity }): [number, number][] => [
+      [open.t, 1],
+      [closedUs, -1],
+    ])
+    .sort(([a, x], [b, y]) => (a === b ? x - y : a - b));
+  for (const [, change] of changes) most = Math.max(most, (there += change));
+  return most;
+}

@@ -19,8 +19,7 @@ import {
 import { mostFrequent, secretKeys, targetOf } from '../clientsConfig';
 import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
-import { mostAtOnce } from './presence';
-import { pubSubScenario } from './pubSub';
+import { mostAtOnce, pubSubScenario } from './pubSub';
 import { findRooms, type Rooms } from './rooms';
 import { traceOf, type Trace, type TracedCall } from './trace';
 import { jsonPathOf, lastName, pathKey, valueAt, visitTexts } from './values';
