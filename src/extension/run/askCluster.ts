@@ -100,7 +100,7 @@ export async function askRun({
     const ofLast = last?.context === context ? last : undefined;
     if (at === 0) return askContext(title, contexts, earlier ?? last?.context, place);
     if (at === 1) {
-      const prompt = t('Runs in it are listed, whoever has started them.');
+      const prompt = t('Lists all runs in it, whoever started them.');
       return askNamespace({ title, prompt, value: earlier ?? ofLast?.namespace }, context, place);
     }
     const runs = await runsIn(kubectlOf({ context, namespace }));

@@ -47,7 +47,7 @@ export async function showImported(
     lost === 0
       ? t('Recognised in {0}: clients {2}, methods {1}.', name, calls, found.clients)
       : t(
-          'Recognised in {0}: clients {2}, methods {1}. What was not stands at the top of the scenario.',
+          'Recognised in {0}: clients {2}, methods {1}. What was not is listed at the top of the scenario.',
           ...[name, calls, found.clients],
         );
   void offer('Information', text, { [t('Show Log')]: () => log.show() });
