@@ -16,7 +16,7 @@ import { shownText } from '../wire/connectFailure';
 import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restCalls';
 import type { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
-import { Connections, type WorkerSockets } from './connect/connections';
+import { Connections, pingTurnUs, type WorkerSockets } from './connect/connections';
 import type { SessionParts } from './send/entrySender';
 import { EntrySenders } from './send/entrySenders';
 import { MessageRows } from './send/messageRows';
@@ -80,6 +80,7 @@ export class WorkerRun implements Driven {
   private readonly personal: PersonalEndpoints;
   private readonly nowUs: () => number;
   private nextTick: number;
+  private nextPingsUs = 0;
   private window: StepWindow | undefined;
   /** Step whose measured time is going on; 0 outside. */
   private measuring = 0;
@@ -331,13 +332,23 @@ export class WorkerRun implements Driven {
     if (nowUs >= this.borderUs) this.crossBorder();
     const state = this.senders.pump();
     if (state === 'done') this.post({ type: 'stepSent', index: this.recorder.current!.step });
+    if (nowUs >= this.nextPingsUs) this.ping(nowUs);
     if (nowUs >= this.nextTick * tickUs) {
       this.sample(true);
-      this.connections.keepAlive(this.nextTick);
+      this.connections.noteSilence();
       this.service?.senders.persistent?.tick();
       this.nextTick = Math.floor(nowUs / tickUs) + 1;
     }
     return state === 'more';
+  }
+
+  /** At other moments than other workers; the loop comes by that often anyway, and is not woken for it. */
+  private ping(nowUs: number): void {
+    const { plan, worker } = this.start;
+    const offsetUs = (pingTurnUs * worker) / plan.workers.length;
+    const turn = Math.floor((nowUs - offsetUs) / pingTurnUs);
+    this.connections.keepAlive(turn);
+    this.nextPingsUs = (turn + 1) * pingTurnUs + offsetUs;
   }
 
   /** Into the measured time of the step, or out of it: no sample spans the border. */

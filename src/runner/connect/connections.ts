@@ -31,10 +31,12 @@ export interface WorkerSockets {
   readonly open?: OpenConnection;
 }
 
-/** Client and server ping each other this often, as the official clients do. */
-const pingSeconds = 15;
+/** Pings leave a few at a time: many at once would hold up messages. */
+export const pingTurnUs = 50_000;
+/** Client and server ping each other every 15 s, as the official clients do. */
+const pingTurns = 15_000_000 / pingTurnUs;
 /** A worker that missed more of them has stood still. */
-const mostMissedSeconds = 5;
+const mostMissedTurns = 5_000_000 / pingTurnUs;
 /** A server that says nothing for so long is gone; twice its ping interval, as in the official clients. */
 const serverTimeoutUs = 30_000_000;
 /** Time a server gets to answer when we close one connection. */
@@ -55,8 +57,9 @@ export class Connections implements HubListener {
   private readonly putAway = new Set<number>();
   /** Those that have lost their socket and may get another one. */
   private readonly interruptedOnes = new Set<number>();
-  /** Of the last turn. */
-  private keptSecond: number | undefined;
+  private lastTurn: number | undefined;
+  /** It had not stood still before the last turn: what came meanwhile is read. */
+  private isAwake = true;
   readonly message: ConnectionsListener['message'];
   private context: ConnectContext;
   private readonly agents: SocketAgents;
@@ -177,30 +180,39 @@ export class Connections implements HubListener {
   }
 
   /**
-   * Pings the connections whose turn it is, or was in a second that this worker has missed, and gives up those whose
-   * server has fallen silent.
+   * Pings the connections whose turn it is, or was while this worker stood still, and gives up those whose server has
+   * fallen silent.
    */
-  keepAlive(second: number): void {
-    const nowUs = this.nowUs();
-    const silentSinceUs = nowUs - serverTimeoutUs;
-    const seconds = Math.max(1, second - (this.keptSecond ?? second));
-    this.keptSecond = second;
-    // What has come while the worker stood still is still to be read.
-    const isAwake = seconds <= mostMissedSeconds;
-    const workers = this.start.plan.workers.length;
-    for (const connection of this.byIndex.values()) {
-      if (isAwake) connection.silentFor?.((nowUs - connection.lastReceivedUs) / 1000);
-      // Of 15 workers each would else ping all of its connections in one second.
-      const turn = Math.floor(connection.index / workers) % pingSeconds;
-      const turnWas = (second + pingSeconds - turn) % pingSeconds;
-      if (!connection.isOpen || turnWas >= seconds || connection.hasOwnKeepAlive) continue;
-      if (isAwake && connection.lastReceivedUs < silentSinceUs)
-        connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
-      else {
-        connection.sendMessage(ping);
-        this.recorder.soFar.pingsSent += 1;
+  keepAlive(turn: number): void {
+    const { plan, worker } = this.start;
+    const silentSinceUs = this.nowUs() - serverTimeoutUs;
+    const turns = Math.max(1, turn - (this.lastTurn ?? turn));
+    this.lastTurn = turn;
+    this.isAwake = turns <= mostMissedTurns;
+    const workers = plan.workers.length;
+    const each = pingTurns * workers;
+    for (let missed = Math.min(turns, pingTurns) - 1; missed >= 0; missed--) {
+      // Of each worker its own connections, in turn.
+      const first = ((turn - missed) % pingTurns) * workers + worker;
+      for (let index = first; index < plan.connections; index += each) {
+        const connection = this.at(index);
+        if (connection === undefined || connection.hasOwnKeepAlive) continue;
+        if (this.isAwake && connection.lastReceivedUs < silentSinceUs)
+          connection.drop('timeout', 'the server sent nothing for 30 s, not even a ping');
+        else {
+          connection.sendMessage(ping);
+          this.recorder.soFar.pingsSent += 1;
+        }
       }
     }
+  }
+
+  /** Lets connections that have a way back look how long their servers have been silent. */
+  noteSilence(): void {
+    if (!this.isAwake) return;
+    const nowUs = this.nowUs();
+    for (const connection of this.byIndex.values())
+      connection.silentFor?.((nowUs - connection.lastReceivedUs) / 1000);
   }
 
   /** To be sampled once. */

@@ -135,6 +135,26 @@ describe('WorkerRun', () => {
     });
   }
 
+  it('pings each connection every 15 s, at moments spread over them', async () => {
+    await start({ connections: 600 }, 2);
+    const pings = (): number =>
+      bench.hub.connections.reduce((sum, { sent: all }) => sum + pingsIn(all), 0);
+    await bench.time.to(bench.time.nowMs + 1000);
+    let before = pings();
+    const counts: number[] = [];
+    for (let moment = 0; moment < 150; moment++) {
+      await bench.time.to(bench.time.nowMs + 100);
+      counts.push(pings() - before);
+      before += counts.at(-1)!;
+    }
+    assert.equal(
+      counts.reduce((sum, count) => sum + count),
+      600,
+    );
+    // 4 of 600 in a tenth of a second, and as many more where the loop comes by late.
+    assert.ok(Math.max(...counts) <= 8, counts.join(' '));
+  });
+
   it('samples once a second, and at the borders of the measured time', async () => {
     await start();
     await bench.step(1, 2500);

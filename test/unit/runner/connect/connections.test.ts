@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../../../src/plan/plan';
-import { Connections } from '../../../../src/runner/connect/connections';
+import { Connections, pingTurnUs } from '../../../../src/runner/connect/connections';
 import { Recorder } from '../../../../src/runner/recorder';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { HubMessageError } from '../../../../src/wire/message/hubMessage';
@@ -10,6 +10,7 @@ import { planOf } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
 const ping = { type: 6 } as const;
+const fifteenSeconds = 15_000_000 / pingTurnUs;
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 
 describe('Connections', () => {
@@ -148,7 +149,7 @@ describe('Connections', () => {
   it('pings each connection every fifteen seconds, and all in turn', async () => {
     make();
     await open();
-    for (let second = 1; second <= 30; second++) connections.keepAlive(second);
+    for (let turn = 1; turn <= 2 * fifteenSeconds; turn++) connections.keepAlive(turn);
     assert.deepEqual(
       hub.connections.map(({ pings }) => pings),
       [2, 2, 2, 2, 2],
@@ -161,17 +162,17 @@ describe('Connections', () => {
     await open();
     at(0).hasOwnKeepAlive = true;
     await time.to(100_000);
-    for (const second of [30, 30]) connections.keepAlive(second);
+    for (const turn of [fifteenSeconds, fifteenSeconds]) connections.keepAlive(turn);
     assert.deepEqual([at(0).pings, at(0).isOpen], [0, true]);
     connections.pinged();
     assert.equal(recorder.soFar.pingsSent, 1);
   });
 
-  it('pings those, too, whose turn was in a second that it has missed', async () => {
+  it('pings those, too, whose turn it has missed', async () => {
     make();
     await open();
-    for (const second of [13, 17, 18]) connections.keepAlive(second);
-    // Of 0 to 4: the turns of 13, and of 14 to 18.
+    for (const turn of [-2, 2, 3]) connections.keepAlive(fifteenSeconds + turn);
+    // The turns up to 2, and of 3.
     assert.deepEqual(
       hub.connections.map(({ pings }) => pings),
       [1, 1, 1, 1, 0],
@@ -184,11 +185,11 @@ describe('Connections', () => {
     for (const connection of hub.connections) connection.lastReceivedUs = time.nowUs();
     connections.keepAlive(1);
     await time.to(time.nowMs + 40_000);
-    connections.keepAlive(41);
+    connections.keepAlive(801);
     assert.deepEqual(events, []);
     // What had come is read by now.
     at(0).lastReceivedUs = time.nowUs();
-    for (let second = 42; second <= 56; second++) connections.keepAlive(second);
+    for (let turn = 802; turn <= 801 + fifteenSeconds; turn++) connections.keepAlive(turn);
     assert.deepEqual(events, ['lost 1', 'lost 2', 'lost 3', 'lost 4']);
   });
 
@@ -198,14 +199,14 @@ describe('Connections', () => {
     for (const connection of hub.connections) connection.lastReceivedUs = time.nowUs();
     const openedMs = time.nowMs;
     await time.to(openedMs + 30_000);
-    connections.keepAlive(30);
+    connections.keepAlive(fifteenSeconds);
     assert.equal(at(0).isOpen, true);
     await time.to(openedMs + 30_001);
-    connections.keepAlive(30);
+    connections.keepAlive(fifteenSeconds);
     assert.deepEqual(events, ['lost 0']);
     assert.deepEqual(recorder.take(0, 1, generator).errors, { timeout: 1 });
-    // It is the turn of others at other seconds.
-    connections.keepAlive(31);
+    // It is the turn of others at other times.
+    connections.keepAlive(fifteenSeconds + 1);
     assert.deepEqual(events, ['lost 0', 'lost 1']);
   });
 
