@@ -17,8 +17,8 @@ export async function open({ url, transport, connections, protocol, batch, blob,
     ...(classic && { classic }),
     ...(webSockets ? {} : { transport }),
   };
-  await loadCodec(protocol);
-  const trips = new RoundTrips(endpoint, connections, blob, protocol);
+  const codec = await loadCodec(protocol, endpoint);
+  const trips = new RoundTrips(endpoint, connections, blob, protocol, codec);
   trips.onRoundTrip = record;
   await batch(connections, () => trips.open());
   return { start: () => trips.start(), roundTrips: () => trips.count };

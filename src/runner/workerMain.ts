@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../protocol/worker';
-import type { Plan } from '../plan/plan';
 import { loadCodec } from '../wire/connect/loadCodec';
 import { machineClock, steeredClock } from './machineClock';
 import {
@@ -56,17 +55,17 @@ function work(start: ThreadStart, link: Link): void {
     link.onOrder((order) => void run.handle(order).catch(failed));
     link.post({ type: 'ready' });
   };
-  load(start.plan).then(begin).catch(failed);
+  load(start).then(begin).catch(failed);
 }
 
-type Parts = Pick<WorkerSurroundings, 'sessions' | 'Persistent'>;
+type Parts = Pick<WorkerSurroundings, 'codec' | 'sessions' | 'Persistent'>;
 
 /** What only some plans need is loaded for them. */
-async function load({ entries, protocol }: Plan): Promise<Parts> {
-  await loadCodec(protocol);
+async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Promise<Parts> {
   const hasSessions = entries.some(({ run }) => run.session !== undefined);
   const persists = entries.some(({ run }) => run.via === 'persistent');
   return {
+    codec: await loadCodec(protocol, endpoint),
     ...(hasSessions && {
       sessions: await import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js'),
     }),

@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker, WorkerStart } from '../protocol/worker';
 import { callsOf, stepsIn } from '../usecases/sessionSteps';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
-import { codecOfHub } from '../wire/connect/codecOf';
+import { codecOf } from '../wire/connect/codecOf';
 import { PersonalEndpoints } from '../wire/connect/personalEndpoints';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/message/hubMessage';
@@ -110,7 +110,7 @@ export class WorkerRun implements Driven {
     const members = (this.members = surroundings.membership(populations, nowUs, changed));
     const elsewhere = several ? new MembersElsewhere(plan, worker, populations, nowUs) : undefined;
     this.elsewhere = elsewhere;
-    const { nap, reach } = surroundings;
+    const { nap, reach, codec = codecOf(plan.protocol) } = surroundings;
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
     this.personal = personal;
     const { gatherUs = 0 } = plan;
@@ -124,7 +124,7 @@ export class WorkerRun implements Driven {
       members,
       connection,
       framed: endpoint.transport === undefined,
-      codec: codecOfHub(plan.protocol, endpoint),
+      codec,
       takesMessages: endpoint.driver === 'sdk',
       sessions: surroundings.sessions,
       ...service?.senders,
@@ -137,7 +137,7 @@ export class WorkerRun implements Driven {
     });
     const { senders: streams, handleOther: other } = this;
     const handled = (atUs: number): void => loop.inputHandled(atUs);
-    const receiving = { nowUs, members, worker, reach, streams, other, handled };
+    const receiving = { nowUs, members, worker, reach, streams, other, handled, codec };
     const receiver = (this.receiver = new Receiver(plan, populations, recorder, receiving));
     const letIn = { personal, tokens: service?.clientTokens };
     this.connections = new Connections(start, surroundings, recorder, letIn, {

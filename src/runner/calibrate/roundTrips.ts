@@ -11,7 +11,7 @@ import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
 import { SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOfHub } from '../../wire/connect/codecOf';
+import { codecOf } from '../../wire/connect/codecOf';
 import { recordLatencyShape } from '../../wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp } from '../../wire/message/stamp';
@@ -60,20 +60,20 @@ export class RoundTrips implements HubListener {
   private readonly sequences: Int32Array;
   private readonly connections: (HubConnection | undefined)[] = [];
   private counted = 0;
-  private readonly codec;
 
   constructor(
     private readonly endpoint: Endpoint,
     connections: number,
     blob: string,
     protocol: WireProtocol = 'json',
+    private readonly codec = codecOf(protocol),
   ) {
     const plan = closedPlan(connections, protocol, 'echo', { messageSize: blob.length });
-    this.codec = codecOfHub(protocol, endpoint);
     const recorder = new Recorder();
     this.step = recorder.beginStep(1);
     const receiver = new Receiver(plan, populationsOf(plan), recorder, {
       nowUs: () => this.nowUs(),
+      codec,
       members: { wasMember: () => true, changedNear: () => false },
       other: () => undefined,
       handled: (nowUs, connection) => this.handled(nowUs, connection),

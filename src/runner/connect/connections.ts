@@ -14,7 +14,8 @@ import {
 } from '../../wire/connect/connectHub';
 import { ConnectStopwatch, SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOfHub } from '../../wire/connect/codecOf';
+import { codecOf } from '../../wire/connect/codecOf';
+import type { HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';
@@ -27,6 +28,8 @@ export interface ConnectionsListener extends Required<Pick<HubListener, 'receive
 
 export interface WorkerSockets {
   readonly clock: Clock;
+  /** How messages are read and written; absent: by the protocol of the plan, where that is not loaded. */
+  readonly codec?: HubCodec;
   /** Another client than ours. */
   readonly open?: OpenConnection;
 }
@@ -77,7 +80,7 @@ export class Connections implements HubListener {
   ) {
     const { plan, worker, endpoint } = start;
     this.message = listener.message;
-    const codec = codecOfHub(plan.protocol, endpoint);
+    const { codec = codecOf(plan.protocol) } = sockets;
     const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
     const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
     this.agents = new SocketAgents(endpoint, plan.workers[worker]!.connectInFlight);

@@ -29,6 +29,8 @@ interface ReceiverContext {
   readonly nowUs: () => number;
   readonly members: Pick<Membership, 'wasMember' | 'changedNear'> &
     Partial<Pick<Membership, 'came'>>;
+  /** How messages are read; absent: by the protocol of the plan. */
+  readonly codec?: HubCodec;
   /** Whose connections these are, where the plan has several agents. */
   readonly worker?: number;
   /** Where it is measured when messages have reached all their receivers. */
@@ -95,7 +97,7 @@ export class Receiver implements Listening {
     private readonly recorder: Recorder,
     private readonly context: ReceiverContext,
   ) {
-    this.codec = codecOf(plan.protocol);
+    this.codec = context.codec ?? codecOf(plan.protocol);
     this.patternsOf = deliveryPatternsOf(plan, this.codec);
     this.patterns = [...new Set(this.patternsOf.flat())];
     const sessions = plan.entries.map(({ run: { session } }) =>

@@ -54,7 +54,7 @@ export interface SenderDependencies {
   readonly connection: (index: number) => HubConnection | undefined;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
   readonly framed: boolean;
-  /** How messages are encoded; absent: by the protocol of the plan, which names no hub. */
+  /** How messages are encoded; absent: by the protocol of the plan. */
   readonly codec?: HubCodec;
   /** An official client encodes what leaves. */
   readonly takesMessages?: boolean;

@@ -64,7 +64,7 @@ export class SessionSender extends EntrySender {
     const session = entry.run.session!;
     const steps = stepsIn(session);
     this.program = sessionProgram(steps);
-    this.codec = codecOf(plan.protocol);
+    this.codec = dependencies.codec ?? codecOf(plan.protocol);
     const { calls, queues, eventNames } = formsOf(steps);
     this.calls = calls;
     this.queues = queues;

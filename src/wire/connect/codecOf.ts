@@ -1,7 +1,4 @@
-import type { Endpoint } from '../../base/endpoint';
 import type { WireProtocol } from '../../base/message';
-import type { classicCodec } from '../classic/classicCodec';
-import { hubUnder } from '../classic/classicTarget';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../message/hubCodec';
 import {
   plainWebPubSubCodec,
@@ -21,20 +18,8 @@ const codecs: Readonly<Record<Exclude<WireProtocol, 'classic'>, HubCodec>> = {
   webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
 };
 
-/** Absent until `loadCodec` has loaded it: few runs need it. */
-let ofClassic: typeof classicCodec | undefined;
-
-export function useClassicCodec(loaded: typeof classicCodec): void {
-  ofClassic = loaded;
+/** @throws Error for ASP.NET SignalR, whose codec `loadCodec` loads */
+export function codecOf(protocol: WireProtocol): HubCodec {
+  if (protocol === 'classic') throw new Error('the codec of ASP.NET SignalR has to be loaded');
+  return codecs[protocol];
 }
-
-/** @param hub which messages of ASP.NET SignalR name; whoever only reads does not need it */
-export function codecOf(protocol: WireProtocol, hub = ''): HubCodec {
-  if (protocol !== 'classic') return codecs[protocol];
-  if (ofClassic === undefined) throw new Error('the codec of ASP.NET SignalR was not loaded');
-  return ofClassic(hub);
-}
-
-/** The codec of connections to an endpoint: all its hubs have one name where messages name it. */
-export const codecOfHub = (protocol: WireProtocol, { urls }: Pick<Endpoint, 'urls'>): HubCodec =>
-  codecOf(protocol, protocol === 'classic' ? hubUnder(urls[0]!).hub : undefined);

@@ -19,7 +19,6 @@ import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
-import { codecOf } from './codecOf';
 import { loadCodec } from './loadCodec';
 import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
 import { StatusFailure, shownText } from '../connectFailure';
@@ -104,8 +103,7 @@ async function openClassic(
   const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal);
   if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
   stopwatch?.done('negotiate');
-  if (options.codec === undefined) await loadCodec('classic');
-  const codec = options.codec ?? codecOf('classic', hub);
+  const codec = options.codec ?? (await loadCodec('classic', { urls: [url] }));
   const all = { ...opening, options: { ...options, codec } };
   const { ClassicConnection } = await import(
     /* webpackChunkName: "classic" */ '../classic/classicConnection.js'

@@ -1,11 +1,20 @@
+import type { Endpoint } from '../../base/endpoint';
 import type { WireProtocol } from '../../base/message';
-import { useClassicCodec } from './codecOf';
+import { hubUnder } from '../classic/classicTarget';
+import type { HubCodec } from '../message/hubCodec';
+import { codecOf } from './codecOf';
 
-/** Loads the codec of a protocol that few runs speak; `codecOf` has the others by itself. */
-export async function loadCodec(protocol: WireProtocol): Promise<void> {
-  if (protocol !== 'classic') return;
+/**
+ * The codec of connections to an endpoint: all its hubs have one name where messages name it. That of a protocol which few
+ * runs speak is loaded; `codecOf` has the others.
+ */
+export async function loadCodec(
+  protocol: WireProtocol,
+  { urls }: Pick<Endpoint, 'urls'>,
+): Promise<HubCodec> {
+  if (protocol !== 'classic') return codecOf(protocol);
   const { classicCodec } = await import(
     /* webpackChunkName: "classic" */ '../classic/classicCodec.js'
   );
-  useClassicCodec(classicCodec);
+  return classicCodec(hubUnder(urls[0]!).hub);
 }

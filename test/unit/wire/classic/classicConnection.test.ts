@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Endpoint, HttpTransport } from '../../../../src/base/endpoint';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { classicCodec } from '../../../../src/wire/classic/classicCodec';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import { loadCodec } from '../../../../src/wire/connect/loadCodec';
 import { type HubConnection, Invocations } from '../../../../src/wire/hub/clientConnection';
 import { hubMessageType } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -44,8 +43,6 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
   let agents: SocketAgents;
   let connection: HubConnection | undefined;
 
-  before(() => loadCodec('classic'));
-
   async function open(
     script: ConstructorParameters<typeof ScriptedClassicHub>[0] = {},
     changes: Partial<Endpoint> = {},
@@ -56,7 +53,7 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
     listener = new ClassicListener();
     const options = {
       ...{ maximumMessageBytes: 100_000, maximumUnsentBytes: 100_000 },
-      codec: codecOf('classic', 'signalrbench'),
+      codec: classicCodec('signalrbench'),
     };
     const context = { endpoint, agents, listener, options };
     return (connection = await connectHub(0, context, AbortSignal.timeout(4000)));

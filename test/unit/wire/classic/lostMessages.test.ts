@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import * as net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { classicCodec } from '../../../../src/wire/classic/classicCodec';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
-import { loadCodec } from '../../../../src/wire/connect/loadCodec';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { ClassicPeer } from '../../../fakes/classicPeer';
@@ -67,8 +66,6 @@ class Way {
 }
 
 describe('a connection to a hub of ASP.NET SignalR that has not kept everything', () => {
-  before(() => loadCodec('classic'));
-
   for (const transport of [undefined, 'ServerSentEvents', 'LongPolling'] as const)
     it(`comes back without the oldest messages, and fails in nothing, over ${transport ?? 'WebSockets'}`, async () => {
       const hub = await startClassicHub({ keptMessages: 3 });
@@ -78,7 +75,7 @@ describe('a connection to a hub of ASP.NET SignalR that has not kept everything'
       const endpoint = endpointOf(url.href, { classic: true, ...(transport && { transport }) });
       const agents = new SocketAgents(endpoint, 2);
       const listener = new Listener();
-      const codec = codecOf('classic', 'signalrbench');
+      const codec = classicCodec('signalrbench');
       const options = { maximumMessageBytes: 100_000, maximumUnsentBytes: 100_000, codec };
       let connection: HubConnection | undefined;
       try {
