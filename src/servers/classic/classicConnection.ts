@@ -79,6 +79,11 @@ export class ClassicConnection {
     return this.log.bytes;
   }
 
+  /** Whether the client is there and its oldest kept message was written: it has most likely got it. */
+  get isOldestWritten(): boolean {
+    return this.transport !== undefined && this.log.first < this.sent;
+  }
+
   /** Takes a message that the hub sends to this client. */
   write(message: Buffer): void {
     if (this.isGone || !this.isOnHub) return;
@@ -123,6 +128,9 @@ export class ClassicConnection {
     const number = this.numberOf(messageId);
     this.sent = number === undefined || number > next ? next : Math.max(first, number);
     if (number !== undefined && number < first) this.host.lost();
+    // It has what it shows.
+    while (number !== undefined && this.log.first < this.sent)
+      this.host.kept(this, -this.log.dropOldest());
     if (this.sent < next || this.areGroupsNew) this.hasNews();
   }
 

@@ -62,8 +62,10 @@ import {
 /** Of the largest payload of scenarios, with room for what is around it. */
 const longestBytes = largestPayloadBytes + 1024 * 1024;
 const mostConnections = 100_000;
-/** Messages that are kept for clients which may come back, of all connections together. */
+/** Messages that wait for clients, of all connections together. */
 const mostKeptBytes = 128 * 1024 * 1024;
+/** Messages that were written, and are kept only because a socket may be lost. More of them cost time. */
+const mostWrittenBytes = 8 * 1024 * 1024;
 /** Calls that wait while the hub is held. */
 const mostHeld = 10_000;
 /** Connections that the hub has closed on purpose and remembers. */
@@ -200,7 +202,8 @@ class RunningClassicHub
 
   kept(connection: ClassicConnection, addedBytes: number): boolean {
     this.keptBytes += addedBytes;
-    return this.keptBytes > mostKeptBytes && connection.keptBytes > mostKeptBytes / this.all.size;
+    const most = connection.isOldestWritten ? mostWrittenBytes : mostKeptBytes;
+    return this.keptBytes > most && connection.keptBytes > most / this.all.size;
   }
 
   lost(): void {
