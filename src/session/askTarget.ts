@@ -13,7 +13,7 @@ import { shownUrl } from '../wire/connectFailure';
 export interface TargetQuestions {
   readonly askHub: (
     endpoint: Endpoint,
-    methods: readonly string[],
+    methods: readonly string[] | 'kindOnly',
     withinMs: number,
   ) => Promise<HubAnswer | undefined>;
   readonly redirectHosts: (endpoint: Endpoint, withinMs: number) => Promise<readonly string[]>;
@@ -104,7 +104,10 @@ export async function agreedTarget(
   return (await agree({ hosts, url, redirected })) ? target : undefined;
 }
 
-type AskHub = (endpoint: Endpoint, methods: readonly string[]) => Promise<HubAnswer | undefined>;
+type AskHub = (
+  endpoint: Endpoint,
+  methods: readonly string[] | 'kindOnly',
+) => Promise<HubAnswer | undefined>;
 
 /** All at the same time. */
 const mostAsked = 32;
@@ -112,7 +115,7 @@ const mostAsked = 32;
 /**
  * The plan in the dialect that the hubs speak, found out before anything is started.
  *
- * @throws ExpectedError `dialect` when an entry, or the driver, cannot run in it, or the hubs of a list
+ * @throws ExpectedError `connection-type` when a hub is of the other SignalR; `dialect` when an entry, or the driver, cannot run in it, or the hubs of a list
  *   speak different ones; {@link MissingMethods} when a hub shows no dialect and has not what the run calls
  */
 export async function agreedDialect(
@@ -121,8 +124,11 @@ export async function agreedDialect(
   ask: AskHub,
 ): Promise<Plan> {
   const needsOne = plan.entries.some(({ run }) => needsContract(run));
-  if (plan.dialect !== 'auto' || behindOf({ kind }) !== 'userHub' || !needsOne) return plan;
-  const dialect = (await commonDialect(plan, endpoint, ask)) ?? 'recordLatency';
+  if (behindOf({ kind }) !== 'userHub') return plan;
+  const isAsked = plan.dialect === 'auto' && needsOne;
+  const spoken = await commonDialect(plan, endpoint, ask, isAsked);
+  if (!isAsked) return plan;
+  const dialect = spoken ?? 'recordLatency';
   const { driver } = endpoint;
   const unsent = dialect === 'measure' && ticksProblem({ driver, protocol: plan.protocol });
   if (typeof unsent === 'string')
@@ -143,16 +149,17 @@ async function commonDialect(
   plan: Plan,
   endpoint: Endpoint,
   ask: AskHub,
+  isAsked: boolean,
 ): Promise<HubDialect | undefined> {
   const urls = [...new Set(endpoint.urls)].slice(0, mostAsked);
-  const wanted = methodsToAskFor(plan);
+  const wanted = isAsked ? methodsToAskFor(plan) : 'kindOnly';
   const answers = await Promise.all(urls.map((url) => ask({ ...endpoint, urls: [url] }, wanted)));
   const isClassic = endpoint.classic === true;
   answers.forEach((answer, at) => {
     if (answer?.isRather !== undefined)
       throw new ExpectedError('connection-type', otherHub(shownUrl(urls[at]!), isClassic));
     const missing = missingOf(plan, answer?.lacks ?? []);
-    if (missing.length > 0) throw new MissingMethods(missing, shownUrl(urls[at]!));
+    if (missing.length > 0) throw new MissingMethods(missing, shownUrl(urls[at]!), isClassic);
   });
   const dialects = answers.map((answer) => answer?.dialect);
   const [first, other] = [...new Set(dialects)].filter((dialect) => dialect !== undefined);
@@ -173,6 +180,7 @@ export class MissingMethods extends ExpectedError {
   constructor(
     readonly methods: readonly string[],
     readonly url: string,
+    readonly classic = false,
   ) {
     const named = methods.length === 1 ? `method ${methods[0]!}` : `methods ${methods.join(', ')}`;
     super(

@@ -158,6 +158,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   }
   const { methods, dialect, classic = false } = target;
   const missing = methods.filter(({ present }) => !present).map(({ name }) => name);
+  const isUncertain = classic && methods.some(({ present, detail }) => present && detail);
   const spoken = dialect === undefined ? '' : `, dialect ${dialect}`;
   return [
     ...wrapped(`✓ ${url}: connected ${within}${spoken}`, 80, '  ', 'good'),
@@ -166,17 +167,17 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
       text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
       ...(!present && { tone: 'bad' as const }),
     })),
-    ...(classic && methods.some(({ present, detail }) => present && detail !== undefined)
-      ? [{ text: '' }, ...wrapped(isHidden, 80)]
-      : []),
+    ...(isUncertain ? [{ text: '' }, ...wrapped(isHidden, 80)] : []),
     ...(missing.length === 0
-      ? [{ text: '' }, { text: 'The hub has all bench methods.' }]
+      ? isUncertain
+        ? []
+        : [{ text: '' }, { text: 'The hub has all bench methods.' }]
       : lackLines('The hub', missing, classic)),
   ];
 }
 
 const isHidden =
-  'Not certain: the server does not say why a call fails. With EnableDetailedErrors in its HubConfiguration it does.';
+  'Not certain whether the hub has them: the server does not say why a call fails. With EnableDetailedErrors in its HubConfiguration it does.';
 const isClassic =
   'A hub of ASP.NET SignalR, the one of .NET Framework: scenarios need connectionType: AspNet.';
 

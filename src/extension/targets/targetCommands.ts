@@ -134,33 +134,39 @@ async function sayProbe(
   probe: HubProbe | ServiceProbe,
   { log }: Services,
 ): Promise<void> {
+  const classic = 'classic' in probe && probe.classic === true;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
     const reason = reasons()[probe.errorClass] ?? noticeText(probe.message);
     await offer('Error', `${name}: ${reason}`, {
-      ...(probe.errorClass === 'notFound' && hubCodeButton()),
+      ...((probe.errorClass === 'notFound' || classic) && hubCodeButton(classic)),
       [t('Show Log')]: () => log.show(),
     });
     return;
   }
   const methods = 'methods' in probe ? probe.methods : [];
   const missing = methods.filter(({ present }) => !present).map((method) => method.name);
+  const kind = classic
+    ? ` ${t('It is a hub of ASP.NET SignalR: scenarios need connectionType: AspNet.')}`
+    : '';
   if (missing.length > 0) {
     const text = t(
       '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
       ...[name, missing.join(', ')],
     );
-    await offer('Warning', text, hubHelp(name));
+    await offer('Warning', `${text}${kind}`, hubHelp(name, classic));
     return;
   }
   const connectMs = formatCount(probe.connectMs, 1);
-  await vscode.window.showInformationMessage(
+  const text =
     'methods' in probe
-      ? t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
+      ? methods.some(({ detail }) => detail !== undefined)
+        ? t('{0}: connected in {1} ms. The hub does not say which methods it has.', name, connectMs)
+        : t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
       : probe.signedIn
         ? signInText(name, connectMs, probe.missingRestRole)
-        : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs),
-  );
+        : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs);
+  await vscode.window.showInformationMessage(`${text}${kind}`);
 }
 
 function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
@@ -310,24 +316,32 @@ function urlProblem(text: string): string | undefined {
   return hubUrlProblem(text) === undefined ? undefined : t('This is not a hub URL.');
 }
 
-const hubCodeButton = () => ({
-  [t('Copy C# Code')]: () => vscode.env.clipboard.writeText(hubCode('recordLatency')),
+async function hubCodeOf(classic: boolean): Promise<string> {
+  if (!classic) return hubCode('recordLatency');
+  const { classicHubCode } = await import(
+    /* webpackChunkName: "classic" */ '../../usecases/classicHubCode.js'
+  );
+  return classicHubCode('recordLatency');
+}
+
+const hubCodeButton = (classic: boolean) => ({
+  [t('Copy C# Code')]: async () => vscode.env.clipboard.writeText(await hubCodeOf(classic)),
 });
 
 /** What helps with a hub that has not the methods of a benchmark. */
-const hubHelp = (url: string) => ({
-  ...hubCodeButton(),
+const hubHelp = (url: string, classic: boolean) => ({
+  ...hubCodeButton(classic),
   [t('Call Your Own Method')]: () =>
     vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url),
 });
 
 /** Says which methods a hub lacks that a run would have called, with what helps. */
-export async function sayMissingMethods({ methods, url }: MissingMethods): Promise<void> {
+export async function sayMissingMethods({ methods, url, classic }: MissingMethods): Promise<void> {
   const text =
     methods.length === 1
       ? t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
       : t('{0}: the hub has no methods {1}. Nothing was started.', url, methods.join(', '));
-  await offer('Error', noticeText(text), hubHelp(url));
+  await offer('Error', noticeText(text), hubHelp(url, classic));
 }
 
 function confirmRedirect(host: string, url: string): Promise<boolean> {

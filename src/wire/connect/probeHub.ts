@@ -10,7 +10,7 @@ import {
 import type { Span } from '../message/hubCodec';
 import { hubMessageType } from '../message/hubMessage';
 import { SocketAgents } from '../socket/socket';
-import { ConnectFailure, LeavesLoopback, shownText } from '../connectFailure';
+import { ConnectFailure, LeavesLoopback, shownText, shownUrl } from '../connectFailure';
 import { connectHub, negotiate, negotiationOf } from './connectHub';
 import { PersonalEndpoints } from './personalEndpoints';
 import { asProbe } from './probeMark';
@@ -42,7 +42,8 @@ export type HubProbe =
     };
 
 export interface HubAnswer {
-  readonly dialect: HubDialect;
+  /** Absent where only the kind of hub was asked for. */
+  readonly dialect?: HubDialect;
   /** Methods that were asked about and that the hub does not have; only hubs that do not show a dialect are asked. */
   readonly lacks: readonly string[];
   /** What the hub is, where that is not what the endpoint says: its clients would not be let in. */
@@ -62,8 +63,22 @@ const greetingMs = 1000;
 export async function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
   const probe = await probeAs(endpoint, contracts);
   if (probe.reachable || endpoint.classic === true || !mayBeOther(probe.errorClass)) return probe;
-  const other = await probeAs({ ...endpoint, classic: true }, contracts);
-  return other.reachable || hubMissing.test(other.message) ? { ...other, classic: true } : probe;
+  const urls = endpoint.urls.map(withHubName);
+  const other = await probeAs({ ...endpoint, urls, classic: true }, contracts);
+  if (!other.reachable && !hubMissing.test(other.message)) return probe;
+  const isNamed = urls.every((url, at) => url === endpoint.urls[at]);
+  if (isNamed) return { ...other, classic: true };
+  const message = `a server of ASP.NET SignalR answers there: write the name of the hub as the last part of the URL, with no slash behind it, such as ${shownUrl(urls[0]!)}`;
+  return { reachable: false, errorClass: 'notFound', message, classic: true };
+}
+
+/** A server of ASP.NET SignalR answers only who names a hub. @returns the URL as it is where it ends in a name */
+function withHubName(target: string): string {
+  const url = new URL(target);
+  if (!url.pathname.endsWith('/')) return target;
+  const parts = url.pathname.split('/').filter((part) => part !== '');
+  url.pathname = parts.join('/') || 'signalrbench';
+  return url.href;
 }
 
 /** Source: SignalR/SignalR, `Resources.resx`, "Error_HubCouldNotBeResolved"; recorded of the official server. */
@@ -108,15 +123,20 @@ function probeAs(endpoint: Endpoint, contracts: ContractMethods): Promise<HubPro
  * Finds out which dialect the hub speaks: one of `recordLatency` greets with OnConnected or answers
  * GetConnectionId. A hub that shows none is asked about methods by calls that every hub refuses: with more
  * arguments than any method takes. No bench method runs; undefined when the hub cannot be asked.
+ * @param methods `kindOnly` asks which kind of hub it is and nothing else: no connection is opened
  * @param withinMs time the hub has in all
  */
 export async function askHub(
   endpoint: Endpoint,
-  methods: readonly string[] = [],
+  methods: readonly string[] | 'kindOnly' = [],
   withinMs = 10_000,
 ): Promise<HubAnswer | undefined> {
   const untilMs = performance.now() + withinMs;
   const leftMs = (): number => Math.max(1, Math.min(answerTimeoutMs, untilMs - performance.now()));
+  if (methods === 'kindOnly') {
+    const failure = await negotiationFailureOf(endpoint, withinMs);
+    return failure && rather(endpoint, failure, (other) => negotiationFailureOf(other, leftMs()));
+  }
   const found = await connected(endpoint, withinMs, async (connection, listener) => {
     const recordLatency = { dialect: 'recordLatency' as const, lacks: [] };
     if (await listener.greetedWithin(Math.min(greetingMs, leftMs()))) return recordLatency;
@@ -134,12 +154,22 @@ export async function askHub(
     };
   });
   if (found === undefined || !('reachable' in found)) return found;
-  if (!mayBeOther(found.errorClass)) return undefined;
+  return rather(endpoint, found, (other) =>
+    connected(other, leftMs(), () => Promise.resolve(undefined)),
+  );
+}
+
+/** @param failureOf asks the hub as one of the other kind */
+async function rather(
+  endpoint: Endpoint,
+  { errorClass }: { readonly errorClass: ErrorClass },
+  failureOf: (other: Endpoint) => Promise<unknown>,
+): Promise<HubAnswer | undefined> {
+  if (!mayBeOther(errorClass)) return undefined;
   const { classic: isClassic = false, ...core } = endpoint;
   const other = isClassic ? core : { ...endpoint, classic: true as const };
-  const answered = await connected(other, leftMs(), () => Promise.resolve('there' as const));
-  if (answered !== 'there') return undefined;
-  return { dialect: 'recordLatency', lacks: [], isRather: isClassic ? 'Core' : 'AspNet' };
+  if ((await failureOf(other)) !== undefined) return undefined;
+  return { lacks: [], isRather: isClassic ? 'Core' : 'AspNet' };
 }
 
 /** Nobody writes a hub method with so many parameters; empty objects are what a careless server stumbles over least. */
@@ -250,25 +280,41 @@ export async function redirectHosts(
   endpoint: Endpoint,
   withinMs = 10_000,
 ): Promise<readonly string[]> {
+  const failures = await negotiationFailures({ ...endpoint, staysOnLoopback: true }, withinMs);
+  const hosts = failures.map((failure) =>
+    failure instanceof LeavesLoopback ? failure.host : undefined,
+  );
+  return [...new Set(hosts)].filter((host) => host !== undefined);
+}
+
+const negotiationFailureOf = async (
+  endpoint: Endpoint,
+  withinMs: number,
+): Promise<ConnectFailure | undefined> => (await negotiationFailures(endpoint, withinMs))[0];
+
+/** Negotiates once with each hub as the first client does, which opens no connection. @returns why it failed, for each */
+async function negotiationFailures(
+  endpoint: Endpoint,
+  withinMs: number,
+): Promise<readonly (ConnectFailure | undefined)[]> {
   if (endpoint.skipNegotiation) return [];
   const first = await new PersonalEndpoints(endpoint).of(0).catch(() => undefined);
   // Who cannot be asked for is left to the run.
   if (first === undefined) return [];
-  const confined = { ...asProbe(first.endpoint), staysOnLoopback: true };
-  const agents = new SocketAgents(confined, 1);
+  const probing = asProbe(first.endpoint);
+  const agents = new SocketAgents(probing, 1);
   const signal = AbortSignal.timeout(withinMs);
-  const hostOf = async (url: string): Promise<string | undefined> => {
+  const failureOf = async (url: string): Promise<ConnectFailure | undefined> => {
     try {
-      await negotiate(confined, await negotiationOf(confined, url), agents, signal);
+      await negotiate(probing, await negotiationOf(probing, url), agents, signal);
+      return undefined;
     } catch (error) {
-      if (error instanceof LeavesLoopback) return error.host;
-      if (!(error instanceof ConnectFailure)) throw error;
+      if (error instanceof ConnectFailure) return error;
+      throw error;
     }
-    return undefined;
   };
   try {
-    const hosts = await Promise.all(endpoint.urls.map(hostOf));
-    return [...new Set(hosts)].filter((host) => host !== undefined);
+    return await Promise.all(endpoint.urls.map(failureOf));
   } finally {
     agents.destroy();
   }

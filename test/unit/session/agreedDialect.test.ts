@@ -14,6 +14,13 @@ const auto = planOf({
   parameters: { messageSize: 100, sendingInterval: 100 },
 });
 
+const withoutQuestion = [
+  planOf({ dialect: 'measure' }),
+  ...['connectOnly', 'invoke'].map((useCase) =>
+    planOf({ dialect: 'auto', useCase, parameters: { method: 'M' } }),
+  ),
+];
+
 describe('the dialect of a run', () => {
   it('is what the hub speaks, recordLatency when it cannot be asked', async () => {
     for (const [answer, dialect] of [
@@ -29,12 +36,29 @@ describe('the dialect of a run', () => {
   });
 
   it('is not asked for where the file or the target says it, or no bench method is called', async () => {
-    const written = planOf({ dialect: 'measure' });
-    assert.equal(await agreedDialect(written, target, never), written);
     assert.equal(await agreedDialect(auto, local, never), auto);
-    for (const useCase of ['connectOnly', 'invoke']) {
-      const plan = planOf({ dialect: 'auto', useCase, parameters: { method: 'M' } });
-      assert.equal(await agreedDialect(plan, target, never), plan);
+    for (const plan of withoutQuestion) {
+      const asked: unknown[] = [];
+      const agreed = await agreedDialect(plan, target, (_endpoint, methods) => {
+        asked.push(methods);
+        return Promise.resolve(undefined);
+      });
+      assert.equal(agreed, plan);
+      assert.deepEqual(asked, ['kindOnly']);
+    }
+  });
+
+  it('is not looked at where the hub is of the other SignalR', async () => {
+    const classic = { ...target, endpoint: { ...target.endpoint, classic: true } } as OpenTarget;
+    for (const plan of [auto, ...withoutQuestion]) {
+      await assert.rejects(
+        agreedDialect(plan, target, () => Promise.resolve({ lacks: [], isRather: 'AspNet' })),
+        { code: 'connection-type', message: /write connectionType: AspNet under config/ },
+      );
+      await assert.rejects(
+        agreedDialect(plan, classic, () => Promise.resolve({ lacks: [], isRather: 'Core' })),
+        { code: 'connection-type', message: /remove connectionType: AspNet/ },
+      );
     }
   });
 
@@ -79,10 +103,10 @@ describe('the dialect of a run', () => {
   });
 
   it('keeps a run from starting whose methods the hub has in no dialect', async () => {
-    const wanted: (readonly string[])[] = [];
+    const wanted: (readonly string[] | 'kindOnly')[] = [];
     const lacking =
       (...lacks: string[]) =>
-      (_endpoint: unknown, methods: readonly string[]) => {
+      (_endpoint: unknown, methods: readonly string[] | 'kindOnly') => {
         wanted.push(methods);
         return speaks('measure', lacks);
       };

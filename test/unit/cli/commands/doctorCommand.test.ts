@@ -117,6 +117,18 @@ describe('doctor', () => {
     assert.doesNotMatch(classic, /StreamingEcho/);
   });
 
+  it('leaves open what a hub does not say', async () => {
+    for (const detail of [undefined, 'not certain']) {
+      const methods = [{ name: 'Echo', present: true, ...(detail && { detail }) }];
+      const probe = { reachable: true, classic: true, connectMs: 3, methods } as const;
+      const { out } = await at.run(['doctor', '--target', 'http://localhost:5050/chat'], {
+        deps: { probeHub: () => Promise.resolve(probe) },
+      });
+      assert.equal(out.includes('The hub has all bench methods.'), detail === undefined);
+      assert.equal(out.includes('Not certain whether the hub has them'), detail !== undefined);
+    }
+  });
+
   it('asks a service whether it takes the key', async () => {
     const url = 'https://bench.service.signalr.net';
     const args = ['doctor', '--target', '${env:AZURE_SIGNALR}'];

@@ -90,6 +90,46 @@ describe('probeHub', () => {
     }
   });
 
+  it('asks a server of ASP.NET SignalR for the name of its hub', async () => {
+    const hub = await startClassicHub();
+    try {
+      for (const url of [
+        `${hub.url}/`,
+        hub.url.replace(/\/[^/]*$/, ''),
+        hub.url.replace(/[^/]*$/, ''),
+      ]) {
+        const probe = await probeHub(endpointOf(url));
+        assert.ok(!probe.reachable);
+        assert.equal(probe.classic, true);
+        assert.match(
+          probe.message,
+          /the name of the hub as the last part .*, such as \S+\/signalrbench$/,
+        );
+      }
+    } finally {
+      await hub.dispose();
+    }
+  });
+
+  it('knows the kind of a hub without a connection', async () => {
+    const hubs = [await startBenchHub(), await startClassicHub()];
+    try {
+      const kinds = hubs.flatMap(({ url }) =>
+        [{}, { classic: true as const }].map((kind) => askHub(endpointOf(url, kind), 'kindOnly')),
+      );
+      assert.deepEqual(
+        (await Promise.all(kinds)).map((answer) => answer?.isRather),
+        [undefined, 'Core', 'AspNet', undefined],
+      );
+      assert.deepEqual(
+        hubs.map(({ connectionCount }) => connectionCount),
+        [0, 0],
+      );
+    } finally {
+      for (const hub of hubs) await hub.dispose();
+    }
+  });
+
   it('says that a hub of ASP.NET Core is none of ASP.NET SignalR', async () => {
     const hub = await startBenchHub();
     try {
