@@ -224,9 +224,7 @@ async function probeMethod(
   const isHidden = /^There was an error invoking Hub method/i.test(text);
   return {
     ...{ name, present: !isMissing, isMissing },
-    ...(isHidden && {
-      detail: 'not certain',
-    }),
+    ...(isHidden && { detail: 'not certain' }),
   };
 }
 
