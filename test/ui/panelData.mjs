@@ -366,7 +366,26 @@ function onAgents(recording) {
     ...{ ...step, clockErrorUs: 1240, agentsComplete: 2 },
     latencySameAgentUs: { ...step.latencyUs, count: Math.round(step.latencyUs.count / 3) },
   }));
-  return { ...recording, result: { ...result, steps: clocked, agents: sampleAgents } };
+  // As it ends: what was said of the loss while it went on is what the first sentence says.
+  const problem = `agent 3 of 3 (${sampleAgents[2].node}) was lost: it was silent for 30 s`;
+  const endingMessage = `A part of the load was missing: ${problem}`;
+  const verdict = {
+    status: 'incomplete',
+    reasons: [{ code: 'workerLost', message: endingMessage }],
+  };
+  clocked.at(-1).verdict = {
+    status: 'incomplete',
+    reasons: [{ code: 'agentLost', message: problem }],
+  };
+  const ended = { ending: 'workerLost', endingMessage, verdict };
+  const sentence = `■ incomplete; ${endingMessage}; step 2: 99 % of 650,000 deliveries within 22 ms (limit 1 s), none lost`;
+  return {
+    ...recording,
+    snapshots: recording.snapshots.map((snapshot, at, all) =>
+      at === all.length - 1 ? { ...snapshot, problem } : snapshot,
+    ),
+    result: { ...result, ...ended, sentence, steps: clocked, agents: sampleAgents },
+  };
 }
 
 /** One of three has not been heard of for a while. */

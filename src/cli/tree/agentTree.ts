@@ -35,7 +35,7 @@ const inCluster = <Given extends readonly unknown[]>(
 // Written out: where they are defined comes with code that only some commands load.
 const agentPlaces = ['hosts', 'kubernetes'] as const;
 const cluster = ['kubernetes'] as const;
-const busWords = 'NATS server on which they meet (default: SIGNALR_BENCH_BUS)';
+const busWords = 'NATS server where agents and run meet (default: SIGNALR_BENCH_BUS)';
 
 /** Which cluster, and where in it. */
 const placeOptions = [

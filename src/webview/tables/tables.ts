@@ -181,11 +181,16 @@ type CardName =
   | 'errors'
   | 'generator';
 
+/** Those of the verdict that the first sentence of the panel does not say. */
+export const otherReasons = ({ result }: Pick<ShownRun, 'result'>): string[] =>
+  (result?.verdict.reasons ?? [])
+    .map(({ message }) => message)
+    .filter((message) => result?.sentence.includes(message) !== true)
+    .slice(0, 20);
+
 export function tableCards(state: ShownRun): Record<CardName, StateCard> {
-  const reasons = ({ result }: ShownRun): string[] =>
-    (result?.verdict.reasons ?? []).slice(0, 20).map(({ message }) => message);
   return {
-    steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: reasons }),
+    steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: otherReasons }),
     repeats: tableCard(state, 'repeatsTable', 'repeats', repeatsTable, { below: outlierSentences }),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
     calls: createCallsCard(state),

@@ -5,7 +5,7 @@ import type { ToPanel } from '../../../src/protocol/panel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { initialState, problemOf, reduce, type PanelState } from '../../../src/webview/panelState';
 import { sampleAgents, sampleResult } from '../results/sampleResult';
-import { agentsTable } from '../../../src/webview/tables/tables';
+import { agentsTable, otherReasons } from '../../../src/webview/tables/tables';
 import { hydrate, measured, shownRun } from './shownRun';
 
 const shown = (state: PanelState) => (state.kind === 'run' ? state : undefined);
@@ -57,6 +57,17 @@ describe('state of the panel', () => {
     assert.equal(endedBy(`A part of the load was missing: ${problem}`), '');
     assert.equal(endedBy('agent 2 of 3 (vm) left: it got SIGTERM'), problem);
     assert.equal(endedBy(undefined), problem);
+  });
+
+  it('lists the reasons of a verdict that its first sentence leaves out', () => {
+    const reasons = ['a part was missing', 'step 2: the step was cut short'].map((message) => ({
+      ...{ code: 'x', message },
+    }));
+    const verdict = { status: 'incomplete' as const, reasons };
+    const result = toPanelResult({ ...sampleResult(), verdict });
+    assert.match(result.sentence, /a part was missing/);
+    assert.deepEqual(otherReasons({ result }), ['step 2: the step was cut short']);
+    assert.deepEqual(otherReasons({ result: undefined }), []);
   });
 
   it('leaves out a snapshot that is older than what it was filled with', () => {
