@@ -134,7 +134,7 @@ async function sayProbe(
   probe: HubProbe | ServiceProbe,
   { log }: Services,
 ): Promise<void> {
-  const classic = 'classic' in probe && probe.classic === true;
+  const classic = 'classic' in probe;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
     const reason = reasons()[probe.errorClass] ?? noticeText(probe.message);
