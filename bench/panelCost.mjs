@@ -57,12 +57,17 @@ try {
       `samples up to ${1 + part * each + given.length}: ${(1000 * used).toFixed(1)} ms of CPU each, heap ${(await heapMegabytes()).toFixed(1)} MB`,
     );
   }
+  // Handed over by the page itself, so that asking it costs nothing.
+  const texts = some.slice(-real).map((snapshot) => JSON.stringify({ type: 'snapshot', snapshot }));
+  await page.evaluate((all) => {
+    const timer = setInterval(() => {
+      globalThis.postMessage(JSON.parse(all.shift()), '*');
+      if (all.length === 0) clearInterval(timer);
+    }, 1000);
+  }, texts);
   const before = await cpuSeconds();
   const startedMs = performance.now();
-  for (const snapshot of some.slice(-real)) {
-    await give(snapshot);
-    await sleep(1000);
-  }
+  await sleep(real * 1000);
   const share = (await cpuSeconds()) - before;
   const tookS = (performance.now() - startedMs) / 1000;
   console.log(

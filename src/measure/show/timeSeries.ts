@@ -33,7 +33,7 @@ export interface SeriesSpec {
   readonly label: string | { readonly key: SeriesText };
   readonly dash: readonly number[];
   readonly widthPx: number;
-  read(snapshot: Snapshot, before?: Snapshot): number | null;
+  readonly read: (snapshot: Snapshot, before?: Snapshot) => number | null;
 }
 
 type TimeChart =
@@ -159,25 +159,51 @@ export interface Columns {
   readonly perPoint: number;
 }
 
-/** At most `most` points. A change of phase is reported between two ticks, and is no gap in what was measured. */
-export function columnsOf(spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns {
-  const snapshots = all.filter(
-    (snapshot, at) =>
-      snapshot.tick !== all[at - 1]?.tick ||
-      spec.series.some((series) => series.read(snapshot) !== null),
-  );
-  const lines = spec.series.map((series) =>
-    snapshots.map((snapshot, at) => series.read(snapshot, snapshots[at - 1])),
-  );
-  const seconds = snapshots.map(({ atMs }) => atMs / 1000);
-  return thin({ seconds, lines, perPoint: 1 }, combineOf[spec.unit], most);
+/** The columns of a chart whose snapshots become more: those that it has seen are not read again. */
+export class ChartColumns {
+  private seen: readonly Snapshot[] = [];
+  private last: Snapshot | undefined;
+  private seconds: number[] = [];
+  private lines: (number | null)[][] = [];
+
+  constructor(private readonly spec: TimeChartSpec) {}
+
+  /** At most `most` points. */
+  of(all: readonly Snapshot[], most: number): Columns {
+    const { seen } = this;
+    const goesOn = seen.length > 0 && all[0] === seen[0] && all[seen.length - 1] === seen.at(-1);
+    if (!goesOn) {
+      this.last = undefined;
+      this.seconds = [];
+      this.lines = this.spec.series.map(() => []);
+    }
+    for (let at = goesOn ? seen.length : 0; at < all.length; at++) this.add(all[at]!, all[at - 1]);
+    this.seen = all;
+    const { seconds, lines } = this;
+    return thin({ seconds, lines, perPoint: 1 }, combineOf[this.spec.unit], most);
+  }
+
+  private add(snapshot: Snapshot, before: Snapshot | undefined): void {
+    const { series } = this.spec;
+    // A change of phase is reported between two ticks, and is no gap in what was measured.
+    if (snapshot.tick === before?.tick && series.every(({ read }) => read(snapshot) === null))
+      return;
+    this.seconds.push(snapshot.atMs / 1000);
+    for (const [at, { read }] of series.entries()) this.lines[at]!.push(read(snapshot, this.last));
+    this.last = snapshot;
+  }
 }
+
+export const columnsOf = (spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns =>
+  new ChartColumns(spec).of(all, most);
 
 /** Points with a gap on both sides: no line goes through them, so they are drawn as dots. */
 export function islandsOf(line: ArrayLike<number | null | undefined>): number[] {
   const isGap = (at: number): boolean => (line[at] ?? null) === null;
-  const places = Array.from({ length: line.length }, (_, at) => at);
-  return places.filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+  const places: number[] = [];
+  for (let at = 0; at < line.length; at++)
+    if (!isGap(at) && isGap(at - 1) && isGap(at + 1)) places.push(at);
+  return places;
 }
 
 /** The right axis of a chart: for lines more than twice as large as the first one, or far smaller ones. */
@@ -230,7 +256,19 @@ export interface StepBand {
   readonly toS: number;
 }
 
-export function stepBands(snapshots: readonly Snapshot[]): StepBand[] {
+/** Of lists that charts ask for again and again. */
+const knownBands = new WeakMap<readonly Snapshot[], readonly StepBand[]>();
+
+export function stepBands(snapshots: readonly Snapshot[]): readonly StepBand[] {
+  let bands = knownBands.get(snapshots);
+  if (bands === undefined) {
+    bands = bandsOf(snapshots);
+    knownBands.set(snapshots, bands);
+  }
+  return bands;
+}
+
+function bandsOf(snapshots: readonly Snapshot[]): StepBand[] {
   const bands = new Map<number, StepBand>();
   const last = snapshots.at(-1);
   for (const { step, atMs } of snapshots) {

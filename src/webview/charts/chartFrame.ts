@@ -184,19 +184,31 @@ export function createChart() {
     },
     /** Calls back when the chart has taken over what it was given, so that its places are right. */
     settled: (then: () => void): void => queueMicrotask(then),
-    redraw: () => plot?.redraw(false, true),
+    /** In the colours of another theme. */
+    redraw(): void {
+      themeValues.clear();
+      plot?.redraw(false, true);
+    },
   };
 }
 
-/** Reads a colour that panel.css takes from the editor's theme, such as `--line-p50`, for drawing. */
-export function themeColour(name: string): string {
-  return getComputedStyle(document.body).getPropertyValue(name).trim() || 'currentcolor';
+/** Of the present theme: to read one in the middle of drawing makes the browser compute all styles anew. */
+const themeValues = new Map<string, string>();
+
+function themeValue(name: string, read: (style: CSSStyleDeclaration) => string): string {
+  let value = themeValues.get(name);
+  if (value === undefined) {
+    value = read(getComputedStyle(document.body));
+    themeValues.set(name, value);
+  }
+  return value;
 }
 
-export function axisFont(): string {
-  const { fontFamily } = getComputedStyle(document.body);
-  return `11px ${fontFamily}`;
-}
+/** Reads a colour that panel.css takes from the editor's theme, such as `--line-p50`, for drawing. */
+export const themeColour = (name: string): string =>
+  themeValue(name, (style) => style.getPropertyValue(name).trim() || 'currentcolor');
+
+export const axisFont = (): string => themeValue('font', ({ fontFamily }) => `11px ${fontFamily}`);
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 

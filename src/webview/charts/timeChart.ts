@@ -5,6 +5,7 @@ import { formatCount } from '../../base/units';
 import { timeLabel, valueWords } from '../../measure/show/chartWords';
 import { seriesLabel } from '../../measure/show/panelTables';
 import {
+  ChartColumns,
   columnsOf,
   islandsOf,
   rightAxisOf,
@@ -63,8 +64,11 @@ export function createTimeChartCard(
   const image = imageButton(strings, chart, () => title, lines);
   card.body.append(place, element('div.below', legend.root, image, corner.root), twin.root);
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
+  const ofRun = new ChartColumns(spec);
   let state: ShownRun | undefined;
   let over = false;
+  /** The points and axes of the latest drawing, while it shows the whole of a run that goes on. */
+  let lastDrawn: string | undefined;
   const words = (value: number | null | undefined): string =>
     value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
   const momentAt = (index: number): string => timeLabel(columns.seconds[index] ?? 0);
@@ -103,14 +107,18 @@ export function createTimeChartCard(
     state = next;
     const { range } = view;
     const shown = { ...next, snapshots: snapshotsIn(next.snapshots, range) };
-    columns = columnsOf(spec, shown.snapshots, mostPoints);
+    const whole = ofRun.of(next.snapshots, mostPoints);
+    columns = range ? columnsOf(spec, shown.snapshots, mostPoints) : whole;
     over = isOver(next);
     backdrop = backdropOf(next, range);
-    const whole = range ? columnsOf(spec, next.snapshots, mostPoints) : columns;
     const right = rightAxisOf(spec, whole);
-    chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
-      options(spec, right, () => backdrop, strings, view),
-    );
+    const drawn = over || range ? undefined : `${columns.seconds.length} ${right}`;
+    // Where a point has several seconds, the last one is drawn when it begins: later ones would not be seen.
+    if (columns.perPoint === 1 || drawn === undefined || drawn !== lastDrawn)
+      chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
+        options(spec, right, () => backdrop, strings, view),
+      );
+    lastDrawn = drawn;
     for (const [index, { id }] of spec.series.entries()) {
       const onRight = right !== 'none' && spec.right.includes(id);
       legend.setLabel(index, onRight ? fill(strings.onRight, names[index]!) : names[index]!);
