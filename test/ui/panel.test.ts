@@ -10,7 +10,6 @@ interface PanelBrowser {
     readonly theme?: string;
     readonly width?: number;
     readonly zoom?: number;
-    readonly reducedMotion?: boolean;
   }) => Promise<{ readonly page: Page; readonly problems: readonly string[] }>;
   readonly leave: (page: Page) => void;
   readonly close: () => Promise<void>;

@@ -72,7 +72,7 @@ function beEditor({ bodyClass, colours }) {
 }
 
 /**
- * @returns {Promise<{ open: Function, leave: Function, close: Function }>} `open({ theme, width, zoom, reducedMotion })`
+ * @returns {Promise<{ open: Function, leave: Function, close: Function }>} `open({ theme, width, zoom })`
  *   gives a page that waits to be filled, and the list of what went wrong in it so far; a window of
  *   `width` pixels at a zoom of 2 has half as many to lay out; `leave(page)` lends it to who opens the next one like it,
  *   which costs far less than another
@@ -96,19 +96,10 @@ export async function openPanelBrowser() {
     return page;
   }
 
-  const open = async ({
-    theme = 'dark',
-    width = 1400,
-    zoom = 1,
-    reducedMotion = false,
-    of = '',
-  } = {}) => {
-    const key = `${theme} ${zoom} ${reducedMotion}`;
+  const open = async ({ theme = 'dark', width = 1400, zoom = 1, of = '' } = {}) => {
+    const key = `${theme} ${zoom}`;
     const at = idle.findIndex((each) => known.get(each).key === key);
-    const options = {
-      deviceScaleFactor: zoom,
-      reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
-    };
+    const options = { deviceScaleFactor: zoom, reducedMotion: 'no-preference' };
     const page = at < 0 ? await newPage(options, theme) : idle.splice(at, 1)[0];
     const problems = [];
     known.set(page, { key, problems });

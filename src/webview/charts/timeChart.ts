@@ -67,8 +67,7 @@ export function createTimeChartCard(
   const ofRun = new ChartColumns(spec);
   let state: ShownRun | undefined;
   let over = false;
-  /** The points and axes of the latest drawing, while it shows the whole of a run that goes on. */
-  let lastDrawn: string | undefined;
+  const isNew = createNovelty();
   const words = (value: number | null | undefined): string =>
     value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
   const momentAt = (index: number): string => timeLabel(columns.seconds[index] ?? 0);
@@ -112,13 +111,10 @@ export function createTimeChartCard(
     over = isOver(next);
     backdrop = backdropOf(next, range);
     const right = rightAxisOf(spec, whole);
-    const drawn = over || range ? undefined : `${columns.seconds.length} ${right}`;
-    // Where a point has several seconds, the last one is drawn when it begins: later ones would not be seen.
-    if (columns.perPoint === 1 || drawn === undefined || drawn !== lastDrawn)
+    if (isNew(columns, right, !over && range === undefined))
       chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
         options(spec, right, () => backdrop, strings, view),
       );
-    lastDrawn = drawn;
     for (const [index, { id }] of spec.series.entries()) {
       const onRight = right !== 'none' && spec.right.includes(id);
       legend.setLabel(index, onRight ? fill(strings.onRight, names[index]!) : names[index]!);
@@ -131,6 +127,20 @@ export function createTimeChartCard(
   };
   view.follow({ pointed: point, zoomed: () => state && update(state) });
   return { card, update, redraw: () => chart.redraw() };
+}
+
+/**
+ * Whether there is something to draw. Where each point has several seconds, the last one is drawn when it begins: later
+ * ones would not be seen. That is so while the whole of a run is shown that goes on.
+ */
+function createNovelty() {
+  let last: string | undefined;
+  return ({ seconds, perPoint }: Columns, right: RightAxis, grows: boolean): boolean => {
+    const drawn = grows && perPoint > 1 ? `${seconds.length} ${right}` : undefined;
+    const isNew = drawn === undefined || drawn !== last;
+    last = drawn;
+    return isNew;
+  };
 }
 
 /** What is said at the upper right of a chart over time, and the way back to the whole run. */
