@@ -55,14 +55,13 @@ export function createTimeChartCard(
   const title = strings[spec.title];
   const card = createCard(title, `chart-${spec.id}`);
   const chart = createChart();
-  const { place } = chart;
   const names = spec.series.map((line) => seriesLabel(line, strings));
   const lines = spec.series.map((line, at) => ({ ...line, colour: line.id, label: names[at]! }));
   const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
   const corner = createCorner(strings, view);
   const twin = createTwin(strings.asTable, title);
   const image = imageButton(strings, chart, () => title, lines);
-  card.body.append(place, element('div.below', legend.root, image, corner.root), twin.root);
+  card.body.append(chart.place, element('div.below', legend.root, image, corner.root), twin.root);
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
   const ofRun = new ChartColumns(spec);
   let state: ShownRun | undefined;
@@ -99,7 +98,7 @@ export function createTimeChartCard(
   const describe = (): void => {
     const { label, values } = rest();
     const shown = names.map((name, at) => `${name} ${words(values[at])}`).join(', ');
-    place.setAttribute('aria-label', fill(strings.chartSummary, `${title}, ${label}`, shown));
+    chart.place.setAttribute('aria-label', fill(strings.chartSummary, `${title}, ${label}`, shown));
   };
   let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
   const update = (next: ShownRun): void => {
