@@ -35,6 +35,8 @@ const longestLiteral = 300;
 const mostMembers = 50;
 /** So many different values are a choice among a few. */
 const fewValues = 8;
+/** With more, nobody sets a variable for each. */
+const mostSecrets = 20;
 const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const dayMs = 86_400_000;
 /** From the year 1, where .NET begins to count its ticks of 100 ns, to 1970. */
@@ -43,6 +45,17 @@ const yearOneMs = 62_135_596_800_000;
 interface One {
   readonly value: unknown;
   readonly call: TracedCall;
+}
+
+/** Undefined when the value differs within the calls of one client. */
+function valuesByClient(ones: readonly One[]): Map<number, unknown> | undefined {
+  const ofClients = new Map<number, unknown>();
+  for (const { value, call } of ones) {
+    const { id } = call.client;
+    if (ofClients.has(id) && ofClients.get(id) !== value) return undefined;
+    ofClients.set(id, value);
+  }
+  return ofClients;
 }
 
 export function readArguments(facts: ArgumentFacts): ReadArguments {
@@ -93,24 +106,30 @@ class Reader {
     for (const { value } of ones) values.set(value, (values.get(value) ?? 0) + 1);
     if ([...values.keys()].every((value) => typeof value === 'string' && rooms.has(value)))
       return '{group}';
+    // Random text takes its place, whatever it is.
+    if (key === echoed) return this.text(ones, path, this.facts.leastEchoBytes);
     if ([...values.keys()].some((value) => isSecret(value, path))) {
-      const column = identities.secret(this.nameAt(path));
-      this.remarks.push(`${placeOf(path)}: a secret was seen, it is not written here`);
+      const ofClients = valuesByClient(ones);
+      const different = new Set(ofClients?.values()).size;
+      const own = different > 1 && different <= mostSecrets ? ofClients! : new Map<number, never>();
+      const column = identities.secret(this.nameAt(path), own);
+      const what =
+        own.size > 0
+          ? `${different} secrets of ${own.size} clients were seen, they are not written here`
+          : different > mostSecrets
+            ? `${different} secrets were seen; one stands for all: write rows of your own, with a secret each`
+            : 'a secret was seen, it is not written here';
+      this.remarks.push(`${placeOf(path)}: ${what}`);
       return `{identity.${column}}`;
     }
-    if (key === echoed) return this.text(ones, path, this.facts.leastEchoBytes);
     if (values.size === 1) return this.literal(ones[0]!.value, path);
     return this.byClient(ones, path) ?? this.varying(ones, values, path);
   }
 
   /** Undefined when it differs within the calls of one client. */
   private byClient(ones: readonly One[], path: Path): string | undefined {
-    const ofClients = new Map<number, unknown>();
-    for (const { value, call } of ones) {
-      const { id } = call.client;
-      if (ofClients.has(id) && ofClients.get(id) !== value) return undefined;
-      ofClients.set(id, value);
-    }
+    const ofClients = valuesByClient(ones);
+    if (ofClients === undefined) return undefined;
     const values = [...ofClients.values()];
     // In a row they would be read, not sent.
     if (values.some((value) => typeof value === 'string' && /[{}]/.test(value))) return undefined;

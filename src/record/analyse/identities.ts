@@ -2,7 +2,8 @@
 export class Identities {
   private readonly columns = new Map<string, ReadonlyMap<number, unknown>>();
   private readonly known = new Map<string, string>();
-  private readonly secretColumns = new Map<string, string>();
+  /** Names of references in each column that has any. */
+  private readonly secretColumns = new Map<string, readonly string[]>();
 
   /** @returns the name of the column with these values, by client */
   column(wanted: string, values: ReadonlyMap<number, unknown>): string {
@@ -15,18 +16,30 @@ export class Identities {
     return name;
   }
 
-  /** @returns the name of the column with a reference; the same for the same name */
-  secret(wanted: string): string {
-    const known = this.secretColumns.get(wanted);
+  /**
+   * @param values of each client, of which only is kept who has the same; empty where all have
+   * @returns the name of the column with references; the same for the same name and the same clients
+   */
+  secret(wanted: string, values: ReadonlyMap<number, unknown>): string {
+    const different = [...new Set(values.values())];
+    const numbers = [...values].map(([id, value]) => [id, 1 + different.indexOf(value)] as const);
+    const key = `secret ${wanted} ${JSON.stringify(numbers)}`;
+    const known = this.known.get(key);
     if (known !== undefined) return known;
     const name = this.freeName(wanted);
-    this.secretColumns.set(wanted, name);
-    this.columns.set(name, new Map());
+    const secret = secretNameOf(name);
+    const names = different.map((_, at) => `${secret}-${at + 1}`);
+    this.known.set(key, name);
+    this.secretColumns.set(name, names.length === 0 ? [secret] : names);
+    this.columns.set(
+      name,
+      new Map(numbers.map(([id, number]) => [id, referenceTo(`${secret}-${number}`)])),
+    );
     return name;
   }
 
   get secrets(): readonly string[] {
-    return [...this.secretColumns.values()].map(secretNameOf);
+    return [...this.secretColumns.values()].flat();
   }
 
   /**
@@ -35,15 +48,14 @@ export class Identities {
    */
   rows(clients: readonly number[]): Record<string, unknown>[] {
     if (this.columns.size === 0) return [];
-    const secrets = new Set(this.secretColumns.values());
-    const open = [...this.columns].filter(([name]) => !secrets.has(name));
+    const open = [...this.columns].filter(([, values]) => values.size > 0);
     const ids = clients.filter((id) => open.some(([, values]) => values.has(id)));
     const lists = new Map(open.map(([name, values]) => [name, [...values.values()]]));
     return (ids.length === 0 ? [0] : ids).map((id, row) =>
       Object.fromEntries(
         [...this.columns].map(([name, values]) => {
-          if (secrets.has(name)) return [name, `\${secret:${secretNameOf(name)}}`];
-          const others = lists.get(name)!;
+          const others = lists.get(name);
+          if (others === undefined) return [name, referenceTo(secretNameOf(name))];
           return [name, values.has(id) ? values.get(id) : others[row % others.length]];
         }),
       ),
@@ -59,6 +71,8 @@ export class Identities {
     return name;
   }
 }
+
+const referenceTo = (secret: string): string => `\${secret:${secret}}`;
 
 const secretNameOf = (column: string): string =>
   /^[A-Za-z]/.test(column) ? column.replaceAll('_', '-') : `value-${column.replaceAll('_', '-')}`;

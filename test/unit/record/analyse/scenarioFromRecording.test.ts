@@ -401,6 +401,59 @@ describe('a scenario of a recording', () => {
     );
   });
 
+  it('gives clients whose secrets differ a reference each', async () => {
+    const made = new MadeRecording();
+    for (const [at, password] of ['hunter2', 'swordfish', 'hunter2'].entries()) {
+      const client = at + 1;
+      made.at(client).open(client).wait(5);
+      made.call(client, 'SignIn', [{ password, pin: `481${client}` }]).wait(5);
+      made.call(client, 'Change', [{ password, newPassword: 'the same for all' }]);
+    }
+    const { yaml, file, found, steps } = await analysed(made);
+    for (const secret of ['hunter2', 'swordfish', '4811', 'the same'])
+      assert.ok(!yaml.includes(secret), secret);
+    const row = (password: number, pin: number): object => ({
+      password: `\${secret:password-${password}}`,
+      pin: `\${secret:pin-${pin}}`,
+      newPassword: '${secret:newPassword}',
+    });
+    assert.deepEqual(file.config['identities'], [row(1, 1), row(2, 2), row(1, 3)]);
+    const used = JSON.stringify(steps.map((step) => step['arguments']));
+    assert.equal(used.split('{identity.password}').length, 3, used);
+    assert.deepEqual(found.secrets, [
+      ...['password-1', 'password-2', 'pin-1', 'pin-2', 'pin-3', 'newPassword'],
+    ]);
+  });
+
+  it('writes random text where what looks like a secret comes back', async () => {
+    const made = new MadeRecording();
+    for (let round = 0; round < 4; round++) {
+      const stamp = `aB3xY7kL9mN2pQ4rS6tU8vW0z${round}`;
+      if (round === 0) made.at(1).open(1);
+      made.wait(50).send(1, 'Echo', [stamp]).heard([1], 'Echoed', [stamp]);
+    }
+    const { steps, found } = await analysed(made);
+    const [text] = steps[0]!['arguments'] as readonly string[];
+    assert.match(text!, /^\{text:\d+B\}$/);
+    assert.deepEqual(found.secrets, []);
+  });
+
+  it('does not ask for more secrets than people set by hand', async () => {
+    const made = new MadeRecording();
+    for (let client = 1; client <= 21; client++)
+      made
+        .at(client)
+        .open(client)
+        .wait(5)
+        .call(client, 'SignIn', [{ password: `p${client}` }]);
+    const { found, yaml } = await analysed(made);
+    assert.deepEqual(found.secrets, ['password']);
+    assert.match(
+      yaml.replace(/\n\s*#/g, ''),
+      /21 secrets were seen; one stands for all: write rows/,
+    );
+  });
+
   it('takes numbers of cards and codes of payments for secrets, by name and by their digits', async () => {
     const made = new MadeRecording();
     const card = '4111111111111111';
