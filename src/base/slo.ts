@@ -10,6 +10,7 @@ import {
   type Percentile,
 } from './objectives/percentile';
 import { rate } from './objectives/rate';
+import { sessionsBrokenOff } from './objectives/sessions';
 import { delivered, dropped, duplicated } from './objectives/shares';
 import {
   connectTimes,
@@ -20,7 +21,7 @@ import {
 } from './objectives/times';
 
 /** Every objective with a name of its own, by its key under `slo`; a new one is a file beside these and a name here. */
-export const otherObjectives = { dropped, delivered, duplicated, rate, errors };
+export const otherObjectives = { dropped, delivered, duplicated, rate, errors, sessionsBrokenOff };
 
 /** Objectives that differ by a part of their names; a new family is a file beside these and a line here. */
 export const objectiveFamilies: readonly ObjectiveFamily[] = [

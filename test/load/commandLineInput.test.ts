@@ -209,6 +209,33 @@ describe('the other commands of signalr-bench', function () {
     assert.deepEqual([good.code, good.stdout], [0, '']);
   });
 
+  it('validate looks into the files that a scenario names', async () => {
+    folder.write('users.csv', 'name,token\nu1,t1\n');
+    folder.write('empty.jsonl', '');
+    const config = [
+      'config:',
+      '  # users.csv has a row for each connection',
+      '  identities: { file: users.csv }',
+      '  data: { file: empty.jsonl }',
+      '  caFile: no-such.pem',
+      "  headers: { X-Who: '{identity.nick}' }",
+    ];
+    folder.write('files.yaml', [...config, 'scenario: { name: echo }', ''].join('\n'));
+    const done = await folder.run(['validate', 'files.yaml']);
+    assert.equal(done.code, 2);
+    const lines = done.stdout.split('\n').filter((line) => !line.includes('target'));
+    const about = (word: string): string => lines.find((line) => line.includes(word)) ?? '';
+    assert.match(
+      about('nick'),
+      /files\.yaml:3:23 error named-file users\.csv has no column nick, /,
+    );
+    assert.match(about('no rows'), /files\.yaml:4:17 error named-file empty\.jsonl has no rows/);
+    assert.match(
+      about('.pem'),
+      /files\.yaml:5:11 warning named-file There is no file no-such\.pem here/,
+    );
+  });
+
   it('estimate prints Units and their reason, and the same as JSON', async () => {
     folder.write(
       'groups.yaml',

@@ -12,6 +12,8 @@ export interface JudgedDeliveries {
   readonly expected: number;
   readonly received: number;
   readonly duplicated: number;
+  /** Of entries that have sessions: those that came to an end. */
+  readonly sessions?: { readonly completed: number; readonly brokenOff: number };
   /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
   latencyAtShareUs(share: number): number;
   /** Where the time until messages have reached all their receivers is measured. */

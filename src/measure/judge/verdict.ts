@@ -42,6 +42,16 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
   return [{ code: 'nothingSent', message: `${who} sent nothing, so nothing was measured` }];
 }
 
+/** Code `sessionsBrokenOff`. A limit of its own says it in its own words. */
+function broken({ sessions }: StepMeasures, checks: readonly SloCheck[]): VerdictReason[] {
+  if (sessions === undefined || sessions.completed > 0 || sessions.brokenOff === 0) return [];
+  if (checks.some(({ metric }) => metric === 'sessionsBrokenOff')) return [];
+  const all = formatCount(sessions.brokenOff);
+  return [
+    { code: 'sessionsBrokenOff', message: `${all} sessions broke off, and none was completed` },
+  ];
+}
+
 /**
  * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
  * limit. With nothing expected neither latency nor delivery is judged; a step with senders that sent nothing
@@ -54,7 +64,7 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const invalid = [...silence(step), ...generatorProblems(step, slo)];
   const of = (open: boolean): VerdictReason[] =>
     judged.flatMap(({ check, reason }) => (isOpen(check) === open ? (reason ?? []) : []));
-  const [missed, undecided] = [of(false), of(true)];
+  const [missed, undecided] = [[...of(false), ...broken(step, checks)], of(true)];
   const failed = missed.length > 0 ? 'fail' : undecided.length > 0 ? 'incomplete' : 'pass';
   return {
     status: invalid.length > 0 ? 'invalid' : failed,

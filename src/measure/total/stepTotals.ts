@@ -452,11 +452,13 @@ export class StepTotals extends SendingTotals {
   }
 
   private deliveries(): JudgedDeliveries {
+    const { sessions } = this.sessionParts();
     return {
       ...{ sent: this.sent, seconds: this.seconds, errors: this.errors },
       expected: this.expected,
       received: Math.max(0, this.delivered().received - this.late),
       duplicated: this.duplicated,
+      ...(sessions && { sessions }),
       ...this.latencies,
       ...this.across,
       ...(this.toReach > 0 && {

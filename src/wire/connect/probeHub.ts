@@ -190,7 +190,7 @@ async function connected<T>(
     connection = await connectHub(
       0,
       { endpoint: probing, agents, listener, options },
-      AbortSignal.timeout(withinMs),
+      AbortSignal.timeout(Math.ceil(withinMs)),
     );
     return await ask(connection, listener, performance.now() - startedMs);
   } catch (error) {
@@ -301,7 +301,7 @@ async function negotiationFailures(
   if (first === undefined) return [];
   const probing = asProbe(first.endpoint);
   const agents = new SocketAgents(probing, 1);
-  const signal = AbortSignal.timeout(withinMs);
+  const signal = AbortSignal.timeout(Math.ceil(withinMs));
   const failureOf = async (url: string): Promise<ConnectFailure | undefined> => {
     try {
       await negotiate(probing, await negotiationOf(probing, url), agents, signal);

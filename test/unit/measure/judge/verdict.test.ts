@@ -109,6 +109,25 @@ describe('judgeStep', () => {
     });
   }
 
+  it('fails where sessions break off, also where nothing else was expected', () => {
+    const of = (completed: number, brokenOff: number): StepMeasures =>
+      step([], { sent: 4, offered: 4, sessions: { completed, brokenOff } });
+    const words = (measures: StepMeasures, sessionsBrokenOff?: number): string[] => {
+      const slo = { ...defaultSlo, ...(sessionsBrokenOff !== undefined && { sessionsBrokenOff }) };
+      const { status, reasons } = judgeStep(measures, slo);
+      assert.equal(status, reasons.length > 0 ? 'fail' : 'pass');
+      return reasons.map(({ message }) => message);
+    };
+    assert.deepEqual(words(of(0, 7)), ['7 sessions broke off, and none was completed']);
+    assert.deepEqual(words(of(0, 7), 0.01), [
+      '7 of 7 sessions broke off (100 %), above the limit of 1 %',
+    ]);
+    assert.deepEqual(words(of(1, 7)), []);
+    // Those of the step are still on their way: there is nothing to judge.
+    assert.deepEqual(words(of(0, 0), 0), []);
+    assert.deepEqual(words(of(1, 1), 0.5), []);
+  });
+
   it('says what was measured and what the limit is', () => {
     const slow = step([], { expected: 950_000, received: 950_000, offered: 10, sent: 10 });
     const verdict = judgeStep({ ...slow, latencyAtShareUs: () => 1_400_000 }, defaultSlo);
