@@ -11,6 +11,7 @@ import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../sc
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
 import { namedScenario, readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
+import { needsOfTexts } from '../../targets/identities/resolveIdentities';
 import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 
@@ -97,7 +98,7 @@ async function fileProblems(
   );
   if (!isRows) return found;
   const { rowProblems } = await import('../../targets/identities/openRows.js');
-  const rows = await rowProblems(scenario, {
+  const rows = await rowProblems(scenario, needsOfTexts(scenario), {
     readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
   });
   for (const { file, message } of rows)

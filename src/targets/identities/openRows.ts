@@ -1,12 +1,7 @@
 /** Rows of files, and who is asked for identities: loaded by runs that have either. */
 import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import {
-  connectionNames,
-  personalText,
-  type PersonalPart,
-  type RowName,
-} from '../../base/personalText';
+import type { RowName } from '../../base/personalText';
 import type { Row } from '../../base/rows';
 import { formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
@@ -15,12 +10,7 @@ import { signingKey } from '../../wire/connect/signingKey';
 import type { TargetContext } from '../target';
 import { IdentityCaller } from './callIdentities';
 import { mostFileBytes, readRows } from './readRows';
-import {
-  needsOf,
-  type Need,
-  type ResolvedCall,
-  type ResolvedIdentities,
-} from './resolveIdentities';
+import type { Need, ResolvedCall, ResolvedIdentities } from './resolveIdentities';
 
 /** The rows of a scenario, read and checked. @throws ExpectedError `data-file`, `identities` */
 export async function openRows(
@@ -63,21 +53,10 @@ export async function openRows(
 
 /** What is wrong with the files of rows as far as it shows without a run, each by the name of its file. */
 export async function rowProblems(
-  scenario: Scenario,
+  { identities, data }: Scenario,
+  needs: readonly Need[],
   { readFile }: Pick<TargetContext, 'readFile'>,
 ): Promise<{ readonly file: string; readonly message: string }[]> {
-  const { headers, query, accessToken, identities, data } = scenario;
-  const partsOf = (text: string): readonly PersonalPart[] =>
-    personalText(text, connectionNames).parts;
-  const ofEach = (
-    texts: Readonly<Record<string, string>>,
-  ): Record<string, readonly PersonalPart[]> =>
-    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, partsOf(text)]));
-  const needs = needsOf(scenario, {
-    headers: ofEach(headers),
-    query: ofEach(query),
-    ...(accessToken !== undefined && { accessToken: partsOf(accessToken) }),
-  });
   const found: { file: string; message: string }[] = [];
   const look = async (of: RowName, file: string | undefined): Promise<void> => {
     if (file === undefined) return;

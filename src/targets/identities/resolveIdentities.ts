@@ -1,6 +1,7 @@
 /** Identities as they are written, with the values of their references, and what must not be shown of rows. */
 import type { Identities, PersonalEndpoint, PersonalValue, SigningRule } from '../../base/endpoint';
 import {
+  connectionNames,
   identityNames,
   personalText,
   type PersonalName,
@@ -130,4 +131,17 @@ export function needsOf(
       rowsUsed(hubRunOf(findUseCase(name)!, parameters)).map(({ placeholder }) => placeholder),
     ),
   ];
+}
+
+/** The same of a scenario whose references nobody has resolved. */
+export function needsOfTexts(scenario: Scenario): Need[] {
+  const { headers, query, accessToken } = scenario;
+  const partsOf = (text: string): readonly PersonalPart[] =>
+    resolvedParts(text, connectionNames, (same) => same);
+  const ofEach = (texts: Readonly<Record<string, string>>): PersonalEndpoint['headers'] =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, partsOf(text)]));
+  return needsOf(scenario, {
+    ...{ headers: ofEach(headers), query: ofEach(query) },
+    ...(accessToken !== undefined && { accessToken: partsOf(accessToken) }),
+  });
 }
