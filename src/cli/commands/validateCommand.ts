@@ -11,7 +11,7 @@ import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../sc
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
 import { namedScenario, readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
-import { needsOfTexts } from '../../targets/identities/resolveIdentities';
+import { lookIntoRows } from '../../targets/lookIntoRows';
 import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 
@@ -97,8 +97,7 @@ async function fileProblems(
     problemAt(name, 'warning', `There is no file ${name} here; a run would stop here.`),
   );
   if (!isRows) return found;
-  const { rowProblems } = await import('../../targets/identities/openRows.js');
-  const rows = await rowProblems(scenario, needsOfTexts(scenario), {
+  const rows = await lookIntoRows(scenario, {
     readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
   });
   for (const { file, message } of rows)
