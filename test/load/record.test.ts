@@ -87,6 +87,23 @@ describe('record', () => {
   );
 
   test(
+    'says what the server answered where no client was let in',
+    withFolder((folder) =>
+      withHubHere('', async ({ url: target }) => {
+        const recording = folder.start(['record', '--target', target]);
+        const url = urlOf(await recording.said(/^\{.*\}$/m));
+        const asked = await fetch(new URL('/other/negotiate?code=hidden', url), { method: 'POST' });
+        assert.equal(asked.status, 404);
+        recording.child.kill('SIGINT');
+        const { code, stderr } = await recording.finished;
+        assert.equal(code, 2);
+        assert.match(stderr, /^\/other\/negotiate was asked for, and the server answered 404: /m);
+        assert.doesNotMatch(stderr, /hidden/);
+      }),
+    ),
+  );
+
+  test(
     'refuses a target that is none, that nobody answers at, and a file that is there',
     withFolder(async (folder) => {
       const run = (...args: string[]): ReturnType<CliFolder['run']> =>

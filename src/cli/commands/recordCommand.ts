@@ -227,7 +227,12 @@ async function conclude(conclusion: Conclusion): Promise<number> {
   const { recording, hasClients, files, flags, io, deps } = conclusion;
   const { stdout, stderr, cwd } = io;
   if (!hasClients) {
-    stderr.write(`No client came to ${recording.url}: nothing was recorded.\n`);
+    const { refused } = recording.counts();
+    stderr.write(
+      refused === undefined
+        ? `No client came to ${recording.url}: nothing was recorded.\n`
+        : `${printable(refused.path)} was asked for, and the server answered ${refused.status}: nothing was recorded. Give --target the URL of the hub that clients use.\n`,
+    );
     return exitCode.badInput;
   }
   const shown = printable(path.relative(cwd, files.recording));

@@ -136,8 +136,15 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
   shown.dispose();
   try {
     if (!(await recording.finish())) {
+      const { refused } = recording.counts();
       void vscode.window.showWarningMessage(
-        t('No client came to {0}: nothing was recorded.', recording.url),
+        refused === undefined
+          ? t('No client came to {0}: nothing was recorded.', recording.url)
+          : t(
+              '{0} was asked for, and the server answered {1}: nothing was recorded. Record from the URL of the hub that clients use.',
+              refused.path,
+              refused.status,
+            ),
       );
       return;
     }

@@ -20,9 +20,16 @@ export interface RecordedCounts {
   readonly bytes: { readonly out: number; readonly in: number };
   /** Messages that were not understood. */
   readonly unknown: number;
+  /** The last time that a client was not let in. */
+  readonly refused?: Refusal;
   /** By name, the most frequent first: what clients called, and what the server called. */
   readonly calls: readonly CountedName[];
   readonly callbacks: readonly CountedName[];
+}
+
+export interface Refusal {
+  readonly path: string;
+  readonly status: number;
 }
 
 export interface CountedName {
@@ -70,6 +77,7 @@ export class Recorder {
   private unknown = 0;
   private readonly messages = { out: 0, in: 0 };
   private readonly bytes = { out: 0, in: 0 };
+  private latestRefusal: Refusal | undefined;
   private readonly negotiatedWith = new Set<string>();
   private readonly calls = new NameCounts();
   private readonly callbacks = new NameCounts();
@@ -81,6 +89,11 @@ export class Recorder {
   negotiated(headerNames: readonly string[]): void {
     for (const name of ownHeaders(headerNames))
       if (this.negotiatedWith.size < mostOwnHeaders) this.negotiatedWith.add(name);
+  }
+
+  /** The server has answered a client that wants to come in; from 400 on it does not let it in. */
+  answered(path: string, status: number): void {
+    if (status >= 400) this.latestRefusal = { path: path.slice(0, 200), status };
   }
 
   client(came: Opening, kind: RecordedKind): RecordedClient {
@@ -129,6 +142,7 @@ export class Recorder {
       messages: { ...this.messages },
       bytes: { ...this.bytes },
       unknown: this.unknown,
+      ...(this.latestRefusal && { refused: this.latestRefusal }),
       calls: this.calls.list(),
       callbacks: this.callbacks.list(),
     };

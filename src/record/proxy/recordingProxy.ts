@@ -145,6 +145,7 @@ export class RecordingProxy {
         addressOf: (text) => this.places.addressOf(text, request.headers.host ?? '', false),
       });
       const { statusCode = 502, statusMessage } = answer;
+      if (isRead) this.recorder.answered(url.pathname, statusCode);
       answer.on('error', () => response.destroy());
       if (isRead && tap === undefined && isShortText(answer)) {
         this.answerRead(request, { answer, passed, response });
@@ -235,6 +236,7 @@ export class RecordingProxy {
     });
     upstream.on('response', (answer) => {
       // No web socket: what the server says instead.
+      this.recorder.answered(url.pathname, answer.statusCode ?? 502);
       socket.write(headText(answer, answerHeaders(request, answer, way), ['Connection', 'close']));
       answer.on('data', (chunk: Buffer) => socket.write(chunk));
       answer.on('end', () => socket.end());
