@@ -27,6 +27,11 @@ export async function namedScenario(
         'scenario-file',
         `${file} is a recording, not a scenario: replay it with run, or make a scenario of it with import.`,
       );
+    if (/\.har$/i.test(file))
+      throw new ExpectedError(
+        'scenario-file',
+        `${file} is a HAR file, not a scenario: make a scenario of it with import.`,
+      );
     return { name: file, text: await readScenarioFile(file) };
   }
   const parts: Uint8Array[] = [];

@@ -209,6 +209,18 @@ describe('the other commands of signalr-bench', function () {
     assert.deepEqual([good.code, good.stdout], [0, '']);
   });
 
+  it('says what a HAR file is for in place of reading it as a scenario', async () => {
+    folder.write('page.har', '{"log":{"entries":[]}}');
+    for (const command of ['run', 'validate', 'estimate']) {
+      const { code, stderr } = await folder.run([command, 'page.har']);
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        /page\.har is a HAR file, not a scenario: make a scenario of it with import\./,
+      );
+    }
+  });
+
   it('validate looks into the files that a scenario names', async () => {
     folder.write('users.csv', 'name,token\nu1,t1\n');
     folder.write('empty.jsonl', '');
