@@ -43,8 +43,8 @@ export function calibratedUnit(
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
   if (known === undefined) return undefined;
   const ratio = Math.max(...estimate.loads.map((load) => share(load, loadOf(known.loads, load)!)));
-  if (!Number.isFinite(ratio) || ratio <= 0) return undefined;
   const exact = known.unit * ratio;
+  if (!Number.isFinite(exact) || exact <= 0) return undefined;
   const edition = editionOf(estimate.product, undefined);
   // A hair more than a size is that size. How many connections one takes is a rule, which nobody measures.
   const unit =

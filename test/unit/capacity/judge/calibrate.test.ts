@@ -57,6 +57,13 @@ describe('calibratedUnit', () => {
     assert.equal(unitFor([loadOf(5000)], [{ ...known, product: 'webpubsub' }]), undefined);
   });
 
+  it('is unknown where a load is so many times as large that no number says it', () => {
+    assert.equal(
+      unitFor([loadOf(1.7763568394002506e-16)], [{ ...known, loads: [loadOf(5e-324)] }]),
+      undefined,
+    );
+  });
+
   it('is a size that is offered or null, and never a number that is none', () => {
     fc.assert(
       fc.property(
