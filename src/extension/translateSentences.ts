@@ -1,6 +1,6 @@
 import { isMetric, objectives } from '../base/slo';
 import type { Translate } from '../base/text';
-import { agentText, distrustText } from '../measure/judge/verdict';
+import { agentText, allOfEntryText, distrustText } from '../measure/judge/verdict';
 import { findingTemplates } from '../measure/show/observedWords';
 import { clockTexts } from '../measure/total/stepClocks';
 
@@ -188,6 +188,7 @@ const otherTexts: readonly string[] = [
   'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
   'the one sender sent nothing, so nothing was measured',
   '{0} senders sent nothing, so nothing was measured',
+  allOfEntryText,
   '{0} sessions broke off, and none was completed',
   'the generator sent only {0} of {1} messages that were due ({2})',
   '1 % of the messages left {0} or more behind schedule, which is above 10 % of the limit of {1}',

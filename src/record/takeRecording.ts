@@ -55,9 +55,9 @@ export function recordingTarget(text: string): URL {
 /** @throws ExpectedError `ca-file` */
 export async function readAuthority(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ExpectedError('ca-file', `${file} cannot be read: ${(cause as Error).message}.`, {
-      cause,
-    });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no such file' : message;
+    throw new ExpectedError('ca-file', `${file} cannot be read: ${why}.`, { cause });
   });
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
   throw new ExpectedError(

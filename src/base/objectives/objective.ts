@@ -12,14 +12,21 @@ export interface JudgedDeliveries {
   readonly expected: number;
   readonly received: number;
   readonly duplicated: number;
-  /** Of entries that have sessions: those that came to an end. */
-  readonly sessions?: { readonly completed: number; readonly brokenOff: number };
+  /** Those that came to an end, where there are sessions. */
+  readonly sessions?: EndedSessions;
+  /** The same of each entry of a mix. */
+  readonly sessionsOf?: readonly (EndedSessions & { readonly name: string })[];
   /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
   latencyAtShareUs(share: number): number;
   /** Where the time until messages have reached all their receivers is measured. */
   readonly timeToAll?: JudgedReach;
   /** Where some were received by another agent than that which sent them. */
   readonly across?: AcrossClocks;
+}
+
+interface EndedSessions {
+  readonly completed: number;
+  readonly brokenOff: number;
 }
 
 /** Messages that had receivers, or connections that were tried, and how long those took that reached all, or opened. */

@@ -43,14 +43,25 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
 }
 
 /** Code `sessionsBrokenOff`. A limit of its own says it in its own words. */
-function broken({ sessions }: StepMeasures, checks: readonly SloCheck[]): VerdictReason[] {
-  if (sessions === undefined || sessions.completed > 0 || sessions.brokenOff === 0) return [];
+function broken(
+  { sessions, sessionsOf = [] }: StepMeasures,
+  checks: readonly SloCheck[],
+): VerdictReason[] {
   if (checks.some(({ metric }) => metric === 'sessionsBrokenOff')) return [];
-  const all = formatCount(sessions.brokenOff);
-  return [
-    { code: 'sessionsBrokenOff', message: `${all} sessions broke off, and none was completed` },
-  ];
+  const of = sessionsOf.length > 0 ? sessionsOf : sessions === undefined ? [] : [sessions];
+  return of.flatMap((ended) => {
+    if (ended.completed > 0 || ended.brokenOff === 0) return [];
+    const count = formatCount(ended.brokenOff);
+    const message =
+      'name' in ended
+        ? fill(allOfEntryText, ended.name, count)
+        : `${count} sessions broke off, and none was completed`;
+    return [{ code: 'sessionsBrokenOff', message }];
+  });
 }
+
+/** Of an entry of a mix. */
+export const allOfEntryText = '{0}: {1} sessions broke off, and none was completed';
 
 /**
  * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any

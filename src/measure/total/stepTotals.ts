@@ -453,12 +453,16 @@ export class StepTotals extends SendingTotals {
 
   private deliveries(): JudgedDeliveries {
     const { sessions } = this.sessionParts();
+    const sessionsOf = this.entries.flatMap(({ name, sessions: own }) =>
+      own === undefined ? [] : [{ name, ...own }],
+    );
     return {
       ...{ sent: this.sent, seconds: this.seconds, errors: this.errors },
       expected: this.expected,
       received: Math.max(0, this.delivered().received - this.late),
       duplicated: this.duplicated,
       ...(sessions && { sessions }),
+      ...(sessionsOf.length > 0 && { sessionsOf }),
       ...this.latencies,
       ...this.across,
       ...(this.toReach > 0 && {

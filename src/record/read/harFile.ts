@@ -70,7 +70,7 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
     );
   }
   reader.finish();
-  if (!reader.isHar && !reader.hasFrames) throw notHar(file, 'it has no list of requests');
+  if (!reader.isHar && !reader.hasFrames) throw notHar(file, 'it has no requests');
   if (reader.clients.isEmpty) throw withoutFrames(file, reader);
   return { recording: reader.clients.recording(), notes: () => [...notes, ...reader.notes()] };
 }

@@ -53,6 +53,8 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
         says: `begins with ${begun}, but not with ${begun}://`,
         meant: `${begun}://${rest!}`,
       };
+    // What people call the embedded hub.
+    if (/^embedded$/i.test(plain)) return { says: 'is not a URL', meant: 'local' };
     const host = /^[a-z0-9.-]+(:[0-9]+)?(\/\S*)?$/i.test(plain.replaceAll(anything, '0'));
     return host
       ? { says: 'has no scheme', meant: `http://${url}` }

@@ -123,6 +123,13 @@ describe('judgeStep', () => {
       '7 of 7 sessions broke off (100 %), above the limit of 1 %',
     ]);
     assert.deepEqual(words(of(1, 7)), []);
+    const sessionsOf = [
+      { name: 'chat', completed: 9, brokenOff: 1 },
+      { name: 'typing', completed: 0, brokenOff: 2 },
+    ];
+    assert.deepEqual(words({ ...of(9, 3), sessionsOf }), [
+      'typing: 2 sessions broke off, and none was completed',
+    ]);
     // Those of the step are still on their way: there is nothing to judge.
     assert.deepEqual(words(of(0, 0), 0), []);
     assert.deepEqual(words(of(1, 1), 0.5), []);

@@ -172,9 +172,10 @@ describe('files of other programs', () => {
         /has 1 request, but no frames of web sockets\. Save/,
       ],
       [harOf([entry('wss://a/', other)]), /has 1 web socket, but none of SignalR or Web PubSub/],
-      ['{"a": 1}', /is not a HAR file: it has no list of requests\.$/],
+      ['{"log": {"entries": []}}', /is not a HAR file: it has no requests\.$/],
+      ['{"a": 1}', /is not a HAR file: it has no requests\.$/],
       ['hello', /is not a HAR file: it is not JSON text\.$/],
-      ['', /is not a HAR file: it has no list of requests\.$/],
+      ['', /is not a HAR file: it has no requests\.$/],
       [Buffer.from([0x7b, 0x22, 0xff, 0xfe]), /is not a HAR file: it /],
     ] as const;
     for (const [text, message] of cases)
