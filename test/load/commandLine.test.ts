@@ -145,7 +145,7 @@ describe('signalr-bench run', function () {
     withFolder(async (own) => {
       const file = own.scenario('json.yaml', { target: hub.url, slo: { p99: '10s' } });
       const done = await own.run(['run', file, '--json', '--out', 'json']);
-      assert.equal(done.code, 0);
+      assert.equal(done.code, 0, done.stderr);
       assert.deepEqual(JSON.parse(done.stdout), own.result('json'));
       assert.match(done.stderr, /✓ passed/);
       assert.doesNotMatch(done.stderr, control);
