@@ -142,7 +142,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
     return [
       ...wrapped(`✗ ${url}: ${target.message} (${target.errorClass})`, 80, '  ', 'bad'),
       ...('lacks' in target
-        ? lackLines('There is no hub at this path: it', target.lacks, target.classic)
+        ? lackLines('There is no hub at this path. A benchmark needs', target.lacks, target.classic)
         : []),
     ];
   }
@@ -172,7 +172,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
       ? isUncertain
         ? []
         : [{ text: '' }, { text: 'The hub has all bench methods.' }]
-      : lackLines('The hub', missing, classic)),
+      : lackLines('The hub lacks', missing, classic)),
   ];
 }
 
@@ -181,9 +181,9 @@ const isHidden =
 const isClassic =
   'A hub of ASP.NET SignalR, the one of .NET Framework: scenarios need connectionType: AspNet.';
 
-const lackLines = (who: string, methods: readonly string[] = [], classic = false): Line[] => [
+const lackLines = (what: string, methods: readonly string[] = [], classic = false): Line[] => [
   { text: '' },
-  ...wrapped(`${who} lacks ${methods.join(', ')}.`, 80),
+  ...wrapped(`${what} ${methods.join(', ')}.`, 80),
   {
     text: classic
       ? 'This adds a hub with all of them to a server of .NET Framework:'

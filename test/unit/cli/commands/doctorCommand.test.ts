@@ -103,7 +103,7 @@ describe('doctor', () => {
     };
     const { code, out } = await at.run(args, { deps });
     assert.equal(code, 3);
-    assert.match(out, /There is no hub at this path: it lacks Echo, Broadcast, SendToClient,\s/);
+    assert.match(out, /There is no hub at this path\. A benchmark needs Echo, Broadcast,\s/);
     assert.match(out, /public sealed class BenchHub : Hub/);
     const json = JSON.parse((await at.run([...args, '--json'], { deps })).out) as {
       target: { lacks: string[] };
