@@ -45,6 +45,8 @@ describe('signalr-bench keeps secrets', function () {
         query: { code: '${env:LOAD_QUERY}' },
       },
       scenario: { name: 'echo', parameters: { sendingInterval: '50ms' } },
+      // What is judged is what is kept, not how busy this machine is.
+      slo: { p99: '60s' },
     };
     const file = folder.write(`${out}.yaml`, stringify(scenario));
     const done = await folder.run(['run', file, '--out', out], secrets);
