@@ -1,79 +1,29 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
 import { startCli } from '../fakes/loadCli';
-import { listenOnLoopback, rawPeer, serverFrame, type Peer } from '../fakes/loadPeers';
+import { rawPeer, serverFrame } from '../fakes/loadPeers';
 import { sideBySide } from '../fakes/sideBySide';
 import { CliFolder } from '../load/cliFolder';
 import { needsLinux } from '../fakes/skipAloud';
+import { classicLies } from './classicLies';
+import {
+  afterHandshake,
+  answering,
+  depth,
+  drip,
+  endlessly,
+  json,
+  longFrame,
+  lost,
+  nested,
+  unreachable,
+  type Lie,
+} from './lie';
 
 /** Of the whole process, as the system counts it. One that does nothing has about 90 MB. */
 const mostMegabytes = 300;
 
-interface Lie {
-  readonly title: string;
-  readonly open: () => Promise<Peer>;
-  readonly config?: Readonly<Record<string, unknown>>;
-  /** Exit code; of a flood the generator may be the bottleneck. */
-  readonly codes: readonly number[];
-  /** In what is printed, on one line. */
-  readonly says: RegExp;
-  /** From the start of the process to its end. */
-  readonly mostS: number;
-}
-
-/** Answers each request by itself, whatever it is; the socket stays. */
-const answering = (answer: (socket: Socket, head: string) => void): Promise<Peer> =>
-  listenOnLoopback(
-    createServer((socket) => {
-      socket.on('error', () => undefined);
-      let head = '';
-      socket.on('data', (chunk: Buffer) => {
-        head += chunk.toString('latin1');
-        if (!head.includes('\r\n\r\n')) return;
-        const whole = head;
-        head = '';
-        answer(socket, whole);
-      });
-    }),
-  );
-
-/** Sends it again and again, as fast as the other side reads. */
-function endlessly(socket: Socket, piece: Buffer | string): void {
-  const more = (): void => {
-    while (!socket.destroyed && socket.write(piece));
-  };
-  socket.on('drain', more);
-  more();
-}
-
-/** One byte now and then. */
-function drip(socket: Socket, text: string): void {
-  let at = 0;
-  const timer = setInterval(() => {
-    if (socket.destroyed || at === text.length) clearInterval(timer);
-    else socket.write(text[at++]!);
-  }, 100);
-}
-
-const afterHandshake = (frame: Buffer | (() => Buffer)): (() => Promise<Peer>) => {
-  return () =>
-    rawPeer((socket) => {
-      setTimeout(() => socket.write(typeof frame === 'function' ? frame() : frame), 500);
-    });
-};
-
-/** A frame of the server with that payload, of any length. */
-function longFrame(first: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(10);
-  head[0] = first;
-  head[1] = 127;
-  head.writeBigUInt64BE(BigInt(payload.length), 2);
-  return Buffer.concat([head, payload]);
-}
-
-const depth = 100_000;
-const nestedJson = `{"type":1,"target":"RecordLatency","arguments":${'['.repeat(depth)}${']'.repeat(depth)}}\x1e`;
+const nestedJson = `{"type":1,"target":"RecordLatency","arguments":${nested}}\x1e`;
 
 function nestedMessagePack(): Buffer {
   const name = Buffer.from('RecordLatency');
@@ -89,11 +39,7 @@ function nestedMessagePack(): Buffer {
   return longFrame(0x82, Buffer.concat([size, body]));
 }
 
-const json = (body: string): string =>
-  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const negotiate = { skipNegotiation: false };
-const lost = /incomplete; All 4 connections were lost|incomplete; .*connections? (was|were) lost/;
-const unreachable = /No connection could be opened/;
 
 const lies: readonly Lie[] = [
   {
@@ -257,7 +203,7 @@ describe('a server that sends', function () {
   });
   const test = sideBySide();
 
-  for (const { title, open, config, codes, says, mostS } of lies)
+  for (const { title, open, config, codes, says, mostS } of [...lies, ...classicLies])
     test(`${title} costs bounded memory and time, and is named`, async () => {
       const folder = new CliFolder();
       const peer = await open();

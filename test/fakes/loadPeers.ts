@@ -80,6 +80,17 @@ export function serverFrame(text: string): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
+/** Answers the request for a web socket with that head. */
+export function acceptUpgrade(socket: Socket, head: string): void {
+  const key = /sec-websocket-key: *(\S+)/i.exec(head)?.[1] ?? '';
+  const accept = createHash('sha1')
+    .update(key + acceptGuid)
+    .digest('base64');
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+  );
+}
+
 /**
  * Accepts the upgrade and the hub's handshake as a good server would, then hands the bare socket over.
  * What the client sends from then on can be read from it.
@@ -92,13 +103,7 @@ export function rawPeer(behave: (socket: Socket) => void): Promise<Peer> {
         head += chunk.toString('latin1');
         if (!head.includes('\r\n\r\n')) return;
         socket.off('data', readHead);
-        const key = /sec-websocket-key: *(\S+)/i.exec(head)?.[1] ?? '';
-        const accept = createHash('sha1')
-          .update(key + acceptGuid)
-          .digest('base64');
-        socket.write(
-          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-        );
+        acceptUpgrade(socket, head);
         socket.once('data', () => {
           socket.write(serverFrame(`{}${separator}`));
           behave(socket);

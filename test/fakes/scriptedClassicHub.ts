@@ -18,6 +18,8 @@ interface Script {
   start?: string;
   /** Said before the answer to start. */
   greeting?: string;
+  /** Said in place of that answer. */
+  flood?: readonly string[];
   init?: string;
 }
 
@@ -148,6 +150,8 @@ export class ScriptedClassicHub {
       }
       case 'start':
         if (this.script.greeting !== undefined) this.say(this.script.greeting);
+        this.script.flood?.forEach((frame) => this.say(frame));
+        if (this.script.flood !== undefined) return;
         response.end(this.script.start ?? '{ "Response": "started" }');
         return;
       case 'send':

@@ -87,6 +87,9 @@ const wrongMethod: Refusal = {
   headers: { Allow: 'GET, POST' },
 };
 const noSocket: Refusal = { status: 400, text: 'Not a valid web socket request.' };
+/** Fields that a form may have, as in ASP.NET. Source: `aspnet:MaxHttpCollectionKeys`, its default. */
+const mostFields = 1000;
+const manyFields: Refusal = { status: 400, text: `A form has at most ${mostFields} fields.` };
 const ended = 'This connection has ended.';
 const badCall: Refusal = {
   status: 500,
@@ -341,7 +344,10 @@ class RunningClassicHub
       request,
       response,
       this.maxPostBytes,
-      (body) => take(new URLSearchParams(body.toString('utf8'))),
+      (body) => {
+        if (hasManyFields(body)) refuse(response, manyFields);
+        else take(new URLSearchParams(body.toString('utf8')));
+      },
       () => refuse(response, { status: 413, text, headers: { Connection: 'close' } }),
     );
   }
@@ -527,6 +533,16 @@ const commandOf = (path: string): Command | undefined =>
 const lettersOf = (number: number): string =>
   (number < 26 ? '' : lettersOf(Math.floor(number / 26) - 1)) +
   String.fromCharCode(65 + (number % 26));
+
+/** By its bytes: many short fields take far more memory once they are taken apart. */
+function hasManyFields(form: Buffer): boolean {
+  let at = -1;
+  for (let fields = 0; fields < mostFields; fields++) {
+    at = form.indexOf(0x26, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
 
 function answerText(response: ServerResponse, body: string | Buffer): void {
   if (response.headersSent || response.destroyed) return;

@@ -26,6 +26,8 @@ const attemptMs = 10_000;
 /** A poll that waits so long after the connection was lost has reached the server, as in the official clients. */
 const pollIsThereMs = 5000;
 const abortMs = 2000;
+/** What keeping a frame takes besides its bytes: many short ones have a bound, too. */
+const keptFrameBytes = 256;
 /** Ways to be lost after which the server would not take the client back, or we would not want it. */
 const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'protocol',
@@ -71,6 +73,8 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private lostMs = 0;
+  /** When it came back last. */
+  private backMs = -Infinity;
   private timer: NodeJS.Timeout | undefined;
 
   private constructor(place: ClassicPlace & { readonly agents: SocketAgents }, opening: Opening) {
@@ -296,10 +300,10 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
   private deliver(buffer: Buffer, start: number, end: number, wireBytes: number): void {
     if (this.isOpen) this.listener.received(this, buffer, start, end, wireBytes);
     else if (!this.stopped && start < end) {
-      this.earlyBytes += end - start;
+      this.earlyBytes += end - start + keptFrameBytes;
       const { maximumMessageBytes } = this.options;
       if (this.earlyBytes > maximumMessageBytes)
-        this.drop('protocol', `more than ${maximumMessageBytes} bytes came before the start`);
+        this.drop('protocol', `more came before the start than ${maximumMessageBytes} bytes hold`);
       else this.early.push({ bytes: Buffer.from(buffer.subarray(start, end)), wireBytes });
     }
   }
@@ -361,13 +365,17 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
       this.lostMs = performance.now();
       this.requests.receiving = 'reconnect';
       this.listener.interrupted?.(this, failure.errorClass, failure.message);
-      this.comeBack();
+      // A server that ends each request at once is not asked without end.
+      if (this.lostMs - this.backMs > retryMs) this.comeBack();
+      else this.comeBackLater();
     } else if (isOver) this.fail(failure);
-    else {
-      clearTimeout(this.timer);
-      // Spread, so that those who were lost together do not come back together.
-      this.timer = setTimeout(() => this.comeBack(), retryMs * (0.5 + Math.random()));
-    }
+    else this.comeBackLater();
+  }
+
+  private comeBackLater(): void {
+    clearTimeout(this.timer);
+    // Spread, so that those who were lost together do not come back together.
+    this.timer = setTimeout(() => this.comeBack(), retryMs * (0.5 + Math.random()));
   }
 
   private comeBack(): void {
@@ -390,7 +398,8 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
     clearTimeout(this.timer);
     this.state = 'open';
     this.closeReason = undefined;
-    this.listener.recovered?.(this, performance.now() - this.lostMs);
+    this.backMs = performance.now();
+    this.listener.recovered?.(this, this.backMs - this.lostMs);
     const frames = this.waiting;
     this.waiting = [];
     this.waitingBytes = 0;

@@ -75,7 +75,7 @@ export async function ask(
       const request = agents.request(url, { method, headers, signal });
       request.on('error', reject);
       request.on('response', (response) => {
-        const tooLong = () => negotiationFailure('the answer does not end');
+        const tooLong = () => new ConnectFailure('negotiate', `${what}: the answer does not end`);
         bodyOf(response, maximumAnswerBytes, tooLong).then(
           (content) => resolve({ response, content }),
           reject,

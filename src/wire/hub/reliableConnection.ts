@@ -50,6 +50,8 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private lostMs = 0;
+  /** When it came back last. */
+  private backMs = -Infinity;
   private retryTimer: NodeJS.Timeout | undefined;
 
   private constructor(
@@ -134,7 +136,14 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
     this.listener.interrupted?.(this, errorClass, text);
-    this.recover();
+    // A service that ends each socket at once is not asked without end.
+    if (this.lostMs - this.backMs > retryMs) this.recover();
+    else this.recoverLater();
+  }
+
+  private recoverLater(): void {
+    // Spread, so that those who were lost together do not come back together.
+    this.retryTimer = setTimeout(() => this.recover(), retryMs * (0.5 + Math.random()));
   }
 
   private recover(): void {
@@ -168,7 +177,8 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     if (this.state !== 'recovering') return;
     this.state = 'open';
     this.closeReason = undefined;
-    this.listener.recovered?.(this, performance.now() - this.lostMs);
+    this.backMs = performance.now();
+    this.listener.recovered?.(this, this.backMs - this.lostMs);
     const frames = this.waiting;
     this.waiting = [];
     this.waitingBytes = 0;
@@ -183,8 +193,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
       this.fail(failure);
       return;
     }
-    // Spread, so that those who were lost together do not come back together.
-    this.retryTimer = setTimeout(() => this.recover(), retryMs * (0.5 + Math.random()));
+    this.recoverLater();
   }
 
   private connected({ connectionId, reconnectionToken }: Recoverable): void {

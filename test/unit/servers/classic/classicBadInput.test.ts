@@ -81,6 +81,20 @@ describe('requests that the hub of ASP.NET SignalR refuses', () => {
     assert.equal(hub.counts.invocations, 1);
   });
 
+  it('are forms of more fields than ASP.NET takes', async () => {
+    const { ConnectionToken: connectionToken } = await negotiate(hub.url);
+    const url = classicUrl(hub.url, 'send', { transport: 'longPolling', connectionToken });
+    const answer = async (fields: number): Promise<string> => {
+      const response = await fetch(url, {
+        method: 'POST',
+        body: Array(fields).fill('a').join('&'),
+      });
+      return `${response.status} ${await response.text()}`;
+    };
+    assert.equal(await answer(1001), '400 A form has at most 1000 fields.');
+    assert.match(await answer(1000), /^400 This connection has ended/);
+  });
+
   it('come from pages of elsewhere, or in another method', async () => {
     const elsewhere = await fetch(classicUrl(hub.url, 'negotiate'), {
       headers: { Origin: 'https://example.com' },

@@ -3,6 +3,7 @@ import type { Endpoint, HttpTransport } from '../../../../src/base/endpoint';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { classicCodec } from '../../../../src/wire/classic/classicCodec';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
+import { maximumBatchBytes } from '../../../../src/wire/http/httpConnection';
 import { type HubConnection, Invocations } from '../../../../src/wire/hub/clientConnection';
 import { hubMessageType } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -10,6 +11,7 @@ import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { ScriptedClassicHub } from '../../../fakes/scriptedClassicHub';
 import { until } from '../../../fakes/until';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 class ClassicListener extends RecordingListener {
   readonly reported: string[] = [];
@@ -179,6 +181,35 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
     await until('the loss', () => listener.reported.length > 0);
     const outcome = listener.invocations.invoke(opened, 'Echo', [1], 4000);
     assert.deepEqual(await outcome, { ok: true, result: undefined });
+  });
+
+  it('waits before it comes back again to a server that ends each socket at once', async () => {
+    const time = new VirtualTime().install();
+    try {
+      await open();
+      for (const ended of [1, 2, 3]) {
+        hub.cut();
+        await until('the loss', () => listener.reported.length >= 2 * ended - 1);
+        // The first time at once.
+        if (ended > 1) {
+          await time.waitedFor(1000);
+          assert.equal(hub.sockets.length, ended);
+          await time.to(time.nowMs + 3000);
+        }
+        await until('coming back', () => listener.reported.length === 2 * ended);
+        assert.equal(hub.sockets.length, ended + 1);
+      }
+      assert.deepEqual(listener.losses, []);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('is given up when more comes before the start than is kept, in frames however short', async () => {
+    // Each takes its two bytes, and the room to keep it.
+    const flood = Array<string>(Math.ceil(maximumBatchBytes / 258) + 1).fill('{}');
+    const says = /^protocol: more came before the start than 16777216 bytes hold$/;
+    assert.match(await refusal({ flood }), says);
   });
 
   it('waits before the next poll where the server says so', async () => {

@@ -187,6 +187,23 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       assert.deepEqual(listener.losses, []);
     });
 
+    it('waits before it comes back again to a service that ends each socket at once', async () => {
+      await open();
+      for (const ended of [1, 2, 3]) {
+        sockets.at(-1)!.socket.terminate();
+        await until('the loss', () => listener.reported.length >= 2 * ended - 1);
+        // The first time at once.
+        if (ended > 1) {
+          await time.waitedFor(500);
+          assert.equal(sockets.length, ended);
+          await time.to(time.nowMs + 1500);
+        }
+        await until('coming back', () => listener.reported.length === 2 * ended);
+        assert.equal(sockets.length, ended + 1);
+      }
+      assert.deepEqual(listener.losses, []);
+    });
+
     it('is lost for the reason that the service has reported before, where its close has none', async () => {
       const client = await open();
       listener.closes = 'The client is too slow.';

@@ -1,0 +1,231 @@
+/** Servers of ASP.NET SignalR that lie. */
+import type { Socket } from 'node:net';
+import { acceptUpgrade, serverFrame, type Peer } from '../fakes/loadPeers';
+import { answering, drip, endlessly, json, longFrame, nested, unreachable, type Lie } from './lie';
+
+type Answer = (socket: Socket, head: string) => void;
+type Command = 'negotiate' | 'connect' | 'reconnect' | 'start' | 'poll' | 'send' | 'abort';
+
+const terms = {
+  ...{ ConnectionToken: 'token', ConnectionId: 'id', ProtocolVersion: '2.1', TryWebSockets: true },
+  ...{ KeepAliveTimeout: 20, DisconnectTimeout: 30, ConnectionTimeout: 110 },
+  TransportConnectTimeout: 5,
+};
+const init = '{"C":"d-1","S":1,"M":[]}';
+
+const opens: Answer = (socket, head) => {
+  acceptUpgrade(socket, head);
+  socket.write(serverFrame(init));
+};
+
+const usual: Readonly<Record<Command, Answer>> = {
+  negotiate: (socket) => socket.write(json(JSON.stringify(terms))),
+  connect: opens,
+  reconnect: opens,
+  start: (socket) => socket.write(json('{ "Response": "started" }')),
+  poll: (socket) => socket.write(json(init)),
+  send: (socket) => socket.write(json('{"I":"0"}')),
+  abort: (socket) => socket.write(json('')),
+};
+
+/** Answers each command as usual, but for those of the lie. */
+const classic =
+  (lie: Partial<Record<Command, Answer>>): (() => Promise<Peer>) =>
+  () =>
+    answering((socket, head) => {
+      const command = /^\w+ \/signalr\/(\w+)/.exec(head)?.[1] as Command | undefined;
+      const answer = command && (lie[command] ?? usual[command]);
+      answer?.(socket, head);
+    });
+
+/** Opens the web socket as usual; later, when the connection has started, comes the lie. */
+const onceOpen = (say: (socket: Socket) => void): { connect: Answer } => ({
+  connect: (socket, head) => {
+    opens(socket, head);
+    setTimeout(() => say(socket), 500);
+  },
+});
+
+const streams: Answer = (socket) =>
+  socket.write(
+    `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: initialized\n\ndata: ${init}\n\n`,
+  );
+
+const text = (frame: string): Buffer => longFrame(0x81, Buffer.from(frame));
+const config = { connectionType: 'AspNet', skipNegotiation: false };
+const refused = { config, codes: [3], mostS: 60 } as const;
+/** Nothing arrives. Where the processor is taken by what comes, the step is invalid. */
+const flooded = { codes: [1, 4], says: /0 of \d+ deliveries arrived|lost/, mostS: 120 } as const;
+
+const lies: readonly Lie[] = [
+  {
+    title: 'headers without end, of negotiate',
+    open: classic({
+      negotiate: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
+      },
+    }),
+    ...{ ...refused, says: /headers of the answer are longer than/ },
+  },
+  {
+    title: 'headers without end, of the upgrade',
+    open: classic({
+      connect: (socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n');
+        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
+      },
+    }),
+    ...{ ...refused, says: /upgrade: the answer has no end/ },
+  },
+  {
+    title: 'an answer to negotiate without end',
+    open: classic({
+      negotiate: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
+        endlessly(socket, '['.repeat(16_384));
+      },
+    }),
+    ...{ ...refused, says: /negotiate: the answer does not end/ },
+  },
+  {
+    title: 'an answer to start without end',
+    open: classic({
+      start: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
+        endlessly(socket, '['.repeat(16_384));
+      },
+    }),
+    ...{ ...refused, says: /start: the answer does not end/ },
+  },
+  {
+    title: 'one byte of an answer to start in a tenth of a second',
+    open: classic({ start: (socket) => drip(socket, json('{}').repeat(20)) }),
+    ...{ ...refused, config: { ...config, connectTimeout: '2s' }, says: unreachable },
+  },
+  {
+    title: 'a RedirectUrl that leads to itself',
+    open: async () => {
+      let RedirectUrl = '';
+      const peer = await classic({
+        negotiate: (socket) => socket.write(json(JSON.stringify({ ...terms, RedirectUrl }))),
+      })();
+      RedirectUrl = peer.url.replace('signalrbench', 'signalr');
+      return peer;
+    },
+    ...{ ...refused, says: /more than 20 redirects/ },
+  },
+  {
+    title: 'cookies of a megabyte',
+    open: classic({
+      negotiate: (socket) => {
+        const cookie = (at: number): string => `Set-Cookie: c${at}=${'a'.repeat(3500)}\r\n`;
+        const cookies = Array.from({ length: 300 }, (_, at) => cookie(at)).join('');
+        socket.write(`HTTP/1.1 200 OK\r\n${cookies}Content-Length: 2\r\n\r\n{}`);
+      },
+    }),
+    ...{ ...refused, says: /headers of the answer are longer than/ },
+  },
+  {
+    title: 'a frame of 2^63 bytes',
+    open: classic(
+      onceOpen((socket) =>
+        socket.write(Buffer.from([0x81, 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20])),
+      ),
+    ),
+    ...{ ...refused, says: /protocol: a message of 9223372036854776000 bytes is above the limit/ },
+  },
+  {
+    title: 'messages nested 100,000 deep',
+    open: classic(
+      onceOpen((socket) =>
+        socket.write(text(`{"C":"d-2","M":[{"H":"h","M":"RecordLatency","A":${nested}}]}`)),
+      ),
+    ),
+    ...{ ...refused, says: /protocol: a (hub message|frame) is (nested more|not a JSON)/ },
+  },
+  {
+    title: 'a groups token of 10 MB',
+    open: classic(
+      onceOpen((socket) => socket.write(text(`{"C":"d-2","G":"${'g'.repeat(1e7)}","M":[]}`))),
+    ),
+    ...{ ...refused, says: /protocol: a frame has too long a member/ },
+  },
+  {
+    title: 'a message id of 10 MB',
+    open: classic(onceOpen((socket) => socket.write(text(`{"C":"${'d'.repeat(1e7)}","M":[]}`)))),
+    ...{ ...refused, says: /protocol: a (message id is longer|frame has too long a member)/ },
+  },
+  {
+    title: 'new message ids without end',
+    open: classic(
+      onceOpen((socket) => {
+        const frames = Array.from({ length: 2000 }, (_, at) =>
+          serverFrame(`{"C":"d-${at}","M":[]}`),
+        );
+        endlessly(socket, Buffer.concat(frames));
+      }),
+    ),
+    ...{ ...flooded, config: { ...config, connections: 1 } },
+  },
+  {
+    title: 'frames without end before it answers start',
+    open: classic({
+      connect: (socket, head) => {
+        opens(socket, head);
+        endlessly(socket, Buffer.concat(Array<Buffer>(2000).fill(serverFrame('{}'))));
+      },
+      start: () => undefined,
+    }),
+    ...{ ...refused, says: /protocol: more came before the start than 16777216 bytes hold/ },
+  },
+  {
+    title: 'sockets that end at once, and open again',
+    open: classic({
+      ...onceOpen((socket) => socket.destroy()),
+      reconnect: (socket, head) => {
+        acceptUpgrade(socket, head);
+        socket.destroySoon();
+      },
+    }),
+    ...{ ...flooded, config },
+  },
+  {
+    title: 'empty answers to polls without end',
+    open: classic({ connect: usual.poll }),
+    ...{ ...flooded, config: { ...config, transport: 'LongPolling', connections: 1 } },
+  },
+  {
+    title: 'an event without end',
+    open: classic({
+      connect: (socket, head) => {
+        streams(socket, head);
+        socket.write('data: ');
+        endlessly(socket, 'a'.repeat(16_384));
+      },
+    }),
+    ...{
+      ...{ ...refused, config: { ...config, transport: 'ServerSentEvents' } },
+      says: /protocol: a server-sent event is above the limit of 16777216 bytes/,
+    },
+  },
+  {
+    title: 'an answer to a call without end',
+    open: classic({
+      connect: streams,
+      send: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
+        endlessly(socket, '['.repeat(16_384));
+      },
+    }),
+    ...{
+      ...{ ...refused, config: { ...config, transport: 'ServerSentEvents' } },
+      says: /protocol: the answer to a call is above the limit of/,
+    },
+  },
+];
+
+export const classicLies: readonly Lie[] = lies.map((lie) => ({
+  ...lie,
+  title: `${lie.title}, by ASP.NET SignalR,`,
+}));
