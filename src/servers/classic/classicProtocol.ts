@@ -98,10 +98,10 @@ export function readClassicMessage(bytes: Buffer): ClassicMessage | undefined {
 
 function readArguments(message: HubMessage, start: number, end: number): void {
   const { bytes } = message;
-  // Null stands for none.
-  if (bytes[start] !== 0x5b) return;
   message.beginArguments(start);
   message.argumentsEnd = end;
+  // Null stands for none, also where a list stood before it.
+  if (bytes[start] !== 0x5b) return;
   walk(bytes, start, end, (_keyStart, _keyEnd, valueStart, valueEnd) =>
     message.foundArgument(valueStart, valueEnd),
   );
