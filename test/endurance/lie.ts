@@ -12,6 +12,8 @@ export interface Lie {
   readonly says: RegExp;
   /** From the start of the process to its end. */
   readonly mostS: number;
+  /** Tried only where all are asked for, since another one is like it. */
+  readonly isLong?: boolean;
 }
 
 /** Answers each request by itself, whatever it is; the socket stays. */
