@@ -21,7 +21,7 @@ export interface ReplayTracks {
   readonly payloadBytes: Uint32Array;
   /** Where the stamp goes, from the begin of the message; {@link noStamp}: nowhere. */
   readonly stampAt: Uint32Array;
-  /** Operation that opened the stream which this one cancels; else its own number. */
+  /** Operation that opened the stream which this one cancels, or that ends the streams of this call; else its own number. */
   readonly of: Uint32Array;
   /** Hub messages in the protocol of the run, one behind the other. */
   readonly bytes: Uint8Array;
@@ -40,7 +40,12 @@ export const replayFlag = {
   cancels: 4,
   /** It opens a stream that is cancelled later. */
   isCancelled: 8,
+  /** It ends a stream that goes up, and counts as no call. */
+  ends: 16,
 } as const;
+
+/** What counts as no call. */
+export const uncounted = replayFlag.cancels | replayFlag.ends;
 
 /** When the replay of a connection begins, microseconds from the begin of the step, of so many connections. */
 export function replayBeginUs(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr';
+import { HubConnectionBuilder, HubConnectionState, LogLevel, Subject } from '@microsoft/signalr';
 import type { Result } from '../../src/results/result';
 import { withHubHere } from '../fakes/loadHub';
 import { withFolder, type CliFolder } from './cliFolder';
@@ -38,6 +38,12 @@ async function chat(url: string): Promise<void> {
       .stream('StreamingDownload', { text: 'an item' }, items, 0)
       .subscribe({ next: () => undefined, complete, error }),
   );
+  const uploads = [new Subject(), new Subject()];
+  const counted = uploads.map((upload) => bob!.invoke<number>('StreamingUpload', upload));
+  for (let item = 0; item < items; item++)
+    for (const upload of uploads) upload.next({ text: `item ${item}` });
+  for (const upload of uploads) upload.complete();
+  await Promise.all(counted);
   await assert.rejects(bob!.invoke('NoSuchMethod', 1), /does not exist/);
   await bob!.invoke('GetHistory', 'lobby', 3);
   await hearing;
@@ -85,12 +91,20 @@ describe('a replay', () => {
           assert.deepEqual(row.slice(0, 5), [name, count, 0, 0, 0]);
           assert.ok(Number(row[5]) >= least, `${name}: ${row[5]}`);
         };
-        assert.deepEqual(counts.slice(0, 7), [
+        assert.deepEqual(counts.slice(0, 9), [
           answered('JoinRoom', 2 * times),
           answered('SendMessage', posted * times),
           answered('LeaveRoom', 2 * times),
           ['Echo', echoes * times, echoes * times, 0, 0, undefined],
           answered('StreamingDownload', times),
+          answered('StreamingUpload', 2 * times),
+          [
+            'StreamingUpload items sent',
+            ...[2, 2].map((of) => of * items * times),
+            0,
+            0,
+            undefined,
+          ],
           answered('NoSuchMethod', times),
           answered('GetHistory', times),
         ]);
@@ -99,7 +113,7 @@ describe('a replay', () => {
         // Who writes hears it at least; all replays are in one room, those that are there at that moment.
         came('MessagePosted', 2 * posted * times, posted * times);
         came('OnConnected', 2 * times, 2 * times);
-        assert.equal(counts.length, 11);
+        assert.equal(counts.length, 13);
         assert.deepEqual(
           [step!.sessions!.started, step!.sessions!.completed, step!.sessions!.brokenOff],
           [2 * times, 2 * times, 0],
@@ -112,8 +126,16 @@ describe('a replay', () => {
         assert.equal(polled.code, 0, polled.stderr);
         const { steps } = JSON.parse(polled.stdout) as Result;
         assert.deepEqual(
-          steps[0]!.calls!.slice(0, 7).map(({ sent, received }) => [sent, received]),
-          [...[2, posted, 2].map((count) => [count, count]), [echoes, 0], [1, 1], [1, 1], [1, 1]],
+          steps[0]!.calls!.slice(0, 9).map(({ sent, received }) => [sent, received]),
+          [
+            ...[2, posted, 2].map((count) => [count, count]),
+            [echoes, 0],
+            [1, 1],
+            [2, 2],
+            [2 * items, 0],
+            [1, 1],
+            [1, 1],
+          ],
         );
         const stored = folder.read(folder.onlyResult('.signalr-bench'), 'result.json');
         assert.doesNotMatch(stored + run.stdout + run.stderr, /är da|other-token|a-secret-token/);

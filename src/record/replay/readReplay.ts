@@ -4,8 +4,15 @@ import { largestPayloadBytes } from '../../base/message';
 import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
 import { noStamp, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/hubCodec';
-import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
-import { cancelByStamp, type MessageLayout } from '../../wire/message/messageLayout';
+import {
+  hubMessageType,
+  type Completion,
+  type HubMessage,
+  type Invocation,
+  type StreamInvocation,
+  type StreamItem,
+} from '../../wire/message/hubMessage';
+import { stampLength } from '../../wire/message/stamp';
 import { mostFrequent } from '../clientsConfig';
 import {
   isHubMessage,
@@ -80,7 +87,16 @@ export const nothingToReplay = ({ kind }: RecordingHeader, name: string): Expect
 
 const nothing = (problem: string): ExpectedError => new ExpectedError('nothing-to-replay', problem);
 
-type Form = 'call' | 'stream' | 'send' | 'cancel';
+type CallMessage = Invocation | StreamInvocation;
+type Form = 'call' | 'stream' | 'send' | 'cancel' | 'item' | 'end';
+
+const hasStamp: Readonly<Record<Form, boolean>> = {
+  ...{ call: true, stream: true, cancel: true },
+  ...{ send: false, item: false, end: false },
+};
+
+/** Stands where each connection writes a stamp of its own. */
+const anyStamp = '0'.repeat(stampLength);
 
 interface Operation {
   readonly t: number;
@@ -91,9 +107,11 @@ interface Operation {
   readonly length: number;
   readonly payloadBytes: number;
   readonly stampAt: number;
-  /** Of a cancellation: the stream. */
+  /** Of a cancellation: the stream. Of what goes up in a stream: the call that it is of. */
   readonly of?: Operation;
   answer?: 'result' | 'error';
+  /** Of a call whose streams go up: what ended the last of them before the answer. */
+  endedBy?: Operation;
   isCancelled?: true;
   /** Among all operations of the replay, once they are in order. */
   number?: number;
@@ -104,8 +122,8 @@ interface Client {
   readonly operations: Operation[];
   /** Calls that may still be answered, by their ids. */
   readonly unanswered: Map<string, Operation>;
-  /** Ids of what goes up in streams. */
-  readonly uploads: Set<string>;
+  /** Calls by the ids of their streams that go up; those of a call that is left out have none. */
+  readonly uploads: Map<string, Operation | undefined>;
   lastUs: number;
   readonly callbacks: Map<string, number>;
   /** By the method that opened the stream. */
@@ -117,7 +135,6 @@ class ReplayReader {
   private readonly clients = new Map<number, Client>();
   private readonly leftOut = new Map<string, number>();
   private readonly bytes = new ByteList();
-  private readonly envelopes = new Map<string, number>();
   private operations = 0;
 
   constructor(
@@ -197,7 +214,7 @@ class ReplayReader {
       return;
     }
     this.clients.set(client, {
-      ...{ open, lastUs: t, operations: [], unanswered: new Map(), uploads: new Set() },
+      ...{ open, lastUs: t, operations: [], unanswered: new Map(), uploads: new Map() },
       ...{ callbacks: new Map(), items: new Map() },
     });
   }
@@ -218,17 +235,14 @@ class ReplayReader {
       case streamInvocation: {
         const { target: method, invocationId: id, streamIds = [] } = message;
         if (method.length > longestName) {
+          for (const each of streamIds) client.uploads.set(each, undefined);
           this.leave(`call of a method whose name is longer than ${longestName}`);
-          return;
-        }
-        if (streamIds.length > 0) {
-          for (const each of streamIds) client.uploads.add(each);
-          this.leave(`call of ${method}, to which the client streams`);
           return;
         }
         const form =
           message.type === streamInvocation ? 'stream' : id === undefined ? 'send' : 'call';
         const operation = this.operation(client, form, message, t);
+        for (const each of streamIds) client.uploads.set(each, operation);
         if (operation !== undefined && id !== undefined) client.unanswered.set(id, operation);
         return;
       }
@@ -236,67 +250,102 @@ class ReplayReader {
         const of = client.unanswered.get(message.invocationId);
         if (of?.form === 'stream' && this.hasRoom()) {
           of.isCancelled = true;
-          this.keep(
-            client,
-            { t, form: 'cancel', of, method: of.method },
-            cancelByStamp(this.protocol),
-          );
+          const cancel = this.codec.encode({ type: cancelInvocation, invocationId: anyStamp });
+          this.keep(client, { t, form: 'cancel', of, method: of.method }, cancel);
         } else this.leave('end of a stream that is not replayed');
         return;
       }
       case streamItem:
-        this.leave('item of a stream of a client');
-        return;
       case completion:
-        if (!client.uploads.delete(message.invocationId))
-          this.leave('answer of a client to a call of the server');
+        this.wentUp(client, message, t);
         return;
       default:
       // Keeps the connection going, which a replay does by itself.
     }
   }
 
+  /** An item of a stream of the client, its end, or an answer to the server. */
+  private wentUp(client: Client, message: StreamItem | Completion, t: number): void {
+    const { invocationId: id } = message;
+    const of = client.uploads.get(id);
+    const isItem = message.type === hubMessageType.streamItem;
+    if (of === undefined) {
+      const isLeftOut = isItem || client.uploads.has(id);
+      this.leave(
+        isLeftOut
+          ? 'item or end of a stream whose call is not replayed'
+          : 'answer of a client to a call of the server',
+      );
+    } else if (!this.hasRoom()) {
+      // Without its end nobody answers the call.
+      for (const [call, one] of client.unanswered) if (one === of) client.unanswered.delete(call);
+    } else if (isItem) {
+      this.item(client, message, of, t);
+    } else {
+      const end = this.keep(
+        client,
+        { t, form: 'end', of, method: of.method },
+        this.codec.encode(message),
+      );
+      if (of.answer === undefined) of.endedBy = end;
+    }
+    if (!isItem) client.uploads.delete(id);
+  }
+
+  private item(
+    client: Client,
+    { type, invocationId, item }: StreamItem,
+    of: Operation,
+    t: number,
+  ): void {
+    const { method } = of;
+    try {
+      const value = sentValue(item, client.open.protocol, this.protocol);
+      const bytes = this.codec.encode({ type, invocationId, item: value });
+      const around = this.codec.encode({ type, invocationId, item: 0 }).length - 1;
+      this.keep(client, { t, form: 'item', of, method }, bytes, bytes.length - around);
+    } catch (error) {
+      this.notSendable(error, `item of a stream to ${method}`);
+    }
+  }
+
   private operation(
     client: Client,
     form: Form,
-    { target: method, arguments: values }: { target: string; arguments: readonly unknown[] },
+    call: CallMessage,
     t: number,
   ): Operation | undefined {
     if (!this.hasRoom()) return undefined;
+    const { target: method, arguments: values, streamIds } = call;
     try {
-      const args = values.map((value) => ({
-        kind: 'value' as const,
-        value: sentValue(value, client.open.protocol, this.protocol),
-      }));
-      const layout = this.layout(method, form, args);
-      const payloadBytes = layout.body.length - this.envelope(method, form);
-      return this.keep(client, { t, form, method }, layout, payloadBytes);
+      const args = values.map((value) => sentValue(value, client.open.protocol, this.protocol));
+      const bytes = this.call(form, method, args, streamIds);
+      const payloadBytes = bytes.length - this.call(form, method, [], streamIds).length + 2;
+      return this.keep(client, { t, form, method }, bytes, payloadBytes);
     } catch (error) {
-      if (!(error instanceof NotSendable)) throw error;
-      this.leave(`call of ${method} with ${error.message}`);
+      this.notSendable(error, `call of ${method}`);
       return undefined;
     }
   }
 
-  private layout(
-    method: string,
-    form: Form,
-    args: readonly { readonly kind: 'value'; readonly value: unknown }[],
-  ): MessageLayout {
-    const shape = {
-      ...{ method, arguments: args, answered: form !== 'send' },
-      ...(form === 'stream' && { opens: { down: true, up: false } }),
-    };
-    return this.codec.layout(shape, { receiver: 0, sender: 0, senderIndex: 0 });
+  private notSendable(error: unknown, what: string): void {
+    if (!(error instanceof NotSendable)) throw error;
+    this.leave(`${what} with ${error.message}`);
   }
 
-  /** Bytes of a message besides its arguments and their brackets. */
-  private envelope(method: string, form: Form): number {
-    const key = `${form} ${method}`;
-    let known = this.envelopes.get(key);
-    if (known === undefined)
-      this.envelopes.set(key, (known = this.layout(method, form, []).body.length - 2));
-    return known;
+  private call(
+    form: Form,
+    target: string,
+    args: readonly unknown[],
+    streamIds: readonly string[] | undefined,
+  ): Buffer {
+    const { invocation, streamInvocation } = hubMessageType;
+    const rest = { target, arguments: args, ...(streamIds && { streamIds }) };
+    return this.codec.encode(
+      form === 'stream'
+        ? { type: streamInvocation, invocationId: anyStamp, ...rest }
+        : { type: invocation, ...(form === 'call' && { invocationId: anyStamp }), ...rest },
+    );
   }
 
   private hasRoom(): boolean {
@@ -309,12 +358,13 @@ class ReplayReader {
   private keep(
     client: Client,
     operation: Pick<Operation, 't' | 'form' | 'method' | 'of'>,
-    { body, holes }: MessageLayout,
+    bytes: Buffer,
     payloadBytes = 0,
   ): Operation {
-    const at = this.bytes.add(body);
-    const stampAt = holes[0]?.at ?? noStamp;
-    const kept: Operation = { ...operation, at, length: body.length, payloadBytes, stampAt };
+    const at = this.bytes.add(bytes);
+    // Ids stand before what clients write.
+    const stampAt = hasStamp[operation.form] ? bytes.indexOf(anyStamp) : noStamp;
+    const kept: Operation = { ...operation, at, length: bytes.length, payloadBytes, stampAt };
     this.operations += 1;
     client.operations.push(kept);
     return kept;
@@ -403,13 +453,16 @@ class Names {
 
   /** Counts the operation; false where there is no room for another name. */
   add(operation: Operation): boolean {
-    if (operation.form === 'cancel') return this.numberOf(operation) !== undefined;
+    const { form, of } = operation;
+    if (form === 'cancel' || form === 'end') return this.numberOf(operation) !== undefined;
+    if (of !== undefined && this.numberOf(of) === undefined) return false;
     let number = this.numberOf(operation);
     if (number === undefined) {
       if (this.calls.length >= this.most) return false;
       const isAnswered = operation.answer !== undefined;
       number = this.calls.length;
-      this.calls.push({ method: operation.method, isAnswered, recorded: 0, payloadBytes: 0 });
+      const method = form === 'item' ? `${operation.method} items sent` : operation.method;
+      this.calls.push({ method, isAnswered, recorded: 0, payloadBytes: 0 });
       this.numbers.set(keyOf(operation), number);
     }
     const call = this.calls[number]!;
@@ -419,12 +472,14 @@ class Names {
   }
 
   numberOf(operation: Operation): number | undefined {
-    return this.numbers.get(keyOf(operation.of ?? operation));
+    return this.numbers.get(keyOf(operation));
   }
 }
 
-const keyOf = ({ method, answer }: Operation): string =>
-  `${answer === undefined ? 'none' : 'answered'} ${method}`;
+function keyOf({ form, method, answer, of }: Operation): string {
+  if (form === 'item') return `item ${method}`;
+  return of ? keyOf(of) : `${answer === undefined ? 'none' : 'answered'} ${method}`;
+}
 
 function callStep({
   method,
@@ -489,7 +544,9 @@ function packed(
     ),
     of: shared(
       Uint32Array,
-      each(({ of, number }) => of?.number ?? number!),
+      each(({ form, of, endedBy, number }) =>
+        form === 'cancel' ? of!.number! : (endedBy?.number ?? number!),
+      ),
     ),
   };
 }
@@ -498,4 +555,5 @@ const flagsOf = ({ form, answer, isCancelled }: Operation): number =>
   (answer === undefined ? 0 : replayFlag.answered) |
   (answer === 'error' ? replayFlag.refused : 0) |
   (form === 'cancel' ? replayFlag.cancels : 0) |
+  (form === 'end' ? replayFlag.ends : 0) |
   (isCancelled ? replayFlag.isCancelled : 0);

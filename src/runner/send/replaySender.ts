@@ -1,5 +1,11 @@
 /** Replays: each sender sends what a recorded client sent, at the recorded times. Loaded with sessions. */
-import { noStamp, replayBeginUs, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
+import {
+  noStamp,
+  replayBeginUs,
+  replayFlag,
+  uncounted,
+  type ReplayTracks,
+} from '../../plan/replayTracks';
 import type { PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf } from '../../plan/population';
 import { PairTable } from '../../measure/sequence';
@@ -130,7 +136,7 @@ export class ReplaySender extends EntrySender {
     const { dueUs, flags } = this.tracks;
     for (const { at, end, beginUs } of this.heap.all)
       for (let next = at; next < end && beginUs + dueUs[next]! < endUs; next++)
-        if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & replayFlag.cancels) === 0)
+        if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & uncounted) === 0)
           recorder.offered += 1;
     for (const client of this.heap.all.slice()) this.heap.remove(client);
     this.isSending = false;
@@ -174,22 +180,25 @@ export class ReplaySender extends EntrySender {
     nowUs: number,
     unixMs: number,
   ): void {
-    const { at, sender, wakeUs: dueUs } = client;
+    const { at, sender, beginUs, wakeUs: dueUs } = client;
     const { tracks, stamp, population } = this;
     const number = tracks.call[at]!;
     const flags = tracks.flags[at]!;
-    if ((flags & replayFlag.cancels) !== 0) {
-      const opened = client.streams?.get(tracks.of[at]!);
+    const of = tracks.of[at]!;
+    if ((flags & uncounted) !== 0) {
+      const opened = (flags & replayFlag.ends) !== 0 ? stamp : client.streams?.get(of);
       if (opened !== undefined) this.write(at, connection, opened, unixMs);
       return;
     }
-    const { index, calls, measureUs } = this.window!;
+    const { index, calls, measureUs, endUs } = this.window!;
+    // The hub cannot answer before the streams of the call have ended: latency counts from there.
+    const answerableUs = beginUs + tracks.dueUs[of]!;
     stamp.runId = this.plan.runId;
     stamp.step = index;
     stamp.source = population.firstSource + sender * population.sourcesPerSender + number;
     stamp.warmup = dueUs < measureUs;
-    stamp.intendedUs = dueUs;
-    stamp.sentUs = nowUs;
+    stamp.intendedUs = answerableUs;
+    stamp.sentUs = nowUs - dueUs + answerableUs;
     const slot = this.sequences.slot(stamp.source, 0);
     stamp.sequence = this.sequences.values[slot]!++;
     if ((flags & replayFlag.isCancelled) !== 0)
@@ -201,7 +210,7 @@ export class ReplaySender extends EntrySender {
     const counted = calls[number]!;
     counted.offered += 1;
     counted.sent += 1;
-    if ((flags & replayFlag.answered) !== 0) counted.expected += 1;
+    if ((flags & replayFlag.answered) !== 0 && answerableUs < endUs) counted.expected += 1;
     counted.payloadBytesIn += tracks.payloadBytes[at]!;
     counted.wireBytesIn += wireBytes;
     counted.slip.record(nowUs - dueUs);

@@ -426,11 +426,5 @@ const messagePackStreams: StreamLayout = {
   numbered: messagePackItemStart(true),
 };
 
-/** Wants no more of a stream that a stamp has opened. */
-export const cancelByStamp = (protocol: 'json' | 'messagepack'): MessageLayout =>
-  protocol === 'json'
-    ? jsonEnd(cancelInvocation, 'stamp')
-    : messagePackHead(3, cancelInvocation, 'stamp').layout(lengthPrefix);
-
 export const streamLayoutOf = (protocol: WireProtocol): StreamLayout =>
   protocol === 'json' ? jsonStreams : messagePackStreams;

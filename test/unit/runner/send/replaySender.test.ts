@@ -28,6 +28,7 @@ async function replayPlan(
 }
 
 const startUs = 5_000_000;
+const upItem = { type: 2, invocationId: '2' };
 
 describe('ReplaySender', () => {
   it('sends what each client sent at its times, on every connection that stands for it', async () => {
@@ -158,6 +159,44 @@ describe('ReplaySender', () => {
     const [ticks, items] = bench.sample().calls!;
     assert.deepEqual([ticks!.sent, ticks!.expected, ticks!.received], [1, 1, 1]);
     assert.equal(items!.came, 2);
+  });
+
+  it('sends streams that go up, and counts the latency of the answer from their end', async () => {
+    const made = new MadeRecording();
+    const call = { type: 1, invocationId: '1', target: 'Upload', arguments: [], streamIds: ['2'] };
+    made.open(1).at(10).out(1, call);
+    for (const item of [0, 1, 2]) made.at(100 + 100 * item).out(1, { ...upItem, item });
+    made.at(400).out(1, { type: 3, invocationId: '2' });
+    made.at(401).in(1, { type: 3, invocationId: '1', result: 3 });
+    let upload = '';
+    const hub = ({
+      id = '',
+      target,
+    }: {
+      readonly id: string | undefined;
+      readonly target: string;
+    }) => {
+      if (target === 'Upload') upload = id;
+      const isEnd = id === '2' && (bench.calls.length - 5) % 5 === 0;
+      return isEnd
+        ? [{ afterUs: 2000, message: { type: 3, invocationId: upload, result: 3 } }]
+        : [];
+    };
+    let bench = new SessionBench(await replayPlan(made, 1), hub);
+    bench.run(1000, { senders: 1 });
+    assert.deepEqual(
+      bench.calls.map(({ atUs }) => (atUs - startUs) / 1000),
+      [10, 100, 200, 300, 400],
+    );
+    const [counted, items] = bench.sample().calls!;
+    assert.deepEqual([counted!.sent, counted!.expected, counted!.received], [1, 1, 1]);
+    assert.deepEqual([items!.sent, items!.expected], [3, 0]);
+    assert.equal(counted!.latency!.sumUs, 2000);
+    // The step is over before the stream is: nobody can answer.
+    bench = new SessionBench(await replayPlan(made, 1), hub);
+    bench.run(250, { senders: 1 });
+    const [cut, some] = bench.sample().calls!;
+    assert.deepEqual([cut!.sent, cut!.expected, some!.sent], [1, 0, 2]);
   });
 
   it('shares the clients of a recording among workers', async () => {
