@@ -269,18 +269,18 @@ module.exports = [
   bundle({
     name: 'panel',
     target: ['web', 'es2022'],
-    entry: './src/webview/main.ts',
+    entry: './src/webview/page.ts',
     plugins: [chartStyles],
   }),
   bundle({
     name: 'comparison',
     target: ['web', 'es2022'],
-    entry: './src/webview/comparisonMain.ts',
+    entry: './src/webview/comparisonPage.ts',
   }),
   bundle({
     name: 'overview',
     target: ['web', 'es2022'],
-    entry: './src/webview/overviewMain.ts',
+    entry: './src/webview/overviewPage.ts',
   }),
 ];
 module.exports.budgets = budgets;

@@ -5,7 +5,7 @@ import { valueText, type Row, type RowValue } from './rows';
 const plainNames = ['index', 'senderIndex', 'group', 'time', 'ticks'] as const;
 const rowNames = ['identity', 'data'] as const;
 
-export type PlainName = (typeof plainNames)[number];
+type PlainName = (typeof plainNames)[number];
 export type RowName = (typeof rowNames)[number];
 export type PersonalName = PlainName | RowName;
 
@@ -23,7 +23,7 @@ export type PersonalPart =
   | { readonly name: RowName; readonly column: string };
 
 /** In braces, at `offset` of the text. */
-export interface WrongPlaceholder {
+interface WrongPlaceholder {
   readonly offset: number;
   readonly length: number;
   readonly name: string;
@@ -42,7 +42,7 @@ const placeholderPattern = (): RegExp =>
   /\{\{|(?<!\$)\{([A-Za-z]\w{0,39})(?:\.([^{}:\r\n]{0,128}))?(?::([^{}]{0,300}))?\}/g;
 
 /** A placeholder as it is written. */
-export interface WrittenPlaceholder {
+interface WrittenPlaceholder {
   readonly name: string;
   readonly column: string | undefined;
   readonly value: string | undefined;

@@ -6,7 +6,7 @@ export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
 export { completeWords, printScript } from './tree/completion';
 export { findBaseline, isBaselineWord } from '../results/compare/baseline';
-export { baselineCommand, compareCommand } from './commands/compareCommand';
+export { baselineCommand, compareCommand } from './commands/storedRuns';
 export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
 export { finalScreen } from './views/finalScreen';
@@ -23,7 +23,7 @@ export {
 export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
 export { writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../session/export/liveOutputs';
-export { writeReports } from '../session/export/reportFiles';
+export { writeReports } from '../session/export/exporters';
 export { replayedScenario } from './replayFlags';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';

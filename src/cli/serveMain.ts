@@ -2,8 +2,7 @@
 import { runTree } from './tree/commandTree';
 import * as commands from './commands/serveCommand';
 import { processIo, runProcess } from './io';
-import { serveDeps } from './serveDeps';
-import { addServe } from './tree/serveTree';
+import { addServe, serveDeps } from './tree/serveTree';
 
 runProcess(() =>
   runTree(process.argv.slice(2), processIo(), {

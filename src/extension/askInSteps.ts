@@ -56,7 +56,7 @@ export function askPick<Item extends vscode.QuickPickItem>(
   );
 }
 
-export interface TextQuestion {
+interface TextQuestion {
   readonly title: string;
   readonly value?: string;
   readonly prompt?: string;

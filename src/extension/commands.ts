@@ -110,11 +110,11 @@ function commandHandlers(
 }
 
 /** Finding what clients did is seldom asked for. */
-const recordings = () => import(/* webpackChunkName: "recordings" */ './run/importRecording.js');
+const recordings = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
 
 const recorder = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
 
-const replaying = () => import(/* webpackChunkName: "recordings" */ './run/replayRecording.js');
+const replaying = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
 
 /** Only people who compare wait for it. */
 async function compareCommands(

@@ -30,7 +30,7 @@ export function createServices(context: vscode.ExtensionContext) {
 }
 
 /** The settings with their types; names and defaults stand in package.json, and a test compares. */
-export interface Settings {
+interface Settings {
   readonly codeLens: boolean;
   readonly inlayHints: boolean;
   readonly hoverEstimate: boolean;

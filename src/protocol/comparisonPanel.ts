@@ -2,7 +2,7 @@
 import type { Comparison } from '../measure/compare/comparison';
 import type { PanelSpectrum } from './panel';
 
-export type SharePoints = PanelSpectrum['points'];
+type SharePoints = PanelSpectrum['points'];
 
 /** Seconds of the measured time, with the 99th percentile of what arrived then, in microseconds. */
 export type TimePoints = readonly { readonly atS: number; readonly p99Us: number }[];

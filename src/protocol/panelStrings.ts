@@ -1,5 +1,4 @@
 import { emulatedTexts, howTexts } from './howTexts';
-
 /**
  * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
  * values and sends them along; `{0}`, `{1}` … stand for what is filled in. It is a table of texts without

@@ -16,11 +16,10 @@ import {
 import { withVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
 import type { EstimateOptions } from '../capacity/model';
-import { isDisturbance } from '../measure/judge/disturbance';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { repeatsOf } from '../measure/compare/repeats';
 import { judgeRun } from '../measure/judge/verdict';
-import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
+import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
 import { repeatsIn, stepCount } from '../scenario/steps';
 import { scenarioAt } from '../scenario/searched';

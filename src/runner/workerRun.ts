@@ -26,8 +26,7 @@ import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
 import type { Standstill } from './standstill';
 import type { MemberChanged, Membership } from './prepare/membership';
-import { MemberChanges } from './prepare/memberChanges';
-import { MembersElsewhere } from './prepare/membersElsewhere';
+import { MemberChanges, MembersElsewhere } from './prepare/membersElsewhere';
 import type { Reach } from './prepare/reach';
 
 const tickUs = 1_000_000;

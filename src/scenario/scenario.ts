@@ -19,7 +19,6 @@ export const topNames = [
 ] as const;
 export const kinds = ['perf', 'perf2', 'resultparser'] as const;
 
-export type Transport = Scenario['transport'];
 export type HubProtocol = Scenario['protocol'];
 export type Subprotocol = Scenario['subprotocol'];
 export type Dialect = Scenario['dialect'];
@@ -93,7 +92,7 @@ export interface TokenRule {
   readonly count?: number;
 }
 
-export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
+type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 
 /** Somebody is asked for each of them before connections open. */
 export type CalledIdentities = (CommandCall | EndpointCall) & {
@@ -103,13 +102,13 @@ export type CalledIdentities = (CommandCall | EndpointCall) & {
   readonly timeoutMs: number;
 };
 
-export interface CommandCall {
+interface CommandCall {
   readonly kind: 'command';
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface EndpointCall {
+interface EndpointCall {
   readonly kind: 'url';
   readonly url: string;
   readonly method: string;

@@ -1,7 +1,9 @@
 /** Files that a scenario names, of a run on several machines: they go along to agents. */
 import type { Bus } from '../machines/bus/bus';
 import type { Plan } from '../plan/plan';
+import { scenarioCopy } from '../results/scenarioCopy';
 import { withPayloadFile } from '../runner/prepare/payloadFiles';
+import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import { listed } from '../scenario/text/words';
 import type { TargetContext } from '../targets/target';
@@ -40,3 +42,12 @@ export function overOpenBus(
   if (secret.length === 0 || isEncrypted || staysHere) return undefined;
   return `The bus has no TLS: ${listed(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
 }
+
+/** Whether a scenario, or what replaces a key of it, holds a secret as text, as the copy in a result would not. */
+export function secretInText(text: string, overrides: readonly Override[]): boolean {
+  const values = overrides.map(({ value }) => `a: ${JSON.stringify(value)}`);
+  return [text, ...values].some((each) => scenarioCopy(each, []) !== each);
+}
+
+export const asTextWords =
+  'The scenario holds a secret as text, which would be copied to other machines: write ${env:NAME} in its place.';

@@ -11,10 +11,9 @@ import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { hostsOf, targetWords, withTexts } from '../scenario/target/targetKinds';
 import { secretVariable, type RemoteLoad, type TargetContext } from '../targets/target';
-import { readNamedFiles, secretFiles } from './agentFiles';
+import { asTextWords, readNamedFiles, secretFiles, secretInText } from './agentFiles';
 import { refuseCalls } from './identityNotes';
 import { refuseReplays } from './isReplay';
-import { asTextWords, secretInText } from './secretInText';
 
 export interface ClusterWishes {
   readonly namespace?: string | undefined;

@@ -13,7 +13,7 @@ export interface FinishedRun {
   readonly folder: string | undefined;
 }
 
-export interface MeasuredRun {
+interface MeasuredRun {
   readonly folder: ResultFolder;
   readonly request: RunRequest;
   readonly startedAt: Date;

@@ -22,7 +22,7 @@ export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
 /** With its URL as it may be shown. */
 export type ProbedHub = HubProbe & { readonly url: string };
 
-export type Probed =
+type Probed =
   | { readonly of: 'hub'; readonly probe: ProbedHub }
   | { readonly of: 'service'; readonly probe: ServiceProbe };
 

@@ -4,8 +4,7 @@ import type { Bus } from '../machines/bus/bus';
 import { busOf, removeNamed } from '../machines/kubernetes/clusterRuns';
 import { RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
 import { checkBeforeRun } from '../machines/kubernetes/examineCluster';
-import type { ClusterWords } from '../machines/kubernetes/clusterWords';
-import { Kubectl } from '../machines/kubernetes/kubectl';
+import { type ClusterWords, Kubectl } from '../machines/kubernetes/kubectl';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { subjectsOf } from '../machines/messages';
 import type { StopReason } from '../runner/lead/conductor';
@@ -99,7 +98,7 @@ export async function runInCluster(
 }
 
 /** A run that goes on in a cluster already. */
-export interface GoingRun {
+interface GoingRun {
   readonly run: string;
   /** Of its bus; absent: it is read from the Secret of the run, which needs the right to. */
   readonly key?: string | undefined;

@@ -4,7 +4,6 @@ import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
 import type { RunSummary, Recovery } from '../measure/summary';
-import { emulatedTexts, howTexts } from '../protocol/howTexts';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { scenarioAt } from '../scenario/searched';
 import { peakOf, maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario/steps';
@@ -14,6 +13,7 @@ import { payloadOf } from '../usecases/payloadSizes';
 import { callsEachInterval } from '../usecases/sessionSteps';
 import { itemsUp } from '../usecases/streams';
 import { deliveriesOf } from '../usecases/useCase';
+import { emulatedTexts, howTexts } from '../protocol/howTexts';
 
 const mostEntries = 10;
 
@@ -82,7 +82,7 @@ function intervalWords(ms: number): string {
 }
 
 /** Of the last step. */
-export interface LoadNumbers {
+interface LoadNumbers {
   readonly connections: number;
   readonly inPerSecond: number;
   readonly outPerSecond: number;

@@ -34,7 +34,7 @@ export interface ViewShell extends Pick<Shell, 'say' | 't'> {
 }
 
 /** A run that goes on elsewhere. */
-export interface RunElsewhere {
+interface RunElsewhere {
   readonly bus: Bus;
   readonly run: string;
   /** Rejects when it is not to be looked at any more; the run goes on. */

@@ -233,6 +233,6 @@ export function serviceConnection(text: string): ServiceConnection {
 /** @throws ExpectedError `connection-string` in words that repeat none of it, `sign-in` */
 async function probeConnection(text: string, context: TargetContext): Promise<ServiceProbe> {
   const connection = serviceConnection(text);
-  const { probeService } = await import(/* webpackChunkName: "run" */ './service/probeService.js');
+  const { probeService } = await import(/* webpackChunkName: "run" */ './service/openService.js');
   return probeService(connection, context);
 }

@@ -196,7 +196,7 @@ function partBytes(part: OwnPart): number {
 }
 
 /** How long the names in a message are. Running numbers have a place of their usual length. */
-export interface NameLengths {
+interface NameLengths {
   /** Of the group or the other connection that it names. */
   readonly receiver: number;
   readonly sender: number;

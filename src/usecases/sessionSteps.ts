@@ -44,7 +44,7 @@ export interface CallStep extends Recorded {
 }
 
 /** A stream that the hub makes; the session goes on when it has ended. */
-export interface StreamStep {
+interface StreamStep {
   readonly kind: 'stream';
   readonly method: string;
   readonly arguments: readonly unknown[];
@@ -63,12 +63,12 @@ export interface OnStep extends Recorded {
   readonly keep: Keep;
 }
 
-export interface WaitStep {
+interface WaitStep {
   readonly kind: 'wait';
   readonly ms: number;
 }
 
-export interface RepeatStep {
+interface RepeatStep {
   readonly kind: 'repeat';
   readonly times: number;
   /** One begins so often; 0: as soon as the one before is over. */
@@ -76,7 +76,7 @@ export interface RepeatStep {
   readonly steps: readonly SessionStep[];
 }
 
-export interface ChooseStep {
+interface ChooseStep {
   readonly kind: 'choose';
   readonly ways: readonly Way[];
 }
@@ -126,7 +126,7 @@ export const callsEachInterval = (parameters: Parameters): number =>
         isCounted(step) && step.kind !== 'on' ? 1 : 0,
       );
 
-export interface SessionCall {
+interface SessionCall {
   /** Method or event, numbered where it stands several times. */
   readonly name: string;
   readonly step: CountedStep;

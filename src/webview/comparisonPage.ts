@@ -8,24 +8,26 @@ import { percentWords, timeLabel } from '../measure/show/chartWords';
 import { axisShares, percentilePlace, placed } from '../measure/show/percentileAxis';
 import {
   type ComparedCurves,
-  type FromComparisonPanel,
-  type ShownComparison,
   comparisonStrings,
   type ComparisonStrings,
+  type FromComparisonPanel,
+  type ShownComparison,
+  type ToComparisonPanel,
 } from '../protocol/comparisonPanel';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
 import { element, setText } from './element';
+import { host, startPage } from './host';
 import { createCard, createChooser, createSentence, tableOf, tablePlace } from './tables/card';
 
 type Send = (message: FromComparisonPanel) => void;
 
-export interface ComparisonPage {
+interface ComparisonPage {
   show(shown: readonly ShownComparison[], strings: ComparisonStrings): void;
   redraw(): void;
 }
 
-export function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
+function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
   const spoken = element('p.unseen', { role: 'status', 'aria-live': 'polite' });
   const main = element('main', element('p', comparisonStrings.waiting));
   root.replaceChildren(main, spoken);
@@ -203,3 +205,10 @@ function timeView(
     ...{ a: values[0]!, b: values[1]! },
   };
 }
+
+const page = createComparisonPage(document.body, (message) => host.postMessage(message));
+
+startPage(page, ({ shown, strings, folders }: ToComparisonPanel) => {
+  host.setState({ folders });
+  page.show(shown, { ...comparisonStrings, ...strings });
+});

@@ -8,11 +8,12 @@ import type {
 } from '../protocol/overviewPanel';
 import { createTrendCard, unitWords } from './charts/trendChart';
 import { element, setText } from './element';
+import { host, startPage } from './host';
 import { rowsShown, trendOf, type SortKey, type Wanted } from './overviewRows';
 import { createCard, tablePlace } from './tables/card';
 
 /** The results of all scenarios, or of one with what has become of it. */
-export function createOverviewPage(root: HTMLElement, send: (message: FromOverviewPanel) => void) {
+function createOverviewPage(root: HTMLElement, send: (message: FromOverviewPanel) => void) {
   let page: ReturnType<typeof createList> | undefined;
   return {
     show({ rows, scenario, strings }: ToOverviewPanel): void {
@@ -131,3 +132,7 @@ function tableOf(
     element('tbody', ...body),
   );
 }
+
+const page = createOverviewPage(document.body, (message) => host.postMessage(message));
+
+startPage(page, (message: ToOverviewPanel) => page.show(message));

@@ -1,19 +1,20 @@
 import { fill } from '../base/objectives/limitWords';
 import { timeCharts } from '../measure/show/timeSeries';
-import type { FromPanel, PanelBaseline } from '../protocol/panel';
+import type { FromPanel, PanelBaseline, ToPanel } from '../protocol/panel';
 import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
-import { createObservedCharts } from './charts/observedCharts';
-import { createTimeChartCard } from './charts/timeChart';
+import { createObservedCharts, createTimeChartCard } from './charts/timeChart';
 import { createTimeView } from './charts/timeView';
 import { element, setText } from './element';
 import {
+  initialState,
   isOver,
   isUnreachable,
+  type PanelState,
   problemOf,
   progressOf,
-  type PanelState,
+  reduce,
   type ShownRun,
 } from './panelState';
 import { sentenceOf } from './sentence';
@@ -21,6 +22,7 @@ import { createSentence, type StateCard } from './tables/card';
 import { tableCards } from './tables/tables';
 import { tilesOf } from './tables/tiles';
 import { createUnitsCard } from './tables/unitsCard';
+import { host, startPage } from './host';
 
 /** Most often the live region speaks while a run goes on. */
 const speakEveryMs = 10_000;
@@ -32,7 +34,7 @@ export interface Page {
   redraw(): void;
 }
 
-export function createPage(root: HTMLElement, send: Send): Page {
+function createPage(root: HTMLElement, send: Send): Page {
   const spoken = element('p.unseen', { role: 'status', 'aria-live': 'polite' });
   const main = element('main');
   root.replaceChildren(main, spoken);
@@ -201,3 +203,25 @@ function createTiles(state: ShownRun) {
     },
   };
 }
+
+const page = createPage(document.body, (message) => host.postMessage(message));
+let state = initialState;
+let drawing = false;
+
+/** Several messages before the next frame are drawn once. */
+function draw(): void {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    page.show(state);
+  });
+}
+
+draw();
+startPage(page, (message: ToPanel) => {
+  state = reduce(state, message);
+  // By this the editor finds the run again after a reload of the window.
+  if (message.type === 'hydrate') host.setState({ runId: message.run.id });
+  draw();
+});

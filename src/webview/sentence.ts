@@ -12,7 +12,7 @@ import { timeLeftWords } from '../measure/show/chartWords';
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
 
-export interface Sentence {
+interface Sentence {
   readonly tone: Tone;
   /** Sign before it; left out when read aloud. */
   readonly sign: string;

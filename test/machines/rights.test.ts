@@ -5,7 +5,7 @@ import { ExpectedError } from '../../src/base/expectedError';
 import { exitCode, exitCodeOfError } from '../../src/cli/exitCode';
 import type { Bus } from '../../src/machines/bus/bus';
 import { connectNats } from '../../src/machines/bus/natsBus';
-import { agentUser, busConfig, leadUser } from '../../src/machines/kubernetes/busConfig';
+import { agentUser, busConfig, leadUser } from '../../src/machines/kubernetes/manifest';
 import { inboxOf, streamOf, subjectsOf } from '../../src/machines/messages';
 import { connectBus } from '../../src/session/connectBus';
 import { until } from '../fakes/until';

@@ -28,7 +28,7 @@ interface BesideLimit {
 }
 
 /** What decides in place of the value: the deliveries inside single agents, or nothing that is known. */
-export type ClockRuling =
+type ClockRuling =
   | { readonly by: 'inside'; readonly valueUs: number; readonly count: number }
   | { readonly by: 'nothing' };
 

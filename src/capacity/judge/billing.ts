@@ -2,8 +2,7 @@ import type { Scenario } from '../../scenario/scenario';
 import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
-import { offers } from '../tables/resolved';
-import { guides, rounded } from '../tables/publishedLimits';
+import { guides, offers, rounded } from '../tables/publishedLimits';
 import { figure, unitWords } from '../capacityWords';
 
 /** What is counted as one message. Source: "Billing model of Azure Web PubSub", and "Messages and connections in Azure SignalR Service". */

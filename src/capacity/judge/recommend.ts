@@ -205,7 +205,7 @@ export interface MeasuredStep extends MeasuredCounts {
   readonly calls?: readonly MeasuredCall[];
 }
 
-export interface MeasuredCall extends Pick<MeasuredCounts, 'sent' | 'expected'> {
+interface MeasuredCall extends Pick<MeasuredCounts, 'sent' | 'expected'> {
   readonly name: string;
   /** Name of its entry, where there are several. */
   readonly entry?: string;

@@ -4,8 +4,8 @@ import type { SizePlaces } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict, Offer } from '../model';
-import { offers } from '../tables/resolved';
 import { figure, unitWords } from '../capacityWords';
+import { offers } from '../tables/publishedLimits';
 
 type Sized = Pick<Scenario, 'unit' | 'sku' | 'connections'>;
 

@@ -21,7 +21,7 @@ import type { Parameters } from '../../usecases/parameters';
 import { floorBytes } from './serviceLoad';
 
 /** Calls of a session that the tables count alike: one traffic, with the size of each of them. */
-export interface SessionTraffic {
+interface SessionTraffic {
   readonly traffic: Traffic;
   /** Names of the calls, as results have them. */
   readonly calls: readonly string[];

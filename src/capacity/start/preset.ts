@@ -14,8 +14,7 @@ import { needsApplication, runsOnHub, type UseCase } from '../../usecases/useCas
 import { estimate } from '../estimate';
 import { loadOf } from '../load/loadOf';
 import type { Estimate } from '../model';
-import { offers } from '../tables/resolved';
-import { connectionLimit, editionOf } from '../tables/publishedLimits';
+import { connectionLimit, editionOf, offers } from '../tables/publishedLimits';
 
 export interface PresetChoice {
   readonly service: AzureService;

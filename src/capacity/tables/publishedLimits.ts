@@ -3,16 +3,24 @@ import { ExpectedError } from '../../base/expectedError';
 import { azureServices } from '../../base/serviceTraits';
 import type { TrafficKind } from '../../usecases/useCase';
 import {
-  signalrEditions,
-  type Edition,
-  type Product,
-  type TableSource,
   type Direction,
+  type Edition,
+  type Offer,
+  type Product,
   type PublishedEdition,
   type PublishedTable,
+  signalrEditions,
   type TableName,
+  type TableSource,
 } from '../model';
-import { later, offers, sr2023, wps } from './resolved';
+import resolved from './resolved.json';
+
+/** The limits of the published guides: `scripts/writeCapacity.mjs` makes the data from `src/capacity/published`. */
+type Editions = Readonly<Record<'sr2023' | 'later' | 'wps', PublishedEdition>>;
+
+export const { sr2023, later, wps, offers } = resolved as Editions & {
+  readonly offers: Readonly<Record<Product, Offer>>;
+};
 
 export const baseMessageBytes = 2048;
 

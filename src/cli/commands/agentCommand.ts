@@ -8,13 +8,13 @@ import { referenceValue, type ProcessIo } from '../io';
 import { openBus, type BusFlags } from '../openBus';
 import { printable } from '../views/line';
 
-export interface AgentFlags extends BusFlags {
+interface AgentFlags extends BusFlags {
   readonly run?: string;
   /** Milliseconds without a word of the coordinator after which it stops. */
   readonly aloneAfter?: number;
 }
 
-export interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
+interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
   readonly parseScenario: ScenarioParser;
   readonly serverScript: string;
 }

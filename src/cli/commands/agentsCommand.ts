@@ -14,13 +14,13 @@ import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';
 import { openBus, warnOn, type BusFlags } from '../openBus';
 import { cut, paintAll, textWidth, wrapped, type Line } from '../views/line';
-import { kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './clusterFlags';
+import { kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './onKubernetes';
 
-export interface ListAgentsFlags extends PlaceFlags, BusFlags {
+interface ListAgentsFlags extends PlaceFlags, BusFlags {
   readonly json?: boolean;
 }
 
-export interface AgentLogsFlags extends PlaceFlags {
+interface AgentLogsFlags extends PlaceFlags {
   readonly tail: number;
 }
 

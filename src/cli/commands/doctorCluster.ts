@@ -12,7 +12,7 @@ import { scenarioFor } from '../../session/probeTarget';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { fixedBlank, paintAll, wrapped, type Line, type Tone } from '../views/line';
-import { kubectlOf, type PlaceDeps, type PlaceFlags } from './clusterFlags';
+import { kubectlOf, type PlaceDeps, type PlaceFlags } from './onKubernetes';
 
 export interface DoctorClusterFlags extends PlaceFlags {
   readonly agents?: number;

@@ -16,14 +16,14 @@ import { onBus } from '../loadOnBus';
 import { confirmRedirect } from './confirmLoad';
 import type { DoctorClusterDeps, DoctorClusterFlags } from './doctorCluster';
 
-export interface DoctorFlags {
+interface DoctorFlags {
   readonly on?: undefined;
   readonly target?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
 }
 
-export interface Calibration {
+interface Calibration {
   readonly messagesPerSecond: number;
   readonly cpuUsPerMessage: number;
 }

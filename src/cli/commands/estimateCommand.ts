@@ -19,7 +19,7 @@ import type { ScenarioParser } from '../../session/scenarioFile';
 import { scenarioOf } from '../scenarioOf';
 import { canColour, widthOf, type ProcessIo } from '../io';
 
-export interface EstimateFlags {
+interface EstimateFlags {
   readonly edition?: Edition;
   readonly headroom?: number;
   /** Price of a million billed messages beyond the included ones, in any currency. */

@@ -13,7 +13,7 @@ import type { EstimateDeps } from './estimateCommand';
 import { importCounters } from './storedRuns';
 import { printable, wrapped } from '../views/line';
 
-export interface ImportFlags {
+interface ImportFlags {
   readonly json?: boolean;
   readonly out?: string;
   readonly force?: boolean;

@@ -10,7 +10,7 @@ import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 
-export interface InitFlags {
+interface InitFlags {
   /** Absent: one that the service runs by itself. */
   readonly useCase?: string;
   readonly unit: number;

@@ -9,7 +9,7 @@ import { canColour, widthOf, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
 
 /** One key of a scenario file, as `--set` names it. */
-export interface ListedKey {
+interface ListedKey {
   readonly name: string;
   readonly type: string;
   /** As it is written in a file; absent where there is none. */

@@ -7,11 +7,16 @@ import type { Bus } from '../../machines/bus/bus';
 import type { StopReason } from '../../runner/lead/conductor';
 import type { Scenario } from '../../scenario/scenario';
 import type { Plan } from '../../plan/plan';
-import { overOpenBus, readNamedFiles, secretFiles } from '../../session/agentFiles';
+import {
+  asTextWords,
+  overOpenBus,
+  readNamedFiles,
+  secretFiles,
+  secretInText,
+} from '../../session/agentFiles';
 import { refuseCalls } from '../../session/identityNotes';
 import { refuseReplays } from '../../session/isReplay';
 import type { RunParts } from '../../session/prepareRun';
-import { asTextWords, secretInText } from '../../session/secretInText';
 import type { RunRequest, Shell } from '../../session/shell';
 import { SignalError, type EndingSignal } from '../exitCode';
 import { nodeVariable } from './agentCommand';
@@ -20,7 +25,7 @@ import { printable } from '../views/line';
 import { busTraits, openBus, type BusFlags } from '../openBus';
 
 /** Where the agents of a run are. */
-export const agentPlaces = ['hosts', 'kubernetes'] as const;
+const agentPlaces = ['hosts', 'kubernetes'] as const;
 
 export interface OnFlags extends BusFlags {
   readonly on?: (typeof agentPlaces)[number];
@@ -50,7 +55,7 @@ export interface AgentRun {
 }
 
 /** Signals of this process, and others that mean the same. */
-export interface AgentSignals {
+interface AgentSignals {
   /** Somebody who looks at the run wants it to end in order. */
   readonly stopped: (reason: StopReason) => void;
   /** The first that came. */
@@ -62,7 +67,7 @@ export interface AgentSignals {
 /** Of the half a minute that a pod has to end. */
 const seenWithinMs = 10_000;
 
-export interface AskedRun {
+interface AskedRun {
   readonly scenario: Scenario;
   readonly request: RunRequest;
   readonly deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>;

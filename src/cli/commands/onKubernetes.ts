@@ -2,7 +2,7 @@ import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
 import { newRunId } from '../../machines/newRunId';
-import { ClusterView } from '../../machines/kubernetes/clusterView';
+import { type ClusterPlace, ClusterView } from '../../machines/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
 import {
@@ -19,11 +19,16 @@ import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { SignalError } from '../exitCode';
 import { ShownRun, busName, showRun, type ShowFlags } from './attachCommand';
-import { flagWords, kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './clusterFlags';
 import { confirmLoad } from './confirmLoad';
 import { gatheredLine } from './onHosts';
 import { busOf } from '../../machines/kubernetes/clusterRuns';
 import { connectBus } from '../../session/connectBus';
+import {
+  type ClusterAccess,
+  type ClusterWords,
+  Kubectl,
+  type KubectlOptions,
+} from '../../machines/kubernetes/kubectl';
 
 export interface ClusterFlags extends ClusterWishes {
   readonly run?: string;
@@ -36,12 +41,12 @@ export interface ClusterFlags extends ClusterWishes {
   readonly yes?: boolean;
 }
 
-export interface ClusterDeps extends ViewParts, PlaceDeps {
+interface ClusterDeps extends ViewParts, PlaceDeps {
   readonly workerScript: string;
   readonly notRunnable: (scenario: Scenario) => string | undefined;
 }
 
-export interface ReadScenario {
+interface ReadScenario {
   readonly scenario: Scenario;
   readonly name: string;
   readonly text: string;
@@ -143,3 +148,31 @@ export async function attachInCluster(
     forwarding.close();
   }
 }
+
+/** Which cluster, and where in it. */
+export interface PlaceFlags {
+  readonly namespace?: string | undefined;
+  readonly context?: string | undefined;
+  readonly kubectl?: string | undefined;
+}
+
+/** Tests put others in the place of kubectl. */
+export interface PlaceDeps {
+  readonly openKubectl?: (options: KubectlOptions) => ClusterAccess;
+}
+
+export const kubectlOf = (
+  { namespace, context, kubectl }: PlaceFlags,
+  { openKubectl = (options) => new Kubectl(options) }: PlaceDeps,
+): ClusterAccess => openKubectl({ namespace, context, program: kubectl, words: flagWords });
+
+export const flagWords: ClusterWords = {
+  ...{ namespace: ' with --namespace', context: ' with --context' },
+  agents: (most) => ` (--agents ${most})`,
+  images: ': --image and --bus-image',
+  runs: ': agents list shows those there are',
+};
+
+/** `namespace load of aks-load`. */
+export const placeWords = ({ context = 'this cluster', namespace }: ClusterPlace): string =>
+  `namespace ${namespace} of ${context}`;

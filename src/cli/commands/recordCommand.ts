@@ -42,7 +42,7 @@ export interface RecordFlags {
   readonly exitWithStdin?: boolean;
 }
 
-export interface RecordDeps extends EstimateDeps {
+interface RecordDeps extends EstimateDeps {
   /** Settles when standard input has ended. */
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }

@@ -30,7 +30,7 @@ import { confirmLoad } from './confirmLoad';
 import type { AgentRun, OnFlags } from './onHosts';
 import type { ClusterFlags } from './onKubernetes';
 
-export interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags {
+interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags {
   readonly target?: string;
   readonly set?: readonly Override[];
   readonly out?: string;

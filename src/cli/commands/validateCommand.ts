@@ -11,9 +11,9 @@ import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../sc
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
 import { namedScenario, readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
-import { lookIntoRows } from '../../targets/lookIntoRows';
 import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
+import { lookIntoRows } from '../../targets/resolveEndpoint';
 
 export interface ValidateDeps {
   readonly parseScenario: ScenarioParser;

@@ -213,7 +213,7 @@ function duration(text: string): number {
 }
 
 /** What `--on` says, and `here` without it. */
-export type Place = 'here' | 'hosts' | 'kubernetes';
+type Place = 'here' | 'hosts' | 'kubernetes';
 
 /** A flag that means something in some places only; anywhere else it is refused, because it would be ignored. */
 export class PlacedOption extends Option {

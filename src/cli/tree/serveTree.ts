@@ -1,6 +1,8 @@
 /** What `serve` offers: the hub and the emulators for people, and the servers that runs start. */
 import { type Command, Option } from 'commander';
 import type * as Commands from '../commands/serveCommand';
+import type { ServeDeps } from '../commands/serveCommand';
+import { stdinEnded } from '../io';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
 
 type ServeCommands = Pick<
@@ -68,4 +70,18 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
     .action(carryOut(({ serveWebPubSub }) => serveWebPubSub));
   server('app-server', true).action(carryOut(({ serveAppServer }) => serveAppServer));
   onPort(server('upstream', true), 0).action(carryOut(({ serveUpstream }) => serveUpstream));
+};
+
+const servers = () => import(/* webpackChunkName: "servers" */ '../servers.js');
+
+/** What `serve` works with. */
+export const serveDeps: ServeDeps = {
+  startBenchHub: async (...options) => (await servers()).startBenchHub(...options),
+  startClassicHub: async (...options) => (await servers()).startClassicHub(...options),
+  startWebPubSubEmulator: async (...options) =>
+    (await servers()).startWebPubSubEmulator(...options),
+  startAzureSignalr: async (...options) => (await servers()).startAzureSignalr(...options),
+  startAppServer: async (...options) => (await servers()).startAppServer(...options),
+  startUpstreamHandler: async (...options) => (await servers()).upstreamHandler(...options),
+  stdinEnded,
 };

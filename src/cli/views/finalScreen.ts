@@ -25,9 +25,8 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
-import { agentLines, observedLines, callLines } from './runTables';
+import { agentLines, callLines, observedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
-import { searchLines } from './searchTable';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts } from './runView';
 import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';

@@ -101,7 +101,7 @@ function silentText({ agents = [] }: Snapshot): string[] {
 }
 
 /** `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall `⚠ step 3 of 3: no delivery for …`. */
-export function statusText(snapshot: Snapshot, progress: RunProgress): string {
+function statusText(snapshot: Snapshot, progress: RunProgress): string {
   const { phase, step, stepCount, errors, search } = snapshot;
   const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
   const stall = inStep ? stallText(snapshot) : undefined;
@@ -150,7 +150,7 @@ function lastStepIsOver({ latest }: RunProgress): boolean {
 }
 
 /** Rows for the table, the one that is going on marked, with the time it has left. */
-export function rowsOf(progress: RunProgress): StepRow[] {
+function rowsOf(progress: RunProgress): StepRow[] {
   const { latest, steps } = progress;
   return steps.map((seen, position) => {
     const over = position < steps.length - 1 || lastStepIsOver(progress);
@@ -166,7 +166,7 @@ export function rowsOf(progress: RunProgress): StepRow[] {
 }
 
 /** `errors: 12 timeout, 3 refused`, most frequent first; empty when there are none. */
-export function errorWords(errors: ErrorCounts): string[] {
+function errorWords(errors: ErrorCounts): string[] {
   const counts = sortedCounts(errors);
   if (counts.length === 0) return [];
   return [`errors: ${counts.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')}`];

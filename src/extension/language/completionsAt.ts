@@ -2,10 +2,8 @@ import { usualService } from '../../base/serviceTraits';
 import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
-import { offers } from '../../capacity/tables/resolved';
 import type { KeySpec } from '../../scenario/keys/keySpec';
 import { belongs, identityKinds } from '../../scenario/keys/identityKeys';
-import { observeKinds } from '../../scenario/keys/observeKeys';
 import { descriptionOf } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
 import { targetKinds } from '../../scenario/target/targetKinds';
@@ -23,6 +21,8 @@ import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 import { keysBelow, specOf, type Analysis } from './analyseScenario';
+import { offers } from '../../capacity/tables/publishedLimits';
+import { observeKinds } from '../../scenario/keys/configKeys';
 
 /** What can be written at an offset, best first; keys that only the Azure SignalR benchmark has come last. */
 export function completionsAt(

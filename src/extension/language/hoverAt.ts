@@ -7,7 +7,7 @@ import { shownNumber } from '../../scenario/text/words';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import { specOf, useCaseOf, type Analysis } from './analyseScenario';
 
-export interface HoverText {
+interface HoverText {
   readonly markdown: string;
   /** Range it belongs to: the key and its value. */
   readonly offset: number;

@@ -11,7 +11,7 @@ import { itemsDown, itemsUp } from '../../usecases/streams';
 import { entryNodes, specOf, type Analysis } from './analyseScenario';
 import { estimateHeadline, wordsOfTable } from './hoverAt';
 
-export interface InlayText {
+interface InlayText {
   readonly offset: number;
   readonly label: string;
 }

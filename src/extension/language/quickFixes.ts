@@ -1,7 +1,6 @@
 import { english, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { exceedsUnit, unitNotOffered } from '../../capacity/judge/unitVerdict';
-import { offers } from '../../capacity/tables/resolved';
 import { unitWords } from '../../capacity/capacityWords';
 import { freshErrors, isSolved } from '../../scenario/moveSecret';
 import type { Fix, Problem } from '../../scenario/problem';
@@ -16,6 +15,7 @@ import {
   diagnosticsOf,
   type Analysis,
 } from './analyseScenario';
+import { offers } from '../../capacity/tables/publishedLimits';
 
 /** Problems of the whole load, not of the place they stand at. */
 const ofSize: readonly string[] = [exceedsUnit, unitNotOffered];

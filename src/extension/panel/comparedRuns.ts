@@ -9,8 +9,7 @@ import type {
   TimePoints,
   ToComparisonPanel,
 } from '../../protocol/comparisonPanel';
-import { pooledSteps } from '../../results/compare/pooledSteps';
-import { compareAll } from '../../results/compare/compareResults';
+import { compareAll, pooledSteps } from '../../results/compare/compareResults';
 import type { Result } from '../../results/result';
 import { spectraOf, type PanelPort } from './panelSession';
 

@@ -46,7 +46,7 @@ export interface PanelPort {
   readonly onVisibility: Event<boolean>;
 }
 
-export interface PanelSessionOptions {
+interface PanelSessionOptions {
   readonly strings: PanelStrings;
   /** Puts sentences of runs into the language of the strings. */
   readonly say: (text: string) => string;
@@ -183,7 +183,7 @@ export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[]
     });
 }
 
-export interface PanelPage {
+interface PanelPage {
   readonly title: string;
   readonly language: string;
   readonly scriptUri: string;

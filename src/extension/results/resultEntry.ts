@@ -225,7 +225,7 @@ async function stampOf(folder: string): Promise<FolderStamp | undefined> {
 const lookAgainMs = 1000;
 const mostLooks = 8;
 
-export type RunState = 'running' | 'interrupted' | 'over';
+type RunState = 'running' | 'interrupted' | 'over';
 
 /** How to find out; tests put others in their place. */
 export interface RunTraces {

@@ -254,7 +254,7 @@ export function hasOwnName({ name, scenario }: Pick<ResultEntry, 'name' | 'scena
   return rest?.startsWith(scenario) === true && /^(-\d+)?$/.test(rest.slice(scenario.length));
 }
 
-export interface TimeStyle {
+interface TimeStyle {
   readonly now: Date;
   readonly language: string;
   readonly seconds: boolean;

@@ -1,15 +1,15 @@
 /** What is asked of people before a run in a cluster, or of one there. */
 import { ExpectedError } from '../../base/expectedError';
-import type { ClusterWords } from '../../machines/kubernetes/clusterWords';
 import { runsIn, type SeenRun } from '../../machines/kubernetes/clusterRuns';
 import {
+  type ClusterWords,
+  type Contexts,
   contextsOf,
   isNamespace,
   isSecret,
+  Kubectl,
   namespaceOf,
-  type Contexts,
-} from '../../machines/kubernetes/contexts';
-import { Kubectl } from '../../machines/kubernetes/kubectl';
+} from '../../machines/kubernetes/kubectl';
 import type { Override } from '../../scenario/read/overrides';
 import { referencesIn } from '../../scenario/target/references';
 import { askPick, askText, type Place } from '../askInSteps';
@@ -20,7 +20,7 @@ import { back, inSteps } from '../stepsOfQuestions';
 import { answerProblem, validScenario } from './runTexts';
 
 /** Where it shall run, and on how many agents. */
-export interface ClusterChoice {
+interface ClusterChoice {
   readonly cluster: ClusterPlace;
   readonly overrides: readonly Override[];
 }

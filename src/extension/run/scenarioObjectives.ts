@@ -53,7 +53,7 @@ type Sort = Pick<WrittenObjective, 'metric' | 'name' | 'last'>;
 const isAlike = (a: Sort, b: Sort): boolean =>
   a.metric === b.metric && a.name === b.name && a.last === b.last;
 
-export type ObjectiveOutcome =
+type ObjectiveOutcome =
   | { readonly status: 'met' }
   /** `words` have what was measured, and the limit. */
   | { readonly status: 'missed'; readonly words: string }

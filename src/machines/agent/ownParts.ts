@@ -6,12 +6,11 @@ import { endpointOfRun, startThreads } from '../../runner/lead/startRun';
 import { withPayloadFile } from '../../runner/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
 import type { OpenTarget, TargetContext } from '../../targets/target';
-import type { RunOrder } from '../messages';
-import { dialectOf } from '../planHash';
+import { dialectOf, type RunOrder } from '../messages';
 import type { AgentParts } from './agent';
 
 /** What a shell gives to an agent: its own parser, targets and scripts. */
-export interface AgentShell {
+interface AgentShell {
   /** @throws ExpectedError when the scenario has errors */
   readonly parse: (text: string, overrides: readonly Override[]) => Promise<Scenario>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;

@@ -13,7 +13,7 @@ interface Entry {
   readonly sinceMs: number;
 }
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   /** Entries that may be on their way at once; with 1, the log has them in their order. */
   readonly inFlight?: number;
   /** Each entry has a subject of its own, which ends in its number; absent: all have one. */
@@ -27,7 +27,7 @@ export interface LogWriterOptions {
 /**
  * Entries of one writer below one subject of a log: numbered from 1, and offered to the bus until it has them. Those that
  * are kept until they were taken can be put again, in case the bus has lost them; readers pass over what they have by the
- * number, see {@link import('./inOrder').InOrder}.
+ * number, see {@link InOrder}.
  */
 export class LogWriter {
   /** Number of the last entry. */
@@ -165,5 +165,29 @@ export class LogWriter {
       this.watching.add(look);
       look();
     });
+  }
+}
+
+/** Values that came before their turn: whoever writes has far fewer on their way. */
+const mostEarly = 10_000;
+
+/** Takes the numbered values of one writer, each once and in their order, however often and in whatever order they come. */
+export class InOrder<T> {
+  /** Number of the last one that was taken. */
+  taken = 0;
+  private readonly early = new Map<number, T>();
+
+  constructor(private readonly take: (value: T) => void) {}
+
+  add(number: number, value: T): void {
+    if (number <= this.taken) return;
+    if (this.early.size >= mostEarly && number > this.taken + 1) return;
+    this.early.set(number, value);
+    for (;;) {
+      const next = this.early.get(this.taken + 1);
+      if (next === undefined) return;
+      this.early.delete((this.taken += 1));
+      this.take(next);
+    }
   }
 }

@@ -48,7 +48,7 @@ export interface BusAddress {
 }
 
 /** What is thrown where the bus fails, made of a sentence and its cause. */
-export type BusErrorOf = (message: string, cause: unknown) => Error;
+type BusErrorOf = (message: string, cause: unknown) => Error;
 
 const usualError: BusErrorOf = (message, cause) => new BusError(message, cause);
 

@@ -4,8 +4,7 @@ import type { WorkerSample } from '../../measure/sample';
 import type { AgentProgress } from '../../measure/summary';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../protocol/worker';
 import type { Bus, Following } from '../bus/bus';
-import { InOrder } from '../bus/inOrder';
-import { LogWriter } from '../bus/logWriter';
+import { InOrder, LogWriter } from '../bus/logWriter';
 import {
   encode,
   placeOf,

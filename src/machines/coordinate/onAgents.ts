@@ -11,25 +11,26 @@ import { TakenOverRun } from '../../runner/lead/takenOverRun';
 import { machineClock, type Clock } from '../../runner/machineClock';
 import type { OpenTarget } from '../../targets/target';
 import type { Bus } from '../bus/bus';
-import { recoverTime } from '../clock/recoverTime';
 import { answerClock, clockName } from '../clock/referenceClock';
 import {
-  encode,
-  mostMessageBytes,
-  subjectsOf,
   type Alive,
+  dialectOf,
+  encode,
   type LedOrder,
   type Member,
+  mostMessageBytes,
   type NumberedOrder,
+  planHash,
   type RunOrder,
+  subjectsOf,
 } from '../messages';
 import { newRunId } from '../newRunId';
-import { dialectOf, planHash } from '../planHash';
 import { AgentHosts, type AgentHostsContext } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
 import { giveFirst, takeLead, type Lead, type PastRun, type PastView } from './takeLead';
+import { recoverTime } from '../clock/clockInterval';
 
-export interface AgentsWanted {
+interface AgentsWanted {
   readonly agents: number;
   /** Absent: a new one. */
   readonly run?: string;
@@ -54,7 +55,7 @@ export interface AgentsWanted {
 }
 
 /** The scenario as it travels to agents. */
-export interface ScenarioText {
+interface ScenarioText {
   readonly text: string;
   readonly overrides: readonly Override[];
   /** Of the files that it names, as far as they were read. */

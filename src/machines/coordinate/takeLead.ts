@@ -33,7 +33,7 @@ export interface PastView {
 }
 
 /** See {@link LedOrder}. */
-export interface TimeKeeper {
+interface TimeKeeper {
   readonly clock?: string | undefined;
   readonly offsetUs: number;
 }

@@ -7,16 +7,17 @@ import { gzip } from 'node:zlib';
 import { ExpectedError } from '../../base/expectedError';
 import { formatBytes } from '../../base/units';
 import type { Event, Pod } from 'kubernetes-types/core/v1';
-import { busPort, leadUser } from './busConfig';
 import { readJson, type ClusterAccess, type Forwarding } from './kubectl';
 import {
+  busPort,
   busService,
   busWithinS,
+  type ClusterRun,
+  leadUser,
   ownedBy,
   ownerName,
   ownerOf,
   runSelector,
-  type ClusterRun,
 } from './manifest';
 
 const compress = promisify(gzip);

@@ -4,19 +4,19 @@ import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
 import { subjectsOf } from '../messages';
 import { removeRun, troubleOf } from './clusterRun';
-import type { ClusterWords } from './clusterWords';
-import type { ClusterAccess, Forwarding } from './kubectl';
-import { busPort, leadUser } from './busConfig';
+import type { ClusterAccess, ClusterWords, Forwarding } from './kubectl';
 import {
+  busPort,
   busService,
   keysName,
   leadPasswordKey,
+  leadUser,
   ownerName,
   runLabel,
   runSelector,
 } from './manifest';
 
-export type PodState = 'pending' | 'running' | 'done' | 'failed' | 'leaving';
+type PodState = 'pending' | 'running' | 'done' | 'failed' | 'leaving';
 
 export interface SeenPod {
   /** In the cluster. */
@@ -109,7 +109,7 @@ const states: Readonly<Partial<Record<string, PodState>>> = {
 const stateOf = (phase = ''): PodState => states[phase] ?? 'pending';
 
 /** What one pod has written. */
-export interface PodLog {
+interface PodLog {
   readonly name: string;
   readonly lines: readonly string[];
 }
@@ -167,7 +167,7 @@ export async function removeNamed(
 }
 
 /** How the bus of a run is reached that somebody else has started. */
-export interface FoundBus {
+interface FoundBus {
   readonly address: { readonly url: string; readonly user: string; readonly password: string };
   /** Leads to it. */
   readonly forwarding: Forwarding;

@@ -1,17 +1,14 @@
 /** What `doctor` says of a cluster, and what keeps a run from being started there: the same checks. */
 import { ExpectedError } from '../../base/expectedError';
 import { lookWith, type ClusterCheck, type Finding } from './checks/check';
-import { dryRunCheck } from './checks/dryRunCheck';
-import { imagesCheck } from './checks/imagesCheck';
-import { limitRangeCheck } from './checks/limitRangeCheck';
-import { namespaceCheck } from './checks/namespaceCheck';
-import { networkPolicyCheck } from './checks/networkPolicyCheck';
-import { nodesCheck } from './checks/nodesCheck';
-import { openBusCheck } from './checks/openBusCheck';
-import { outboundCheck } from './checks/outboundCheck';
-import { quotaCheck } from './checks/quotaCheck';
-import { rightsCheck } from './checks/rightsCheck';
-import { sizeCheck } from './checks/sizeCheck';
+import { dryRunCheck, namespaceCheck, rightsCheck } from './checks/accessChecks';
+import {
+  imagesCheck,
+  networkPolicyCheck,
+  openBusCheck,
+  outboundCheck,
+} from './checks/networkChecks';
+import { limitRangeCheck, nodesCheck, quotaCheck, sizeCheck } from './checks/roomChecks';
 import { ClusterView, type ClusterPlace } from './clusterView';
 import type { ClusterAccess } from './kubectl';
 import type { ClusterRun } from './manifest';

@@ -14,8 +14,8 @@ import type {
 } from 'kubernetes-types/core/v1';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
+import { inboxOf, streamOf, subjectsOf } from '../messages';
 import { overVariable } from '../overVariable';
-import { agentUser, busConfig, mostStoredGb, busPort, leadUser, type BusKeys } from './busConfig';
 
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
 
@@ -316,4 +316,45 @@ function agentPod(given: ClusterRun): PodTemplateSpec {
   return nodePod(given, 'agents', ['agent', '--run', given.run], user, {
     topologySpreadConstraints: [spread],
   });
+}
+
+// Configuration of the bus of one run: who may say what on it.
+
+export const busPort = 4222;
+export const leadUser = 'lead';
+/** Fifty agents report about 2 GB in an hour. */
+const mostStoredGb = 8;
+export const agentUser = 'agent';
+
+interface BusKeys {
+  readonly lead: string;
+  readonly agent: string;
+}
+
+/** In the language of `nats-server --config`; keys are made by us and hold letters and digits. */
+export function busConfig(run: string, keys: BusKeys, folder: string): string {
+  const { join, clock, alive, beats, log, members, lead, facts, given } = subjectsOf(run);
+  const stream = streamOf(log);
+  const publish = [
+    ...[join, clock, `${beats}.*`, `${members}.*`, `${facts}.*`],
+    // Reads an order by its number, and nothing else: readers of a stream may be made to write what they read anywhere.
+    ...['$JS.API.INFO', `$JS.API.DIRECT.GET.${stream}.${lead}.*`],
+  ];
+  const list = (subjects: readonly string[]): string => JSON.stringify(subjects);
+  return `port: ${busPort}
+max_payload: 1MB
+jetstream { store_dir: ${JSON.stringify(folder)}, max_file_store: ${mostStoredGb}GB }
+authorization {
+  users: [
+    { user: ${leadUser}, password: ${JSON.stringify(keys.lead)} }
+    {
+      user: ${agentUser}, password: ${JSON.stringify(keys.agent)}
+      permissions {
+        publish: { allow: ${list(publish)} }
+        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${given}.*`])} }
+      }
+    }
+  ]
+}
+`;
 }

@@ -1,8 +1,8 @@
 /** What the objects of a run take of a namespace, as they stand in its manifest. */
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { LimitRange, ResourceRequirements } from 'kubernetes-types/core/v1';
+import { quantityOf } from './clusterView';
 import { ownedBy, ownerOf, type ClusterRun, type KubeObject } from './manifest';
-import { quantityOf } from './quantity';
 
 /** Amounts by resource: `cpu`, `memory`. */
 export type Amounts = Readonly<Record<string, number>>;

@@ -5,7 +5,7 @@ import type { Result } from '../../results/result';
 import type { Bus } from '../bus/bus';
 import { readViewMessage, subjectsOf, type RunTitle } from '../messages';
 
-export interface RunViewer {
+interface RunViewer {
   /** Machines of the agents that have come, of so many that are waited for. */
   gathered?(nodes: readonly string[], agents: number): void;
   /** Nothing has been shown of it for a while; once. */

@@ -25,7 +25,7 @@ export interface StepPair {
   readonly b: StepSummary;
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   /** Change, 0…, up to which nothing is called better or worse. */
   readonly tolerance: number;
   /** The others are shown only. */

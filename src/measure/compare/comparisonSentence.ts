@@ -14,7 +14,7 @@ import {
 } from './comparisonWords';
 
 /** Texts of the sentence in the language of who reads it; `{0}`, `{1}` … stand for what is filled in. */
-export type ComparisonTexts = Readonly<
+type ComparisonTexts = Readonly<
   Record<
     | ComparisonState
     | 'unshownBeyond'

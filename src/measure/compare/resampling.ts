@@ -4,7 +4,7 @@ import { decodedBlock, mostPlaces, placeFromUs, type StoredBlocks } from '../lat
 import { leastBlocks } from './comparison';
 
 /** Blocks of one step, as deliveries below the end of each place. */
-export interface BlockTable {
+interface BlockTable {
   readonly blocks: number;
   /** Those that any block has, rising. */
   readonly places: readonly number[];

@@ -22,7 +22,7 @@ interface Mark {
 }
 
 /** What a step has measured so far, up to a moment of run time. */
-export interface SoFar {
+interface SoFar {
   readonly deliveries: JudgedDeliveries;
   readonly connections: JudgedConnections;
   /** Every arrival up to then is counted. */

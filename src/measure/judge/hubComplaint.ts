@@ -4,7 +4,7 @@ import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
 import type { ErrorExample } from '../summary';
 
-export interface HubComplaint {
+interface HubComplaint {
   readonly method: string;
   /** No such method; one that takes other arguments; one that has thrown. */
   readonly kind: 'missing' | 'arguments' | 'failed';

@@ -7,7 +7,7 @@ import type { MergedTick } from '../sample';
 const mostRecoveries = 100;
 const tickUs = 1_000_000;
 
-export interface RecoveryFacts {
+interface RecoveryFacts {
   readonly slo: Slo;
   /** Connections that took part when the measuring began. */
   readonly connections: number;

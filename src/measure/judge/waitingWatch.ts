@@ -41,7 +41,7 @@ export class WaitingWatch {
 }
 
 /** A wait that the latencies of what has arrived do not show. */
-export interface Stall {
+interface Stall {
   /** Nothing arrives at all, or what arrives leaves older ones behind. */
   readonly kind: 'silent' | 'behind';
   /** At least so long, with one decimal: `2.1`. */

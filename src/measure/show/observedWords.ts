@@ -14,7 +14,7 @@ import type { Snapshot } from '../snapshot';
 import type { TextTable } from './panelTables';
 import type { SeriesSpec, TimeChartSpec } from './timeSeries';
 
-export type KindText = `observed.${ObservedKind}`;
+type KindText = `observed.${ObservedKind}`;
 type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 const kindText = (kind: ObservedKind): KindText => `observed.${kind}`;

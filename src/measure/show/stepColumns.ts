@@ -8,20 +8,20 @@ import {
   type LatencySummary,
   type ShownPercentiles,
 } from '../latencySummary';
-import { isDisturbance } from '../judge/disturbance';
 import type { StepProgress } from '../snapshot';
-import type {
-  GeneratorHealth,
-  MessageSummary,
-  SessionSummary,
-  StepSummary,
-  VerdictStatus,
+import {
+  type GeneratorHealth,
+  isDisturbance,
+  type MessageSummary,
+  type SessionSummary,
+  type StepSummary,
+  type VerdictStatus,
 } from '../summary';
 
-export type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
+type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
 
 /** Null is a delivery that was lost; what is not known (yet) is undefined. */
-export type StepCell = number | string | null | undefined;
+type StepCell = number | string | null | undefined;
 
 export const tooFew = '–';
 

@@ -4,12 +4,18 @@ import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
-import { isDisturbance } from '../judge/disturbance';
 import { brokenOff } from '../judge/verdict';
 import type { Observed } from '../observed';
 import { findingsOfStep, findingWords } from './observedWords';
 import { searchSentence } from './searchSentence';
-import type { ConnectionSummary, RunSummary, SloCheck, StepSummary, Verdict } from '../summary';
+import {
+  type ConnectionSummary,
+  isDisturbance,
+  type RunSummary,
+  type SloCheck,
+  type StepSummary,
+  type Verdict,
+} from '../summary';
 
 /** A stored result is one. */
 export type JudgedRun = Pick<

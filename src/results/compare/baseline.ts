@@ -19,16 +19,22 @@ import {
 import { readResult } from '../readResult';
 import type { Result } from '../result';
 import { fileProblem, folderName } from '../resultFolder';
-import { isMeasured, loadWords, noCommonStep, refusal, scenarioNameOf } from './compareResults';
-import { loadDifferences } from './differences';
-import { pooledSteps } from './pooledSteps';
+import {
+  isMeasured,
+  loadDifferences,
+  loadWords,
+  noCommonStep,
+  pooledSteps,
+  refusal,
+  scenarioNameOf,
+} from './compareResults';
 
 const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 
 /** Whether it stands for a result that is looked for; anything else is a result folder or a `result.json`. */
 export const isBaselineWord = (which: string): boolean => baselineWords.includes(which);
 
-export interface BaselineQuestion {
+interface BaselineQuestion {
   /** `kept`, `last` or `best`, or where a result is. */
   readonly which: string;
   readonly directory: string;

@@ -4,23 +4,26 @@ import { seededRandom } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { compareSteps, worstOf, type StepPair } from '../../measure/compare/compareSteps';
 import {
-  confidence,
-  defaultTolerance,
-  judgedAlways,
   type ComparedRun,
   type ComparedStep,
   type Comparison,
   type ComparisonVerdict,
+  confidence,
+  defaultTolerance,
   type Difference,
+  judgedAlways,
 } from '../../measure/compare/comparison';
 import { comparisonSentence } from '../../measure/compare/comparisonWords';
 import type { StepSummary } from '../../measure/summary';
 import { listed } from '../../scenario/text/words';
 import type { Result } from '../result';
-import { differencesOf } from './differences';
-import { pooledSteps } from './pooledSteps';
+import type { Scenario } from '../../scenario/scenario';
+import { behindOf } from '../../scenario/target/targetKinds';
+import { decodeHistogram, LatencyHistogram } from '../../measure/histogram';
+import { judgedLatency } from '../../measure/latencySummary';
+import type { StoredBlocks } from '../../measure/latencyBlocks';
 
-export interface ComparingOptions {
+interface ComparingOptions {
   /** 0…; change of a percentile up to which nothing is called better or worse. */
   readonly tolerance?: number;
 }
@@ -175,4 +178,141 @@ function judgedIn(a: Result, b: Result): LatencyMetric[] {
   const judged = new Set<string>([...judgedAlways, ...named]);
   // One delivery alone decides on the maximum.
   return latencyMetrics.filter((metric) => metric !== 'max' && judged.has(metric));
+}
+
+type Facts = ReadonlyMap<string, string>;
+
+/** Keys of which the load is made: runs in which one of them differs measured different things. */
+const loadKeys = /^(config\.(connections|pacing|arrivals|stages)|scenario|scenarios)(\.|$)/;
+/** Judged afterwards; or no key of a file. */
+const otherwise: readonly string[] = ['slo', 'entries', 'target'];
+
+/** What the file says the load is, without what both runs have; empty where both can be compared. */
+export const loadDifferences = (a: Scenario, b: Scenario): Difference[] =>
+  differing(scenarioFacts(a), scenarioFacts(b)).filter(({ load }) => load === true);
+
+/** All that is not the same in both: load first, then the rest of the scenario, target, tool and machine. */
+function differencesOf(a: Result, b: Result): Difference[] {
+  const found = [
+    ...differing(scenarioFacts(a.scenario), scenarioFacts(b.scenario)),
+    ...differing(runFacts(a), runFacts(b)),
+  ];
+  return [...found.filter(({ load }) => load), ...found.filter(({ load }) => !load)].slice(0, most);
+}
+
+/** A scenario has about a hundred keys. */
+const most = 200;
+
+function differing(a: Facts, b: Facts): Difference[] {
+  return [...new Set([...a.keys(), ...b.keys()])].flatMap((what) => {
+    const [one = '–', other = '–'] = [a.get(what), b.get(what)];
+    if (one === other) return [];
+    return [{ what, a: one, b: other, ...(loadKeys.test(what) && { load: true as const }) }];
+  });
+}
+
+function runFacts({ target, tool, machine }: Result): Facts {
+  return new Map([
+    ['target.url', shown(placeOf(target))],
+    ...(target.dialect === undefined ? [] : [['target.dialect', target.dialect] as const]),
+    ['target.emulated', target.emulated === true ? 'yes' : 'no'],
+    ['tool', shown(tool.version)],
+    ['machine.cores', String(machine.cores)],
+    ['machine.platform', shown(machine.platform)],
+    ['machine.node', shown(machine.node)],
+    ['machine.workers', String(machine.workers)],
+  ]);
+}
+
+/** An embedded server has another port each time. */
+const placeOf = ({ kind, url }: Result['target']): string =>
+  behindOf({ kind }) === 'ownServer' ? url.replace(loopbackPort, '$1') : url;
+const loopbackPort = /(\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])):\d{1,5}(?!\d)/gi;
+
+function scenarioFacts(scenario: Scenario): Facts {
+  const facts = new Map<string, string>();
+  for (const [name, value] of Object.entries(scenario))
+    if (!otherwise.includes(name) && !isUsual(name, value))
+      addFacts(facts, `config.${name}`, value);
+  const { entries } = scenario;
+  for (const [at, { name, senders, parameters }] of entries.entries()) {
+    const place = entries.length === 1 ? 'scenario' : `scenarios.${at}`;
+    addFacts(facts, `${place}.name`, name);
+    if (senders !== undefined) addFacts(facts, `${place}.senders`, Object.values(senders).at(-1));
+    addFacts(facts, `${place}.parameters`, parameters);
+  }
+  return facts;
+}
+
+/** What a file that says nothing has. */
+const isUsual = (name: string, value: unknown): boolean =>
+  (name === 'arrivals' && value === 'even') || (name === 'repeat' && value === 1);
+
+const mostLevels = 4;
+
+function addFacts(facts: Map<string, string>, name: string, value: unknown, level = 0): void {
+  if (typeof value === 'object' && value !== null && level < mostLevels) {
+    for (const [key, below] of Object.entries(value))
+      addFacts(facts, `${name}.${key}`, below, level + 1);
+  } else if (value !== undefined) facts.set(name, shown(value));
+}
+
+const mostCharacters = 200;
+
+/** A stored value may be anything. */
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.slice(0, mostCharacters);
+}
+
+/** The steps of a result, the repeats of each put together. @throws ExpectedError `histogram-damaged` */
+export function pooledSteps({ repeats, steps }: Pick<Result, 'repeats' | 'steps'>): StepSummary[] {
+  if (repeats === undefined) return [...steps];
+  return repeats.flatMap(({ step, of }) => {
+    const own = steps.filter(({ index }) => of.includes(index));
+    return own.length === 0 ? [] : [pooled(step, own as [StepSummary, ...StepSummary[]])];
+  });
+}
+
+function pooled(index: number, own: readonly [StepSummary, ...StepSummary[]]): StepSummary {
+  const sum = (value: (step: StepSummary) => number): number =>
+    own.reduce((total, step) => total + value(step), 0);
+  const all = new LatencyHistogram();
+  for (const { histogram } of own) all.add(decodeHistogram(histogram).counts());
+  const [expected, received] = [sum((step) => step.expected), sum((step) => step.received)];
+  const seconds = sum((step) => step.seconds);
+  const perSecond = (value: (step: StepSummary) => number): number =>
+    seconds > 0 ? sum((step) => value(step) * step.seconds) / seconds : 0;
+  const [first] = own;
+  const latencyBlocks = blocksOf(own);
+  return {
+    ...{ ...ofAll(first), index, seconds, expected, received, lost: sum((step) => step.lost) },
+    ...{ sent: sum((step) => step.sent), offered: sum((step) => step.offered) },
+    sentPerSecond: perSecond((step) => step.sentPerSecond),
+    receivedPerSecond: perSecond((step) => step.receivedPerSecond),
+    ...{ latencyUs: all.summary(), histogram: all.encode() },
+    ...(own.some(({ judgedUs }) => judgedUs !== undefined) && {
+      judgedUs: judgedLatency({
+        ...{ expected, received },
+        latencyAtShareUs: (share) => all.valueAtShare(share),
+      }),
+    }),
+    ...(latencyBlocks && { latencyBlocks }),
+    generator: {
+      ...first.generator,
+      cpuShare: Math.max(...own.map(({ generator }) => generator.cpuShare)),
+    },
+  };
+}
+
+const ofAll = ({ judgedUs: _ofOne, latencyBlocks: _too, ...rest }: StepSummary) => rest;
+
+/** One repeat after the other; undefined where they are not cut alike. */
+function blocksOf(own: readonly StepSummary[]): StoredBlocks | undefined {
+  const all = own.flatMap(({ latencyBlocks }) => latencyBlocks ?? []);
+  const [first] = all;
+  const isAlike =
+    all.length === own.length && all.every(({ seconds }) => seconds === first?.seconds);
+  if (first === undefined || !isAlike) return undefined;
+  return { seconds: first.seconds, counts: all.flatMap(({ counts }) => counts) };
 }

@@ -144,7 +144,7 @@ export class RoundTrips implements HubListener {
   }
 }
 
-export interface Calibration {
+interface Calibration {
   /** Messages sent and answered per second before one core is full. */
   readonly messagesPerSecond: number;
   readonly cpuUsPerMessage: number;

@@ -21,7 +21,7 @@ import type { Clock } from '../machineClock';
 import type { Recorder } from '../recorder';
 import { Ramp } from './ramp';
 
-export interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'message'>> {
+interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'message'>> {
   lost(connection: HubConnection): void;
   failed(index: number): void;
 }

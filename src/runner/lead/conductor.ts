@@ -25,14 +25,10 @@ import { SecretHider } from '../../targets/identities/rowSecrets';
 import { CpuMeter } from '../machineClock';
 import { connectLimitMs, prepareLimitMs } from '../phaseLimits';
 import { LostAgents } from './lostAgents';
-import type { ConductorContext, Run, StopReason } from './run';
+import { type ConductorContext, type Run, runSummary, type StopReason } from './run';
 import { ListedSteps, type StepSource } from './stepSource';
 import { MemberNews } from './memberNews';
-import { runSummary } from './runSummary';
-import { targetLost, unreachableWords } from './targetLost';
-import { EndedEarly, Waiting, did } from './waiting';
-import { waits } from './waits';
-import { WorkerReports } from './workerReports';
+import { did, EndedEarly, Waiting, waits, WorkerReports } from './waiting';
 import {
   agentsAt,
   connectionProgress,
@@ -40,9 +36,11 @@ import {
   intervalOf,
   lostSince,
   measuredSeconds,
-  stepProgress,
   RecoveryPolling,
   type RunningStep,
+  stepProgress,
+  targetLost,
+  unreachableWords,
 } from './progress';
 
 export type { ConductorContext, Run, StopReason } from './run';

@@ -5,7 +5,7 @@ import { leavingUs } from '../../base/measuringLimits';
 import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
 import { RecoveryWatch } from '../../measure/judge/recoveryWatch';
-import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import type { Phase, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import type { SearchSummary } from '../../search/searchSummary';
 import type { RunTotals } from '../../measure/total/runTotals';
@@ -17,6 +17,9 @@ import { sendersOf } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
 import type { WorkerHost } from '../../protocol/worker';
 import { numberedNames, callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { formatCount } from '../../base/units';
+import { firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
+import { waits } from './waiting';
 
 export interface RunningStep {
   readonly plan: PlanStep;
@@ -215,3 +218,31 @@ export const lostSince = (
   dropped: Math.max(0, now.dropped - before.dropped),
   notBack: Math.max(0, (now.notBack ?? 0) - (before.notBack ?? 0)),
 });
+
+/** Words for a target that never answered, or has dropped everything and nothing comes back; undefined for others. */
+export function targetLost(
+  phase: Phase,
+  plan: Plan,
+  totals: RunTotals,
+  recovery: RecoveryPolling,
+  workers: WorkerHost,
+): (() => string) | undefined {
+  const { requested, connected, failed, dropped } = totals.connectionCounts();
+  if (phase === 'connecting') {
+    const isHopeless = connected === 0 && failed >= Math.min(waits.hopelessConnects, requested);
+    return isHopeless ? () => unreachableWords(totals) : undefined;
+  }
+  const isDead = (): boolean =>
+    plan.life === undefined
+      ? // A client that recovers its socket was dropped, and takes part all the same.
+        connected === dropped && workers.takingPart() === 0
+      : recovery.deadForMs() > (plan.search ? waits.deadInSearchMs : waits.deadMs);
+  if (connected === 0 || !isDead() || phase === 'closing' || phase === 'done') return undefined;
+  return () => lostWords(connected, totals.errorExamples);
+}
+
+/** More connections may fail until the run is over. */
+export function unreachableWords(totals: RunTotals): string {
+  const { failed } = totals.connectionCounts();
+  return `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(totals.errorExamples)}`;
+}

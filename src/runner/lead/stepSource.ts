@@ -1,9 +1,8 @@
 import { mostGrowth } from '../../measure/judge/backlogWatch';
-import { isDisturbance } from '../../measure/judge/disturbance';
 import { isOpen } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';
-import type { Ending, SloCheck, Verdict } from '../../measure/summary';
+import { type Ending, isDisturbance, type SloCheck, type Verdict } from '../../measure/summary';
 import type { StepTotals } from '../../measure/total/stepTotals';
 import type { PlanStep } from '../../plan/plan';
 import type { SearchSpec } from '../../scenario/scenario';
@@ -11,7 +10,7 @@ import { CapacitySearch, type StepOutcome } from '../../search/capacitySearch';
 import type { BrokenObjective, SearchStep, SearchSummary } from '../../search/searchSummary';
 
 /** A step that is over. */
-export interface StepOver {
+interface StepOver {
   readonly step: PlanStep;
   readonly totals: StepTotals;
   readonly verdict: Verdict;

@@ -11,7 +11,7 @@ import type {
 import { CpuMeter } from '../machineClock';
 import { Standstill } from '../standstill';
 import { ReportedCpu } from './reportedCpu';
-import { waits } from './waits';
+import { waits } from './waiting';
 
 /**
  * What Node and the system want to know; the rest of the environment may have secrets, and a worker gets its own by a pipe.

@@ -1,12 +1,12 @@
 import { agentOfWorker } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
-import { groupsIn, reachesMany, type Population } from '../../plan/population';
+import { groupsIn, type Population, reachesMany } from '../../plan/population';
 import type { Unsettled } from '../../measure/sample';
 import type { MembershipReport } from '../../protocol/worker';
-import { changeBits } from './memberChanges';
+import type { MemberChange } from './membership';
 
 /** Where messages count that go to groups or to everyone. */
-export interface ExpectedCounts {
+interface ExpectedCounts {
   expected: number;
   /** See {@link import('../../measure/sample').MessageCounts}. */
   ambiguous: number;
@@ -320,5 +320,44 @@ export class MembersElsewhere {
       this.place[to] = place[from]!;
       this.before[to] = before[from]!;
     }
+  }
+}
+
+/** In one report: three numbers each, below 100 KB as JSON. */
+const mostChanges = 4096;
+
+/** Bits of {@link import('../../protocol/worker').MembershipChange}; above them stands the position of an entry. */
+const changeBits = { joins: 1, outside: 2, moves: 4, position: 3 } as const;
+
+/** The coming and going of one worker's connections, as other agents are to hear of it. */
+export class MemberChanges {
+  private changes: number[] = [];
+  private reportedUs = 0;
+
+  constructor(private readonly populations: readonly Population[]) {}
+
+  /** At a whole microsecond that lies after `nowUs` of the moment. */
+  add({ index, atUs, joins, where, population }: MemberChange): void {
+    let what = joins ? changeBits.joins : 0;
+    if (where === 'outside') what |= changeBits.outside;
+    if (population !== undefined)
+      what |= changeBits.moves | (this.populations.indexOf(population) << changeBits.position);
+    this.changes.push(index, atUs, what);
+  }
+
+  /** Since the last call: whatever comes later takes effect after `nowUs`. */
+  take(nowUs: number): Omit<MembershipReport, 'worker'>[] {
+    const { changes } = this;
+    const reports: Omit<MembershipReport, 'worker'>[] = [];
+    let from = 0;
+    for (; changes.length - from > 3 * mostChanges; from += 3 * mostChanges)
+      reports.push({
+        upToUs: this.reportedUs,
+        changes: changes.slice(from, from + 3 * mostChanges),
+      });
+    this.reportedUs = Math.floor(nowUs);
+    reports.push({ upToUs: this.reportedUs, changes: changes.slice(from) });
+    this.changes = [];
+    return reports;
   }
 }

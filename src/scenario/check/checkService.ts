@@ -2,10 +2,11 @@
 import {
   connectionLimit,
   connectRateLimit,
+  isAzure,
   isHubName,
+  services,
   type ServiceSize,
-} from '../../base/serviceLimits';
-import { isAzure, services } from '../../base/serviceTraits';
+} from '../../base/serviceTraits';
 import { formatCount } from '../../base/units';
 import { useCases, findUseCase } from '../../usecases/registry';
 import { isRest, runsUpstream, type UseCase } from '../../usecases/useCase';

@@ -1,6 +1,6 @@
 /** `config.observe`: where metrics of the server are read beside the load. */
 import { isMap, isSeq, type Node } from 'yaml';
-import { mostObserved, observeKeys } from '../keys/observeKeys';
+import { mostObserved, observeKeys } from '../keys/configKeys';
 import type { ObserveSpec } from '../scenario';
 import { referencesIn } from '../target/references';
 import type { Reading } from '../text/scenarioReading';

@@ -1,5 +1,5 @@
 /** A place where a value from outside is put into a text: `${env:NAME}` or `${secret:name}`. */
-export interface Reference {
+interface Reference {
   readonly kind: 'env' | 'secret';
   readonly name: string;
   readonly offset: number;

@@ -3,7 +3,7 @@ import { endpointHost, isOneReference, looksLikeConnectionString } from './conne
 import { hostOf } from './hubUrl';
 
 /** What stands behind a target, which decides what a run has to ask and may take for granted. */
-export type Behind =
+type Behind =
   /** A server that is started for the run: nobody is asked, and nothing leaves this machine. */
   | 'ownServer'
   /** Somebody's app server: it has its own dialect and its own way to a service, and may be shared. */

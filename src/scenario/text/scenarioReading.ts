@@ -22,7 +22,7 @@ export interface FixDraft {
   readonly at?: Place;
 }
 
-export const writing = (text: string): FixDraft => ({ title: `Write ${text}`, text });
+const writing = (text: string): FixDraft => ({ title: `Write ${text}`, text });
 
 /**
  * Reports a problem. Nothing happens without a place: a key that is not written cannot be wrong.

@@ -13,9 +13,14 @@ import {
   groupTail,
   plainTail,
 } from '../../wire/service/serviceStream';
-import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
+import {
+  type Audience,
+  type BenchContext,
+  type Change,
+  ChatRooms,
+  invoke,
+} from '../hub/benchMethods';
 import { payloadStart, type HubMessage, type ServerProtocol } from '../hubProtocol/serverProtocol';
-import { ChatRooms } from '../hub/chatRooms';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';

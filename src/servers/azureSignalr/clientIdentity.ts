@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isHubName } from '../../base/serviceLimits';
+import { isHubName } from '../../base/serviceTraits';
 import type { Refusal, Terminable } from '../http/loopbackServer';
 import {
   type Emulator,

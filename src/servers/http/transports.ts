@@ -33,7 +33,7 @@ export interface HubTransport {
   tick?(nowMs: number): void;
 }
 
-export interface SocketOwner extends TransportOwner {
+interface SocketOwner extends TransportOwner {
   /** @param code of the close frame, 1006 without one */
   gone(code?: number): void;
   seen?(): void;

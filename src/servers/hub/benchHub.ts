@@ -15,19 +15,18 @@ import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
-import { ChatRooms } from './chatRooms';
-import { ConnectGate } from './connectGate';
 import {
-  invoke,
   type Audience,
   type BenchContext,
   type Change,
+  ChatRooms,
   type Contracts,
+  invoke,
 } from './benchMethods';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
-import { HubTokens } from './hubTokens';
+import { ConnectGate, HubTokens } from './refusals';
 
 interface BenchHubCounts extends Readonly<DeliveryCounts> {
   readonly refused: number;

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import { parseDurationMs } from '../../base/units';
 
-export interface Stall {
+interface Stall {
   readonly afterMs: number;
   readonly forMs: number;
 }

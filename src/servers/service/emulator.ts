@@ -1,6 +1,5 @@
 /** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
 import { compactVerify, decodeProtectedHeader, errors } from 'jose';
-import { connectionLimit, connectRateLimit } from '../../base/serviceLimits';
 import {
   ConnectionServer,
   loopbackHost,
@@ -13,6 +12,7 @@ import type { SigningKey } from '../../base/endpoint';
 import { TokenSigner } from '../../wire/connect/accessTokens';
 import { isNestedTooDeep, objectIn } from '../../wire/message/jsonScan';
 import { decoded } from '../../wire/socket/proxy';
+import { connectionLimit, connectRateLimit } from '../../base/serviceTraits';
 
 /** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
 const publicAccessKey = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
@@ -120,9 +120,7 @@ export class ConnectionQuota {
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** A token that was accepted, or the HTTP status and the reason that refuse it; never the token itself. */
-export type TokenOutcome =
-  | AcceptedToken
-  | { readonly status: 401 | 403 | 413; readonly text: string };
+type TokenOutcome = AcceptedToken | { readonly status: 401 | 403 | 413; readonly text: string };
 
 interface AcceptedToken {
   readonly claims: TokenClaims;

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { ServiceSize } from '../../base/serviceLimits';
+import type { ServiceSize } from '../../base/serviceTraits';
 
 /** What Microsoft Entra ID says of a token, for tests: only it can know. */
 export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';

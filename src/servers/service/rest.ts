@@ -1,6 +1,6 @@
 /** What the REST APIs of both services have in common: tokens, routes, sends, ends, questions and errors. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isHubName } from '../../base/serviceLimits';
+import { isHubName } from '../../base/serviceTraits';
 import { pathAndQuery, readBody, type Terminable } from '../http/loopbackServer';
 import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
 import { isGroupName, jsonIn, partsOf, type Emulator, bearerToken } from './emulator';

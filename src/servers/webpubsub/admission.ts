@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isHubName } from '../../base/serviceLimits';
+import { isHubName } from '../../base/serviceTraits';
 import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
 import { pathAndQuery, type Refusal } from '../http/loopbackServer';
 import { mostGroups } from '../hub/hubGroups';

@@ -25,7 +25,7 @@ import {
 } from '../../measure/compare/comparisonWords';
 import { redactText } from '../../results/redact';
 
-export interface CommentOptions {
+interface CommentOptions {
   /** File of the report that stands beside the comment. */
   readonly report?: string;
 }

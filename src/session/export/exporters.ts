@@ -8,8 +8,11 @@ import {
   type InterruptedRun,
   type StoredRun,
 } from '../../results/readResult';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileProblem, makeFolders } from '../../results/resultFolder';
 
-export type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
+type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
   /** The report as a page that is written with it, for texts that name it. */
   readonly page?: string;
   /** Why the run was not compared with a baseline that was asked for. */
@@ -30,7 +33,7 @@ export interface Exporter {
 }
 
 /** The snapshots of the run, oldest first: those at hand, or what its folder holds of them. */
-export type Samples = () => Promise<readonly Snapshot[]>;
+type Samples = () => Promise<readonly Snapshot[]>;
 
 const markdown = async (run: FinishedRun | InterruptedRun): Promise<string> =>
   (await import(/* webpackChunkName: "run" */ './summaryMarkdown.js')).storedMarkdown(run);
@@ -77,7 +80,7 @@ export const exporters: readonly Exporter[] = [
   {
     ...{ name: 'openmetrics', extension: 'txt', words: 'metrics for Prometheus and others' },
     write: async ({ result }) =>
-      (await import(/* webpackChunkName: "run" */ './openMetrics.js')).openMetricsOf(result),
+      (await import(/* webpackChunkName: "run" */ './runMetrics.js')).openMetricsOf(result),
   },
   {
     ...{ name: 'counters', extension: 'txt', words: 'the Azure SignalR benchmark’s file' },
@@ -107,4 +110,42 @@ export async function exported(
     'result-missing',
     `${run.path} is an interrupted run without a result: export it as ${fitting.join(' or ')}.`,
   );
+}
+
+/** Writes a report, and the folders above it that are missing. Returns why it could not, in words. */
+export async function writeReport(file: string, text: string): Promise<string | undefined> {
+  try {
+    await makeFolders(path.dirname(file));
+    await writeFile(file, text);
+    return undefined;
+  } catch (error) {
+    return `${file} cannot be written (${fileProblem(error)}).`;
+  }
+}
+
+/** What is asked for with a run: its file by the name of its format. */
+type ReportFiles = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Writes the reports of a run that is over. One that cannot be made or written is a warning: the run is worth
+ * more than its reports, and ends by its verdict.
+ *
+ * @returns the files that were written
+ */
+export async function writeReports(
+  run: FinishedRun,
+  samples: Samples,
+  files: ReportFiles,
+  warn: (message: string) => void,
+): Promise<string[]> {
+  const { html: page } = files;
+  const named = { ...run, ...(page !== undefined && { page }) };
+  const written: string[] = [];
+  for (const [format, file] of Object.entries(files)) {
+    if (file === undefined) continue;
+    const problem = await writeReport(file, await exported(named, format, samples));
+    if (problem === undefined) written.push(file);
+    else warn(problem);
+  }
+  return written;
 }

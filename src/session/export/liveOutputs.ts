@@ -11,13 +11,14 @@ import {
   LiveNumbers,
   metricsOf,
   numbersOfResult,
+  openMetrics,
+  openMetricsType,
   type RunMetric,
 } from './runMetrics';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openMetrics, openMetricsType } from './openMetrics';
 
-export interface LiveOutputOptions {
+interface LiveOutputOptions {
   /** Port of an endpoint on loopback; 0 for any free one. */
   readonly metricsPort?: number | undefined;
   /** Where OTLP metrics are pushed to. */
@@ -79,7 +80,7 @@ export function metricsUrl(text: string): string {
   return url.href;
 }
 
-export interface MetricsEndpoint {
+interface MetricsEndpoint {
   readonly url: string;
   readonly close: () => void;
 }

@@ -44,7 +44,7 @@ export const chartSize = { width: 720, height: 240 };
 const mostPoints = 360;
 
 /** A clock that goes back would draw a line backwards: what it says twice is left out. */
-export const inOrder = (snapshots: readonly Snapshot[]): Snapshot[] => {
+const inOrder = (snapshots: readonly Snapshot[]): Snapshot[] => {
   let latest = -Infinity;
   return snapshots.filter(({ atMs }) => {
     if (atMs < latest || atMs < 0) return false;

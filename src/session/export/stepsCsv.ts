@@ -1,4 +1,4 @@
-import { agentColumns } from '../../measure/show/agentColumns';
+import { agentColumns } from '../../measure/show/agentTable';
 import { callRows } from '../../measure/show/callTable';
 import { columnsOf, entryRows, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import type { AgentSummary } from '../../measure/summary';

@@ -1,7 +1,7 @@
 /** One chart as SVG text, complete in itself: colours come from variables of the page. */
 import { markupText } from './plainText';
 
-export interface SvgChart {
+interface SvgChart {
   /** What is read aloud in place of the picture. */
   readonly title: string;
   readonly width: number;

@@ -20,8 +20,7 @@ import {
 } from './chartFrame';
 import { imageButton } from './chartImage';
 import { createPointer, type Reading } from './pointer';
-import { createCorner, timePointer } from './timeChart';
-import { chartTableOf } from './timeCharts';
+import { chartTableOf, createCorner, timePointer } from './timeChart';
 import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
@@ -143,7 +142,7 @@ function drawCells(plot: uPlot, { seconds, latenciesUs, cells, most }: HeatMap):
   ctx.restore();
 }
 
-export interface HeatMap {
+interface HeatMap {
   /** Bounds of the columns, seconds since the run began; one more than columns. */
   readonly seconds: readonly number[];
   /** Bounds of the rows, microseconds, rising by the same factor; one more than rows. */

@@ -36,7 +36,7 @@ export interface PairView {
   readonly head: string;
 }
 
-export interface PairCard {
+interface PairCard {
   readonly card: Card;
   update(view: PairView | undefined): void;
   redraw(): void;

@@ -37,7 +37,7 @@ import {
   type LegendLine,
 } from './chartFrame';
 
-export interface SpectrumView {
+interface SpectrumView {
   readonly title: string;
   readonly step: number;
   readonly steps: readonly number[];

@@ -2,24 +2,28 @@ import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { latencyLimits } from '../../base/objectives/percentile';
 import { formatCount } from '../../base/units';
+import { tailReason } from '../../measure/latencySummary';
 import { timeLabel, valueWords } from '../../measure/show/chartWords';
-import { seriesLabel } from '../../measure/show/panelTables';
+import { observedCharts } from '../../measure/show/observedWords';
+import { chartTable, seriesLabel } from '../../measure/show/panelTables';
 import {
   ChartColumns,
-  columnsOf,
-  islandsOf,
-  rightAxisOf,
-  stepBands,
   type Columns,
+  columnsOf,
+  combined,
+  combineOf,
+  islandsOf,
   type RightAxis,
+  rightAxisOf,
   type SeriesSpec,
   type StepBand,
+  stepBands,
   type TimeChartSpec,
 } from '../../measure/show/timeSeries';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element, setText } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
-import { createCard, createTwin, type StateCard } from '../tables/card';
+import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
 import {
   axis,
   axisFont,
@@ -37,8 +41,7 @@ import {
 } from './chartFrame';
 import { imageButton } from './chartImage';
 import { createPointer, wholeKey, type PointerParts } from './pointer';
-import { atRest, chartTableOf, inRange } from './timeCharts';
-import { snapshotsIn, zoomedBy, type TimeRange, type TimeView } from './timeView';
+import { snapshotsIn, type TimeRange, type TimeView, zoomedBy } from './timeView';
 
 /** Lines with a point at every pixel would hide each other. */
 const mostPoints = 400;
@@ -351,4 +354,74 @@ function drawOnPlate(
     ctx.fillText(text, left, top);
   }
   ctx.restore();
+}
+
+/** Charts of the server beside the load, on the time axis of the others; none where nothing is seen of it. */
+export function createObservedCharts(view: TimeView) {
+  const root = element('div.observed');
+  root.hidden = true;
+  let cards: StateCard[] = [];
+  let drawn = '';
+  return {
+    root,
+    update(state: ShownRun): void {
+      const specs = observedCharts(state.snapshots, state.strings);
+      const names = JSON.stringify(
+        specs.map(({ id, series }) => [id, series.map((line) => line.label)]),
+      );
+      if (names !== drawn) {
+        drawn = names;
+        cards = specs.map((spec) => createTimeChartCard(spec, state, view));
+        root.replaceChildren(...cards.map(({ card }) => card.root));
+        root.hidden = cards.length === 0;
+      }
+      for (const card of cards) card.update(state);
+    },
+    redraw(): void {
+      for (const card of cards) card.redraw?.();
+    },
+  };
+}
+
+// Legends and tables of the charts over time.
+
+/** The points of a part of the run alone. */
+export function inRange(columns: Columns, range: TimeRange | undefined): Columns {
+  if (range === undefined) return columns;
+  const { seconds, lines, perPoint } = columns;
+  const inside = (_: unknown, at: number): boolean =>
+    seconds[at]! >= range[0] && seconds[at]! <= range[1];
+  return {
+    seconds: seconds.filter(inside),
+    lines: lines.map((line) => line.filter(inside)),
+    perPoint,
+  };
+}
+
+/**
+ * Of a run that goes on its latest values; of one that is over, or of a part of it, the worst latencies, mean rates and last
+ * states.
+ */
+export function atRest(
+  { unit }: TimeChartSpec,
+  { lines }: Columns,
+  over: boolean,
+  { highestOfRun, meanOfRun, endOfRun, latest, highestOf, meanOf, endOf }: PanelStrings,
+  range?: TimeRange,
+) {
+  const combine = over || range ? combineOf[unit] : 'last';
+  const values = lines.map((line) => combined(line, combine));
+  if (range) {
+    const parts = { max: highestOf, mean: meanOf, last: endOf };
+    return { label: fill(parts[combine], ...range.map(timeLabel)), values };
+  }
+  const labels = { max: highestOfRun, mean: meanOfRun, last: endOfRun };
+  return { label: over ? labels[combine] : latest, values };
+}
+
+export function chartTableOf(spec: TimeChartSpec, { strings, snapshots }: ShownRun): TableView {
+  const { summed, ...table } = chartTable(spec, snapshots, strings);
+  const latencies = snapshots.map(({ interval }) => interval?.latencyUs);
+  const isCut = spec.unit === 'latency' && tailReason(latencies) !== undefined;
+  return { ...table, ...noted(summed, isCut && strings.tailNote) };
 }

@@ -3,8 +3,7 @@ import { shownLatency } from '../../measure/latencySummary';
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
-import { isDisturbance } from '../../measure/judge/disturbance';
-import type { GeneratorHealth, StepSummary } from '../../measure/summary';
+import { type GeneratorHealth, isDisturbance, type StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
@@ -12,7 +11,7 @@ import { fill } from '../../base/objectives/limitWords';
 import { brokenText, kindWord, searchOf, type ShownSearch } from '../searchState';
 import { latencyOrDash, latencyOrLost } from '../../measure/show/chartWords';
 
-export interface Tile {
+interface Tile {
   readonly id: SearchTile | 'p99' | 'sent' | 'connections' | 'lost' | 'generator';
   readonly label: string;
   readonly value: string;

@@ -18,7 +18,7 @@ interface NeighbourRow {
   }[];
 }
 
-export interface UnitsView {
+interface UnitsView {
   readonly title: string;
   /** The size; absent when there is none. */
   readonly unit?: string;

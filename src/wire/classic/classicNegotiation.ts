@@ -27,7 +27,7 @@ export interface ClassicTerms {
 }
 
 /** The newest one that official clients speak; servers answer with the newest that both know. */
-export const clientProtocol = '2.1';
+const clientProtocol = '2.1';
 const oldest = 1.4;
 const newest = 2.1;
 /** Since when servers redirect. */
@@ -36,7 +36,7 @@ const redirectsSince = 2;
 /** A token holds an id, and the name of a user, encrypted. */
 const longestToken = 8192;
 
-export const connectionData = (hub: string): string => JSON.stringify([{ Name: hub }]);
+const connectionData = (hub: string): string => JSON.stringify([{ Name: hub }]);
 
 /** Adds a command to the URL of the server, with what is in each request. */
 export function requestUrl(server: URL, command: string, hub: string): URL {

@@ -3,7 +3,7 @@
 /** What the official clients put behind the URL that they are given. */
 const clientPath = 'signalr';
 
-export interface HubUnder {
+interface HubUnder {
   /** `http(s)://host/…/signalr`, with the query of the target. */
   readonly base: string;
   /** Name of the hub; empty where the target names none. */

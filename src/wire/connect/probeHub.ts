@@ -50,7 +50,7 @@ export interface HubAnswer {
   readonly isRather?: ConnectionType;
 }
 
-export type ConnectionType = 'Core' | 'AspNet';
+type ConnectionType = 'Core' | 'AspNet';
 
 const connectTimeoutMs = 8000;
 const answerTimeoutMs = 4000;

@@ -38,7 +38,7 @@ export interface HubListener {
   recovered?(connection: HubConnection, tookMs: number): void;
 }
 
-export interface HubConnectionOptions {
+interface HubConnectionOptions {
   readonly maximumMessageBytes: number;
   /** Bytes that may wait to be sent before the connection counts as blocked. */
   readonly maximumUnsentBytes: number;

@@ -23,7 +23,7 @@ import { proxyFor } from '../socket/proxy';
 import { ackCompletion } from '../webpubsub/webPubSubCodec';
 
 /** How often the client pings, and how long the service may say nothing, in milliseconds. */
-export interface PubSubKeepAlive {
+interface PubSubKeepAlive {
   readonly intervalMs: number;
   readonly timeoutMs: number;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { estimate } from '../../../src/capacity/estimate';
 import type { EstimateInput } from '../../../src/capacity/model';
-import { sr2023 } from '../../../src/capacity/tables/resolved';
+import { sr2023 } from '../../../src/capacity/tables/publishedLimits';
 import { estimateVector, readVectors } from './vectors';
 
 /** Numbers within 1e-4, everything else equal; only the fields of `expected` are compared. */

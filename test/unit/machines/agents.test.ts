@@ -10,8 +10,13 @@ import {
 import { answerClock } from '../../../src/machines/clock/referenceClock';
 import { AgentHosts, type AgentHostsContext } from '../../../src/machines/coordinate/agentHosts';
 import { gatherAgents } from '../../../src/machines/coordinate/gatherAgents';
-import { encode, subjectsOf, type Member, type RunOrder } from '../../../src/machines/messages';
-import { planHash } from '../../../src/machines/planHash';
+import {
+  encode,
+  type Member,
+  planHash,
+  type RunOrder,
+  subjectsOf,
+} from '../../../src/machines/messages';
 import { buildPlan } from '../../../src/plan/buildPlan';
 import type {
   ClockOrder,

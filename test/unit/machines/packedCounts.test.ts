@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { encode, readFact } from '../../../src/machines/messages';
-import { packCounts, unpackCounts } from '../../../src/machines/packedCounts';
+import { encode, packCounts, readFact, unpackCounts } from '../../../src/machines/messages';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import { noConnections } from '../../../src/measure/sample';
 import { stepSampleOf } from '../../fakes/sample';

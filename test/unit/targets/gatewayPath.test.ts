@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { decodeJwt } from 'jose';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { serviceConnection, openTarget } from '../../../src/targets/openTarget';
-import { probeService } from '../../../src/targets/service/probeService';
+import { probeService } from '../../../src/targets/service/openService';
 import { scenarioWith } from '../capacity/scenarios';
 
 const context = {

@@ -6,7 +6,6 @@ import { rateWords, timeLabel } from '../../../src/measure/show/chartWords';
 import { percentilePlace, pointsOf } from '../../../src/measure/show/percentileAxis';
 import { stepBands, timeCharts } from '../../../src/measure/show/timeSeries';
 import { spectrumViewOf } from '../../../src/webview/charts/spectrum';
-import { chartTableOf } from '../../../src/webview/charts/timeCharts';
 import {
   axisEndS,
   isUnreachable,
@@ -33,6 +32,7 @@ import {
   sampleSummary,
 } from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
+import { chartTableOf } from '../../../src/webview/charts/timeChart';
 
 describe('words of the panel', () => {
   it('fill places, leave unknown ones, and do not fill what was filled in', () => {

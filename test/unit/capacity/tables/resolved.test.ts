@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { offers, sr2023, wps } from '../../../../src/capacity/tables/resolved';
-import { candidatesOf } from '../../../../src/capacity/tables/publishedLimits';
+import { candidatesOf, offers, sr2023, wps } from '../../../../src/capacity/tables/publishedLimits';
 
 describe('resolved limits', () => {
   it('are what the script makes of the published data', function () {

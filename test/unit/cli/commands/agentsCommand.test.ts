@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { flagWords } from '../../../../src/cli/commands/clusterFlags';
+import { flagWords } from '../../../../src/cli/commands/onKubernetes';
 import type { KubectlOptions } from '../../../../src/machines/kubernetes/kubectl';
 import { sampleObjects } from '../../machines/kubernetes/sampleObjects';
 import { ScriptedKubectl, type Answer } from '../../machines/kubernetes/scriptedKubectl';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { textWidth } from '../../../../src/cli/views/line';
-import { searchLines } from '../../../../src/cli/views/searchTable';
+import { searchLines } from '../../../../src/cli/views/runTables';
 import { searchSample } from '../../../fakes/searchSample';
 
 const texts = (search = searchSample): string[] => searchLines(search).map(({ text }) => text);

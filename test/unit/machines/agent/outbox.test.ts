@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Outbox } from '../../../../src/machines/agent/outbox';
+import { Outbox } from '../../../../src/machines/agent/agent';
 import { readFact } from '../../../../src/machines/messages';
 import { MemoryBus } from '../memoryBus';
 

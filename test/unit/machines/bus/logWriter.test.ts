@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { InOrder } from '../../../../src/machines/bus/inOrder';
-import { LogWriter } from '../../../../src/machines/bus/logWriter';
+import { InOrder, LogWriter } from '../../../../src/machines/bus/logWriter';
 import { until } from '../../../fakes/until';
 import { MemoryBus } from '../memoryBus';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AskingPace } from '../../../../src/machines/clock/askingPace';
+import { AskingPace } from '../../../../src/machines/clock/referenceClock';
 
 describe('when an agent asks for the time', () => {
   /** Questions of a burst that each leave this error, and the pause after it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { recoverTime } from '../../../../src/machines/clock/recoverTime';
+import { recoverTime } from '../../../../src/machines/clock/clockInterval';
 import { encode, readAlive, subjectsOf, type Member } from '../../../../src/machines/messages';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus } from '../memoryBus';

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { flagWords } from '../../../../src/cli/commands/clusterFlags';
-import { limitRangeCheck } from '../../../../src/machines/kubernetes/checks/limitRangeCheck';
-import { quotaCheck } from '../../../../src/machines/kubernetes/checks/quotaCheck';
-import { rightsCheck } from '../../../../src/machines/kubernetes/checks/rightsCheck';
 import type { ClusterView } from '../../../../src/machines/kubernetes/clusterView';
-import type { ClusterWords } from '../../../../src/machines/kubernetes/clusterWords';
-import { kubectlTrouble } from '../../../../src/machines/kubernetes/kubectlTrouble';
 import { findingText } from '../../../../src/machines/kubernetes/examineCluster';
-import { imagesCheck } from '../../../../src/machines/kubernetes/checks/imagesCheck';
 import { sampleClusterRun } from './sampleClusterRun';
+import { flagWords } from '../../../../src/cli/commands/onKubernetes';
+import { type ClusterWords, kubectlTrouble } from '../../../../src/machines/kubernetes/kubectl';
+import { rightsCheck } from '../../../../src/machines/kubernetes/checks/accessChecks';
+import { limitRangeCheck, quotaCheck } from '../../../../src/machines/kubernetes/checks/roomChecks';
+import { imagesCheck } from '../../../../src/machines/kubernetes/checks/networkChecks';
 
 /** As an editor has them, which asks for places and numbers. */
 const plain: ClusterWords = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
+import { outboundPorts } from '../../../../src/machines/kubernetes/checks/networkChecks';
 import { checkBeforeRun, examineCluster } from '../../../../src/machines/kubernetes/examineCluster';
 import type { ClusterRun } from '../../../../src/machines/kubernetes/manifest';
-import { outboundPorts } from '../../../../src/machines/kubernetes/checks/outboundCheck';
 import { sampleClusterRun } from './sampleClusterRun';
 import { ScriptedKubectl } from './scriptedKubectl';
 

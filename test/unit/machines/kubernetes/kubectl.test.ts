@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Kubectl } from '../../../../src/machines/kubernetes/kubectl';
+import { Kubectl, kubectlTrouble } from '../../../../src/machines/kubernetes/kubectl';
 import { until } from '../../../fakes/until';
-import { flagWords } from '../../../../src/cli/commands/clusterFlags';
-import { kubectlTrouble } from '../../../../src/machines/kubernetes/kubectlTrouble';
+import { flagWords } from '../../../../src/cli/commands/onKubernetes';
 
 /** Node stands for kubectl: its words are a script. */
 const here = new Kubectl({ words: flagWords, program: process.execPath });

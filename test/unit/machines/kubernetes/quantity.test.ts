@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { amountWords, quantityOf } from '../../../../src/machines/kubernetes/quantity';
+import { amountWords, quantityOf } from '../../../../src/machines/kubernetes/clusterView';
 
 describe('an amount of Kubernetes', () => {
   it('is read as it is written', () => {

@@ -1,4 +1,4 @@
-import { flagWords } from '../../../../src/cli/commands/clusterFlags';
+import { flagWords } from '../../../../src/cli/commands/onKubernetes';
 import type { ClusterAccess, Forwarding } from '../../../../src/machines/kubernetes/kubectl';
 import type { KubeObject } from '../../../../src/machines/kubernetes/manifest';
 

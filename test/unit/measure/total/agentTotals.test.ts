@@ -4,7 +4,7 @@ import {
   type GeneratorSample,
   type StepSample,
 } from '../../../../src/measure/sample';
-import { AgentTotals } from '../../../../src/measure/total/agentTotals';
+import { AgentTotals } from '../../../../src/measure/total/runTotals';
 
 function stepSample(step: number, sent: number, latenciesUs: readonly number[]): StepSample {
   const counts = new MessageCounts();

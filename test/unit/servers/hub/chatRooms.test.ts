@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ChatRooms, keptMessages, mostRooms } from '../../../../src/servers/hub/chatRooms';
+import { ChatRooms, keptMessages, mostRooms } from '../../../../src/servers/hub/benchMethods';
 
 describe('the rooms of the chat', () => {
   it('keep the latest messages, those first', () => {

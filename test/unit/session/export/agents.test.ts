@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { agentColumns } from '../../../../src/measure/show/agentColumns';
+import { agentColumns } from '../../../../src/measure/show/agentTable';
 import type { AgentSummary } from '../../../../src/measure/summary';
 import { htmlReport } from '../../../../src/session/export/htmlReport';
-import { openMetrics, openMetricsOf } from '../../../../src/session/export/openMetrics';
-import { knownMetrics, LiveNumbers, metricsOf } from '../../../../src/session/export/runMetrics';
+import {
+  knownMetrics,
+  LiveNumbers,
+  metricsOf,
+  openMetrics,
+  openMetricsOf,
+} from '../../../../src/session/export/runMetrics';
 import { stepsCsv } from '../../../../src/session/export/stepsCsv';
 import { summaryMarkdown } from '../../../../src/session/export/summaryMarkdown';
 import { sampleAgents, sampleResult, sampleSnapshot } from '../../results/sampleResult';

@@ -23,13 +23,13 @@ import { comparedRows } from '../../../../src/measure/compare/comparisonRows';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { judgeStep } from '../../../../src/measure/judge/verdict';
 import type { StepSummary } from '../../../../src/measure/summary';
-import { searchLines } from '../../../../src/cli/views/searchTable';
 import { triedValues } from '../../../../src/measure/show/searchSentence';
 import type { SearchStep, SearchSummary } from '../../../../src/search/searchSummary';
-import { searchChart } from '../../../../src/session/export/searchReport';
 import { searchColumns } from '../../../../src/webview/charts/searchChart';
 import { searchSample } from '../../../fakes/searchSample';
 import { recordedResult, recordedSnapshots, recordedStep } from './recordedResult';
+import { searchLines } from '../../../../src/cli/views/runTables';
+import { searchChart } from '../../../../src/session/export/htmlReport';
 
 const requireHere = createRequire(__filename);
 

@@ -4,8 +4,12 @@ import { finalScreen } from '../../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../../src/cli/views/line';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import { htmlReport } from '../../../../src/session/export/htmlReport';
-import { LiveNumbers, metricsOf } from '../../../../src/session/export/runMetrics';
-import { openMetrics, openMetricsOf } from '../../../../src/session/export/openMetrics';
+import {
+  LiveNumbers,
+  metricsOf,
+  openMetrics,
+  openMetricsOf,
+} from '../../../../src/session/export/runMetrics';
 import { stepsCsv } from '../../../../src/session/export/stepsCsv';
 import { summaryMarkdown } from '../../../../src/session/export/summaryMarkdown';
 import { observedResult, observedSnapshots, sampleResult } from '../../results/sampleResult';

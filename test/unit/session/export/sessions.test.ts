@@ -3,11 +3,11 @@ import { compareResults } from '../../../../src/results/compare/compareResults';
 import { comparedRows } from '../../../../src/measure/compare/comparisonRows';
 import { htmlReport } from '../../../../src/session/export/htmlReport';
 import { junitReport } from '../../../../src/session/export/junitReport';
-import { openMetricsOf } from '../../../../src/session/export/openMetrics';
 import { stepsCsv } from '../../../../src/session/export/stepsCsv';
 import { summaryMarkdown } from '../../../../src/session/export/summaryMarkdown';
 import { mixedStep, sampleResult, sessionStep } from '../../results/sampleResult';
 import { measuredStep } from '../../../fakes/measuredStep';
+import { openMetricsOf } from '../../../../src/session/export/runMetrics';
 
 const result = sampleResult({ steps: [sessionStep(1)] });
 const said =

@@ -10,9 +10,9 @@ import {
   timeCharts,
   type TimeChartSpec,
 } from '../../../../src/measure/show/timeSeries';
-import { atRest } from '../../../../src/webview/charts/timeCharts';
 import { latency, sampleSnapshot } from '../../results/sampleResult';
 import { measured } from '../shownRun';
+import { atRest } from '../../../../src/webview/charts/timeChart';
 
 const [latencyChart, ratesChart, connectionsChart] = timeCharts;
 

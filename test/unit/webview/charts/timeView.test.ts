@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { columnsOf, timeCharts } from '../../../../src/measure/show/timeSeries';
-import { atRest, inRange } from '../../../../src/webview/charts/timeCharts';
 import {
   createTimeView,
   snapshotsIn,
@@ -9,6 +8,7 @@ import {
 } from '../../../../src/webview/charts/timeView';
 import { panelStrings } from '../../../../src/protocol/panelStrings';
 import { measured } from '../shownRun';
+import { atRest, inRange } from '../../../../src/webview/charts/timeChart';
 
 const run = Array.from({ length: 20 }, (_, at) => measured(at + 1, 1, (at + 1) * 1000));
 

@@ -1,7 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isProbe } from '../../wire/connect/probeMark';
 import { objectIn } from '../../wire/message/jsonScan';
-import { splitUrl, type Refusal } from '../http/loopbackServer';
+import { type Refusal, splitUrl } from '../http/loopbackServer';
+import type { BenchHubKnobs } from './benchHubOptions';
 
 /** Users that are remembered: more connections nobody opens here. */
 const mostUsers = 1_000_000;
@@ -45,3 +47,26 @@ export class HubTokens {
 
 const claimsOf = (part: string): Readonly<Record<string, unknown>> | undefined =>
   objectIn(Buffer.from(part, 'base64url').toString('utf8'));
+
+/** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */
+export class ConnectGate {
+  readonly counts = { refused: 0, throttled: 0 };
+
+  constructor(private readonly knobs: Pick<BenchHubKnobs, 'refuse' | 'throttle'>) {}
+
+  refusal({ headers }: IncomingMessage): Refusal | undefined {
+    if (isProbe(headers)) return undefined;
+    const { refuse = 0, throttle } = this.knobs;
+    if (this.counts.refused < refuse) {
+      this.counts.refused++;
+      return { status: 503, text: 'This connect is refused on purpose (--refuse).' };
+    }
+    if (throttle === undefined || this.counts.throttled >= throttle.count) return undefined;
+    this.counts.throttled++;
+    return {
+      status: 429,
+      text: 'This connect is throttled on purpose (--throttle).',
+      headers: { 'Retry-After': String(throttle.retryAfterS) },
+    };
+  }
+}

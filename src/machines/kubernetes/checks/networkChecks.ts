@@ -1,7 +1,38 @@
 import { ExpectedError } from '../../../base/expectedError';
-import { formatCount } from '../../../base/units';
 import { serviceOfHost } from '../../../base/serviceTraits';
+import { formatCount } from '../../../base/units';
+import { listed } from '../../../scenario/text/words';
 import type { ClusterCheck, Finding } from './check';
+
+export const networkPolicyCheck: ClusterCheck = {
+  name: 'network policy',
+  isForDoctor: true,
+  look: (): Promise<readonly Finding[]> =>
+    Promise.resolve([
+      {
+        status: 'note',
+        text: 'not known: a cluster does not say whether its network keeps policies. A run makes one, so that only its own pods reach its bus; elsewhere the key of the bus alone keeps others out.',
+      },
+    ]),
+};
+
+/** The bus of a run in a cluster has no TLS. Asks nobody. */
+export const openBusCheck: ClusterCheck = {
+  name: 'bus',
+  look: (_view, { secretFiles = [] }): Promise<readonly Finding[]> =>
+    Promise.resolve(
+      secretFiles.length === 0
+        ? []
+        : [
+            {
+              status: 'warning',
+              text: `The bus of the run has no TLS: ${listed(secretFiles)} can be read by whoever listens on the network of the cluster.`,
+              advice:
+                'Where others may listen there, sign tokens by a rule (identities.rule) with a key from a Secret.',
+            },
+          ],
+    ),
+};
 
 /**
  * Ports that a public load balancer gives each machine for one frontend address, by how many machines there are; more
@@ -63,4 +94,17 @@ export const outboundCheck: ClusterCheck = {
       },
     ];
   },
+};
+
+export const imagesCheck: ClusterCheck = {
+  name: 'images',
+  isForDoctor: true,
+  look: ({ words }, { image, busImage }): Promise<readonly Finding[]> =>
+    Promise.resolve([
+      {
+        status: 'note',
+        text: `${image} (agents, coordinator) and ${busImage} (bus) will be pulled by the nodes.`,
+        advice: `A closed network needs mirrors of both${words.images}.`,
+      },
+    ]),
 };
