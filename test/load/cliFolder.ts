@@ -52,6 +52,11 @@ export class CliFolder {
     return startCli(args, { cwd: this.path, env });
   }
 
+  /** Takes out what a first try has left there, so that a second one leaves the only result. */
+  empty(out: string): void {
+    rmSync(path.join(this.path, out), { recursive: true, force: true });
+  }
+
   /** Path of the only result folder below `out`, relative to this folder. */
   onlyResult(out: string): string {
     const folders = readdirSync(path.join(this.path, out));

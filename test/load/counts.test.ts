@@ -95,7 +95,6 @@ describe('exact counts against the embedded hub', function () {
       target: hub.url,
       config: { baseSending: 5, step: 10, connections: 20, singleStepDuration: '300ms' },
       workers: 2,
-      slo: { p99: '10s' },
     });
     assert.deepEqual(
       run.steps.map(({ index, senders }) => [index, senders]),

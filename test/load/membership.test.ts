@@ -24,7 +24,6 @@ describe('connections that move in and out of groups', function () {
         parameters: { groupCount: 3, joinLeaveInterval: '100ms', sendersPer: 'group' },
         config: { connections: 20, baseSending: 5, step: 15, singleStepDuration: '1s', warmup: 0 },
         ...hosts,
-        slo: { p99: '10s' },
       });
       assert.equal(run.ending, 'completed');
       assert.deepEqual(run.errors, {});

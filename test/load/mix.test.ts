@@ -17,7 +17,6 @@ describe('use cases side by side', function () {
     const run = await loadRun({
       target: hub.url,
       workers: 2,
-      slo: { p99: '10s' },
       entries: [
         { name: 'echo', senders: '50%' },
         { name: 'broadcast', senders: 2, parameters: { sendingInterval: '100ms' } },

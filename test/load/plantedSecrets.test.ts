@@ -222,7 +222,7 @@ describe('planted secrets', function () {
           ],
         },
         scenario: echo,
-        slo: { p99: '10s' },
+        slo: { p99: '60s' },
       };
       folder.write('s.yaml', stringify(scenario));
       const env = {
@@ -315,8 +315,17 @@ describe('planted secrets', function () {
       const crash = folder.write(
         `${name}.cjs`,
         `const { isMainThread } = require('node:worker_threads');
-        const program = isMainThread ? require('node:path').basename(process.argv[1] ?? '') : 'thread';
-        if (program === '${program}') setTimeout(() => { throw new TypeError('made to fail'); }, 900);`,
+        const { existsSync, readdirSync, statSync } = require('node:fs');
+        const path = require('node:path');
+        const program = isMainThread ? path.basename(process.argv[1] ?? '') : 'thread';
+        const out = ${JSON.stringify(path.join(folder.path, name))};
+        const samples = () => (existsSync(out) ? readdirSync(out) : [])
+          .map((run) => path.join(out, run, 'samples.jsonl'));
+        // As soon as something is kept.
+        const isKept = (file) => existsSync(file) && statSync(file).size > 0;
+        if (program === '${program}') setInterval(() => {
+          if (samples().some(isKept)) throw new TypeError('made to fail');
+        }, 50).unref();`,
       );
       const env = { NODE_OPTIONS: `--require ${JSON.stringify(path.join(folder.path, crash))}` };
       const [{ code, stdout, stderr }] = await ran(['run', `${name}.yaml`, '--out', name], env);

@@ -172,7 +172,11 @@ describe('a scenario of a recording', () => {
           assert.equal(size, Math.round(mean(sent.sizes)));
           const secret = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
           assert.equal((await folder.run(['validate', 'chat.signalr.yaml'], secret)).code, 0);
-          const short = ['config.singleStepDuration=6s', 'config.warmup=2s', 'config.workers=1'];
+          // What was said is judged, not how late it was.
+          const short = [
+            ...['config.singleStepDuration=6s', 'config.warmup=2s', 'config.workers=1'],
+            'slo.p99=60s',
+          ];
           const run = await folder.run(
             [
               'run',

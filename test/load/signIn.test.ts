@@ -169,6 +169,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
         useCase: 'restBroadcast',
         config: { service: 'signalr', ...life, ...failing },
       });
+      folder.empty('lost');
       const going = folder.start(['run', file, '--out', 'lost'], entra.identity);
       await going.said(/measuring|connected|sent/i);
       entra.role = 'forbidden';
@@ -268,6 +269,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
         useCase: 'restBroadcast',
         config: { service: 'signalr', connections: 2, skipNegotiation: false },
       });
+      folder.empty('byKey');
       const byKey = await traced(connectionString, 'run', file, '--out', 'byKey');
       assert.equal(folder.result('byKey').connections.connected, 2, byKey.stderr);
       assert.doesNotMatch(folder.read('loaded.txt'), /entra\.js/);
