@@ -2,12 +2,13 @@
 // snapshots, the lead, storing. The built command line against a lean hub in C, in turns with other clients behind a simple
 // schedule. Method: bench/README.md, *Whole runs*. Judges nothing; Linux, and a C compiler.
 //
-//   node bench/wholeRuns.mjs [--loads 1000x10,1000x20,1000x40,10000x1] [--clients engine,ws,signalr] [--seconds 5]
+//   node bench/wholeRuns.mjs [--loads 1000x10,1000x20,1000x40,10000x1] [--clients engine,ws,signalr,artillery] [--seconds 5]
 //     [--ladder 2000x30-60/5]
 //
 // A load is connections x messages a second of each; a ladder goes from one rate to another, both in thousands of messages
 // a second, by so many thousands. An empty list leaves the loads out.
 import { parseArgs } from 'node:util';
+import { artillerySteps } from './artillery.mjs';
 import { buildPeer, startFloorPeer } from './floor.mjs';
 import { output, runScenario } from './processes.mjs';
 import { stolen } from './stolen.mjs';
@@ -74,8 +75,18 @@ async function pacedSteps(client, { connections, each, senders, step, steps }, u
   });
 }
 
+async function otherSteps(load, url) {
+  const steps = await artillerySteps(load, url);
+  return steps.map((one) => ({
+    ...one,
+    // Its users pause behind each answer, however long that took.
+    isHealthy: one.sent >= 0.95 * one.offered && one.cpuShare <= mostCpuShare,
+  }));
+}
+
+const generators = { engine: engineSteps, artillery: otherSteps };
 const stepsOf = (client, load, url) =>
-  client === 'engine' ? engineSteps(load, url) : pacedSteps(client, load, url);
+  generators[client]?.(load, url) ?? pacedSteps(client, load, url);
 
 const whole = (number) => Math.round(number).toLocaleString('en-US');
 const words = (client, connections, one) =>
@@ -86,9 +97,10 @@ const words = (client, connections, one) =>
       38,
     ),
     `${one.cpuUsPerEcho.toFixed(1)} us of CPU each`.padStart(20),
-    `late p99 ${(one.slipP99Us / 1000).toFixed(1)} ms, p99 ${(one.p99Us / 1000).toFixed(1)} ms`.padStart(
-      34,
-    ),
+    `${one.cpuShare.toFixed(2)} of a core`,
+    one.slipP99Us === undefined
+      ? 'does not know how late it was'
+      : `late p99 ${(one.slipP99Us / 1000).toFixed(1)} ms, p99 ${(one.p99Us / 1000).toFixed(1)} ms`,
     one.isHealthy ? 'healthy' : 'not healthy',
   ].join('  ');
 
