@@ -21,7 +21,7 @@ import {
   type Target,
   type TargetContext,
 } from './target';
-import { needsOf } from './identities/resolveIdentities';
+import { needsOf } from './identities/needs';
 import { callOf, resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
 import { disposeAll, startLocalServer } from './serverProcess';
 

@@ -13,13 +13,11 @@ import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/t
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { foreignAddresses } from '../wire/socket/localAddresses';
 import { decoded, proxyFor } from '../wire/socket/proxy';
+import { needsOf, resolvedParts } from './identities/needs';
 import {
-  needsOf,
-  needsOfTexts,
+  resolveIdentities,
   type ResolvedCall,
   type ResolvedIdentities,
-  resolvedParts,
-  resolveIdentities,
 } from './identities/resolveIdentities';
 import { shortestSecret } from './identities/rowSecrets';
 import { secretVariable, type TargetContext } from './target';
@@ -349,13 +347,4 @@ function proxySecrets(proxies: ProxySettings | undefined): string[] {
     const { username, password } = new URL(text);
     return [username, password, decoded(username), decoded(password)];
   });
-}
-
-/** What is wrong with the files of rows of a scenario, without a run: by the name of each file, in a sentence. */
-export async function lookIntoRows(
-  scenario: Scenario,
-  context: Pick<TargetContext, 'readFile'>,
-): Promise<{ readonly file: string; readonly message: string }[]> {
-  const { rowProblems } = await import('./identities/openRows.js');
-  return rowProblems(scenario, needsOfTexts(scenario), context);
 }

@@ -107,6 +107,41 @@ describe('scenario files', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
+  it('say what is wrong with the files that they name', async () => {
+    const folder = workspaceFolder();
+    const [scenario, rows] = ['rows.signalr.yaml', 'rows.csv'].map((name) =>
+      vscode.Uri.joinPath(folder, name),
+    ) as [vscode.Uri, vscode.Uri];
+    const write = (file: vscode.Uri, text: string): Thenable<void> =>
+      vscode.workspace.fs.writeFile(file, Buffer.from(text));
+    await write(
+      scenario,
+      "config:\n  target: local\n  data: { file: rows.csv }\n  query: { of: '{data.room}' }\nscenario: { name: echo }\n",
+    );
+    try {
+      const document = await openFile('rows.signalr.yaml');
+      const said = (message: RegExp): Promise<vscode.Diagnostic> =>
+        until(String(message), () =>
+          vscode.languages
+            .getDiagnostics(scenario)
+            .find((problem) => message.test(problem.message)),
+        );
+      const missing = await said(/There is no file rows\.csv here/);
+      assert.equal(document.getText(missing.range), 'rows.csv');
+      await write(rows, 'name\nann\n');
+      // Saved in another editor.
+      const table = await vscode.workspace.openTextDocument(rows);
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(rows, new vscode.Position(2, 0), 'bob\n');
+      await vscode.workspace.applyEdit(edit);
+      await table.save();
+      await said(/rows\.csv has no column room/);
+    } finally {
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      for (const file of [scenario, rows]) await vscode.workspace.fs.delete(file);
+    }
+  });
+
   it('leave a line to other YAML tooling that reports it, and keep the quick fix', async () => {
     const document = await openFile('broken.signalr.yaml');
     const typos = (): vscode.Diagnostic[] =>

@@ -5,7 +5,7 @@ import { formatCount } from '../../base/units';
 import { jsonDocument } from '../../base/text';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
-import { readScenarioFile } from '../../session/scenarioFile';
+import { readScenarioFile } from '../../session/textFile';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';

@@ -13,7 +13,7 @@ import {
 } from '../../session/clusterRun';
 import { observerOf } from '../../session/observing';
 import { runInCluster } from '../../session/runInCluster';
-import { readScenarioFile } from '../../session/scenarioFile';
+import { readScenarioFile } from '../../session/textFile';
 import type { ViewParts } from '../../session/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';

@@ -15,7 +15,8 @@ import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepa
 import type { FinishedRun } from '../../session/keepResult';
 import type { StopReason } from '../../runner/lead/conductor';
 import { runSession, type RunSession } from '../../session/runSession';
-import { readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
+import { readScenarioFile } from '../../session/textFile';
+import type { ScenarioParser } from '../../session/scenarioFile';
 import type { LiveOutputs } from '../../session/export/liveOutputs';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
 import type { SearchKind } from '../../search/searchSummary';

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/estimate';
@@ -10,10 +9,10 @@ import { exitCode } from '../exitCode';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../scenarioOf';
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
-import { namedScenario, readScenarioFile, type ScenarioParser } from '../../session/scenarioFile';
+import { NamedFiles } from '../../session/namedFiles';
+import { namedScenario, type ScenarioParser } from '../../session/scenarioFile';
 import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
-import { lookIntoRows } from '../../targets/resolveEndpoint';
 
 export interface ValidateDeps {
   readonly parseScenario: ScenarioParser;
@@ -35,15 +34,14 @@ export async function validateCommand(
     try {
       const { name, text } = await namedScenario(file, io.input);
       const parsed = deps.parseScenario(text);
+      const files = new NamedFiles();
+      const folder = file === '-' ? io.cwd : path.dirname(path.resolve(io.cwd, file));
+      await files.look(parsed, folder);
       const found = [
         ...parsed.problems,
         ...missingReferences(text, env),
         ...sizeProblems(parsed),
-        ...(await fileProblems(
-          parsed,
-          text,
-          file === '-' ? io.cwd : path.dirname(path.resolve(io.cwd, file)),
-        )),
+        ...files.problemsIn(text),
       ];
       all.push(...placeProblems(name, text, found));
     } catch (error) {
@@ -72,43 +70,6 @@ function sizeProblems(parsed: ParsedScenario): Problem[] {
   const found = scenarioEstimate(scenario);
   const problem = 'problem' in found ? undefined : sizeProblem(parsed, found.estimate.planned);
   return problem === undefined ? [] : [problem];
-}
-
-/** Of files that the scenario names. They may be secret, too: one that is not here is a warning. */
-async function fileProblems(
-  { scenario, problems }: ParsedScenario,
-  text: string,
-  folder: string,
-): Promise<Problem[]> {
-  if (scenario === undefined || scenario.kind === 'resultparser' || hasErrors(problems)) return [];
-  const { identities, data, caFile, certFile, keyFile, entries } = scenario;
-  const isRows = identities?.kind === 'file' || data !== undefined;
-  const names = [
-    ...[identities?.kind === 'file' ? identities.file : undefined, data?.file],
-    ...[caFile, certFile, keyFile],
-    ...entries.map(({ parameters }) => parameters['payloadFile']),
-  ].filter((name) => typeof name === 'string');
-  const missing = [...new Set(names)].filter((name) => !existsSync(path.resolve(folder, name)));
-  const problemAt = (file: string, severity: Problem['severity'], message: string): Problem => {
-    const offset = placesOf(file, text).find((at) => !isComment(text, at)) ?? 0;
-    return { code: 'named-file', severity, message, offset, length: file.length };
-  };
-  const found = missing.map((name) =>
-    problemAt(name, 'warning', `There is no file ${name} here; a run would stop here.`),
-  );
-  if (!isRows) return found;
-  const rows = await lookIntoRows(scenario, {
-    readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
-  });
-  for (const { file, message } of rows)
-    if (!missing.includes(file)) found.push(problemAt(file, 'error', message));
-  return found;
-}
-
-function placesOf(word: string, text: string): number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) places.push(at);
-  return places;
 }
 
 /** A scenario may be checked where its secrets are not, so a missing one is a warning here. */

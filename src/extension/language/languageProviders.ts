@@ -1,7 +1,9 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/check/checkTarget';
 import { t } from '../log';
 import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
+import { NamedFiles } from '../../session/namedFiles';
 import { setting } from '../services';
 import {
   analysisCache,
@@ -229,6 +231,7 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
   const collection = vscode.languages.createDiagnosticCollection('signalrBenchmark');
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const others = new Map<string, string>();
+  const filesOf = new FilesOfDocuments(cache);
   const cancel = (key: string): void => {
     clearTimeout(timers.get(key));
     timers.delete(key);
@@ -244,7 +247,8 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
     const lines = linesOfOthers(document.uri);
     others.set(document.uri.toString(), lines.join());
     const lineOf = ({ offset }: Problem): number => document.positionAt(offset).line;
-    const shown = notRepeated(problems, lineOf, new Set(lines)).map((problem) => {
+    const all = [...problems, ...filesOf.problemsIn(document)];
+    const shown = notRepeated(all, lineOf, new Set(lines)).map((problem) => {
       const range = rangeOf(document, problem);
       const found = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
       found.code = problem.code;
@@ -252,6 +256,7 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
       return found;
     });
     collection.set(document.uri, shown);
+    void filesOf.look(document).then((isDifferent) => isDifferent && show(document));
   };
   const later = (document: vscode.TextDocument): void => {
     if (document.languageId !== 'yaml' || !isWorkedOn(document)) return;
@@ -271,6 +276,10 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
     collection,
     vscode.workspace.onDidOpenTextDocument(later),
     vscode.workspace.onDidChangeTextDocument(({ document }) => later(document)),
+    // One of the files that scenarios name may be another one now.
+    vscode.workspace.onDidSaveTextDocument(all),
+    vscode.window.onDidChangeActiveTextEditor((editor) => editor && later(editor.document)),
+    vscode.workspace.onDidGrantWorkspaceTrust(all),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => {
       cancel(uri.toString());
       others.delete(uri.toString());
@@ -291,6 +300,29 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
       for (const key of [...timers.keys()]) cancel(key);
     }),
   );
+}
+
+/** Files that open scenarios name. */
+class FilesOfDocuments {
+  private readonly named = new WeakMap<vscode.TextDocument, NamedFiles>();
+
+  constructor(private readonly cache: DocumentCache) {}
+
+  problemsIn(document: vscode.TextDocument): readonly Problem[] {
+    return this.named.get(document)?.problemsIn(document.getText()) ?? [];
+  }
+
+  /** Whether something else than before is wrong. */
+  async look(document: vscode.TextDocument): Promise<boolean> {
+    const analysis = this.cache.analysisOf(document);
+    const { uri } = document;
+    // A scenario of somebody else may name any file, also of another machine.
+    if (analysis === undefined || uri.scheme !== 'file' || !vscode.workspace.isTrusted)
+      return false;
+    const files = this.named.get(document) ?? new NamedFiles();
+    this.named.set(document, files);
+    return files.look(analysis, path.dirname(uri.fsPath));
+  }
 }
 
 /** Undefined when the document is no scenario; one hint when it is too large to be read. */

@@ -11,7 +11,7 @@ import type { Override } from '../../scenario/read/overrides';
 import { behindOf } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
-import { readScenarioFile } from '../../session/scenarioFile';
+import { readScenarioFile } from '../../session/textFile';
 import { startTimes, type Saying } from '../../session/shell';
 import { errorText, type Log, notification, t, offer } from '../log';
 import type { PanelSource } from '../panel/panelSession';

@@ -13,7 +13,7 @@ import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/editYaml';
 import type { MissingMethods } from '../../session/askTarget';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
-import { readScenarioFile } from '../../session/scenarioFile';
+import { readScenarioFile } from '../../session/textFile';
 import { openTarget, probeByKind } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';

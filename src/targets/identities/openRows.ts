@@ -10,7 +10,8 @@ import { signingKey } from '../../wire/connect/signingKey';
 import type { TargetContext } from '../target';
 import { IdentityCaller } from './callIdentities';
 import { mostFileBytes, readRows } from './readRows';
-import type { Need, ResolvedCall, ResolvedIdentities } from './resolveIdentities';
+import type { Need } from './needs';
+import type { ResolvedCall, ResolvedIdentities } from './resolveIdentities';
 
 /** The rows of a scenario, read and checked. @throws ExpectedError `data-file`, `identities` */
 export async function openRows(
@@ -51,23 +52,31 @@ export async function openRows(
   return { ...(identities && { identities }), ...(data && { data }) };
 }
 
-/** What is wrong with the files of rows as far as it shows without a run, each by the name of its file. */
+export interface RowProblem {
+  readonly of: 'identities' | 'data';
+  readonly file: string;
+  readonly message: string;
+}
+
+/** What is wrong with the files of rows as far as it shows without a run. @param isThere which are read */
 export async function rowProblems(
   { identities, data }: Scenario,
   needs: readonly Need[],
+  isThere: (file: string) => boolean,
   { readFile }: Pick<TargetContext, 'readFile'>,
-): Promise<{ readonly file: string; readonly message: string }[]> {
-  const found: { file: string; message: string }[] = [];
-  const look = async (of: RowName, file: string | undefined): Promise<void> => {
-    if (file === undefined) return;
+): Promise<RowProblem[]> {
+  const found: RowProblem[] = [];
+  const look = async (of: RowProblem['of'], file: string | undefined): Promise<void> => {
+    if (file === undefined || !isThere(file)) return;
     try {
-      checkColumns(file, readRows(file, await readFile(file, mostFileBytes)), needs, of);
+      const rows = readRows(file, await readFile(file, mostFileBytes));
+      checkColumns(file, rows, needs, of === 'data' ? 'data' : 'identity');
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
-      found.push({ file, message: error.message });
+      found.push({ of, file, message: error.message });
     }
   };
-  await look('identity', identities?.kind === 'file' ? identities.file : undefined);
+  await look('identities', identities?.kind === 'file' ? identities.file : undefined);
   await look('data', data?.file);
   return found;
 }

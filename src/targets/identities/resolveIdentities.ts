@@ -1,27 +1,9 @@
 /** Identities as they are written, with the values of their references, and what must not be shown of rows. */
-import type { Identities, PersonalEndpoint, PersonalValue, SigningRule } from '../../base/endpoint';
-import {
-  connectionNames,
-  identityNames,
-  personalText,
-  type PersonalName,
-  type PersonalPart,
-  type RowName,
-} from '../../base/personalText';
+import type { Identities, PersonalValue, SigningRule } from '../../base/endpoint';
+import { identityNames, type PersonalPart } from '../../base/personalText';
 import type { Row, RowValue } from '../../base/rows';
-import { findUseCase } from '../../usecases/registry';
-import { rowsUsed, hubRunOf } from '../../usecases/useCase';
+import { resolvedParts, type Resolve } from './needs';
 import type { CalledIdentities, Scenario, TokenRule } from '../../scenario/scenario';
-
-export type Resolve = (text: string) => string;
-
-/** Placeholders are looked for in what is written, not in values that are put in. */
-export const resolvedParts = (
-  text: string,
-  known: readonly PersonalName[],
-  resolve: Resolve,
-): readonly PersonalPart[] =>
-  personalText(text, known).parts.map((part) => (typeof part === 'string' ? resolve(part) : part));
 
 /** Somebody who is to be asked for identities. */
 export interface ResolvedCall {
@@ -108,40 +90,4 @@ function resolvedValue(value: RowValue, resolve: Resolve): RowValue {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, resolvedValue(member, resolve)]),
   );
-}
-
-/** A value of a row that a connection or a message holds. */
-export interface Need {
-  readonly name: RowName;
-  readonly column: string;
-  readonly asNumber?: true;
-}
-
-export function needsOf(
-  { entries }: Pick<Scenario, 'entries'>,
-  { headers, query, accessToken = [] }: Omit<PersonalEndpoint, 'identities' | 'data'>,
-): Need[] {
-  const inTexts = [...Object.values(headers), ...Object.values(query), accessToken].flat();
-  return [
-    ...inTexts.filter(
-      (part): part is Exclude<PersonalPart, string> & Need =>
-        typeof part === 'object' && 'column' in part,
-    ),
-    ...entries.flatMap(({ name, parameters }) =>
-      rowsUsed(hubRunOf(findUseCase(name)!, parameters)).map(({ placeholder }) => placeholder),
-    ),
-  ];
-}
-
-/** The same of a scenario whose references nobody has resolved. */
-export function needsOfTexts(scenario: Scenario): Need[] {
-  const { headers, query, accessToken } = scenario;
-  const partsOf = (text: string): readonly PersonalPart[] =>
-    resolvedParts(text, connectionNames, (same) => same);
-  const ofEach = (texts: Readonly<Record<string, string>>): PersonalEndpoint['headers'] =>
-    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, partsOf(text)]));
-  return needsOf(scenario, {
-    ...{ headers: ofEach(headers), query: ofEach(query) },
-    ...(accessToken !== undefined && { accessToken: partsOf(accessToken) }),
-  });
 }

@@ -1,0 +1,111 @@
+/** Files that a scenario names, looked into before a run: the same for the command line and the editor. */
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ParsedScenario } from '../scenario/parseScenario';
+import type { Problem } from '../scenario/problem';
+import type { Scenario } from '../scenario/scenario';
+import { nodeAt, outlineOf, plainValue, type Outline } from '../scenario/text/outline';
+import { lookIntoRows } from '../targets/lookIntoRows';
+import { readScenarioFile } from './textFile';
+
+interface NamedFile {
+  readonly name: string;
+  /** Keys that lead to it; of a parameter the last one alone. */
+  readonly keys: readonly string[];
+}
+
+interface Found extends NamedFile {
+  readonly severity: Problem['severity'];
+  readonly message: string;
+}
+
+/** What is wrong with the files of one scenario. They are read anew when they or what is needed of them are different. */
+export class NamedFiles {
+  private found: readonly Found[] = [];
+  private looked = '';
+
+  /** Files may be secret, too: one that is not here is a warning. @returns whether anything else than before is wrong */
+  async look({ scenario, problems }: ParsedScenario, folder: string): Promise<boolean> {
+    const isRead = scenario !== undefined && scenario.kind !== 'resultparser';
+    const isWrong = problems.some(({ severity }) => severity === 'error');
+    const files = isRead && !isWrong ? filesOf(scenario) : [];
+    const states = await Promise.all(files.map(({ name }) => stateOf(path.resolve(folder, name))));
+    const needs =
+      files.length === 0
+        ? undefined
+        : [scenario?.headers, scenario?.query, scenario?.accessToken, scenario?.entries];
+    const looked = JSON.stringify([folder, files, states, needs]);
+    if (looked === this.looked) return false;
+    this.looked = looked;
+    const missing = files.filter((_file, at) => states[at] === undefined);
+    const found: Found[] = missing.map((file) => ({
+      ...{ ...file, severity: 'warning' },
+      message: `There is no file ${file.name} here; a run would stop here.`,
+    }));
+    // What is no file, such as a pipe, can be read once.
+    const isThere = (name: string): boolean =>
+      files.some((file, at) => file.name === name && typeof states[at] === 'object');
+    if (isRead)
+      for (const { of, file, message } of await lookIntoRows(scenario, isThere, {
+        readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
+      }))
+        found.push({ name: file, keys: ['config', of, 'file'], severity: 'error', message });
+    // Somebody else has looked meanwhile.
+    if (this.looked !== looked) return false;
+    const before = this.found;
+    this.found = found;
+    return JSON.stringify(before) !== JSON.stringify(found);
+  }
+
+  /** What was found, at the names of the files as they stand in the text. */
+  problemsIn(text: string): Problem[] {
+    if (this.found.length === 0) return [];
+    const outline = outlineOf(text);
+    return this.found.map(({ name, keys, severity, message }) => {
+      const place = placeOf(outline, name, keys);
+      return { code: 'named-file', severity, message, ...place };
+    });
+  }
+}
+
+const keysOfFiles = ['caFile', 'certFile', 'keyFile'] as const;
+const parametersOfFiles = ['payloadFile', 'recording'];
+
+function filesOf({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
+  const rows = [
+    ['identities', identities?.kind === 'file' ? identities.file : undefined],
+    ['data', data?.file],
+  ] as const;
+  const all = [
+    ...rows.map(([of, name]) => ({ name, keys: ['config', of, 'file'] })),
+    ...keysOfFiles.map((key) => ({ name: scenario[key], keys: ['config', key] })),
+    ...entries.flatMap(({ parameters }) =>
+      parametersOfFiles.map((key) => ({ name: parameters[key], keys: [key] })),
+    ),
+  ];
+  return all.flatMap(({ name, keys }) => (typeof name === 'string' ? [{ name, keys }] : []));
+}
+
+/** Undefined where there is none; a text where it is none that can be read twice. */
+async function stateOf(file: string): Promise<readonly number[] | string | undefined> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile() && !found.isDirectory()) return 'other';
+    return [found.ino, found.size, found.mtimeMs];
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : [];
+  }
+}
+
+function placeOf(
+  outline: Outline,
+  name: string,
+  keys: readonly string[],
+): Pick<Problem, 'offset' | 'length'> {
+  const node =
+    nodeAt(outline, keys) ??
+    outline.nodes.find((one) => one.name === keys.at(-1) && plainValue(one) === name);
+  return node === undefined
+    ? { offset: 0, length: 0 }
+    : { offset: node.valueOffset, length: node.valueLength };
+}
