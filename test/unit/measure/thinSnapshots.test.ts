@@ -6,7 +6,7 @@ import {
   thinSnapshots,
   type Snapshot,
 } from '../../../src/measure/snapshot';
-import { deflated } from '../../../src/session/deflated';
+import { deflated } from '../../../src/session/keepResult';
 import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
 import { measured } from '../webview/shownRun';
 
