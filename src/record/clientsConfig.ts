@@ -23,19 +23,22 @@ export function secretKeys(
   target: string,
 ): Record<string, WrittenKey> {
   const name = secretNameOf(target);
-  const isWithToken = opens.some(
+  const withToken = opens.filter(
     ({ token, query }) => token === true || query.includes('access_token'),
-  );
+  ).length;
   const cookies = opens.some((open) => open.cookies === true);
   const own = ownHeaders([...new Set(opens.flatMap((open) => open.headers ?? []))]);
   const query = [...new Set(opens.flatMap((open) => open.query))]
     .filter((each) => !protocolQuery.test(each))
     .slice(0, 20);
   return {
-    ...(isWithToken && {
+    ...(withToken > 0 && {
       accessToken: {
         value: `\${secret:${name}}`,
-        beside: `a token was seen, it is not written here`,
+        beside:
+          withToken === 1
+            ? 'a token was seen, it is not written here'
+            : `${withToken} clients came with a token, none is written here; this one stands for all`,
       },
     }),
     ...((cookies || own.length > 0) && {

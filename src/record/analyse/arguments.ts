@@ -3,7 +3,7 @@ import type { Identities } from './identities';
 import type { CallStep } from './kinds';
 import { spreadOf, type Spread } from './spread';
 import type { TracedCall } from './trace';
-import { isSecret, lastName, pathKey, valueAt, type Path } from './values';
+import { isOwnText, lastName, pathKey, secrecyOf, valueAt, type Path } from './values';
 
 /** What is known of the arguments beyond their values. */
 export interface ArgumentFacts {
@@ -98,7 +98,7 @@ class Reader {
   }
 
   private leaf(ones: readonly One[], path: Path): unknown {
-    const { kept, rooms, identities, echoed } = this.facts;
+    const { kept, rooms, echoed } = this.facts;
     const key = pathKey(path);
     const name = kept.get(key);
     if (name !== undefined) return `{${name}}`;
@@ -108,22 +108,26 @@ class Reader {
       return '{group}';
     // Random text takes its place, whatever it is.
     if (key === echoed) return this.text(ones, path, this.facts.leastEchoBytes);
-    if ([...values.keys()].some((value) => isSecret(value, path))) {
-      const ofClients = valuesByClient(ones);
-      const different = new Set(ofClients?.values()).size;
-      const own = different > 1 && different <= mostSecrets ? ofClients! : new Map<number, never>();
-      const column = identities.secret(this.nameAt(path), own);
-      const what =
-        own.size > 0
-          ? `${different} secrets of ${own.size} clients were seen, they are not written here`
-          : different > mostSecrets
-            ? `${different} secrets were seen; one stands for all: write rows of your own, with a secret each`
-            : 'a secret was seen, it is not written here';
-      this.remarks.push(`${placeOf(path)}: ${what}`);
-      return `{identity.${column}}`;
-    }
+    const all = [...values.keys()];
+    if (all.every((value) => isOwnText(value, path))) return this.text(ones, path, 1);
+    const secrets = all.filter((value) => secrecyOf(value, path) !== undefined);
+    if (secrets.length > 0) return this.secret(ones, secrets, path);
     if (values.size === 1) return this.literal(ones[0]!.value, path);
     return this.byClient(ones, path) ?? this.varying(ones, values, path);
+  }
+
+  private secret(ones: readonly One[], secrets: readonly unknown[], path: Path): string {
+    const isSure = secrets.some((value) => secrecyOf(value, path) === 'sure');
+    const ofClients = valuesByClient(ones);
+    // Nobody has so many keys, and none is so long. No such text is written either way.
+    const isEachTime = ofClients === undefined && secrets.length * 2 > ones.length;
+    const isLong = secrets.every((value) => textBytes(String(value)) > longestLiteral);
+    if (!isSure && (isEachTime || isLong)) return this.text(ones, path, 1);
+    const different = new Set(ofClients?.values()).size;
+    const own = different > 1 && different <= mostSecrets ? ofClients! : new Map<number, never>();
+    const column = this.facts.identities.secret(this.nameAt(path), own);
+    this.remarks.push(`${placeOf(path)}: ${secretWords(secrets, isSure, own.size)}`);
+    return `{identity.${column}}`;
   }
 
   /** Undefined when it differs within the calls of one client. */
@@ -274,6 +278,18 @@ function numberedStart(values: readonly unknown[]): string | undefined {
     start = found[1]!;
   }
   return start;
+}
+
+/** @param owners clients with a reference each; 0 where one stands for all */
+function secretWords(secrets: readonly unknown[], isSure: boolean, owners: number): string {
+  const [first] = secrets;
+  if (secrets.length === 1 && isSure) return 'a secret was seen, it is not written here';
+  if (secrets.length === 1)
+    return `a text that looks like a key was seen, it is not written here; if it is none, write {text:${textBytes(String(first))}B}`;
+  const what = isSure ? 'secrets' : 'texts that look like keys';
+  const seen = `${secrets.length} ${what}${owners > 0 ? ` of ${owners} clients` : ''} were seen`;
+  if (owners > 0) return `${seen}, they are not written here`;
+  return `${seen}, they are not written here; one reference stands for all: write rows of your own, with a secret each`;
 }
 
 /** As arguments have it, where braces stand for placeholders. */

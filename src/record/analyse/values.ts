@@ -1,4 +1,5 @@
 import { isSecretName } from '../../base/secretName';
+import { stampLength, stampMarker } from '../../wire/message/stamp';
 
 /** Where a value stands in the arguments of a call or in an answer: members by name, items by number. */
 export type Path = readonly (string | number)[];
@@ -95,19 +96,26 @@ const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const longHex = /^[\da-f]{32,}$/i;
 const longBase64 = /^[\w+/-]{24,}={0,2}$/;
 
-/**
- * Whether a text looks like something that lets somebody in: a token, or a long key in hex or base64. Ids as
- * GUIDs do not.
- */
-function looksSecret(text: string): boolean {
+/** A token with its scheme, or a JSON web token. */
+function isToken(text: string): boolean {
   const bare = text.replace(/^(?:Bearer|Basic)\s+/i, '');
-  if (bare !== text && bare.length >= 8) return true;
-  if (jwt.test(bare)) return true;
-  if (guid.test(bare)) return false;
-  if (longHex.test(bare)) return true;
-  // Words have no digits, names one case: a key has all three.
-  return longBase64.test(bare) && /\d/.test(bare) && /[a-z]/.test(bare) && /[A-Z]/.test(bare);
+  return (bare !== text && bare.length >= 8) || jwt.test(bare);
 }
+
+/** Whether a text looks like a long key in hex or base64. Ids as GUIDs do not. */
+function looksLikeKey(text: string): boolean {
+  if (guid.test(text)) return false;
+  if (longHex.test(text)) return true;
+  // Words have no digits, names one case: a key has all three.
+  return longBase64.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
+}
+
+const stampStart = new RegExp(`^${stampMarker}[\\da-f]{${stampLength - stampMarker.length}}`);
+
+/** Text that this benchmark has made: the contents of its own messages, and what carries a stamp. */
+export const isOwnText = (leaf: unknown, path: Path): boolean =>
+  typeof leaf === 'string' &&
+  (stampStart.test(leaf) || /^(?:payload|bench)\./.test(lastName(path) ?? ''));
 
 /** The last word of a name, however it is written: `userPin`, `user_pin`, `PIN`. */
 const isOfPayments = (name: string): boolean =>
@@ -130,10 +138,12 @@ function isCardNumber(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** By the name of the member that holds it, or by its look. */
-export function isSecret(leaf: unknown, path: Path): boolean {
+/** `sure` by the name of the member that holds it or by its form; `like`: a long text that may be a key, or not. */
+export function secrecyOf(leaf: unknown, path: Path): 'sure' | 'like' | undefined {
   const name = lastName(path);
   if (name !== undefined && (isSecretName(name) || isOfPayments(name)))
-    return leaf !== null && leaf !== '' && typeof leaf !== 'boolean';
-  return typeof leaf === 'string' && (looksSecret(leaf) || isCardNumber(leaf));
+    return leaf !== null && leaf !== '' && typeof leaf !== 'boolean' ? 'sure' : undefined;
+  if (typeof leaf !== 'string') return undefined;
+  if (isToken(leaf) || isCardNumber(leaf)) return 'sure';
+  return looksLikeKey(leaf) ? 'like' : undefined;
 }

@@ -1,31 +1,8 @@
 import assert from 'node:assert/strict';
-import { parse } from 'yaml';
 import { parseDurationMs } from '../../../../src/base/units';
-import { foundLines } from '../../../../src/record/analyse/found';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
-import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { analysed, type Session } from './analysed';
 import { MadeRecording } from './madeRecording';
-
-interface File {
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly scenario?: { readonly name: string; readonly parameters: Session };
-  readonly scenarios?: readonly { readonly senders: number; readonly parameters: Session }[];
-}
-interface Session {
-  readonly sessionInterval: string;
-  readonly groupCount?: number;
-  readonly sharedGroups?: string;
-  readonly steps: readonly Readonly<Record<string, unknown>>[];
-}
-
-async function analysed({ recording }: MadeRecording) {
-  const { yaml, found } = await scenarioFromRecording(recording);
-  assert.ok(yaml !== undefined, JSON.stringify(found));
-  const errors = parseScenario(yaml).problems.filter(({ severity }) => severity === 'error');
-  assert.deepEqual(errors, [], yaml);
-  const file = parse(yaml) as File;
-  return { yaml, found, file, steps: (file.scenario ?? file.scenarios![0]!).parameters.steps };
-}
 
 const long = (text: string): string => `${text} ${'.'.repeat(60)}`;
 
@@ -370,111 +347,6 @@ describe('a scenario of a recording', () => {
       yaml,
       /# Not recognised: [^]*2 × call of Up.?load, to which the client\n?#? *streams/,
     );
-  });
-
-  it('writes references where secrets were, and no secret', async () => {
-    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLWl0';
-    const secrets = [
-      token,
-      'hunter2',
-      '4f3c2b1a09f8e7d6c5b4a39281706f5e',
-      'aB3xY7kL9mN2pQ4rS6tU8vW0zZ',
-    ];
-    const made = new MadeRecording();
-    for (const client of [1, 2]) {
-      made
-        .at(client)
-        .open(client, { token: true, cookies: true, query: ['id', 'access_token', 'tenant'] });
-      made.wait(5).call(client, 'SignIn', [{ user: `u${client}`, password: secrets[1] }, token]);
-      made.wait(50).call(client, 'Use', [secrets[2], [secrets[3]]]);
-    }
-    const { yaml, file, found } = await analysed(made);
-    for (const secret of secrets) assert.ok(!yaml.includes(secret), secret);
-    for (const secret of secrets) assert.ok(!JSON.stringify(found).includes(secret), secret);
-    assert.equal(file.config['accessToken'], '${secret:chat}');
-    assert.deepEqual(file.config['headers'], { Cookie: '${secret:chat-cookie}' });
-    assert.deepEqual(file.config['query'], { tenant: '${secret:tenant}' });
-    const [row] = file.config['identities'] as readonly Record<string, string>[];
-    assert.deepEqual(
-      Object.values(row!).sort((a, b) => a.localeCompare(b)),
-      [...['${secret:password}', '${secret:SignIn2}', '${secret:Use1}', '${secret:Use2}']],
-    );
-  });
-
-  it('gives clients whose secrets differ a reference each', async () => {
-    const made = new MadeRecording();
-    for (const [at, password] of ['hunter2', 'swordfish', 'hunter2'].entries()) {
-      const client = at + 1;
-      made.at(client).open(client).wait(5);
-      made.call(client, 'SignIn', [{ password, pin: `481${client}` }]).wait(5);
-      made.call(client, 'Change', [{ password, newPassword: 'the same for all' }]);
-    }
-    const { yaml, file, found, steps } = await analysed(made);
-    for (const secret of ['hunter2', 'swordfish', '4811', 'the same'])
-      assert.ok(!yaml.includes(secret), secret);
-    const row = (password: number, pin: number): object => ({
-      password: `\${secret:password-${password}}`,
-      pin: `\${secret:pin-${pin}}`,
-      newPassword: '${secret:newPassword}',
-    });
-    assert.deepEqual(file.config['identities'], [row(1, 1), row(2, 2), row(1, 3)]);
-    const used = JSON.stringify(steps.map((step) => step['arguments']));
-    assert.equal(used.split('{identity.password}').length, 3, used);
-    assert.deepEqual(found.secrets, [
-      ...['password-1', 'password-2', 'pin-1', 'pin-2', 'pin-3', 'newPassword'],
-    ]);
-  });
-
-  it('writes random text where what looks like a secret comes back', async () => {
-    const made = new MadeRecording();
-    for (let round = 0; round < 4; round++) {
-      const stamp = `aB3xY7kL9mN2pQ4rS6tU8vW0z${round}`;
-      if (round === 0) made.at(1).open(1);
-      made.wait(50).send(1, 'Echo', [stamp]).heard([1], 'Echoed', [stamp]);
-    }
-    const { steps, found } = await analysed(made);
-    const [text] = steps[0]!['arguments'] as readonly string[];
-    assert.match(text!, /^\{text:\d+B\}$/);
-    assert.deepEqual(found.secrets, []);
-  });
-
-  it('does not ask for more secrets than people set by hand', async () => {
-    const made = new MadeRecording();
-    for (let client = 1; client <= 21; client++)
-      made
-        .at(client)
-        .open(client)
-        .wait(5)
-        .call(client, 'SignIn', [{ password: `p${client}` }]);
-    const { found, yaml } = await analysed(made);
-    assert.deepEqual(found.secrets, ['password']);
-    assert.match(
-      yaml.replace(/\n\s*#/g, ''),
-      /21 secrets were seen; one stands for all: write rows/,
-    );
-  });
-
-  it('takes numbers of cards and codes of payments for secrets, by name and by their digits', async () => {
-    const made = new MadeRecording();
-    const card = '4111111111111111';
-    made
-      .at(1)
-      .open(1)
-      .wait(5)
-      .call(1, 'Pay', [{ userPin: '4711', creditCard: card, note: 'pinned', number: 12 }])
-      .call(1, 'Say', ['5500 0000 0000 0004', '4111111111111112', { isPin: true }]);
-    const { yaml, steps } = await analysed(made);
-    for (const secret of ['4711', card, '5500 0000']) assert.ok(!yaml.includes(secret), secret);
-    assert.match(JSON.stringify(steps), /"note":"pinned","number":12/);
-    assert.match(JSON.stringify(steps), /"4111111111111112",\{"isPin":true\}/);
-  });
-
-  it('says what is to be set for secrets, and one client in the singular', async () => {
-    const made = new MadeRecording().at(1).open(1, { token: true }).wait(5).call(1, 'Get', []);
-    const { found } = await analysed(made);
-    const lines = foundLines(found, 80, (name) => `SECRET_${name.toUpperCase()}`).join('\n');
-    assert.match(lines, /^1 client of 1 kind, /);
-    assert.match(lines, /not written: set SECRET_CHAT\.$/);
   });
 
   it('keeps numbers of clients, running numbers and times', async () => {
