@@ -46,7 +46,8 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   throttled:
     'Lower `arrivingRate`, or use a larger size of the service; where a token endpoint refuses, lower `identities.rate`.',
   negotiate: 'See whether the target is the URL of a SignalR hub, and the log of the server.',
-  upgrade: 'See whether proxies on the way let WebSockets through, and the log of the server.',
+  upgrade:
+    'See whether proxies on the way let WebSockets through, whether the server limits their number (MaxConcurrentUpgradedConnections of Kestrel), and its log.',
   handshake:
     'If the server lacks the protocol, set `protocol: json` or add AddSignalR().AddMessagePackProtocol(). If Azure has no app server, set the service mode to Serverless for use cases by REST.',
   request: 'See the log of the server, and whether proxies on the way let long requests through.',

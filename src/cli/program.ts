@@ -285,6 +285,14 @@ const addDoctor: Add = (program, carryOut) => {
       '--target <url>',
       "URL of a hub (the code it lacks is printed), or a service's connection string",
     )
+    .addOption(
+      new PlacedOption(
+        ['here'],
+        '--set <key=value>',
+        'key of a scenario that the target needs, such as config.insecureTls=true; may be repeated',
+        setKey,
+      ),
+    )
     .option('--json', 'print the findings as JSON')
     .option('--yes', 'connect to another machine that the hub redirects to without asking')
     .action(carryOut(({ doctorCommand }) => doctorCommand));

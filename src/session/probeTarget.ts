@@ -4,6 +4,7 @@ import { isAzure, type Service } from '../base/serviceTraits';
 import { hideSecrets } from '../base/text';
 import type { ServiceProbe, TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
+import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import type { RunParts } from './prepareRun';
 import type { ScenarioParser } from './scenarioFile';
@@ -26,13 +27,21 @@ type Probed =
   | { readonly of: 'hub'; readonly probe: ProbedHub }
   | { readonly of: 'service'; readonly probe: ServiceProbe };
 
+interface ProbedTarget {
+  readonly text: string;
+  readonly service?: Service;
+  /** Of other keys, such as those that say how clients sign in. */
+  readonly overrides?: readonly Override[];
+}
+
 /** The shortest scenario that has a target. @throws ExpectedError `bad-target` when it is none */
 export function scenarioFor(
-  { text, service }: { readonly text: string; readonly service?: Service },
+  { text, service, overrides = [] }: ProbedTarget,
   parseScenario: ScenarioParser,
 ): Scenario {
   const { scenario, problems } = parseScenario('mode: simple\n', {
     overrides: [
+      ...overrides,
       { path: 'config.target', value: text },
       ...(service !== undefined && isAzure(service)
         ? [{ path: 'config.service', value: service }]
@@ -48,19 +57,19 @@ export function scenarioFor(
 /**
  * Connects once to what `config.target` would say; asks a service whether it takes the key.
  *
- * @param service whose emulator `local` starts; absent or `hub`: the embedded hub
+ * @param wanted with the service whose emulator `local` starts; absent or `hub`: the embedded hub
  * @param agree settles with whether a hub may be followed to that host beyond this machine; absent when
  *   nobody needs to be asked
  * @returns undefined when it may not
  * @throws ExpectedError `bad-target` when it is none, and what opening it fails with
  */
 export async function probeTarget(
-  { text, service }: { readonly text: string; readonly service?: Service },
+  wanted: ProbedTarget,
   context: TargetContext,
   { parseScenario, openTarget, probeHub, probeByKind }: ProbeParts,
   agree?: (host: string, url: string) => Promise<boolean>,
 ): Promise<Probed | undefined> {
-  const scenario = scenarioFor({ text, ...(service && { service }) }, parseScenario);
+  const scenario = scenarioFor(wanted, parseScenario);
   const own = await probeByKind(scenario, context);
   if (own !== undefined) return { of: 'service', probe: own };
   const target = await openTarget(scenario, context);

@@ -1,4 +1,4 @@
-import { idMethods, type ContractMethods } from '../base/message';
+import { idMethods, type ContractMethods, type HubDialect } from '../base/message';
 import {
   broadcast,
   connectOnly,
@@ -70,6 +70,15 @@ export function hubMethods(): HubMethod[] {
   }));
   const all = [...useCases.flatMap((useCase) => useCase.hubMethods ?? []), ...ids];
   return [...new Map(all.map((method) => [method.name, method])).values()];
+}
+
+/** Names of the use cases that send and get back what only a hub with the bench methods answers, if it has all they need. */
+export function useCasesWith(present: ReadonlySet<string>, dialect: HubDialect): string[] {
+  const isThere = ({ name, measureName }: HubMethod): boolean =>
+    present.has(dialect === 'measure' ? (measureName ?? '') : name);
+  return useCases.flatMap(({ name, hubMethods: needed }) =>
+    needed?.every(isThere) === true ? [name] : [],
+  );
 }
 
 export function contractMethods(): ContractMethods {

@@ -3,12 +3,14 @@ import { ExpectedError } from '../../base/expectedError';
 import type { HubDialect } from '../../base/message';
 import { formatCount } from '../../base/units';
 import { jsonDocument } from '../../base/text';
+import { adviceOn } from '../../measure/judge/hubComplaint';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/textFile';
+import type { Override } from '../../scenario/read/overrides';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
 import { hubCode } from '../../usecases/hubCode';
-import { contractMethods } from '../../usecases/registry';
+import { contractMethods, useCasesWith } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
@@ -19,6 +21,7 @@ import type { DoctorClusterDeps, DoctorClusterFlags } from './doctorCluster';
 interface DoctorFlags {
   readonly on?: undefined;
   readonly target?: string;
+  readonly set?: readonly Override[];
   readonly json?: boolean;
   readonly yes?: boolean;
 }
@@ -36,6 +39,8 @@ export interface DoctorDeps extends ProbeParts, DoctorClusterDeps {
 
 type ExaminedHub = ProbedHub & {
   readonly snippet?: string;
+  /** What to do where it cannot be reached. */
+  readonly advice?: string;
   /** What is missing where there is no hub at all. */
   readonly lacks?: readonly string[];
 };
@@ -59,6 +64,8 @@ export async function doctorCommand(
 ): Promise<number> {
   if (flags.on === 'kubernetes')
     return (await (await onBus()).onCluster()).doctorCluster(flags, io, deps);
+  if (flags.set !== undefined && flags.target === undefined)
+    throw new ExpectedError('flag-without-effect', '--set belongs to --target. Nothing was asked.');
   // The target first: a mistyped one should not wait for the calibration.
   const target =
     flags.target === undefined ? undefined : await examine(flags.target, flags, io, deps);
@@ -76,7 +83,7 @@ export async function doctorCommand(
 
 async function examine(
   text: string,
-  { yes }: DoctorFlags,
+  { yes, set = [] }: DoctorFlags,
   io: ProcessIo,
   deps: DoctorDeps,
 ): Promise<NonNullable<Report['target']>> {
@@ -89,7 +96,7 @@ async function examine(
   const agree = yes
     ? undefined
     : (host: string, url: string): Promise<boolean> => confirmRedirect(host, url, io);
-  const probed = await probeTarget({ text }, context, deps, agree);
+  const probed = await probeTarget({ text, overrides: set }, context, deps, agree);
   if (probed === undefined)
     throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was sent there.');
   if (probed.of === 'service') return probed.probe;
@@ -100,11 +107,12 @@ async function examine(
     if (!missing) return probe;
     return { ...probe, snippet: await codeFor(dialect, classic) };
   }
-  const { classic } = probe;
-  if (probe.errorClass !== 'notFound' && classic !== true) return probe;
+  const { classic, errorClass, message } = probe;
+  const advised = { ...probe, advice: adviceOn(errorClass, [message]) };
+  if (errorClass !== 'notFound' && classic !== true) return advised;
   const { recordLatency, streams } = contractMethods();
   const lacks = classic ? recordLatency.filter((name) => !streams.includes(name)) : recordLatency;
-  return { ...probe, lacks, snippet: await codeFor('recordLatency', classic) };
+  return { ...advised, lacks, snippet: await codeFor('recordLatency', classic) };
 }
 
 async function codeFor(dialect: HubDialect, classic = false): Promise<string> {
@@ -141,6 +149,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   if (!target.reachable) {
     return [
       ...wrapped(`✗ ${url}: ${target.message} (${target.errorClass})`, 80, '  ', 'bad'),
+      ...('advice' in target ? wrapped(`  ${target.advice}`, 80, '  ') : []),
       ...('lacks' in target
         ? lackLines('There is no hub at this path. A benchmark needs', target.lacks, target.classic)
         : []),
@@ -168,6 +177,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
       ...(!present && { tone: 'bad' as const }),
     })),
     ...(isUncertain ? [{ text: '' }, ...wrapped(isHidden, 80)] : []),
+    ...runsLines(target),
     ...(missing.length === 0
       ? isUncertain
         ? []
@@ -176,6 +186,20 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   ];
 }
 
+/** What a run can do with the hub as it is, and what it would take the hub for. */
+function runsLines(
+  hub: Pick<Extract<ProbedHub, { reachable: true }>, 'methods' | 'dialect' | 'classic'>,
+): Line[] {
+  const { methods, dialect, classic = false } = hub;
+  const present = new Set(methods.flatMap((method) => (method.present ? [method.name] : [])));
+  const able = useCasesWith(present, dialect ?? 'recordLatency');
+  const now = `It can run ${[...able, 'connectOnly'].join(', ')}; and invoke and session, which call methods of your own.`;
+  const isSilent = dialect === undefined && !classic && able.length > 0;
+  return [{ text: '' }, ...wrapped(now, 80), ...(isSilent ? wrapped(isUngreeted, 80) : [])];
+}
+
+const isUngreeted =
+  'It does not send OnConnected to those who connect, by which a run knows hubs of the dialect recordLatency: send it as in the code below, or write `dialect: recordLatency` in the scenario.';
 const isHidden =
   'Not certain whether the hub has them: the server does not say why a call fails. With EnableDetailedErrors in its HubConfiguration it does.';
 const isClassic =

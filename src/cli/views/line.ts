@@ -54,7 +54,8 @@ export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = /^ */.exec(text)?.[0] ?? '';
   let empty = true;
-  for (const word of text.trim().split(/ +/)) {
+  // A number and its per cent belong together.
+  for (const word of text.trim().split(/ +(?!%)/)) {
     const joined = empty ? line + word : `${line} ${word}`;
     if (!empty && textWidth(joined) > width) {
       lines.push(line);

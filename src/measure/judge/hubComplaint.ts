@@ -61,7 +61,7 @@ function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string
         : 'Correct the name in the scenario, or add the method to the hub.';
     case 'arguments':
       return isBench
-        ? 'Give it the parameters of the dialect, as in the code of `signalr-bench doctor --target URL`, or set `dialect` to the one that the hub speaks.'
+        ? `Without OnConnected a hub is taken for one with ${method}(ticks, payload): where ${method} takes a dictionary, send OnConnected from OnConnectedAsync, or write \`dialect: recordLatency\`. Else give it the parameters that \`signalr-bench doctor --target URL\` prints.`
         : 'Correct `arguments` in the scenario: the number and the types of the parameters of the method.';
     case 'failed':
       return key === undefined
@@ -70,8 +70,31 @@ function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string
   }
 }
 
-/** What sessions say of what did not come in its time. */
-const sessionWait = /: (no answer|the hub did not call it|the stream was not completed) within /;
+/** Where the sentence of an error shows more of its cause than the class does. */
+const closerAdvice: readonly (readonly [ErrorClass, RegExp, string])[] = [
+  [
+    'timeout',
+    // What sessions say of what did not come in its time.
+    /: (no answer|the hub did not call it|the stream was not completed) within /,
+    'See whether the hub does what the session waits for; raise `within` of that step where it is only slow.',
+  ],
+  ['tls', /does not speak TLS$/, 'Write http:// in the target, or the port that speaks TLS.'],
+  [
+    'tls',
+    /self-signed|issuer certificate|verify the first certificate/i,
+    'Name the authority of its certificate with `caFile`, or switch the check off with `insecureTls: true`.',
+  ],
+  [
+    'notFound',
+    /^negotiate: /,
+    'Correct the path of the hub in the target, such as /signalrbench: it is the one that MapHub names. `connectionType: AspNet` is for hubs of ASP.NET SignalR and for no others.',
+  ],
+  [
+    'invocation',
+    /because user is unauthorized/,
+    'Sign in as a user who may call this method: give a token as `accessToken: ${env:NAME}`, or `identities`.',
+  ],
+];
 
 /**
  * By what the server has said; empty where there is nothing to say.
@@ -79,8 +102,11 @@ const sessionWait = /: (no answer|the hub did not call it|the stream was not com
  * @param isOwn whether the scenario names hub methods itself, whatever they have in common with those of the benchmark
  */
 export function adviceOn(errorClass: ErrorClass, texts: readonly string[], isOwn = false): string {
-  if (errorClass === 'timeout' && texts.some((text) => sessionWait.test(text)))
-    return 'See whether the hub does what the session waits for; raise `within` of that step where it is only slow.';
+  const closer = closerAdvice.find(
+    ([of, pattern]) =>
+      of === errorClass && texts.length > 0 && texts.every((text) => pattern.test(text)),
+  );
+  if (closer !== undefined) return closer[2];
   const examples = texts.map((text) => ({ errorClass, text }));
   const complaint = firstComplaint(examples);
   return complaint === undefined

@@ -100,7 +100,13 @@ function probeAs(endpoint: Endpoint, contracts: ContractMethods): Promise<HubPro
       names.map((name) => probeMethod(name, connection, listener, answerTimeoutMs)),
     );
     const greeted = await greeting;
-    if (!greeted && asked.every(({ errorClass }) => errorClass === 'timeout')) {
+    const all = (wanted: ErrorClass): boolean =>
+      asked.every(({ errorClass }) => errorClass === wanted);
+    if (all('closed')) {
+      const message = 'the hub takes connections, but closes them before it answers a call';
+      return { reachable: false as const, errorClass: 'closed' as const, message };
+    }
+    if (!greeted && all('timeout')) {
       const message = `the hub takes connections, but answered none of ${asked.length} calls within ${answerTimeoutMs / 1000} s`;
       return { reachable: false as const, errorClass: 'timeout' as const, message };
     }

@@ -51,6 +51,33 @@ describe('doctor', () => {
     assert.doesNotMatch(whole.out, /BenchHub/);
   });
 
+  it('says what a run can do with the hub as it is, and what it would take the hub for', async () => {
+    const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
+    const outOf = async (names: readonly string[], dialect?: 'measure'): Promise<string> => {
+      const methods = hubMethods().map(({ name, measureName }) => {
+        const own = dialect === 'measure' ? (measureName ?? name) : name;
+        return { name: own, present: names.includes(own) };
+      });
+      const probe = {
+        reachable: true as const,
+        connectMs: 3,
+        methods,
+        ...(dialect && { dialect }),
+      };
+      const { out } = await at.run(args, { deps: { probeHub: () => Promise.resolve(probe) } });
+      return out.replace(/\s+/g, ' ');
+    };
+    const echo = await outOf(['Echo']);
+    assert.match(echo, /It can run echo, connectOnly; and invoke and session, which call methods/);
+    assert.match(echo, /does not send OnConnected .* write `dialect: recordLatency`/);
+    const none = await outOf([]);
+    assert.match(none, /It can run connectOnly; and invoke/);
+    assert.doesNotMatch(none, /does not send OnConnected/);
+    const newer = await outOf(['Echo', 'GroupBroadcast', 'JoinGroup', 'LeaveGroup'], 'measure');
+    assert.match(newer, /It can run echo, sendToGroup, frequentJoinLeaveGroup, connectOnly;/);
+    assert.doesNotMatch(newer, /does not send OnConnected/);
+  });
+
   it('exits with 3 when the hub cannot be reached', async () => {
     const { code, out, calls } = await at.run(['doctor', '--target', 'http://x/y', '--json'], {
       deps: {
@@ -66,9 +93,33 @@ describe('doctor', () => {
       reachable: false,
       errorClass: 'refused',
       message: 'nobody there',
+      advice: 'Start the server, or correct the port in the target.',
     });
     assert.deepEqual(calls.overrides, [{ path: 'config.target', value: 'http://x/y' }]);
     assert.equal(calls.targetsOpen, 0);
+  });
+
+  it('reaches the hub as a scenario with these keys does', async () => {
+    const probeHub: CommandDeps['probeHub'] = () =>
+      Promise.resolve({ reachable: false, errorClass: 'refused', message: 'nobody there' });
+    const set = ['--set', 'config.insecureTls=true', '--set', 'config.accessToken=${env:TOKEN}'];
+    const { calls } = await at.run(['doctor', '--target', 'https://x/y', ...set], {
+      deps: { probeHub },
+    });
+    assert.deepEqual(calls.overrides, [
+      { path: 'config.insecureTls', value: 'true' },
+      { path: 'config.accessToken', value: '${env:TOKEN}' },
+      { path: 'config.target', value: 'https://x/y' },
+    ]);
+    const alone = await at.run(['doctor', ...set]);
+    assert.equal(alone.code, 2);
+    assert.match(alone.err, /--set belongs to --target/);
+    const placed = await at.run(['doctor', '--on', 'kubernetes', ...set]);
+    assert.match(placed.err, /--set has no effect with --on kubernetes/);
+    const misspelt = ['doctor', '--target', 'https://x/y', '--set', 'config.caFiel=x'];
+    const wrong = await at.run(misspelt, { deps: { parseScenario } });
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.err, /^--set config\.caFiel: .*Did you mean config\.caFile\?/);
   });
 
   it('asks before it follows a redirect to another machine', async () => {

@@ -41,6 +41,21 @@ describe('what a hub complains about', () => {
     assert.match(adviceOn('timeout', ['negotiate: no answer in 10 s']), /connectTimeout/);
   });
 
+  it('comes with advice that fits the cause where the sentence shows it', () => {
+    assert.doesNotMatch(adviceOn('tls', ['negotiate: self-signed certificate']), /http:/);
+    assert.match(adviceOn('tls', ['negotiate: the port does not speak TLS']), /^Write http:/);
+    assert.match(adviceOn('tls', ['x']), /`certFile` and `keyFile`/);
+    assert.match(adviceOn('notFound', ['negotiate: http://h/x answered 404']), /MapHub/);
+    assert.match(
+      adviceOn('notFound', ['negotiate: http://h/x answered 404', 'poll: 404']),
+      /From a later request/,
+    );
+    const role = "Failed to invoke 'Echo' because user is unauthorized";
+    assert.match(adviceOn('invocation', [role]), /may call this method/);
+    const other = "Failed to invoke 'Echo' due to an error on the server.";
+    assert.match(adviceOn('invocation', [other]), /taken for one with Echo\(ticks, payload\)/);
+  });
+
   it('comes with advice that fits the method', () => {
     const advice = (text: string): string => adviceOn('invocation', [text]);
     assert.match(advice(missing('JoinGroup')), /doctor --target URL/);
