@@ -55,17 +55,18 @@ export function wrap(text: string, width: number, indent = ''): string[] {
   let line = /^ */.exec(text)?.[0] ?? '';
   let empty = true;
   // A number and its per cent belong together.
-  for (const word of text.trim().split(/ +(?!%)/)) {
-    const joined = empty ? line + word : `${line} ${word}`;
-    if (!empty && textWidth(joined) > width) {
+  const joined = text.trim().replaceAll(' %', `${fixedBlank}%`);
+  for (const word of joined.split(/ +/)) {
+    const longer = empty ? line + word : `${line} ${word}`;
+    if (!empty && textWidth(longer) > width) {
       lines.push(line);
       line = indent + word;
     } else {
-      line = joined;
+      line = longer;
     }
     empty = false;
   }
-  return [...lines, line];
+  return [...lines, line].map((each) => each.replaceAll(`${fixedBlank}%`, ' %'));
 }
 
 export function wrapped(text: string, width: number, indent = '', tone?: Tone): Line[] {
