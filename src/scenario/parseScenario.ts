@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Document } from 'yaml';
+import { isMap, isScalar, type Document, type YAMLMap } from 'yaml';
 import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
 import { checkStages, checkLives, checkSlo, checkSteps, checkSearch } from './check/checkSteps';
@@ -6,14 +6,16 @@ import { checkRows } from './check/checkRows';
 import { checkSession } from './check/checkSessions';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
 import { checkTarget, reportSecrets } from './check/checkTarget';
-import { topKeys } from './keys/scenarioKeys';
+import { pipelineKeys, topKeys } from './keys/scenarioKeys';
 import type { Problem } from './problem';
 import { readScenario, type ScenarioFile } from './read/buildScenario';
 import { applyOverrides, type Override } from './read/overrides';
+import { homesOf } from './read/readSection';
 import type { Scenario } from './scenario';
 import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
 import { reportSeedNotes } from './seed/seedNotes';
 import { createReading, type Place, type Reading } from './text/scenarioReading';
+import { didYouMean, listed, quotable } from './text/words';
 import { readYaml } from './text/yamlDocument';
 
 export interface ParseOptions {
@@ -44,6 +46,8 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
     const missing = broken ? [] : [noScenario(text, document)];
     return { problems: sorted([...problems, ...missing]) };
   }
+  const foreign = foreignFile(root);
+  if (foreign !== undefined) return { problems: [foreign] };
   const reading = createReading(text, document, problems);
   const pipeline = pipelineIn(root) !== undefined;
   const map = pipeline ? pipelineAsScenario(reading, root) : root;
@@ -121,6 +125,20 @@ function noScenario(text: string, { contents }: Document.Parsed): Problem {
     offset,
     length: lineLength,
   };
+}
+
+/** One sentence for a file of another program, such as a manifest of Kubernetes, in place of one for each of its keys. */
+function foreignFile(root: YAMLMap): Problem | undefined {
+  const keys = root.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  const known = topKeys.map(({ name }) => name).filter((name) => name !== 'kind');
+  const isOurs = (key: string): boolean =>
+    pipelineKeys.includes(key) || didYouMean(key, known) !== undefined;
+  const others = keys.filter((key) => key !== 'kind' && homesOf(key).length === 0);
+  if (others.length < 2 || keys.some(isOurs)) return undefined;
+  const shown = listed(others.slice(0, 3).map((key) => `"${quotable(key)}"`));
+  const message = `This is not a scenario: it has ${shown}, and none of ${listed(known)}. Is it the right file?`;
+  const [offset] = root.range!;
+  return { code: 'not-a-scenario', severity: 'error', message, offset, length: 0 };
 }
 
 /** By position; of those at one place the more severe first. */

@@ -322,7 +322,7 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
     const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
     if (negative) return outOfBounds(field, type, -1);
     const meant = text === undefined ? undefined : numberMeant(type, text);
-    error('wrong-type', wrongNumber(name, type, raw), meant);
+    error('wrong-type', wrongNumber(name, type, raw) + question(meant), meant);
     return typeof spec.default === 'number' ? spec.default : undefined;
   }
   const unit = bare ? meantInUnit(spec, value, String(raw).trim()) : undefined;

@@ -58,6 +58,9 @@ export function createReading(
   known: readonly Problem[],
 ): Reading {
   const problems: Problem[] = [...known];
+  const broken = known
+    .filter(({ code }) => code === 'yaml')
+    .map(({ offset }) => [offset, offset + text.slice(offset).search(/[\r\n]|$/)] as const);
   const overrides = new WeakMap<Node, string>();
   const { anchors, aliases } = anchorsOf(document);
   let dropped = 0;
@@ -88,8 +91,9 @@ export function createReading(
         problems.push({ code, severity, message: `${flag}: ${message}`, offset, length, flag });
         return;
       }
-      // What follows from broken YAML at the same place is no news.
-      if (known.some((one) => one.code === 'yaml' && one.offset === offset)) return;
+      // What follows from broken YAML on the same line is no news, and who repairs the text first needs no notes.
+      if (broken.some(([from, end]) => offset >= from && offset <= end)) return;
+      if (severity === 'info' && broken.length > 0) return;
       const draft = typeof fix === 'string' ? writing(fix) : fix;
       problems.push({
         code,

@@ -113,7 +113,8 @@ const sizeNames = new Map([
   ['kib', 'KB'],
   ['mib', 'MB'],
   ['byte', 'B'],
-  ['bytes', 'B'],
+  ['kilobyte', 'KB'],
+  ['megabyte', 'MB'],
 ]);
 const durationNames = new Map([
   ['millisecond', 'ms'],
@@ -128,7 +129,11 @@ const durationNames = new Map([
 export function numberMeant(type: NumberType, raw: string): string | undefined {
   const text = raw.trim().slice(0, 40);
   if (/^[0-9]{1,3}([,_'][0-9]{3})+$/.test(text)) return text.replace(/[,_']/g, '');
-  const [, digits, suffix] = /^([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]+)$/.exec(text) ?? [];
+  const [, hours, minutes] =
+    (type === 'duration' && /^([0-9]{1,3})h ?([0-9]{1,2})m?$/.exec(text)) || [];
+  if (hours !== undefined) return `${Number(hours) * 60 + Number(minutes)}m`;
+  const [, digits, suffix] =
+    /^([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]+)$/.exec(text.replace(/^([0-9]+),([0-9])/, '$1.$2')) ?? [];
   if (digits === undefined || suffix === undefined) return undefined;
   const unit = suffix.toLowerCase();
   if (type === 'count') {
@@ -136,11 +141,12 @@ export function numberMeant(type: NumberType, raw: string): string | undefined {
     return factor === undefined ? undefined : String(Math.round(Number(digits) * factor));
   }
   if (type === 'size') {
-    const size = sizeNames.get(unit);
+    const size = sizeNames.get(unit.replace(/s$/, ''));
     return size === undefined ? undefined : `${digits}${size}`;
   }
   if (type !== 'duration') return undefined;
   if (parseDurationMs(`${digits}${unit}`) !== undefined) return `${digits}${unit}`;
+  if (/^d(ays?)?$/.test(unit)) return `${Number(digits) * 24}h`;
   const short = durationNames.get(unit.replace(/s$/, ''));
   return short === undefined ? undefined : `${digits}${short}`;
 }

@@ -39,7 +39,7 @@ export function readYaml(text: string): YamlText {
       // What stands behind an open bracket is read as if it were inside, so its errors mean nothing.
       .filter((offset) => offset <= bracket && offset < Infinity)
       .map((offset) => unclosedProblem(text, offset)),
-    ...document.errors
+    ...withoutTwins(document.errors)
       .filter(({ pos: [at] }) => at < bracket && !inQuotes(at))
       .slice(0, maximumYamlErrors)
       .map((error) => yamlProblem(text, error)),
@@ -173,6 +173,20 @@ function unclosedProblem(text: string, offset: number): Problem {
   return error('yaml', message, offset, 1);
 }
 
+type YamlTrouble = Pick<YAMLError, 'pos'> & { readonly code: string };
+const indentedFurther = 'INDENTED_FURTHER';
+
+/** A line indented further than the one above is two errors at one place: a map in a value, and a key on two lines. */
+function withoutTwins(errors: readonly YAMLError[]): YamlTrouble[] {
+  return errors.flatMap((error, index) => {
+    const { code, pos } = error;
+    const isTwin = (other: YAMLError | undefined): boolean => other?.pos[0] === pos[0];
+    if (isTwin(errors[index - 1])) return [];
+    if (code !== 'BLOCK_AS_IMPLICIT_KEY' || !isTwin(errors[index + 1])) return [error];
+    return [{ code: indentedFurther, pos }];
+  });
+}
+
 /** Own words for the errors people meet; the library's texts may repeat pieces of the file. */
 const explanations: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'This line is indented with a tab. YAML wants spaces.',
@@ -181,6 +195,8 @@ const explanations: Readonly<Record<string, string>> = {
   MULTILINE_IMPLICIT_KEY: 'A colon is missing: write `key: value`, each key on its own line.',
   BLOCK_AS_IMPLICIT_KEY:
     'A second colon makes this line a map inside a map. Put the value on its own line, or into quotes.',
+  [indentedFurther]:
+    'The line below is indented further than this one, so it would belong to this value. Indent both alike.',
   BAD_SCALAR_START: 'A value cannot start with this character. Put the value into quotes.',
   BAD_DQ_ESCAPE:
     'There is no such escape in double quotes. Use single quotes, or write the backslash twice.',
@@ -189,7 +205,7 @@ const explanations: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'This does not belong here.',
 };
 
-function yamlProblem(text: string, { code, pos }: YAMLError): Problem {
+function yamlProblem(text: string, { code, pos }: YamlTrouble): Problem {
   const [offset, end] = inside(text, pos);
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 2);
   const reference = code === 'UNEXPECTED_TOKEN' && line.includes('${');

@@ -235,6 +235,27 @@ slo:
     assert.equal(problemOf('hello\nworld', 'not-a-map').length, 5);
   });
 
+  it('says once that a file is one of another program', () => {
+    const manifest =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: hub }\n---\nkind: Service\n';
+    const { scenario, problems } = parseScenario(manifest);
+    assert.equal(scenario, undefined);
+    assert.deepEqual(
+      problems.map(({ code, offset }) => [code, offset]),
+      [['not-a-scenario', 0]],
+    );
+    assert.match(
+      problems[0]!.message,
+      /it has "apiVersion" and "metadata", and none of mode, config/,
+    );
+    // Keys that belong to a section, or nearly to the top, were meant for a scenario.
+    for (const text of ['connections: 5\nunit: 1\n', 'conifg: {}\na: 1\nb: 2\n', 'a: 1\n', '{}'])
+      assert.ok(
+        parseScenario(text).problems.every(({ code }) => code !== 'not-a-scenario'),
+        text,
+      );
+  });
+
   it('sorts its problems by position', () => {
     const text = withConfig('connections: -1', 'setp: 5', 'drain: x');
     const offsets = parseScenario(text).problems.map(({ offset }) => offset);

@@ -72,6 +72,9 @@ describe('values', () => {
     ['singleStepDuration: 240', 'unit', 'singleStepDuration: 240s'],
     ['singleStepDuration: 4 minutes', 'wrong-type', 'singleStepDuration: 4m'],
     ['singleStepDuration: 30S', 'wrong-type', 'singleStepDuration: 30s'],
+    ['singleStepDuration: 1h30m', 'wrong-type', 'singleStepDuration: 90m'],
+    ['singleStepDuration: 1 day', 'wrong-type', 'singleStepDuration: 24h'],
+    ['singleStepDuration: 1,5s', 'wrong-type', 'singleStepDuration: 1.5s'],
     ['connectTimeout: 10', 'unit', 'connectTimeout: 10s'],
     ['warmup: 5', 'unit', 'warmup: 5s'],
     ['connectTimeout: 1h', 'above-bounds', 'connectTimeout: 10m'],
@@ -92,6 +95,11 @@ describe('values', () => {
       assert.deepEqual(errorsOf(mended), []);
     });
   }
+
+  it('in another notation are said in the words of the problem too', () => {
+    const { message } = problemOf(withConfig('singleStepDuration: 4 minutes'), 'wrong-type');
+    assert.match(message, /"4 minutes" is not one\. Did you mean 4m\?$/);
+  });
 
   it('in another letter case are understood with a warning', () => {
     const text = withConfig('transport: longpolling', 'protocol: JSON');

@@ -42,7 +42,19 @@ describe('broken YAML', () => {
   });
 
   it('with tabs says so', () => {
-    assert.match(problemOf('config:\n\tconnections: 5\n', 'yaml').message, /tab/);
+    const { problems } = parseScenario('config:\n\tconnections: 5\n');
+    assert.deepEqual(
+      problems.map(({ code }) => code),
+      ['yaml'],
+    );
+    assert.match(problems[0]!.message, /tab/);
+  });
+
+  it('with a line that is indented further says so once', () => {
+    const { problems } = parseScenario('config:\n  connections: 10\n   baseSending: 5\n');
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!.message, /line below is indented further than this one/);
+    assert.match(problemOf('config:\n  target: a: b\n', 'yaml').message, /second colon/);
   });
 
   it('with a reference in a flow map asks for quotes', () => {
