@@ -224,8 +224,8 @@ describe('a run from the editor', () => {
   it('shares its folder with a run of another window, which is seen to go on', async () => {
     const startTime = (): Date => new Date('2026-11-21T10:00:00Z');
     const [one, two] = await Promise.all([
-      start(scenarioText(hub.url, 2), { startTime }),
-      start(scenarioText(hub.url, 2), { startTime }),
+      start(scenarioText(hub.url, 30), { startTime }),
+      start(scenarioText(hub.url, 30), { startTime }),
     ]);
     await Promise.all([measured(one), measured(two)]);
     const during = await scanResults([results()], new Map(), new Date());
@@ -233,13 +233,15 @@ describe('a run from the editor', () => {
       during.entries.map(({ status }) => status),
       ['running', 'running'],
     );
+    one.stop();
+    two.stop();
     const ended = await Promise.all([one.finished, two.finished]);
     assert.deepEqual(readdirSync(results()).sort(), [
       '2026-11-21T10-00-00-echo',
       '2026-11-21T10-00-00-echo-2',
     ]);
     for (const result of ended) {
-      assert.equal(result.ending, 'completed');
+      assert.equal(result.ending, 'stopped');
       const stored = await readResult(path.join(results(), result.id));
       assert.ok(stored.kind === 'result');
       assert.equal(stored.result.steps[0]!.sent, result.steps[0]!.sent);
