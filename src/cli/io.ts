@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
 import { overVariable } from '../machines/overVariable';
+import { fileProblem } from '../results/resultFolder';
 import { secretVariable } from '../targets/target';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';
 
@@ -55,7 +56,7 @@ export function referenceValue(
   return env[kind === 'env' ? name : secretVariable(name)];
 }
 
-/** The real process. Streams whose reader has gone away are written to in vain, not a crash. */
+/** The real process. Streams that take no more are written to in vain, not a crash. */
 export function processIo(): ProcessIo {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
@@ -128,6 +129,12 @@ export function runProcess(program: () => Promise<number>): void {
   });
   void program().then(async (code) => {
     await flushed();
+    const failed: NodeJS.ErrnoException | null = process.stdout.errored;
+    // Who has stopped reading wants no more.
+    if (failed !== null && failed.code !== 'EPIPE')
+      process.stderr.write(
+        `warning: Standard output is not whole: it cannot be written (${fileProblem(failed)}).\n`,
+      );
     process.exit(code);
   });
 }

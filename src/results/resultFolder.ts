@@ -167,6 +167,7 @@ const fileProblems: Readonly<Record<string, string>> = {
   EROFS: 'read-only file system',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file is larger than this process may write (ulimit -f)',
   ENOTDIR: 'a part of the path is a file',
   EEXIST: 'a file of that name is in the way',
   ENAMETOOLONG: 'the path is too long',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { EmulatorPeer } from '../fakes/emulatorPeer';
 import { cliScript, type CliResult } from '../fakes/loadCli';
@@ -58,6 +58,24 @@ describe('signalr-bench with bad input', function () {
       assert.equal(validated.code, 2);
     });
   }
+
+  it('says that its output is not whole where the disk is full', function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const full = openSync('/dev/full', 'w');
+    try {
+      const { status, stderr } = spawnSync(process.execPath, [cliScript, 'keys'], {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0);
+      assert.equal(
+        stderr,
+        'warning: Standard output is not whole: it cannot be written (the disk is full).\n',
+      );
+    } finally {
+      closeSync(full);
+    }
+  });
 
   const flags: readonly [string, readonly string[], RegExp][] = [
     [

@@ -225,7 +225,7 @@ function shellOf(shown: Shown, io: ProcessIo): Shell {
     server: (text) => write(`warning: ${text}`),
     stack: (text) => stderr.write(`${text}\n`),
     unstored: (text) =>
-      write(`warning: ${text} The result is not saved: this output is its only copy.`),
+      write(`warning: ${`${text} The result is not saved: this output is its only copy.`.trim()}`),
   };
   return {
     context: {
