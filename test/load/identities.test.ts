@@ -129,7 +129,7 @@ describe('identities and rows of data', function () {
       assert.equal(code, 0, stderr);
       assert.match(
         stderr,
-        /warning: 1 of 5 identities could not be had: identity 1\. The first: the command ended with 1: nobody knows \(redacted\)\./,
+        /warning: 1 of 5 identities could not be had \(1 identity\)\. The first: the command ended with 1: nobody knows \(redacted\)\./,
       );
       const { connected, failed } = result.connections;
       assert.deepEqual({ connected, failed }, { connected: 4, failed: 1 });

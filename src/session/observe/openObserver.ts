@@ -27,8 +27,7 @@ export type ObserveContext = Pick<TargetContext, 'reference' | 'readFile' | 'edi
 interface Observed {
   /** For people: no query, no secrets. */
   readonly name: string;
-  /** Keeps its series apart from those of others. */
-  readonly place: string;
+  readonly url: URL;
   readonly everyMs: number;
   read(signal: AbortSignal): Promise<ObservedValues>;
 }
@@ -52,6 +51,12 @@ export async function openObserver(
   const all = observe.flatMap((spec) =>
     spec.kind === 'prometheus' ? [observedOf(spec, context, trust)] : [],
   );
+  const hosts = all.map(({ url }) => url.host);
+  /** Keeps the series of an endpoint apart from those of others. */
+  const placeOf = ({ url: { host, pathname } }: Observed): string | undefined => {
+    if (hosts.length === 1) return undefined;
+    return hosts.filter((other) => other === host).length === 1 ? host : host + pathname;
+  };
   const resources = await resourcesOf(observe, context);
   const problems: string[] = [];
   const closing = new AbortController();
@@ -72,7 +77,7 @@ export async function openObserver(
       const together: Record<string, number> = {};
       for (const { observed, values } of watched)
         for (const [name, value] of Object.entries(values()))
-          together[seriesName(name, watched.length > 1 ? observed.place : undefined)] = value;
+          together[seriesName(name, placeOf(observed))] = value;
       return together;
     },
     problems: () => problems,
@@ -132,7 +137,7 @@ function observedOf(
   };
   const series = new PrometheusSeries(spec.series);
   return {
-    ...{ name: redactUrl(url.href), place: url.host, everyMs },
+    ...{ name: redactUrl(url.href), url, everyMs },
     read: async (signal) => {
       const text = await readEndpoint({ url, headers, ...trust }, signal);
       return series.read(text, performance.now());

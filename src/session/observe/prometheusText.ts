@@ -67,9 +67,11 @@ export class PrometheusSeries {
     );
   }
 
-  /** @throws where the text cannot be read */
+  /** @throws where the text cannot be read, or has nothing that is looked for, as the page of an application */
   read(text: string, atMs: number): ObservedValues {
     const now = this.sumsOf(text, atMs);
+    if (now.known.size + now.own.size === 0)
+      throw new Error('its answer has none of the metrics that are known or named by series');
     const { before } = this;
     this.before = now;
     const seconds = before === undefined ? 0 : (now.atMs - before.atMs) / 1000;

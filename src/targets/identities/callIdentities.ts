@@ -22,7 +22,7 @@ import { CommandFailure, runCommand } from './runCommand';
 import { shortestSecret } from './rowSecrets';
 
 const mostAnswerBytes = 64 * 1024;
-/** Before a token that could not be renewed is asked for once more. */
+/** Before a token that could not be renewed is asked for once more; sooner, while it lives, where that is short. */
 const againMs = 30_000;
 /** No more often than that, whatever tokens say of themselves. */
 const shortestRenewalMs = 1000;
@@ -161,7 +161,7 @@ export class IdentityCaller implements IdentityCalls {
       await this.each(due, (position, row) => {
         if (row.failed !== undefined) {
           failed.push(row);
-          dueMs[position] = clock.nowMs() + againMs;
+          dueMs[position] = clock.nowMs() + againIn(rows[position]!, clock.nowMs());
           return;
         }
         rows[position] = row;
@@ -307,13 +307,18 @@ function failureOf(error: unknown): { readonly errorClass: ErrorClass; readonly 
   throw error;
 }
 
-/** `3 of 50 identities could not be had: timeout 2, identity 1. The first: …`; undefined where there is none. */
+/** `3 of 50 identities could not be had (2 timeout, 1 identity). The first: …`; undefined where there is none. */
+function againIn({ expiresMs = Infinity }: IdentityRow, nowMs: number): number {
+  const leftMs = expiresMs - nowMs;
+  return leftMs > 0 ? Math.min(againMs, Math.max(shortestRenewalMs, leftMs / 4)) : againMs;
+}
+
 function failuresIn(rows: readonly IdentityRow[], words: string): string | undefined {
   const failed = rows.flatMap(({ failed: each }) => each ?? []);
   const [first] = failed;
   if (first === undefined) return undefined;
   const counts = new Map<string, number>();
   for (const { errorClass } of failed) counts.set(errorClass, (counts.get(errorClass) ?? 0) + 1);
-  const classes = [...counts].map(([name, count]) => `${name} ${formatCount(count)}`).join(', ');
-  return `${formatCount(failed.length)} ${words}: ${classes}. The first: ${first.message.replace(/\.$/, '')}.`;
+  const classes = [...counts].map(([name, count]) => `${formatCount(count)} ${name}`).join(', ');
+  return `${formatCount(failed.length)} ${words} (${classes}). The first: ${first.message.replace(/\.$/, '')}.`;
 }

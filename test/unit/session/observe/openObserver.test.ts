@@ -75,6 +75,32 @@ describe('the observer of a server', () => {
     });
   });
 
+  it('tells two endpoints of one host apart by their paths', async () => {
+    const url = await serve(({ url: path = '' }, answer) =>
+      answer.end(`dotnet_thread_pool_queue_length ${path.length}\n`),
+    );
+    const { observer } = await open({ url }, { url: url.replace('/metrics', '/other/metrics') });
+    await until('it is read', () => Object.keys(observer.values()).length === 2);
+    const { host } = new URL(url);
+    assert.deepEqual(observer.values(), {
+      [`queue @ ${host}/metrics`]: 8,
+      [`queue @ ${host}/other/metrics`]: 14,
+    });
+  });
+
+  it('keeps what it has read of one that fails in the middle of the run, and says so once', async () => {
+    let answers = 0;
+    const url = await serve((_, answer) => {
+      answers += 1;
+      if (answers === 1) answer.end('dotnet_thread_pool_queue_length 12\n');
+      else answer.writeHead(500).end();
+    });
+    const { observer, warnings } = await open({ url });
+    await until('it has failed', () => warnings.length > 0);
+    assert.deepEqual(observer.values(), { queue: 12 });
+    assert.match(warnings.join(), /^\S+ could not be read \(it answers with status 500\)\. [^,]+$/);
+  });
+
   const failures: [string, http.RequestListener, RegExp][] = [
     ['refuses', (_, answer) => answer.writeHead(401).end('no'), /status 401/],
     [
@@ -93,6 +119,12 @@ describe('the observer of a server', () => {
       },
       new RegExp(`more than ${mostBytes / 1024 / 1024} MB`),
     ],
+    [
+      'has a page in its place',
+      (_, answer) => answer.end('<!doctype html>\n<title>Chat</title>\n'),
+      /none of the metrics/,
+    ],
+    ['is binary', (_, answer) => answer.end(Buffer.alloc(1000, '\xff\x00')), /none of the metrics/],
     ['breaks off', (_, answer) => answer.write('a 1', () => answer.destroy()), /aborted|hang up/],
   ];
   for (const [name, answer, why] of failures)

@@ -93,9 +93,9 @@ describe('metrics in the text format of Prometheus', () => {
     assert.equal(Object.keys(values).length, 20);
   });
 
-  it('that are none, or no numbers, give nothing', () => {
+  it('that are none, or no numbers, are said to be none', () => {
     const series = new PrometheusSeries(['*']);
     for (const text of ['', '<html>\n<body>', 'a NaN\nb +Inf\nc\n', '{"a":1}', '\u0000\u0001'])
-      assert.deepEqual(series.read(text, 0), {}, JSON.stringify(text));
+      assert.throws(() => series.read(text, 0), /none of the metrics/, JSON.stringify(text));
   });
 });
