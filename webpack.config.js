@@ -22,13 +22,9 @@ const minimizer = new Minimizer({
  * What each file of dist may have, in KB (1,024 bytes). docs/development.md says what each holds; a test compares the two.
  */
 const budgets = {
-  ...{ cli: 500, commands: 490, agents: 70, servers: 300, cluster: 60, record: 140, serve: 400 },
-  ...{ extension: 34, features: 474, run: 462, recordings: 140, kubernetes: 60 },
-  ...{ worker: 250, sessions: 40, sdk: 250 },
-  ...{ classic: 20, classicCommands: 25, classicProbe: 20 },
-  ...{ entra: 450, otlp: 110, bus: 270, rows: 60, replay: 50, jsonPath: 70 },
-  ...{ observe: 40, azureMonitor: 100 },
-  ...{ panel: 135, comparison: 100, overview: 80 },
+  ...{ cli: 500, commands: 610, record: 140, servers: 300, serve: 400 },
+  ...{ extension: 34, features: 474, run: 655, panel: 160 },
+  ...{ worker: 310, jsonPath: 70, sdk: 250, optional: 780, optionalLead: 300 },
 };
 
 /** Fails the build where a file is above its budget, or has none. */
@@ -55,7 +51,7 @@ const withinBudgets = {
  * @param {string | object} options.entry source file, or the entry in webpack's long form
  * @param {Record<string, string>} [options.external] modules left to the host, each with how to load it
  * @param {string} [options.firstLine] put before everything else
- * @param {Record<string, string>} [options.parts] files of lazy parts that two bundles have, by the names of the parts
+ * @param {Record<string, string>} [options.parts] files of lazy parts, by the names of the parts
  * @param {webpack.WebpackPluginInstance[]} [options.plugins] further plugins
  * @returns {webpack.Configuration}
  */
@@ -145,31 +141,30 @@ const chartStyles = {
  */
 const sdkModules = new webpack.DefinePlugin({ __non_webpack_require__: '(() => undefined)' });
 
-/** Signs in to Microsoft Entra ID: one bundle for the two that may need it, loaded when somebody has to. */
-const signIn = { './credential.js': 'commonjs ./entra.js' };
-
-/** Speaks OTLP: loaded by a run that pushes its metrics. */
-const otlp = { './otlpPush.js': 'commonjs ./otlp.js' };
-
-/** Speaks NATS: loaded by runs on several machines. */
-const bus = { '../machines/bus/natsBus.js': 'commonjs ./bus.js' };
-
-/** Reads files of rows, and asks for identities: loaded by runs that have either. */
-const rows = { './identities/openRows.js': 'commonjs ./rows.js' };
-
-/** Reads metrics of the server beside the load: loaded by runs whose scenario asks for it. */
-const observe = { './observe/openObserver.js': 'commonjs ./observe.js' };
-
-/** Reads recordings to replay them: loaded by runs whose scenario has one. */
-const replay = Object.fromEntries(
-  ['./replays.js', '../session/replays.js', '../../session/replays.js'].map((path) => [
-    path,
-    'commonjs ./replay.js',
-  ]),
-);
-
-/** Finds values in answers: for whoever reads a session, or runs one. */
+/** Parts that only some runs need, by the paths that name them; each begins when it is asked for: `src/session/bundles/optional.ts`. */
+const parts = (file, paths) =>
+  Object.fromEntries(
+    Object.entries(paths).map(([path, part]) => [
+      path,
+      `promise require('./${file}.js').${part}()`,
+    ]),
+  );
+/** Finds values in answers: one file for the three that read sessions or run them. */
 const jsonPath = { 'json-p3': 'commonjs ./jsonPath.js' };
+
+const optional = parts('optional', {
+  './credential.js': 'credential',
+  '../../targets/entra/credential.js': 'credential',
+  '../machines/bus/natsBus.js': 'bus',
+  './identities/openRows.js': 'rows',
+});
+const optionalLead = parts('optionalLead', {
+  './observe/openObserver.js': 'observer',
+  './otlpPush.js': 'otlp',
+  './replays.js': 'replays',
+  '../session/replays.js': 'replays',
+  '../../session/replays.js': 'replays',
+});
 
 module.exports = [
   bundle({
@@ -177,26 +172,14 @@ module.exports = [
     target: 'node20',
     // The editor loads it as a module and calls what it exports.
     entry: { import: './src/extension/extension.ts', library: { type: 'commonjs2' } },
-    external: {
-      vscode: 'commonjs vscode',
-      ...signIn,
-      ...bus,
-      ...rows,
-      ...observe,
-      ...jsonPath,
-      ...replay,
-    },
-    parts: { classic: 'classicProbe.js' },
+    external: { vscode: 'commonjs vscode', ...jsonPath, ...optional, ...optionalLead },
   }),
   bundle({
     name: 'cli',
     target: 'node20',
     entry: './src/cli/main.ts',
-    external: { ...signIn, ...otlp, ...bus, ...rows, ...observe, ...jsonPath, ...replay },
-    parts: {
-      ...{ run: 'commands.js', agents: 'agents.js', cluster: 'cluster.js', record: 'record.js' },
-      classic: 'classicCommands.js',
-    },
+    external: { ...jsonPath, ...optional, ...optionalLead },
+    parts: { run: 'commands.js', record: 'record.js' },
     firstLine: '#!/usr/bin/env node',
   }),
   bundle({
@@ -206,52 +189,18 @@ module.exports = [
     // The servers are all it is for.
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
+  // Parts of parts, and what is left of what opens browsers, are no files of their own.
   bundle({
-    name: 'entra',
+    name: 'optional',
     target: 'node20',
-    entry: { import: './src/targets/entra/credential.ts', library: { type: 'commonjs2' } },
-    // What is left of what opens browsers is no file of its own.
+    entry: { import: './src/session/bundles/optional.ts', library: { type: 'commonjs2' } },
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
   bundle({
-    name: 'otlp',
+    name: 'optionalLead',
     target: 'node20',
-    entry: { import: './src/session/export/otlpPush.ts', library: { type: 'commonjs2' } },
-    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
-  }),
-  bundle({
-    name: 'bus',
-    target: 'node20',
-    entry: { import: './src/machines/bus/natsBus.ts', library: { type: 'commonjs2' } },
-    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
-  }),
-  bundle({
-    name: 'rows',
-    target: 'node20',
-    entry: {
-      import: './src/targets/identities/openRows.ts',
-      library: { type: 'commonjs2' },
-    },
-    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
-  }),
-  bundle({
-    name: 'replay',
-    target: 'node20',
-    entry: { import: './src/session/replays.ts', library: { type: 'commonjs2' } },
-    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
-  }),
-  bundle({
-    name: 'observe',
-    target: 'node20',
-    entry: { import: './src/session/observe/openObserver.ts', library: { type: 'commonjs2' } },
-    external: { './azureMonitor.js': 'commonjs ./azureMonitor.js', ...rows },
-    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
-  }),
-  bundle({
-    name: 'azureMonitor',
-    target: 'node20',
-    entry: { import: './src/session/observe/azureMonitor.ts', library: { type: 'commonjs2' } },
-    external: { '../../targets/entra/credential.js': 'commonjs ./entra.js' },
+    entry: { import: './src/session/bundles/optionalLead.ts', library: { type: 'commonjs2' } },
+    external: optional,
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
   bundle({
@@ -269,18 +218,8 @@ module.exports = [
   bundle({
     name: 'panel',
     target: ['web', 'es2022'],
-    entry: './src/webview/page.ts',
+    entry: './src/webview/main.ts',
     plugins: [chartStyles],
-  }),
-  bundle({
-    name: 'comparison',
-    target: ['web', 'es2022'],
-    entry: './src/webview/comparisonPage.ts',
-  }),
-  bundle({
-    name: 'overview',
-    target: ['web', 'es2022'],
-    entry: './src/webview/overviewPage.ts',
   }),
 ];
 module.exports.budgets = budgets;

@@ -1,17 +1,23 @@
 /** What only some command lines need, in a bundle of its own. */
-import type * as Recorded from './onRecord';
+import type { importCommand as Import } from './commands/importCommand';
+import type { recordCommand as Record } from './commands/recordCommand';
 
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
 export { completeWords, printScript } from './tree/completion';
 export { findBaseline, isBaselineWord } from '../results/compare/baseline';
+export { agentCommand } from './commands/agentCommand';
+export { agentLogs, listAgents, removeAgents } from './commands/agentsCommand';
+export { attachCommand } from './commands/attachCommand';
 export { baselineCommand, compareCommand } from './commands/storedRuns';
 export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';
 export { finalScreen } from './views/finalScreen';
 export { initCommand } from './commands/initCommand';
 export { keysCommand } from './commands/keysCommand';
+export { gatherHosts } from './commands/onHosts';
+export { attachInCluster, runOnKubernetes } from './commands/onKubernetes';
 export { createLiveView, createPlainView } from './views/runView';
 export {
   serveAppServer,
@@ -31,8 +37,13 @@ export { openTarget, probeByKind } from '../targets/openTarget';
 export { calibrate } from '../runner/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
-export { onBus } from './loadOnBus';
 
-/** Loaded from here, so that nothing of it is in two bundles. */
-export const onRecord = (): Promise<typeof Recorded> =>
-  import(/* webpackChunkName: "record" */ './onRecord.js');
+// No agent in a cluster reads recordings, and all that goes there has to fit into a ConfigMap.
+export const importCommand: typeof Import = async (...given) =>
+  (await import(/* webpackChunkName: "record" */ './commands/importCommand.js')).importCommand(
+    ...given,
+  );
+export const recordCommand: typeof Record = async (...given) =>
+  (await import(/* webpackChunkName: "record" */ './commands/recordCommand.js')).recordCommand(
+    ...given,
+  );

@@ -7,7 +7,6 @@ import { searchKinds } from '../search/searchSummary';
 import type { Shell } from './tree/completion';
 import type { DoctorDeps } from './commands/doctorCommand';
 import type { EstimateDeps } from './commands/estimateCommand';
-import type { importCommand } from './commands/importCommand';
 import { exporters } from '../session/export/exporters';
 import { runCommand, type RunDeps } from './commands/runCommand';
 import type { ServeDeps } from './commands/serveCommand';
@@ -25,7 +24,6 @@ import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './tree/serveTree';
 import { addAgentOptions, addAgents, addClusterOptions, PlacedOption } from './tree/agentTree';
 import { parseDurationMs } from '../base/units';
-import type { RecordFlags } from './commands/recordCommand';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -263,13 +261,7 @@ const addFormats: Add = (program, carryOut) => {
     .option('--out <file>', 'scenario file to write (default: standard output)')
     .option('--force', 'replace a file that is there')
     .option('--json', 'print what was recognised, or the summary, as JSON')
-    .action(
-      carryOut(
-        ({ onRecord }) =>
-          async (...given: Parameters<typeof importCommand>) =>
-            (await onRecord()).importCommand(...given),
-      ),
-    );
+    .action(carryOut(({ importCommand }) => importCommand));
 };
 
 const addDoctor: Add = (program, carryOut) => {
@@ -399,13 +391,7 @@ const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
     .option('--force', 'replace files that are there')
     .option('--json', 'print what was recorded as JSON')
     .addOption(new Option('--exit-with-stdin').hideHelp())
-    .action(
-      carryOut(
-        ({ onRecord }) =>
-          async (flags: RecordFlags, ...more: [never, never]) =>
-            (await onRecord()).recordCommand(flags, ...more),
-      ),
-    );
+    .action(carryOut(({ recordCommand }) => recordCommand));
 };
 
 /** Milliseconds, at least a second and at most a week. */

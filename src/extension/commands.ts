@@ -70,13 +70,14 @@ function commandHandlers(
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': newScenario,
     'signalrBenchmark.recordScenario': async (node) => {
-      const { endRecording, recordScenario } = await recorder();
+      const { endRecording, recordScenario } = await recordings();
       if (!context.subscriptions.includes(endRecording)) context.subscriptions.push(endRecording);
       await recordScenario(node, services);
     },
     'signalrBenchmark.importRecording': async (uri) =>
       (await recordings()).importRecordingFile(uri, services),
-    'signalrBenchmark.replayRecording': async (uri) => (await replaying()).replayRecordingFile(uri),
+    'signalrBenchmark.replayRecording': async (uri) =>
+      (await recordings()).replayRecordingFile(uri),
     'signalrBenchmark.markScenario': (uri) => markScenario(uri, files),
     'signalrBenchmark.showEstimate': (uri) => showEstimate(uri, language),
     'signalrBenchmark.openResult': (node) => results.open(node),
@@ -110,11 +111,7 @@ function commandHandlers(
 }
 
 /** Finding what clients did is seldom asked for. */
-const recordings = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
-
-const recorder = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
-
-const replaying = () => import(/* webpackChunkName: "recordings" */ './run/recordScenario.js');
+const recordings = () => import(/* webpackChunkName: "run" */ './run/recordScenario.js');
 
 /** Only people who compare wait for it. */
 async function compareCommands(

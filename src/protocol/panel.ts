@@ -7,6 +7,9 @@ import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
 
+/** The pages that the editor shows, all of one script. */
+export type PageName = 'run' | 'comparison' | 'overview';
+
 /** A run as the panel introduces it: what is known before anything is measured. No secrets. */
 export interface PanelRun {
   readonly id: string;

@@ -67,12 +67,11 @@ async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Pro
   return {
     codec: await loadCodec(protocol, endpoint),
     ...(hasSessions && {
-      sessions: await import(/* webpackChunkName: "sessions" */ './send/sessionSenders.js'),
+      sessions: await import(/* webpackMode: "eager" */ './send/sessionSenders.js'),
     }),
     ...(persists && {
-      Persistent: (
-        await import(/* webpackChunkName: "sessions" */ '../wire/service/persistentSends.js')
-      ).PersistentSends,
+      Persistent: (await import(/* webpackMode: "eager" */ '../wire/service/persistentSends.js'))
+        .PersistentSends,
     }),
   };
 }

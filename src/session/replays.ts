@@ -13,7 +13,7 @@ import { isReplay } from './isReplay';
 export { replayScenario } from '../record/replay/replayScenario';
 
 /** A scenario whose recordings are read. */
-interface Replays {
+export interface Replays {
   /** With what is counted, and how long it takes, among the parameters. */
   readonly scenario: Scenario;
   /** The plan of that scenario with what is sent when. */

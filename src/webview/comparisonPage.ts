@@ -206,9 +206,10 @@ function timeView(
   };
 }
 
-const page = createComparisonPage(document.body, (message) => host.postMessage(message));
-
-startPage(page, ({ shown, strings, folders }: ToComparisonPanel) => {
-  host.setState({ folders });
-  page.show(shown, { ...comparisonStrings, ...strings });
-});
+export function startComparison(): void {
+  const page = createComparisonPage(document.body, (message) => host.postMessage(message));
+  startPage(page, ({ shown, strings, folders }: ToComparisonPanel) => {
+    host.setState({ folders });
+    page.show(shown, { ...comparisonStrings, ...strings });
+  });
+}

@@ -133,6 +133,7 @@ function tableOf(
   );
 }
 
-const page = createOverviewPage(document.body, (message) => host.postMessage(message));
-
-startPage(page, (message: ToOverviewPanel) => page.show(message));
+export function startOverview(): void {
+  const page = createOverviewPage(document.body, (message) => host.postMessage(message));
+  startPage(page, (message: ToOverviewPanel) => page.show(message));
+}

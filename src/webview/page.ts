@@ -204,24 +204,26 @@ function createTiles(state: ShownRun) {
   };
 }
 
-const page = createPage(document.body, (message) => host.postMessage(message));
-let state = initialState;
-let drawing = false;
+export function startRunPage(): void {
+  const page = createPage(document.body, (message) => host.postMessage(message));
+  let state = initialState;
+  let drawing = false;
 
-/** Several messages before the next frame are drawn once. */
-function draw(): void {
-  if (drawing) return;
-  drawing = true;
-  requestAnimationFrame(() => {
-    drawing = false;
-    page.show(state);
+  /** Several messages before the next frame are drawn once. */
+  function draw(): void {
+    if (drawing) return;
+    drawing = true;
+    requestAnimationFrame(() => {
+      drawing = false;
+      page.show(state);
+    });
+  }
+
+  draw();
+  startPage(page, (message: ToPanel) => {
+    state = reduce(state, message);
+    // By this the editor finds the run again after a reload of the window.
+    if (message.type === 'hydrate') host.setState({ runId: message.run.id });
+    draw();
   });
 }
-
-draw();
-startPage(page, (message: ToPanel) => {
-  state = reduce(state, message);
-  // By this the editor finds the run again after a reload of the window.
-  if (message.type === 'hydrate') host.setState({ runId: message.run.id });
-  draw();
-});

@@ -263,7 +263,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
       const taken = await traced(signsIn, 'doctor', '--target', '${env:SERVICE}');
       assert.equal(taken.code, 0, taken.stderr);
       assert.match(taken.stdout, /answers within .* and takes the\s+sign-in/);
-      assert.match(folder.read('loaded.txt'), /entra\.js/);
+      assert.match(folder.read('loaded.txt'), /optional\.js/);
       const file = folder.scenario('byKey.yaml', {
         target: '${env:SERVICE}',
         useCase: 'restBroadcast',
@@ -272,7 +272,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
       folder.empty('byKey');
       const byKey = await traced(connectionString, 'run', file, '--out', 'byKey');
       assert.equal(folder.result('byKey').connections.connected, 2, byKey.stderr);
-      assert.doesNotMatch(folder.read('loaded.txt'), /entra\.js/);
+      assert.doesNotMatch(folder.read('loaded.txt'), /optional\.js/);
     } finally {
       await emulator.dispose();
     }

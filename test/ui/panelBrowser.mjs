@@ -15,8 +15,6 @@ const { panelStrings } = require(path.resolve('out/src/protocol/panelStrings.js'
 
 const files = {
   '/panel.js': ['dist/panel.js', 'text/javascript'],
-  '/comparison.js': ['dist/comparison.js', 'text/javascript'],
-  '/overview.js': ['dist/overview.js', 'text/javascript'],
   '/panel.css': ['media/panel.css', 'text/css'],
   '/uPlot.css': ['media/uPlot.css', 'text/css'],
 };
@@ -32,7 +30,8 @@ function servePanel() {
     const html = panelHtml({
       title: 'panel',
       language: 'en',
-      scriptUri: `${origin}${files[`${request.url}.js`] ? `${request.url}.js` : '/panel.js'}`,
+      name: ['/comparison', '/overview'].includes(request.url) ? request.url.slice(1) : 'run',
+      scriptUri: `${origin}/panel.js`,
       styleUris: [`${origin}/uPlot.css`, `${origin}/panel.css`],
       cspSource: origin,
       nonce: 'picture',

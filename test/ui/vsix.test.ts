@@ -22,31 +22,18 @@ function filesInZip(file: string): string[] {
 const files = `
   LICENSE.txt
   changelog.md
-  dist/agents.js
-  dist/azureMonitor.js
-  dist/bus.js
-  dist/classic.js
-  dist/classicCommands.js
-  dist/classicProbe.js
   dist/cli.js
   dist/commands.js
-  dist/comparison.js
-  dist/entra.js
   dist/extension.js
   dist/features.js
   dist/jsonPath.js
-  dist/kubernetes.js
   dist/licenses.txt
-  dist/observe.js
-  dist/overview.js
+  dist/optional.js
+  dist/optionalLead.js
   dist/panel.js
-  dist/recordings.js
-  dist/replay.js
-  dist/rows.js
   dist/run.js
   dist/sdk.js
   dist/serve.js
-  dist/sessions.js
   dist/worker.js
   examples/aspnet-signalr.signalr.yaml
   examples/azure-signalr-upstream.signalr.yaml

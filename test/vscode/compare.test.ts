@@ -70,7 +70,7 @@ describe('Compare Results', () => {
     const panel = broughtBack();
     await commands.restore(panel, { folders });
     assert.match(panel.title, /^compared: .*Feb 1.* and .*Feb 2/);
-    assert.match(panel.webview.html, /comparison\.js/);
+    assert.match(panel.webview.html, /data-page="comparison"/);
     panel.dispose();
     for (const state of [undefined, 'text', { folders: [folders[0], '/etc'] }, { folders: 1 }]) {
       const other = broughtBack();

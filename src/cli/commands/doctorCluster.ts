@@ -7,12 +7,12 @@ import {
 import { ownedBy, ownerOf, type ClusterRun } from '../../machines/kubernetes/manifest';
 import { newRunId } from '../../machines/newRunId';
 import type { ScenarioParser } from '../../session/scenarioFile';
-import { targetHosts } from '../../session/clusterRun';
 import { scenarioFor } from '../../session/probeTarget';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { fixedBlank, paintAll, wrapped, type Line, type Tone } from '../views/line';
 import { kubectlOf, type PlaceDeps, type PlaceFlags } from './onKubernetes';
+import { targetHosts } from '../../session/runInCluster';
 
 export interface DoctorClusterFlags extends PlaceFlags {
   readonly agents?: number;

@@ -9,14 +9,13 @@ import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/prob
 import { readScenarioFile } from '../../session/textFile';
 import type { Override } from '../../scenario/read/overrides';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
-import { hubCode } from '../../usecases/hubCode';
+import { classicHubCode, hubCode } from '../../usecases/hubCode';
 import { contractMethods, useCasesWith } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
-import { onBus } from '../loadOnBus';
 import { confirmRedirect } from './confirmLoad';
-import type { DoctorClusterDeps, DoctorClusterFlags } from './doctorCluster';
+import { doctorCluster, type DoctorClusterDeps, type DoctorClusterFlags } from './doctorCluster';
 
 interface DoctorFlags {
   readonly on?: undefined;
@@ -62,8 +61,7 @@ export async function doctorCommand(
   io: ProcessIo,
   deps: DoctorDeps,
 ): Promise<number> {
-  if (flags.on === 'kubernetes')
-    return (await (await onBus()).onCluster()).doctorCluster(flags, io, deps);
+  if (flags.on === 'kubernetes') return doctorCluster(flags, io, deps);
   if (flags.set !== undefined && flags.target === undefined)
     throw new ExpectedError('flag-without-effect', '--set belongs to --target. Nothing was asked.');
   // The target first: a mistyped one should not wait for the calibration.
@@ -105,23 +103,18 @@ async function examine(
     const missing = probe.methods.some(({ present }) => !present);
     const { dialect = 'recordLatency', classic } = probe;
     if (!missing) return probe;
-    return { ...probe, snippet: await codeFor(dialect, classic) };
+    return { ...probe, snippet: codeFor(dialect, classic) };
   }
   const { classic, errorClass, message } = probe;
   const advised = { ...probe, advice: adviceOn(errorClass, [message]) };
   if (errorClass !== 'notFound' && classic !== true) return advised;
   const { recordLatency, streams } = contractMethods();
   const lacks = classic ? recordLatency.filter((name) => !streams.includes(name)) : recordLatency;
-  return { ...advised, lacks, snippet: await codeFor('recordLatency', classic) };
+  return { ...advised, lacks, snippet: codeFor('recordLatency', classic) };
 }
 
-async function codeFor(dialect: HubDialect, classic = false): Promise<string> {
-  if (!classic) return hubCode(dialect);
-  const { classicHubCode } = await import(
-    /* webpackChunkName: "classic" */ '../../usecases/classicHubCode.js'
-  );
-  return classicHubCode(dialect);
-}
+const codeFor = (dialect: HubDialect, classic = false): string =>
+  classic ? classicHubCode(dialect) : hubCode(dialect);
 
 const snippetOf = (target: Report['target']): string =>
   target !== undefined && 'snippet' in target ? (target.snippet ?? '') : '';

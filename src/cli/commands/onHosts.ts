@@ -25,10 +25,9 @@ import { printable } from '../views/line';
 import { busTraits, openBus, type BusFlags } from '../openBus';
 
 /** Where the agents of a run are. */
-const agentPlaces = ['hosts', 'kubernetes'] as const;
 
 export interface OnFlags extends BusFlags {
-  readonly on?: (typeof agentPlaces)[number];
+  readonly on?: 'hosts' | 'kubernetes';
   readonly agents?: number;
   /** Id of the run on the bus. */
   readonly run?: string;

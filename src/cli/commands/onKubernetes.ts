@@ -5,14 +5,14 @@ import { newRunId } from '../../machines/newRunId';
 import { type ClusterPlace, ClusterView } from '../../machines/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
-import {
-  clusterRunOf,
-  loadOn,
-  type ClusterParts,
-  type ClusterWishes,
-} from '../../session/clusterRun';
 import { observerOf } from '../../session/observing';
-import { runInCluster } from '../../session/runInCluster';
+import {
+  type ClusterParts,
+  clusterRunOf,
+  type ClusterWishes,
+  loadOn,
+  runInCluster,
+} from '../../session/runInCluster';
 import { readScenarioFile } from '../../session/textFile';
 import type { ViewParts } from '../../session/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';

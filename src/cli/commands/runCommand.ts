@@ -85,7 +85,7 @@ export async function runCommand(
     return importCounters(path.resolve(folder, resultFilePath), flags, io);
   }
   if (flags.on === 'kubernetes') {
-    const { runOnKubernetes } = await (await (await onDemand()).onBus()).onCluster();
+    const { runOnKubernetes } = await onDemand();
     return runOnKubernetes(read, overrides, flags, io, deps);
   }
   const directory = path.resolve(io.cwd, flags.out ?? '.signalr-bench');
@@ -110,11 +110,11 @@ export async function runCommand(
   let outputs: LiveOutputs | undefined;
   let agents: AgentRun | undefined;
   try {
-    const { createLiveView, createPlainView, onBus } = await onDemand();
+    const { createLiveView, createPlainView, gatherHosts } = await onDemand();
     outputs = await openOutputs(flags, shell, io);
     if (flags.on !== undefined) {
       const asked = { scenario: read.scenario, request, deps };
-      agents = await (await onBus()).gatherHosts(asked, flags, shell, io, stop);
+      agents = await gatherHosts(asked, flags, shell, io, stop);
     }
     const parts = { ...deps, ...agents?.parts };
     const prepared = await prepareRun(read.scenario, request, agents?.shell ?? shell, parts);

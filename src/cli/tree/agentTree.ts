@@ -4,35 +4,13 @@ import { parseDurationMs } from '../../base/units';
 import type { AttachFlags } from '../commands/attachCommand';
 import type { ViewParts } from '../../session/viewedRun';
 import type { ProcessIo } from '../io';
-import type { onBus } from '../loadOnBus';
+import type { OnDemand } from '../loadOnDemand';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';
 import { ExpectedError } from '../../base/expectedError';
 
-interface AgentCommands {
-  readonly onBus: typeof onBus;
-}
-
 /** What every command gets beside its words and flags. */
 type WorkedWith = [io: ProcessIo, deps: ViewParts];
-type Agents = Awaited<ReturnType<typeof onBus>>;
-type Cluster = Awaited<ReturnType<Agents['onCluster']>>;
 
-/** A command whose code is loaded when it is carried out. */
-const withAgents =
-  <Given extends readonly unknown[]>(
-    pick: (
-      agents: Agents,
-    ) => ((...given: Given) => Promise<number>) | Promise<(...given: Given) => Promise<number>>,
-  ) =>
-  ({ onBus }: AgentCommands) =>
-  async (...given: Given): Promise<number> =>
-    (await pick(await onBus()))(...given);
-
-const inCluster = <Given extends readonly unknown[]>(
-  pick: (cluster: Cluster) => (...given: Given) => Promise<number>,
-) => withAgents<Given>(async ({ onCluster }) => pick(await onCluster()));
-
-// Written out: where they are defined comes with code that only some commands load.
 const agentPlaces = ['hosts', 'kubernetes'] as const;
 const cluster = ['kubernetes'] as const;
 const busWords = 'NATS server where agents and run meet (default: SIGNALR_BENCH_BUS)';
@@ -127,7 +105,7 @@ export const addAgentOptions = (run: Command): Command => {
   return refuseMisplaced(run);
 };
 
-export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
+export const addAgents: AddCommands<OnDemand> = (program, carryOut) => {
   withExample(program.command('agent'), 'agent --bus nats://10.0.0.4:4222')
     .description('Generate load for runs that are started elsewhere with run --on hosts.')
     .option('--bus <url>', busWords)
@@ -137,7 +115,7 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
       'stop when nothing was heard of the run for so long (default: 60s)',
       duration,
     )
-    .action(carryOut(withAgents(({ agentCommand }) => agentCommand)));
+    .action(carryOut(({ agentCommand }) => agentCommand));
   const attach = withExample(
     program.command('attach'),
     'attach 3f9a2c1b --bus nats://10.0.0.4:4222\n  signalr-bench attach 3f9a2c1b --on kubernetes --namespace load',
@@ -153,17 +131,9 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
     .option('--json', 'print the result as JSON on standard output and nothing else there')
     .action(
       carryOut(
-        withAgents(
-          ({ attachCommand, onCluster }) =>
-            async (
-              run: string,
-              flags: AttachFlags & { readonly on?: string },
-              ...more: WorkedWith
-            ) =>
-              flags.on === undefined
-                ? attachCommand(run, flags, ...more)
-                : (await onCluster()).attachInCluster(run, flags, ...more),
-        ),
+        ({ attachCommand, attachInCluster }) =>
+          (run: string, flags: AttachFlags & { readonly on?: string }, ...more: WorkedWith) =>
+            (flags.on === undefined ? attachCommand : attachInCluster)(run, flags, ...more),
       ),
     );
   refuseMisplaced(addPlaceOptions(attach));
@@ -171,7 +141,7 @@ export const addAgents: AddCommands<AgentCommands> = (program, carryOut) => {
 };
 
 /** Runs of a cluster, whoever has started them. */
-const addAgentsOf: AddCommands<AgentCommands> = (program, carryOut) => {
+const addAgentsOf: AddCommands<OnDemand> = (program, carryOut) => {
   const agents = withExample(
     program.command('agents'),
     'agents list --namespace load\n  signalr-bench agents logs 3f9a2c1b --namespace load',
@@ -189,7 +159,7 @@ const addAgentsOf: AddCommands<AgentCommands> = (program, carryOut) => {
       ]),
     )
     .option('--json', 'print them as JSON')
-    .action(carryOut(inCluster(({ listAgents }) => listAgents)));
+    .action(carryOut(({ listAgents }) => listAgents));
   addPlaceOptions(
     withExample(agents.command('logs'), 'agents logs 3f9a2c1b x7k2p --namespace load'),
   )
@@ -197,11 +167,11 @@ const addAgentsOf: AddCommands<AgentCommands> = (program, carryOut) => {
     .argument('<run>', 'id of the run')
     .argument('[agent]', 'name in the list, bus or coordinator (default: all)')
     .option('--tail <n>', 'lines of each pod', wholeNumber(1, 10_000), 100)
-    .action(carryOut(inCluster(({ agentLogs }) => agentLogs)));
+    .action(carryOut(({ agentLogs }) => agentLogs));
   addPlaceOptions(withExample(agents.command('remove'), 'agents remove 3f9a2c1b --namespace load'))
     .description('Remove a run from a cluster with all that it has there.')
     .argument('<run>', 'id of the run')
-    .action(carryOut(inCluster(({ removeAgents }) => removeAgents)));
+    .action(carryOut(({ removeAgents }) => removeAgents));
 };
 
 /** Milliseconds, at least a second. */

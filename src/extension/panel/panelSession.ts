@@ -9,6 +9,7 @@ import { thinSnapshots, type Snapshot } from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
   FromPanel,
+  PageName,
   PanelResult,
   PanelRun,
   PanelSpectrum,
@@ -185,6 +186,7 @@ export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[]
 
 interface PanelPage {
   readonly title: string;
+  readonly name: PageName;
   readonly language: string;
   readonly scriptUri: string;
   readonly styleUris: readonly string[];
@@ -195,7 +197,7 @@ interface PanelPage {
 
 /** The page: no inline style or script runs, and nothing is loaded from a network. */
 export function panelHtml(page: PanelPage): string {
-  const { title, language, scriptUri, styleUris, cspSource, nonce } = page;
+  const { title, name, language, scriptUri, styleUris, cspSource, nonce } = page;
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -213,7 +215,7 @@ export function panelHtml(page: PanelPage): string {
     ...styleUris.map((uri) => `<link rel="stylesheet" href="${escaped(uri)}">`),
     `<title>${escaped(title)}</title>`,
     '</head>',
-    '<body>',
+    `<body data-page="${name}">`,
     `<script nonce="${escaped(nonce)}" src="${escaped(scriptUri)}"></script>`,
     '</body>',
     '</html>',

@@ -124,7 +124,7 @@ export class RunPanels {
     // The tab of a result would be called result.json, and that of a run like the file beside it.
     panel.title = title;
     setIcon(panel, this.extensionUri);
-    setPage(panel, this.extensionUri, title, 'panel');
+    setPage(panel, this.extensionUri, title, 'run');
     return vscode.Disposable.from(session, closing);
   }
 
@@ -134,7 +134,7 @@ export class RunPanels {
       void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
     });
     panel.onDidDispose(() => void subscription.dispose());
-    setPage(panel, this.extensionUri, message, 'panel');
+    setPage(panel, this.extensionUri, message, 'run');
   }
 }
 

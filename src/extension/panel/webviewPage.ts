@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { t } from '../log';
+import type { PageName } from '../../protocol/panel';
 import { panelHtml } from './panelSession';
 
 /** Hidden it costs nothing: the page goes away and is filled again when it is shown. */
@@ -10,19 +11,19 @@ export function newPanel(viewType: string, title: string): vscode.WebviewPanel {
   return vscode.window.createWebviewPanel(viewType, title, inFront, options);
 }
 
-/** Puts one of our pages into a panel. @param script name of its bundle */
+/** Puts one of our pages into a panel. */
 export function setPage(
   { webview }: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
   title: string,
-  script: 'panel' | 'comparison' | 'overview',
+  name: PageName,
 ): void {
   const uri = (...parts: string[]): vscode.Uri => vscode.Uri.joinPath(extensionUri, ...parts);
   const source = (...parts: string[]): string => webview.asWebviewUri(uri(...parts)).toString();
   webview.options = { enableScripts: true, localResourceRoots: [uri('dist'), uri('media')] };
   webview.html = panelHtml({
-    ...{ title, language: vscode.env.language, cspSource: webview.cspSource },
-    scriptUri: source('dist', `${script}.js`),
+    ...{ title, name, language: vscode.env.language, cspSource: webview.cspSource },
+    scriptUri: source('dist', 'panel.js'),
     styleUris: [source('media', 'uPlot.css'), source('media', 'panel.css')],
     nonce: randomBytes(16).toString('base64url'),
   });

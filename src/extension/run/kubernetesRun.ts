@@ -8,10 +8,16 @@ import type { Result } from '../../results/result';
 import type { StopReason } from '../../runner/lead/conductor';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { clusterRunOf, loadOn, type ClusterWishes } from '../../session/clusterRun';
 import type { FinishedRun } from '../../session/keepResult';
 import { observerOf } from '../../session/observing';
-import { attachInCluster, runInCluster, type ClusterShell } from '../../session/runInCluster';
+import {
+  attachInCluster,
+  clusterRunOf,
+  type ClusterShell,
+  type ClusterWishes,
+  loadOn,
+  runInCluster,
+} from '../../session/runInCluster';
 import { readScenario } from '../../session/scenarioFile';
 import type { RunRequest } from '../../session/shell';
 import type { ViewedRun, ViewRequest } from '../../session/viewedRun';

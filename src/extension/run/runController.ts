@@ -457,7 +457,7 @@ async function superseded(folder: string): Promise<void> {
 }
 
 /** Only people with a cluster wait for it. */
-export const kubernetes = () => import(/* webpackChunkName: "kubernetes" */ './kubernetesRun.js');
+export const kubernetes = () => import(/* webpackChunkName: "run" */ './kubernetesRun.js');
 
 const calledOff = (): ExpectedError =>
   new ExpectedError('not-confirmed', t('The run was called off before it began.'));

@@ -16,7 +16,7 @@ import { probeTarget, type ProbeParts } from '../../session/probeTarget';
 import { readScenarioFile } from '../../session/textFile';
 import { openTarget, probeByKind } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
-import { hubCode } from '../../usecases/hubCode';
+import { classicHubCode, hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { askPick, askText, type Place } from '../askInSteps';
@@ -316,16 +316,9 @@ function urlProblem(text: string): string | undefined {
   return hubUrlProblem(text) === undefined ? undefined : t('This is not a hub URL.');
 }
 
-async function hubCodeOf(classic: boolean): Promise<string> {
-  if (!classic) return hubCode('recordLatency');
-  const { classicHubCode } = await import(
-    /* webpackChunkName: "classic" */ '../../usecases/classicHubCode.js'
-  );
-  return classicHubCode('recordLatency');
-}
-
 const hubCodeButton = (classic: boolean) => ({
-  [t('Copy C# Code')]: async () => vscode.env.clipboard.writeText(await hubCodeOf(classic)),
+  [t('Copy C# Code')]: () =>
+    vscode.env.clipboard.writeText((classic ? classicHubCode : hubCode)('recordLatency')),
 });
 
 /** What helps with a hub that has not the methods of a benchmark. */

@@ -22,22 +22,7 @@ import {
 
 const compress = promisify(gzip);
 /** What a coordinator and an agent load. */
-const scripts = [
-  ...[
-    'cli.js',
-    'commands.js',
-    'agents.js',
-    'worker.js',
-    'bus.js',
-    'sdk.js',
-    'entra.js',
-    'rows.js',
-    'sessions.js',
-    'classic.js',
-    'classicCommands.js',
-    'jsonPath.js',
-  ],
-];
+const scripts = ['cli.js', 'commands.js', 'worker.js', 'jsonPath.js', 'sdk.js', 'optional.js'];
 /** Optional parts of a build. */
 const optional = ['servers.js'];
 /** A ConfigMap takes a megabyte, of which a script is to start the bundle. */

@@ -9,7 +9,7 @@ export interface OtlpPush {
   readonly close: () => Promise<void>;
 }
 
-interface OtlpOptions {
+export interface OtlpOptions {
   readonly url: string;
   /** Every metric that there may be; those without points too. */
   readonly known: readonly RunMetric[];

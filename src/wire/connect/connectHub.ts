@@ -11,15 +11,15 @@ import {
   type Negotiation,
   type NegotiationForm,
 } from '../http/negotiationRequest';
-import type { ClassicTerms } from '../classic/classicNegotiation';
-import { hubUnder } from '../classic/classicTarget';
+import { classicCodec } from '../classic/classicCodec';
+import { ClassicConnection } from '../classic/classicConnection';
+import { classicNegotiation, type ClassicTerms, hubUnder } from '../classic/classicNegotiation';
 import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
-import { loadCodec } from './loadCodec';
 import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
 import { StatusFailure, shownText } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
@@ -98,16 +98,13 @@ async function openClassic(
   renewal: OwnRenewal | undefined,
 ): Promise<HubConnection> {
   const { hub } = hubUnder(url);
-  const asked = await negotiationOf(endpoint, url);
+  const asked = negotiationOf(endpoint, url);
   const { signal, stopwatch, options } = opening;
   const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal);
   if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
   stopwatch?.done('negotiate');
-  const codec = options.codec ?? (await loadCodec('classic', { urls: [url] }));
+  const codec = options.codec ?? classicCodec(hub);
   const all = { ...opening, options: { ...options, codec } };
-  const { ClassicConnection } = await import(
-    /* webpackChunkName: "classic" */ '../classic/classicConnection.js'
-  );
   return ClassicConnection.open({ where, terms, hub, agents }, all);
 }
 
@@ -118,12 +115,9 @@ interface Asked {
 }
 
 /** Whom clients of an endpoint ask. */
-export async function negotiationOf({ classic }: Endpoint, target: string): Promise<Asked> {
+export function negotiationOf({ classic }: Endpoint, target: string): Asked {
   if (classic !== true) return { url: target };
   const { base, hub } = hubUnder(target);
-  const { classicNegotiation } = await import(
-    /* webpackChunkName: "classic" */ '../classic/classicNegotiation.js'
-  );
   return { url: base, form: classicNegotiation(hub) };
 }
 

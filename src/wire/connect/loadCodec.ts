@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../base/endpoint';
 import type { WireProtocol } from '../../base/message';
-import { hubUnder } from '../classic/classicTarget';
+import { classicCodec } from '../classic/classicCodec';
+import { hubUnder } from '../classic/classicNegotiation';
 import type { HubCodec } from '../message/hubCodec';
 import { codecOf } from './codecOf';
 
@@ -13,8 +14,5 @@ export async function loadCodec(
   { urls }: Pick<Endpoint, 'urls'>,
 ): Promise<HubCodec> {
   if (protocol !== 'classic') return codecOf(protocol);
-  const { classicCodec } = await import(
-    /* webpackChunkName: "classic" */ '../classic/classicCodec.js'
-  );
   return classicCodec(hubUnder(urls[0]!).hub);
 }

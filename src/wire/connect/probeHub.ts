@@ -310,7 +310,7 @@ async function negotiationFailures(
   const signal = AbortSignal.timeout(Math.ceil(withinMs));
   const failureOf = async (url: string): Promise<ConnectFailure | undefined> => {
     try {
-      await negotiate(probing, await negotiationOf(probing, url), agents, signal);
+      await negotiate(probing, negotiationOf(probing, url), agents, signal);
       return undefined;
     } catch (error) {
       if (error instanceof ConnectFailure) return error;

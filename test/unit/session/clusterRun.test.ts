@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { clusterRunOf, type ScenarioForCluster } from '../../../src/session/clusterRun';
+import { clusterRunOf, type ScenarioForCluster } from '../../../src/session/runInCluster';
 
 const text = `config:
   target: http://10.0.0.1/hub

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { classicHubCode } from '../../../src/usecases/classicHubCode';
+import { classicHubCode } from '../../../src/usecases/hubCode';
 import { contractMethods } from '../../../src/usecases/registry';
 
 describe('the C# of a hub of ASP.NET SignalR', () => {

@@ -4,6 +4,7 @@ import { panelHtml } from '../../../../src/extension/panel/panelSession';
 
 const page = {
   title: '"><script>alert(1)</script>',
+  name: 'run' as const,
   language: 'en',
   scriptUri: 'https://file.example/dist/panel.js',
   styleUris: ['https://file.example/media/uPlot.css', 'https://file.example/media/panel.css'],
