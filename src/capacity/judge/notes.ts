@@ -154,7 +154,9 @@ function interpolatedNote({ demand, sizes, atUnit }: Found): string | false {
   const below = units.filter((unit) => unit < atUnit).at(-1) ?? atUnit;
   const above = units.find((unit) => unit > atUnit) ?? atUnit;
   const listedSize =
-    sizes.listed === null ? '' : `; the smallest size they list is ${unitWords(sizes.listed)}`;
+    sizes.listed === null
+      ? ''
+      : `; the smallest of their sizes that fits is ${unitWords(sizes.listed)}`;
   return `${unitWords(atUnit)} is not in all tables: its limits are derived from ${unitWords(below)} and ${unitWords(above)}${listedSize}.`;
 }
 
