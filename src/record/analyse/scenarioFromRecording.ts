@@ -38,8 +38,10 @@ const mostRows = 200;
 /** The longest that a scenario may have, and the longest step. */
 const mostWarmupMs = 3_600_000;
 const mostStepMs = 604_800_000;
-/** Rates stay as they were when a session takes as long as it did; a little room is for answers. */
+/** Rates stay as they were when a session takes as long as it did; where no other follows, a little room is for answers. */
 const roomMs = 50;
+/** The shortest interval of the use case `session`. */
+const leastIntervalMs = 1;
 
 /**
  * Finds what the clients of a recording did, and writes it as a scenario that does the same. Reads the events
@@ -219,11 +221,14 @@ class Analysis {
       },
     };
     const { written, pausesMs } = writeSteps(kind.steps, facts);
-    const lastsMs =
-      kind.periodsUs.length > 0 ? meanOf(kind.periodsUs) / 1000 : this.presenceMs(kind);
+    const isAgain = kind.periodsUs.length > 0;
+    const lastsMs = isAgain ? meanOf(kind.periodsUs) / 1000 : this.presenceMs(kind);
     // Where rounds were left out, it is shorter than it was.
     const isCut = kind.steps.some((step) => step.kind === 'repeat' && isCutShort(step));
-    const longMs = isCut ? pausesMs + roomMs : Math.max(lastsMs, pausesMs + roomMs);
+    const needsMs = pausesMs + (isAgain && !isCut ? 0 : roomMs);
+    const longMs = isCut ? needsMs : Math.max(lastsMs, needsMs, leastIntervalMs);
+    if (isAgain && lastsMs < leastIntervalMs)
+      this.leave('session that began less than 1 ms after the one before', kind.sessions);
     // As it is written.
     const intervalMs = Number(longMs.toFixed(longMs < 1000 ? 1 : 0));
     return { kind, steps: written, intervalMs };

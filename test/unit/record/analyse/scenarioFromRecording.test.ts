@@ -418,6 +418,20 @@ describe('a scenario of a recording', () => {
     assert.equal(file.scenario!.parameters.sessionInterval, '101.044s');
   });
 
+  it('keeps the rate of a client that calls the same again and again', async () => {
+    const intervals = [20, 0.02].map(async (everyMs) => {
+      const made = new MadeRecording().open(1);
+      for (let call = 0; call < 10_000; call++) made.at(100 + everyMs * call).send(1, 'Ping', []);
+      const { file, found } = await analysed(made);
+      const { sessionInterval } = file.scenario!.parameters;
+      return [sessionInterval, found.notRecognised.map(({ what, count }) => `${count} ${what}`)];
+    });
+    assert.deepEqual(await Promise.all(intervals), [
+      ['20ms', []],
+      ['1ms', ['10000 session that began less than 1 ms after the one before']],
+    ]);
+  });
+
   it('gives up the order of what is too deep to be read', async () => {
     const made = new MadeRecording().at(1).open(1).wait(5);
     const deep = 'AABAABCAABAABCDAABAABCAABAABCDE'.repeat(2);
