@@ -1,7 +1,7 @@
 // Many seeded cases of what tests try a few of in each run (test/endurance):
 //
 //   npm run chaos -- [--cases 100] [--seed 1]          runs through a link with several faults at once
-//   npm run chaos -- --alone [--seed 1]                each fault alone, over every transport and in both protocols
+//   npm run chaos -- --alone [--seed 1]                each fault alone, over every transport and in every protocol
 //   npm run chaos -- --kill [--cases 200] [--seed 1]   server, worker process or command line killed at a random moment
 //   npm run chaos -- --host [--cases 10] [--seed 1]    the extension host of a real VS Code killed at a random moment
 //
