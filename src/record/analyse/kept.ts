@@ -1,6 +1,6 @@
 import type { CallStep } from './kinds';
 import type { TracedCall, TracedClient } from './trace';
-import { lastName, pathKey, visitLeaves, visitValues, type Path } from './values';
+import { lastName, pathKey, visitLeaves, visitTexts, visitValues, type Path } from './values';
 
 /** Arguments that came in an earlier answer, such as the id of the latest message. */
 export interface Kept {
@@ -59,6 +59,8 @@ interface Answers {
   readonly latestUs: Map<CallStep, number>;
   /** Those that the client sends at all. */
   readonly wanted: ReadonlySet<string | number>;
+  /** Texts that the client sent before an answer had them: its own, such as its name in the history of a room. */
+  readonly own: Set<string | number>;
 }
 
 function voteOf(
@@ -68,7 +70,7 @@ function voteOf(
 ): void {
   const wanted = new Set<string | number>();
   for (const call of calls) visitValues(call.arguments, (leaf) => wanted.add(leaf));
-  const seen: Answers = { values: new Map(), latestUs: new Map(), wanted };
+  const seen: Answers = { values: new Map(), latestUs: new Map(), wanted, own: new Set() };
   let next = 0;
   const byEnd = calls
     .filter(({ result, endUs }) => result !== undefined && endUs !== undefined)
@@ -78,13 +80,16 @@ function voteOf(
       remember(byEnd[next++]!, stepOf, seen);
     const step = stepOf.get(call);
     if (step !== undefined && next > 0) vote(call, step, seen, votes);
+    visitTexts(call.arguments, (text) => {
+      if (!seen.values.has(text)) seen.own.add(text);
+    });
   }
 }
 
 function remember(
   answer: TracedCall,
   stepOf: ReadonlyMap<TracedCall, CallStep>,
-  { values, latestUs, wanted }: Answers,
+  { values, latestUs, wanted, own }: Answers,
 ): void {
   const from = stepOf.get(answer);
   if (from === undefined) return;
@@ -92,7 +97,7 @@ function remember(
   latestUs.set(from, atUs);
   visitLeaves(answer.result, (leaf, path) => {
     if ((typeof leaf !== 'string' && typeof leaf !== 'number') || leaf === '') return;
-    if (!wanted.has(leaf)) return;
+    if (!wanted.has(leaf) || own.has(leaf)) return;
     const ofValue = values.get(leaf) ?? new Map<CallStep, Seen[]>();
     values.set(leaf, ofValue);
     const latest = (ofValue.get(from) ?? []).filter((one) => one.atUs === atUs);

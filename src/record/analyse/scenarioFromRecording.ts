@@ -426,7 +426,8 @@ class Analysis {
         .filter((each) => each.target === target)
         .sort((a, b) => b.count - a.count);
       const recognised = counted.has(target);
-      if (cause === undefined) return { target, count, recognised, as: 'no call caused it' };
+      if (cause === undefined)
+        return { target, count, recognised, as: 'no call was found that caused it' };
       const isOfRoom = this.rooms.methods.has(cause.method) || this.notCounted.has(cause.method);
       const toRoom = isToOthers(cause.audience) ? 'to the others in the room' : 'to the room';
       const heard = isOfRoom ? toRoom : heardWords[cause.audience];

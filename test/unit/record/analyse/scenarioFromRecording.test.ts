@@ -314,12 +314,15 @@ describe('a scenario of a recording', () => {
     const { found, yaml } = await analysed(made);
     assert.deepEqual(
       found.callbacks.filter(({ recognised }) => !recognised),
-      [{ target: 'Tick', count: 3, recognised: false, as: 'no call caused it' }],
+      [{ target: 'Tick', count: 3, recognised: false, as: 'no call was found that caused it' }],
     );
     assert.deepEqual(found.notRecognised, [
       { what: 'message from clients, not understood: binary', count: 2 },
     ]);
-    assert.match(yaml, /# Not recognised: 3 Tick \(no call caused it\); 2 × message /);
+    assert.match(
+      yaml,
+      /# Not recognised: 3 Tick \(no call was found that caused it\); 2 × message /,
+    );
   });
 
   it('leaves out calls to which clients stream, since a hub refuses them without their streams, and says so', async () => {
@@ -416,6 +419,23 @@ describe('a scenario of a recording', () => {
       ],
     );
     assert.equal(file.scenario!.parameters.sessionInterval, '101.044s');
+  });
+
+  it('takes what a client has sent before for its own, though an answer has it too', async () => {
+    const made = new MadeRecording();
+    for (const [at, author] of ['author-1', 'author-2'].entries()) {
+      const client = at + 1;
+      made.at(client).open(client);
+      const say = (ms: number): unknown => made.at(ms + client).call(client, 'Say', [{ author }]);
+      for (let round = 1; round <= 5; round++) say(1000 * round);
+      const latest = { id: `message-${client}`, author };
+      made.wait(10).call(client, 'GetHistory', [5], { result: [latest] });
+      made.wait(10).call(client, 'Acknowledge', [latest.id]);
+      for (let round = 8; round <= 12; round++) say(1000 * round);
+    }
+    const { yaml } = await analysed(made);
+    assert.match(yaml, /keep: \{ id: '\$\[0\]\.id' \}/);
+    assert.doesNotMatch(yaml, /'\{author\}'/);
   });
 
   it('keeps the rate of a client that calls the same again and again', async () => {
