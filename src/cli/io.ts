@@ -2,7 +2,7 @@ import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
-import { overVariable } from '../machines/overVariable';
+import { overVariable } from '../machines/bus/bus';
 import { fileProblem } from '../results/resultFolder';
 import { secretVariable } from '../targets/target';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';

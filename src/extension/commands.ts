@@ -6,6 +6,7 @@ import type { LanguageProviders } from './language/languageProviders';
 import { OverviewPanel } from './panel/overviewPanel';
 import { RunPanels } from './panel/runPanel';
 import { modelTools } from './run/modelTools';
+import type { ScenarioRecorder } from './run/recordScenario';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
 import { RunController, copyIn } from './run/runController';
@@ -60,6 +61,8 @@ function commandHandlers(
 ): Readonly<Record<string, CommandHandler>> {
   const { extension, extensionPath } = context;
   const running = { files, controller, services, extensionPath };
+  let recorder: Promise<ScenarioRecorder> | undefined;
+  context.subscriptions.push({ dispose: () => void recorder?.then((made) => made.dispose()) });
   return {
     'signalrBenchmark.run': (uri) => runScenario(uri, running, false),
     'signalrBenchmark.runWith': (uri) => runScenario(uri, running, true),
@@ -70,9 +73,8 @@ function commandHandlers(
     'signalrBenchmark.showRun': () => controller.showRun(),
     'signalrBenchmark.newScenario': newScenario,
     'signalrBenchmark.recordScenario': async (node) => {
-      const { endRecording, recordScenario } = await recordings();
-      if (!context.subscriptions.includes(endRecording)) context.subscriptions.push(endRecording);
-      await recordScenario(node, services);
+      recorder ??= recordings().then(({ ScenarioRecorder }) => new ScenarioRecorder(services));
+      await (await recorder).record(node);
     },
     'signalrBenchmark.importRecording': async (uri) =>
       (await recordings()).importRecordingFile(uri, services),

@@ -1,5 +1,5 @@
 /** What agents and the coordinator of a run say to each other, and where on the bus. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
 import {
   type HistogramCounts,
@@ -525,3 +525,6 @@ const dialects: readonly Plan['dialect'][] = ['auto', 'recordLatency', 'measure'
 /** As it stands in an order. */
 export const dialectOf = (text: string): Plan['dialect'] =>
   dialects.find((each) => each === text) ?? 'auto';
+
+/** Short enough to be typed on other machines. */
+export const newRunId = (): string => randomBytes(4).toString('hex');

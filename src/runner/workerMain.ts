@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../protocol/worker';
-import { loadCodec } from '../wire/connect/loadCodec';
+import { codecFor } from '../wire/connect/connectHub';
 import { machineClock, steeredClock } from './machineClock';
 import {
   memoryOf,
@@ -65,7 +65,7 @@ async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Pro
   const hasSessions = entries.some(({ run }) => run.session !== undefined);
   const persists = entries.some(({ run }) => run.via === 'persistent');
   return {
-    codec: await loadCodec(protocol, endpoint),
+    codec: codecFor(protocol, endpoint),
     ...(hasSessions && {
       sessions: await import(/* webpackMode: "eager" */ './send/sessionSenders.js'),
     }),

@@ -5,7 +5,6 @@ import {
   type NamedFinding,
 } from '../../machines/kubernetes/examineCluster';
 import { ownedBy, ownerOf, type ClusterRun } from '../../machines/kubernetes/manifest';
-import { newRunId } from '../../machines/newRunId';
 import type { ScenarioParser } from '../../session/scenarioFile';
 import { scenarioFor } from '../../session/probeTarget';
 import { exitCode } from '../exitCode';
@@ -13,6 +12,7 @@ import { canColour, referenceValue, type ProcessIo } from '../io';
 import { fixedBlank, paintAll, wrapped, type Line, type Tone } from '../views/line';
 import { kubectlOf, type PlaceDeps, type PlaceFlags } from './onKubernetes';
 import { targetHosts } from '../../session/runInCluster';
+import { newRunId } from '../../machines/messages';
 
 export interface DoctorClusterFlags extends PlaceFlags {
   readonly agents?: number;

@@ -1,7 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import { Crew } from '../../machines/coordinate/onAgents';
-import { mostMessageBytes, subjectsOf } from '../../machines/messages';
-import { newRunId } from '../../machines/newRunId';
+import { mostMessageBytes, newRunId, subjectsOf } from '../../machines/messages';
 import { RunPublisher } from '../../machines/view/publishRun';
 import type { Bus } from '../../machines/bus/bus';
 import type { StopReason } from '../../runner/lead/conductor';

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
-import { newRunId } from '../../machines/newRunId';
 import { type ClusterPlace, ClusterView } from '../../machines/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
@@ -29,6 +28,7 @@ import {
   Kubectl,
   type KubectlOptions,
 } from '../../machines/kubernetes/kubectl';
+import { newRunId } from '../../machines/messages';
 
 export interface ClusterFlags extends ClusterWishes {
   readonly run?: string;

@@ -1,8 +1,8 @@
 /** Runs whose load comes from a cluster; loaded when somebody asks for one. */
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
+import { newRunId } from '../../machines/messages';
 import type { Snapshot } from '../../measure/snapshot';
-import { newRunId } from '../../machines/newRunId';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
 import type { StopReason } from '../../runner/lead/conductor';

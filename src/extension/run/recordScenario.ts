@@ -28,42 +28,64 @@ interface GoingRecording {
   readonly shown: vscode.Disposable;
 }
 
-let going: GoingRecording | undefined;
-
 /**
  * Records clients of a hub until it is stopped, then opens the scenario. It runs in the host of the editor: what
  * passes is what a few people do by hand.
  */
-export async function recordScenario(argument: unknown, services: Services): Promise<void> {
-  if (going !== undefined) {
-    await offerEnd(going, services);
-    return;
-  }
-  if (!(await trusted())) return;
-  const node = nodeOf(argument);
-  const target = node?.kind === 'hub' ? node.url : await askTarget(services);
-  if (target === undefined) return;
-  try {
-    going = await vscode.window.withProgress(
-      notification(t('Connecting to {0}', target)),
-      async () => begin(target, services),
-    );
-  } catch (error) {
-    services.log.error(error);
-    void vscode.window.showErrorMessage(errorText(error));
-    return;
-  }
-  await offerEnd(going, services);
-}
+export class ScenarioRecorder implements vscode.Disposable {
+  private going: GoingRecording | undefined;
 
-/** Ends the recording with the window; what it has is in its file. */
-export const endRecording: vscode.Disposable = {
-  dispose: () => {
-    going?.shown.dispose();
-    void going?.recording.finish().catch(() => undefined);
-    going = undefined;
-  },
-};
+  constructor(private readonly services: Services) {}
+
+  /** Begins; offers the end where one goes on. */
+  async record(argument: unknown): Promise<void> {
+    this.going ??= await this.begun(argument);
+    if (this.going !== undefined) await this.offerEnd(this.going);
+  }
+
+  /** Ends the recording with the window; what it has is in its file. */
+  dispose(): void {
+    this.going?.shown.dispose();
+    void this.going?.recording.finish().catch(() => undefined);
+    this.going = undefined;
+  }
+
+  private async begun(argument: unknown): Promise<GoingRecording | undefined> {
+    if (!(await trusted())) return undefined;
+    const node = nodeOf(argument);
+    const target = node?.kind === 'hub' ? node.url : await askTarget(this.services);
+    if (target === undefined) return undefined;
+    try {
+      return await vscode.window.withProgress(
+        notification(t('Connecting to {0}', target)),
+        async () => begin(target, this.services),
+      );
+    } catch (error) {
+      this.services.log.error(error);
+      void vscode.window.showErrorMessage(errorText(error));
+      return undefined;
+    }
+  }
+
+  private async offerEnd(recorded: GoingRecording): Promise<void> {
+    const { url } = recorded.recording;
+    const text = t('Point clients at {0} in place of {1}.', url, recorded.target);
+    const copy = t('Copy');
+    const stop = t('Stop and Open Scenario');
+    for (;;) {
+      const answer = await vscode.window.showInformationMessage(text, copy, stop);
+      if (answer === copy) {
+        await vscode.env.clipboard.writeText(url);
+        continue;
+      }
+      if (answer === stop && this.going === recorded) {
+        this.going = undefined;
+        await end(recorded, this.services);
+      }
+      return;
+    }
+  }
+}
 
 async function askTarget({ state }: Services): Promise<string | undefined> {
   const title = t('Record Scenario');
@@ -117,24 +139,7 @@ function showNumbers(recording: TakenRecording): vscode.Disposable {
   return vscode.Disposable.from(item, new vscode.Disposable(() => clearInterval(timer)));
 }
 
-async function offerEnd(recorded: GoingRecording, services: Services): Promise<void> {
-  const { url } = recorded.recording;
-  const text = t('Point clients at {0} in place of {1}.', url, recorded.target);
-  const copy = t('Copy');
-  const stop = t('Stop and Open Scenario');
-  for (;;) {
-    const answer = await vscode.window.showInformationMessage(text, copy, stop);
-    if (answer === copy) {
-      await vscode.env.clipboard.writeText(url);
-    } else {
-      if (answer === stop && going === recorded) await end(recorded, services);
-      return;
-    }
-  }
-}
-
 async function end({ recording, file, shown }: GoingRecording, services: Services): Promise<void> {
-  going = undefined;
   shown.dispose();
   try {
     if (!(await recording.finish())) {

@@ -192,7 +192,7 @@ class Agent {
     const lost = (): void => this.over({ kind: 'alone', text: 'the bus took nothing any more' });
     // The coordinator may have other keys, and would not know them in a text.
     const hide = (text: string): string => this.hider?.hide(text) ?? text;
-    this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, now, lost, hide);
+    this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, { now, lost, hide });
   }
 
   async work(): Promise<AgentEnding> {
@@ -397,52 +397,36 @@ const inFlight = 32;
 /** What the coordinator has not taken so long after the bus had it may be lost, with the file of the bus. */
 const againMs = 5000;
 
-/** Facts on their way to the coordinator: numbered, and kept until it has taken them. */
-export class Outbox {
-  private readonly writer: LogWriter;
+interface AboutFacts {
+  /** Goes along with each. */
+  readonly now: () => Pick<NumberedFact, 'open' | 'cpuUs'>;
+  /** Called once, when facts were given up: the run cannot be complete any more. */
+  readonly lost: () => void;
+  /** Takes out what must not leave the machine. */
+  readonly hide: (text: string) => string;
+}
 
-  /** @param lost called once, when facts were given up: the run cannot be complete any more */
+/** Facts on their way to the coordinator: numbered, and kept until it has taken them. */
+export class Outbox extends LogWriter {
   constructor(
     bus: Bus,
     subject: string,
     private readonly epoch: string,
-    private readonly now: () => Pick<NumberedFact, 'open' | 'cpuUs'>,
-    lost: () => void,
-    /** Takes out what must not leave the machine. */
-    private readonly hide: (text: string) => string = (text) => text,
+    private readonly about: AboutFacts,
   ) {
-    this.writer = new LogWriter(bus, subject, epoch, { inFlight, keptMs, lost });
-  }
-
-  /** Number of the last fact. */
-  get last(): number {
-    return this.writer.last;
+    super(bus, subject, epoch, { inFlight, keptMs, lost: about.lost });
   }
 
   put(said: AgentFact): void {
-    this.writer.add((number) => {
-      const fact: NumberedFact = { epoch: this.epoch, number, ...this.now(), said };
-      return this.hide(encode(fact));
+    this.add((number) => {
+      const fact: NumberedFact = { epoch: this.epoch, number, ...this.about.now(), said };
+      return this.about.hide(encode(fact));
     }, true);
   }
 
   /** The coordinator has all up to this one, and lacks what was acknowledged long before. */
-  taken(number: number): void {
-    this.writer.taken(number);
-    this.writer.again(againMs);
-  }
-
-  /** Whether the bus has everything; settles when it has, or when the time is over. */
-  empty(withinMs: number): Promise<boolean> {
-    return this.writer.empty(withinMs);
-  }
-
-  /** The same for the coordinator. */
-  allTaken(withinMs: number): Promise<boolean> {
-    return this.writer.allTaken(withinMs);
-  }
-
-  stop(): void {
-    this.writer.stop();
+  override taken(number: number): void {
+    super.taken(number);
+    this.again(againMs);
   }
 }

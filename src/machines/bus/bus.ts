@@ -65,3 +65,6 @@ export class BusError extends Error {
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }
+
+/** Set by a process that leads a run, for itself, when its end was on the bus: nobody is to lead that run on. */
+export const overVariable = 'SIGNALR_BENCH_RUN_OVER';

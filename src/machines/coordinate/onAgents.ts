@@ -19,12 +19,12 @@ import {
   type LedOrder,
   type Member,
   mostMessageBytes,
+  newRunId,
   type NumberedOrder,
   planHash,
   type RunOrder,
   subjectsOf,
 } from '../messages';
-import { newRunId } from '../newRunId';
 import { AgentHosts, type AgentHostsContext } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
 import { giveFirst, takeLead, type Lead, type PastRun, type PastView } from './takeLead';
@@ -75,17 +75,20 @@ export class Crew {
 
   private constructor(
     private readonly bus: Bus,
-    readonly run: string,
     readonly members: readonly Member[],
-    private readonly wanted: AgentsWanted,
+    private readonly wanted: AgentsWanted & { readonly run: string },
     private readonly renewed: Emitter<void>,
     private readonly lead: Lead,
   ) {
-    this.signs = signsOfLife(bus, run);
+    this.signs = signsOfLife(bus, this.run);
     this.otherLeads = new Promise((_resolve, reject) => {
       this.giveUp = reject;
     });
     this.otherLeads.catch(() => undefined);
+  }
+
+  get run(): string {
+    return this.wanted.run;
   }
 
   /** When a run began that another process has led before. */
@@ -98,8 +101,9 @@ export class Crew {
    * Makes the log of the run and waits for its agents; or takes over a run whose agents are there, and nobody who leads them.
    * @throws ExpectedError `agents-missing`, `run-id`, `run-led`, `run-over`; BusError
    */
-  static async gather(bus: Bus, wanted: AgentsWanted): Promise<Crew> {
-    const run = wanted.run ?? newRunId();
+  static async gather(bus: Bus, asked: AgentsWanted): Promise<Crew> {
+    const run = asked.run ?? newRunId();
+    const wanted = { ...asked, run };
     const subjects = subjectsOf(run);
     const renewed = new Emitter<void>();
     const open = (): Promise<void> =>
@@ -124,7 +128,7 @@ export class Crew {
         await wanted.over?.();
         throw new ExpectedError('run-over', `Run ${run} is over.`);
       }
-      if (past !== undefined) return new Crew(bus, run, past.members, wanted, renewed, lead);
+      if (past !== undefined) return new Crew(bus, past.members, wanted, renewed, lead);
       wanted.opened?.(run);
       const { agents, joinWithinMs, joined, calledOff, isInCluster } = wanted;
       const members = await gatherAgents(bus, {
@@ -133,7 +137,7 @@ export class Crew {
         ...(joined && { joined }),
         ...(isInCluster && { isInCluster }),
       });
-      return new Crew(bus, run, members, wanted, renewed, lead);
+      return new Crew(bus, members, wanted, renewed, lead);
     } catch (error) {
       if (!view.isOver) await wanted.failed?.(error);
       if (past === undefined && !view.isOver) await letGo(bus, run, wanted);

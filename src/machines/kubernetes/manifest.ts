@@ -14,8 +14,8 @@ import type {
 } from 'kubernetes-types/core/v1';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
+import { overVariable } from '../bus/bus';
 import { inboxOf, streamOf, subjectsOf } from '../messages';
-import { overVariable } from '../overVariable';
 
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
 

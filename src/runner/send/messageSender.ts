@@ -22,7 +22,7 @@ import { reachesMany } from '../../plan/population';
 import type { Reach } from '../prepare/reach';
 import { namesBeyond, ownArguments } from '../../usecases/ownArguments';
 import { EntrySender } from './entrySender';
-import { RowTemplates } from './rowTemplates';
+import { RowTemplates } from './messageRows';
 
 /** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
 const burst = 256;

@@ -2,6 +2,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import type { Endpoint } from '../../base/endpoint';
 import {
   ClientConnection,
+  lostForGood,
   type HubConnection,
   type HubListener,
   type Opening,
@@ -28,12 +29,6 @@ const pollIsThereMs = 5000;
 const abortMs = 2000;
 /** What keeping a frame takes besides its bytes: many short ones have a bound, too. */
 const keptFrameBytes = 256;
-/** Ways to be lost after which the server would not take the client back, or we would not want it. */
-const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
-  'protocol',
-  'unauthorized',
-  'notFound',
-]);
 
 /** A frame brings several messages, over each transport: servers put ten into one, and 5,000 into the answer to a poll. */
 const ofBatches = (options: Opening['options']): Opening['options'] => ({
@@ -359,7 +354,7 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
   private pipeLost(failure: ConnectFailure): void {
     if (this.stopped) return;
     const isOver = performance.now() - this.lostMs > this.terms.disconnectMs;
-    if (!this.isOpen || final.has(failure.errorClass)) this.fail(failure);
+    if (!this.isOpen || lostForGood.has(failure.errorClass)) this.fail(failure);
     else if (this.state === 'open') {
       this.state = 'recovering';
       this.lostMs = performance.now();

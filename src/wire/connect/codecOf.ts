@@ -1,5 +1,5 @@
 import type { WireProtocol } from '../../base/message';
-import { jsonCodec, messagePackCodec, type HubCodec } from '../message/hubCodec';
+import { type HubCodec, jsonCodec, messagePackCodec } from '../message/hubCodec';
 import {
   plainWebPubSubCodec,
   protobufWebPubSubCodec,
@@ -18,8 +18,8 @@ const codecs: Readonly<Record<Exclude<WireProtocol, 'classic'>, HubCodec>> = {
   webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
 };
 
-/** @throws Error for ASP.NET SignalR, whose codec `loadCodec` loads */
+/** @throws Error for ASP.NET SignalR, whose messages name the hub: `codecFor` */
 export function codecOf(protocol: WireProtocol): HubCodec {
-  if (protocol === 'classic') throw new Error('the codec of ASP.NET SignalR has to be loaded');
+  if (protocol === 'classic') throw new Error('the codec of ASP.NET SignalR needs an endpoint');
   return codecs[protocol];
 }

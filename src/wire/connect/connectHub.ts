@@ -15,11 +15,14 @@ import { classicCodec } from '../classic/classicCodec';
 import { ClassicConnection } from '../classic/classicConnection';
 import { classicNegotiation, type ClassicTerms, hubUnder } from '../classic/classicNegotiation';
 import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
+import type { WireProtocol } from '../../base/message';
+import type { HubCodec } from '../message/hubCodec';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
+import { codecOf } from './codecOf';
 import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
 import { StatusFailure, shownText } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
@@ -258,3 +261,7 @@ function transportsOf(offered: unknown): string[] {
     .map((entry) => (entry as { transport?: unknown } | null)?.transport)
     .filter((name) => typeof name === 'string');
 }
+
+/** The codec of connections to an endpoint: all its hubs have one name where messages name it. */
+export const codecFor = (protocol: WireProtocol, { urls }: Pick<Endpoint, 'urls'>): HubCodec =>
+  protocol === 'classic' ? classicCodec(hubUnder(urls[0]!).hub) : codecOf(protocol);

@@ -98,6 +98,13 @@ export interface HubConnection {
   drop(errorClass: ErrorClass, text: string): void;
 }
 
+/** Ways to be lost after which a server would not take a client back, or we would not want it. */
+export const lostForGood: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
+  'protocol',
+  'unauthorized',
+  'notFound',
+]);
+
 /** What all client connections have in common: they open once and come to one end, which is reported once. */
 export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;

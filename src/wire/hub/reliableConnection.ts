@@ -1,6 +1,7 @@
 import type { ErrorClass } from '../../base/errorClass';
 import {
   ClientConnection,
+  lostForGood,
   type HubConnection,
   type HubListener,
   type Opening,
@@ -22,12 +23,6 @@ const attemptMs = 10_000;
 const retryMs = 1000;
 /** Close code of a service that has given the client up. */
 const policyViolation = 1008;
-/** Ways to lose a socket after which the service would not take the client back, or we would not want it. */
-const final: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
-  'protocol',
-  'unauthorized',
-  'notFound',
-]);
 
 /**
  * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges what it receives, and takes
@@ -127,7 +122,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
     this.socket = undefined;
     const gaveUp = socket.closeCode === policyViolation;
-    if (this.state !== 'open' || gaveUp || final.has(errorClass)) {
+    if (this.state !== 'open' || gaveUp || lostForGood.has(errorClass)) {
       super.drop(errorClass, text);
       return;
     }
@@ -189,7 +184,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   private failed(failure: ConnectFailure): void {
     if (this.stopped) return;
     const isOver = performance.now() - this.lostMs > recoverableMs;
-    if (this.state === 'connecting' || isOver || final.has(failure.errorClass)) {
+    if (this.state === 'connecting' || isOver || lostForGood.has(failure.errorClass)) {
       this.fail(failure);
       return;
     }

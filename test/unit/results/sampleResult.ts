@@ -24,44 +24,17 @@ import type { Result } from '../../../src/results/result';
 import { defaultSlo } from '../../../src/base/slo';
 import type { Scenario } from '../../../src/scenario/scenario';
 import type { LatencySummary } from '../../../src/measure/latencySummary';
+import { scenarioWith } from '../capacity/scenarios';
 
 /** The chat-room example of the documentation: groups of 10, 1,900 connections in 3 steps. */
-export const sampleScenario: Scenario = {
-  kind: 'perf',
+export const sampleScenario: Scenario = scenarioWith({
   service: 'hub',
   target: { kind: 'hubUrl', urls: ['http://localhost:5050/signalrbench'] },
-  targetChoice: 'roundRobin',
-  hub: 'signalrbench',
-  connectionType: 'Core',
   connections: 1900,
   arrivingRate: 100,
-  arrivingBatchWaitMs: 1000,
-  repair: false,
-  reconnectPolicy: 'fixed',
-  reconnectDelayMs: 1000,
   baseSending: 700,
   step: 600,
-  sendingSteps: 0,
   singleStepDurationMs: 50_000,
-  warmupMs: 5000,
-  drainMs: 5000,
-  pacing: 'open',
-  driver: 'native',
-  dialect: 'auto',
-  transport: 'Websockets',
-  protocol: 'json',
-  subprotocol: 'json',
-  acks: 'first',
-  skipNegotiation: false,
-  connectTimeoutMs: 10_000,
-  connectInFlight: 100,
-  seed: 1,
-  headers: {},
-  query: {},
-  insecureTls: false,
-  appServers: 1,
-  serverConnections: 5,
-  debug: false,
   entries: [
     {
       name: 'sendToGroup',
@@ -74,8 +47,7 @@ export const sampleScenario: Scenario = {
       },
     },
   ],
-  slo: defaultSlo,
-};
+});
 
 export function latency(count: number, p50: number, p99: number, max: number): LatencySummary {
   const [p90, p95] = [(p50 + p99) / 2, (p50 + 2 * p99) / 3];

@@ -4,13 +4,14 @@ import { readFact } from '../../../../src/machines/messages';
 import { MemoryBus } from '../memoryBus';
 
 const now = () => ({ open: 3, cpuUs: 4 });
+const hide = (text: string): string => text;
 
 describe('the outbox of an agent', () => {
   it('keeps what a bus that is away does not take, and sends it once', async () => {
     const bus = new MemoryBus();
     const link = bus.link();
     let lost = 0;
-    const outbox = new Outbox(link, 'facts.0', 'e', now, () => (lost += 1));
+    const outbox = new Outbox(link, 'facts.0', 'e', { now, hide, lost: () => (lost += 1) });
     link.isConnected = false;
     for (let worker = 0; worker < 100; worker++) outbox.put({ worker, fact: { type: 'prepared' } });
     assert.equal(await outbox.empty(50), false);
@@ -26,7 +27,11 @@ describe('the outbox of an agent', () => {
   });
 
   it('is empty at once when nothing was said', async () => {
-    const outbox = new Outbox(new MemoryBus().link(), 'facts.0', 'e', now, () => undefined);
+    const outbox = new Outbox(new MemoryBus().link(), 'facts.0', 'e', {
+      now,
+      hide,
+      lost: () => undefined,
+    });
     assert.equal(await outbox.empty(10_000), true);
   });
 });

@@ -14,8 +14,8 @@ import {
   resumedCodes,
   type KubeObject,
 } from '../../../../src/machines/kubernetes/manifest';
-import { overVariable } from '../../../../src/machines/overVariable';
 import { sampleClusterRun } from './sampleClusterRun';
+import { overVariable } from '../../../../src/machines/bus/bus';
 
 const templateOf = (object: KubeObject): PodTemplateSpec | undefined =>
   object.kind === 'Job' || object.kind === 'Deployment'

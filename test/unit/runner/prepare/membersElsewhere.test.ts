@@ -4,10 +4,10 @@ import { agentOfConnection, agentOfWorker } from '../../../../src/plan/agents';
 import { populationsOf } from '../../../../src/plan/population';
 import { MemberChanges, MembersElsewhere } from '../../../../src/runner/prepare/membersElsewhere';
 import { EntryRecorder } from '../../../../src/runner/recorder';
-import { FreshArrivals } from '../../../../src/runner/receive/freshArrivals';
 import type { ChangedWhere } from '../../../../src/runner/prepare/membership';
 import type { Parameters as Given } from '../../../../src/usecases/parameters';
 import { planOf } from '../../../fakes/plan';
+import { FreshArrivals } from '../../../../src/runner/receive/receiver';
 
 const agents = 3;
 const connections = 12;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { MessageRows, rowMemory } from '../../../../src/runner/send/messageRows';
-import { RowTemplates } from '../../../../src/runner/send/rowTemplates';
+import { MessageRows, rowMemory, RowTemplates } from '../../../../src/runner/send/messageRows';
 import { planOf } from '../../../fakes/plan';
 import type { Row } from '../../../../src/base/rows';
 import { messageMaker } from '../../../../src/runner/send/messageShape';
