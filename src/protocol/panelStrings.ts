@@ -132,7 +132,7 @@ export const panelStrings = {
   generatorTile: 'Generator',
   healthy: 'healthy',
   isBottleneck: 'bottleneck',
-  isStarved: 'held up',
+  isStarved: 'delayed',
   isLost: 'lost',
   lostCounted: 'Percentiles count lost deliveries as slower than all that arrived.',
   ofArrived: 'Of deliveries that arrived; the table of steps counts lost ones as slower.',
@@ -153,7 +153,7 @@ export const panelStrings = {
   dropped: 'dropped',
   errors: 'errors',
   senders: '{0} senders',
-  criterion: 'criterion: {0} under {1}',
+  criterion: 'objective: {0} under {1}',
   everySeconds: 'Each row sums up {0} seconds: the worst of latencies, the mean of rates.',
   tailNote:
     '–: p99.9 is shown from 10,000 deliveries on, p99.99 from 100,000 on, when at least 10 lie beyond it.',

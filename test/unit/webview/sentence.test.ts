@@ -218,7 +218,7 @@ describe('sentence, tiles and Units of the panel', () => {
       textOf(live),
       'Something else takes the processor: a worker uses only 3 % of a core, and messages leave 310 ms late; these numbers say nothing about the target. Step 1 of 3, 12 s left, 2:02 of the whole run.',
     );
-    assert.equal(tilesOf(live).at(-1)?.value, 'held up');
+    assert.equal(tilesOf(live).at(-1)?.value, 'delayed');
   });
 
   it('say that the generator did not run', () => {
@@ -232,7 +232,7 @@ describe('sentence, tiles and Units of the panel', () => {
       textOf(live),
       'The load generator did not run for 61 s: its process was suspended, or the machine slept; these numbers say nothing about the target. Step 1 of 3, 12 s left, 2:02 of the whole run.',
     );
-    assert.equal(tilesOf(live).at(-1)?.value, 'held up');
+    assert.equal(tilesOf(live).at(-1)?.value, 'delayed');
   });
 
   it('show the published estimate while nothing is decided', () => {
