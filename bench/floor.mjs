@@ -23,6 +23,20 @@ export const buildFloor = () => build('client.c', 'floorClient');
 /** The same client over TLS, where the headers of OpenSSL are. */
 export const buildTlsFloor = () =>
   build('client.c', 'floorTlsClient', ['-DWITH_TLS', '-lssl', '-lcrypto']);
+
+/** Files of a key and of a certificate for 127.0.0.1 that nobody signed; says in a sentence why there are none. */
+export function makeCertificate() {
+  mkdirSync(folder, { recursive: true });
+  const files = ['key.pem', 'certificate.pem'].map((name) => path.join(folder, name));
+  const words = [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-keyout', files[0], '-out', files[1], '-subj', '/CN=127.0.0.1', '-days', '2'],
+  ];
+  return spawnSync('openssl', words).status === 0
+    ? { files }
+    : { problem: 'there is no `openssl` that makes a certificate.' };
+}
+
 export const buildPeer = () => build('peer.c', 'peer');
 
 /** The hub in C, in so many processes: its URL, the ids of its processes, and how to stop it. */

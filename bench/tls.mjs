@@ -1,12 +1,8 @@
 // What one echo costs over `wss`, beside a client in C with OpenSSL. Method: bench/README.md. Judges nothing.
 //
 //   node bench/tls.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.5]
-import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { root } from '../scripts/nodeProgram.mjs';
-import { buildTlsFloor } from './floor.mjs';
+import { buildTlsFloor, makeCertificate } from './floor.mjs';
 import { measure, median, startPeer } from './processes.mjs';
 
 const { values } = parseArgs({
@@ -16,26 +12,12 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1.5' },
   },
 });
-const folder = path.join(root, 'out', 'bench');
-mkdirSync(folder, { recursive: true });
-const [keyFile, certificateFile] = ['key.pem', 'certificate.pem'].map((name) =>
-  path.join(folder, name),
-);
-const made = spawnSync(
-  'openssl',
-  [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-keyout', keyFile, '-out', certificateFile, '-subj', '/CN=127.0.0.1', '-days', '2'],
-  ],
-  { encoding: 'utf8' },
-);
-const problem =
-  made.status === 0 ? buildTlsFloor() : 'there is no `openssl` that makes a certificate.';
+const { files, problem = buildTlsFloor() } = makeCertificate();
 if (problem !== undefined) {
   console.log(`Without TLS: ${problem}`);
   process.exit(0);
 }
-const peer = await startPeer('bench/echoPeer.mjs', keyFile, certificateFile);
+const peer = await startPeer('bench/echoPeer.mjs', ...files);
 try {
   for (const connections of values.connections.split(',').map(Number)) {
     const cpu = { engine: [], floor: [] };

@@ -1,0 +1,55 @@
+// What one echo costs the engine with several versions of Node, beside the client in C, in turns on one machine. Each
+// argument is a program of Node; the first is compared with as well. Method: bench/README.md. Judges nothing.
+//
+//   node bench/nodes.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.2] [--tls] NODE…
+import { parseArgs } from 'node:util';
+import { buildFloor, buildTlsFloor, makeCertificate } from './floor.mjs';
+import { measure, median, output, startPeer } from './processes.mjs';
+
+const { values, positionals: nodes } = parseArgs({
+  allowPositionals: true,
+  options: {
+    connections: { type: 'string', default: '200,2000' },
+    rounds: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '1.2' },
+    tls: { type: 'boolean', default: false },
+  },
+});
+const { files = [], problem = values.tls ? buildTlsFloor() : buildFloor() } = values.tls
+  ? makeCertificate()
+  : {};
+if (problem !== undefined) {
+  console.log(`Without the client in C: ${problem}`);
+  process.exit(0);
+}
+const programs = [process.execPath, ...nodes];
+
+async function engine(program, url, connections) {
+  const words = ['--expose-gc', 'bench/measure.mjs', 'engine', 'WebSockets', url];
+  const text = await output(program, [...words, connections, values.seconds].map(String), program);
+  return JSON.parse(text).cpuUs;
+}
+
+const peer = await startPeer('bench/echoPeer.mjs', ...files);
+try {
+  for (const connections of values.connections.split(',').map(Number)) {
+    const floor = [];
+    const cpu = new Map(programs.map((program) => [program, []]));
+    for (let round = 0; round < Number(values.rounds); round++) {
+      floor.push((await measure('floor', '', peer.url, connections, values.seconds)).cpuUs);
+      for (const program of programs)
+        cpu.get(program).push(await engine(program, peer.url, connections));
+    }
+    const inC = median(floor);
+    console.log(
+      `${connections} connections${values.tls ? ' over TLS' : ''}: ${inC.toFixed(1)} us of CPU in C`,
+    );
+    for (const [program, each] of cpu) {
+      const us = median(each);
+      const version = (await output(program, ['--version'], program)).trim();
+      console.log(`${version.padStart(12)}: ${us.toFixed(1)} us, ${(us / inC).toFixed(2)}x`);
+    }
+  }
+} finally {
+  peer.stop();
+}
