@@ -43,8 +43,11 @@ async function settle(page, idle = true) {
   await page.waitForTimeout(1200);
 }
 
-/** Without the title bar, which shows the name of a temporary folder. */
-const below = (width, height) => ({ x: 0, y: 36, width, height: height - 36 });
+/** Without the title bar, which shows the name of a temporary folder; some versions of VS Code have none. */
+async function below(page, width, height) {
+  const y = (await page.locator('.part.titlebar:visible').all()).length > 0 ? 36 : 0;
+  return { x: 0, y, width, height: height - y };
+}
 
 async function hoverConnections({ page }) {
   await page.mouse.move(5, 5);
@@ -57,14 +60,14 @@ async function hoverConnections({ page }) {
 async function picturesOfEditor(workbench) {
   const { page } = workbench;
   // So high, because the editor caps hovers at a quarter of its height.
-  await page.setViewportSize({ width: 1000, height: 1600 });
+  await page.setViewportSize({ width: 1000, height: 2200 });
   await workbench.open(scenarioFile);
   await page.locator('.codelens-decoration', { hasText: 'Unit 2' }).waitFor();
   await workbench.command('Notifications: Toggle Do Not Disturb Mode');
   await workbench.command('View: Toggle Primary Side Bar Visibility');
   await settle(page);
   await hoverConnections(workbench);
-  const clip = { ...below(1000, 690), x: 48, width: 952 };
+  const clip = { ...(await below(page, 1000, 690)), x: 48, width: 952 };
   const editor = await page.screenshot({ clip });
   save('media/screenshots/hover.png', editor);
   await page.setViewportSize({ width: 1000, height: 760 });
@@ -80,7 +83,8 @@ async function quickInput({ page }, open, typed, name) {
   await input.waitFor();
   if (typed !== '') await input.fill(`>${typed}`);
   await settle(page);
-  const clip = { x: 100, y: 0, width: 660, height: 260 };
+  const { x, width } = await page.locator('.quick-input-widget').boundingBox();
+  const clip = { x: x - 8, y: 0, width: width + 16, height: 260 };
   save(`media/walkthrough/${name}.png`, await page.screenshot({ clip }));
   await page.keyboard.press('Escape');
 }
@@ -99,7 +103,10 @@ async function picturesOfRun(workbench) {
     .first()
     .waitFor();
   await page.mouse.move(5, 5);
-  save('media/screenshots/panel.png', await page.screenshot({ clip: below(1140, 840) }));
+  save(
+    'media/screenshots/panel.png',
+    await page.screenshot({ clip: await below(page, 1140, 840) }),
+  );
   await panel.getByText('Passed.').first().waitFor({ timeout: 60_000 });
   await settle(page);
   save('media/walkthrough/read.png', await panel.locator('.chart-latency').screenshot());
@@ -135,7 +142,10 @@ async function pictureOfResults(workbench) {
   await page.mouse.move(edge.x + edge.width + 90, 300, { steps: 5 });
   await page.mouse.up();
   await settle(page);
-  save('media/screenshots/results.png', await page.screenshot({ clip: below(1140, 598) }));
+  save(
+    'media/screenshots/results.png',
+    await page.screenshot({ clip: await below(page, 1140, 598) }),
+  );
 }
 
 const workbench = await startWorkbench({
