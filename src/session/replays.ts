@@ -64,12 +64,22 @@ export async function openReplays(
 /** Where connections or time do not fit to the recording. */
 function fitNotes(
   { connections, entries, warmupMs, singleStepDurationMs }: Scenario,
-  { lengthMs, tracks: { clients } }: OpenedReplay,
+  { lengthMs, steps, tracks: { clients, itemsOf } }: OpenedReplay,
   spreadMs: number,
   t: Translate,
 ): string[] {
   const notes: string[] = [];
   if (entries.length === 1) notes.push(...clientNotes(connections, clients, t));
+  const heard = callsOf(sessionStepsOf({ steps })).filter(({ step }) => step.kind === 'on').length;
+  const times = Math.floor(connections / clients);
+  // Items of streams come to their caller alone.
+  if (times > 1 && heard > new Set(itemsOf.filter((number) => number >= 0)).size)
+    notes.push(
+      t(
+        'The {0} replays of a client are all in the rooms that were recorded: a message can reach {0} times as many clients as then. import makes a scenario whose rooms keep their size.',
+        formatCount(times),
+      ),
+    );
   if (warmupMs > 0)
     notes.push(
       t(

@@ -52,6 +52,23 @@ describe('replays', () => {
     assert.match(loadWords(scenario), /^replay of chat\.recording\.jsonl at 2 × its speed/);
   });
 
+  it('say that all replays of a client are in its rooms, where clients hear each other', async () => {
+    const heard = path.join(folder, 'heard.recording.jsonl');
+    const made = new MadeRecording().open(1).at(10).send(1, 'Say', ['x']).heard([1], 'Said', ['x']);
+    const { header, events } = made.recording;
+    const lines = [header, ...(events as readonly object[])].map((line) => JSON.stringify(line));
+    writeFileSync(heard, `${lines.join('\n')}\n`);
+    const notesOf = async (times: number): Promise<readonly string[]> => {
+      const scenario = scenarioOf(await replayScenario(heard, { times }));
+      return (await openReplays(scenario, { folder, t: english })).notes;
+    };
+    assert.deepEqual(await notesOf(1), []);
+    assert.match(
+      (await notesOf(50)).join(),
+      /^The 50 replays of a client are all in the rooms .* 50 times as many clients/,
+    );
+  });
+
   it('are read for a run: what is counted, what is sent, and what is not', async () => {
     const scenario = scenarioOf(await replayScenario(file, { times: 3 }));
     const {
