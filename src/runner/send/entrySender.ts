@@ -12,9 +12,8 @@ import type { Reach } from '../prepare/reach';
 import type { Random } from '../../base/random';
 import { Activity } from '../../plan/activity';
 import { intervalSeed, randomFor } from '../../plan/draws';
-import { DrawnPace } from '../../plan/drawnPace';
 import { drawnTiming, drawsOf, evenTiming, jitterTiming } from '../../plan/intervals';
-import { ClosedPace, Pace, type Pacing } from '../../plan/pace';
+import { ClosedPace, DrawnPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 
