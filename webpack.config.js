@@ -149,6 +149,7 @@ const parts = (file, paths) =>
       `promise require('./${file}.js').${part}()`,
     ]),
   );
+
 /** Finds values in answers: one file for the three that read sessions or run them. */
 const jsonPath = { 'json-p3': 'commonjs ./jsonPath.js' };
 

@@ -1,6 +1,6 @@
 /** What only some command lines need, in a bundle of its own. */
-import type { importCommand as Import } from './commands/importCommand';
-import type { recordCommand as Record } from './commands/recordCommand';
+import type { importCommand as ImportCommand } from './commands/importCommand';
+import type { recordCommand as RecordCommand } from './commands/recordCommand';
 
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
@@ -39,11 +39,11 @@ export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
 
 // No agent in a cluster reads recordings, and all that goes there has to fit into a ConfigMap.
-export const importCommand: typeof Import = async (...given) =>
+export const importCommand: typeof ImportCommand = async (...given) =>
   (await import(/* webpackChunkName: "record" */ './commands/importCommand.js')).importCommand(
     ...given,
   );
-export const recordCommand: typeof Record = async (...given) =>
+export const recordCommand: typeof RecordCommand = async (...given) =>
   (await import(/* webpackChunkName: "record" */ './commands/recordCommand.js')).recordCommand(
     ...given,
   );
