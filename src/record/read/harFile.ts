@@ -71,6 +71,11 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
   }
   reader.finish();
   if (!reader.isHar && !reader.hasFrames) throw notHar(file, 'it has no requests');
+  if (reader.clients.isEmpty && !reader.hasFrames && !reader.isWhole)
+    throw new ExpectedError(
+      'import-file',
+      `${file} ends in the middle, after ${formatBytes(bytes)}: no frame of a web socket stands before. Save it once more.`,
+    );
   if (reader.clients.isEmpty) throw withoutFrames(file, reader);
   return { recording: reader.clients.recording(), notes: () => [...notes, ...reader.notes()] };
 }

@@ -172,6 +172,10 @@ describe('files of other programs', () => {
         /has 1 request, but no frames of web sockets\. Save/,
       ],
       [harOf([entry('wss://a/', other)]), /has 1 web socket, but none of SignalR or Web PubSub/],
+      [
+        harOf([entry('https://a/', undefined)]).slice(0, -20),
+        /ends in the middle, after [\d.]+ KB: no frame of a web socket stands before\. Save it once more\.$/,
+      ],
       ['{"log": {"entries": []}}', /is not a HAR file: it has no requests\.$/],
       ['{"a": 1}', /is not a HAR file: it has no requests\.$/],
       ['hello', /is not a HAR file: it is not JSON text\.$/],
