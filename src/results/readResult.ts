@@ -1,5 +1,5 @@
 import { createReadStream, type Stats } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
@@ -31,14 +31,32 @@ export async function readResult(location: string): Promise<StoredRun> {
   if (!found) throw new ExpectedError('result-missing', `There is no result at ${location}.`);
   if (!found.isDirectory()) return readResultFile(location);
   const inside = path.join(location, resultFile);
-  if (await statOf(inside)) return readResultFile(inside);
   const [scenario, samples] = [path.join(location, scenarioFile), path.join(location, samplesFile)];
-  if (!(await statOf(scenario)) && !(await statOf(samples)))
-    throw new ExpectedError(
-      'result-missing',
-      `${location} is not a result folder: neither ${resultFile} nor ${samplesFile} is in it.`,
-    );
+  if (await statOf(inside)) {
+    return readResultFile(inside).catch(async (error: unknown) => {
+      const isDamaged = error instanceof ExpectedError && error.code === 'result-damaged';
+      if (!isDamaged || !(await statOf(samples))) throw error;
+      const rest = `Move it away to see what ${samplesFile} beside it has of each second.`;
+      throw new ExpectedError(error.code, `${error.message} ${rest}`);
+    });
+  }
+  if (!(await statOf(scenario)) && !(await statOf(samples))) {
+    const newest = await newestIn(location);
+    const why =
+      newest === undefined
+        ? `: neither ${resultFile} nor ${samplesFile} is in it`
+        : `, but has some in it; the newest is ${newest}`;
+    throw new ExpectedError('result-missing', `${location} is not a result folder${why}.`);
+  }
   return readInterrupted(location, scenario, samples);
+}
+
+/** Of the result folders in a folder, by their names, which begin with their time. */
+async function newestIn(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const dated = names.filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/.test(name));
+  const newest = dated.sort().at(-1);
+  return newest && path.join(folder, newest);
 }
 
 export const folderOf = (run: Pick<StoredRun, 'kind' | 'path'>): string =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hydrateMessage, storedSource } from '../../../src/extension/panel/panelSession';
@@ -157,6 +157,29 @@ describe('a hostile result', () => {
       assert.match(entry.sentence, why);
     });
   }
+
+  it('that was cut names the samples beside it, if there are some', async () => {
+    await writeFile(file(), JSON.stringify(sampleResult()).slice(0, 500));
+    await assert.rejects(readResult(directory), { message: /not valid JSON\.$/ });
+    await writeFile(file('samples.jsonl'), '');
+    await assert.rejects(readResult(directory), {
+      code: 'result-damaged',
+      message: /not valid JSON\. Move it away to see what samples\.jsonl beside it has/,
+    });
+  });
+
+  it('that is the folder of all results names the newest of them', async () => {
+    await assert.rejects(readResult(directory), {
+      code: 'result-missing',
+      message: /neither result\.json nor samples\.jsonl is in it\.$/,
+    });
+    for (const name of ['2026-11-21T14-02-11-a', '2026-11-22T09-15-00-a', 'zoo'])
+      await mkdir(file(name));
+    await assert.rejects(readResult(directory), {
+      code: 'result-missing',
+      message: /the newest is .*2026-11-22T09-15-00-a\.$/,
+    });
+  });
 
   it('that is a link to a device is refused, and not read for ever', async function () {
     // Elsewhere there may be no links for everybody either.
