@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
-import { assertConsistent, loadRun, onlyStep, type LoadResult, type LoadTest } from './loadRun';
+import {
+  assertConsistent,
+  loadRun,
+  missedBy,
+  onlyStep,
+  type LoadResult,
+  type LoadTest,
+} from './loadRun';
 
 const connections = 20;
 const short = {
   ...{ connections, dialect: 'recordLatency', skipNegotiation: false },
-  ...{ singleStepDuration: '300ms', warmup: 0, drain: '200ms' },
+  ...{ singleStepDuration: '300ms', warmup: 0, drain: '1s' },
 };
 /** Each sender's messages in 0.3 s at one in 50 ms. */
 const perSender = 6;
@@ -23,8 +30,7 @@ function assertRefused({ errors, errorExamples }: LoadResult, reported: RegExp):
 /** Nothing arrived, and all of it is known to be lost. */
 function assertAllLost(run: LoadResult): void {
   assert.equal(run.ending, 'completed');
-  // On a busy machine the generator may have been late, too.
-  assert.match(run.verdict.status, /^(fail|invalid)$/);
+  assert.ok(missedBy(run).length > 0);
   assert.equal(run.connections.dropped, 0);
   const { sent, expected, received, lost } = onlyStep(run);
   assert.deepEqual([sent, received], [connections * perSender, 0]);

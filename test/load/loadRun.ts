@@ -8,7 +8,7 @@ import type {
   StepSummary,
   Verdict,
 } from '../../src/measure/summary';
-import { judgeRun } from '../../src/measure/judge/verdict';
+import { generatorCodes, judgeRun } from '../../src/measure/judge/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
 import type { Run } from '../../src/runner/lead/conductor';
 import { startRun } from '../../src/runner/lead/startRun';
@@ -142,6 +142,10 @@ export async function runScenario(
   const tookMs = performance.now() - startedMs;
   return { ...summary, verdict: judgeRun(summary, scenario.slo), tookMs };
 }
+
+/** What a run or a step has missed: the codes of its reasons, without those that a busy machine adds. */
+export const missedBy = ({ verdict }: { readonly verdict: Verdict }): string[] =>
+  verdict.reasons.map(({ code }) => code).filter((code) => !generatorCodes.has(code));
 
 /** The run's only step. */
 export function onlyStep({ steps }: RunSummary): StepSummary {

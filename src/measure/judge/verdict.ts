@@ -100,7 +100,7 @@ function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): Verdic
 export const agentText = 'most of all agent {0} ({1}): {2}';
 
 /** Codes of {@link generatorProblems}. */
-const generatorCodes: ReadonlySet<string> = new Set([
+export const generatorCodes: ReadonlySet<string> = new Set([
   'suspended',
   'cpu',
   'calls',
