@@ -5,6 +5,7 @@ import { services } from '../../base/serviceTraits';
 import { presetOf, type GroupShape, type PresetChoice } from '../../capacity/start/preset';
 import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/words';
+import { isReplay } from '../../session/isReplay';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';
@@ -32,7 +33,13 @@ export async function initCommand(
     (one) => one.services.includes(service) && (answersItself || !needsApplication(one)),
   )!;
   const { useCase = usual.name } = flags;
-  const { text } = presetOf(useCaseNamed(useCase), { unit, service, groups });
+  const named = useCaseNamed(useCase);
+  if (isReplay(named))
+    throw new ExpectedError(
+      'preset',
+      'A replay needs a recording: `signalr-bench record` makes one, and `run` takes it in place of a scenario file.',
+    );
+  const { text } = presetOf(named, { unit, service, groups });
   if (file === undefined) {
     stdout.write(text);
     return exitCode.done;
@@ -40,10 +47,11 @@ export async function initCommand(
   try {
     await writeFile(path.resolve(cwd, file), text, { flag: force ? 'w' : 'wx' });
   } catch (error) {
-    const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    const message = taken
-      ? `There is a file ${file} already. Name another one, or replace it with --force.`
-      : `${file} cannot be written: ${fileProblem(error)}.`;
+    const { code } = error as NodeJS.ErrnoException;
+    const message =
+      code === 'EEXIST'
+        ? `There is a file ${file} already. Name another one, or replace it with --force.`
+        : `${file} cannot be written: ${code === 'ENOENT' ? 'there is no such folder' : fileProblem(error)}.`;
     throw new ExpectedError('init-file', message, { cause: error });
   }
   stderr.write(`wrote ${file}\n`);

@@ -50,7 +50,8 @@ describe('init', () => {
       [['--unit', 'x'], /whole number/],
       [['--use-case', 'ecco'], /There is no use case "ecco"\. Did you mean echo\?/],
       [['--use-case', 'streamingEcho', '--service', 'webpubsub'], /does not exist on/],
-      [['no/such/folder/a.yaml'], /a\.yaml cannot be written: /],
+      [['--use-case', 'replay'], /A replay needs a recording: `signalr-bench record`/],
+      [['no/such/folder/a.yaml'], /a\.yaml cannot be written: there is no such folder\.$/m],
     ] as const) {
       const { code, out, err } = await at.run(['init', ...args]);
       assert.deepEqual([code, out], [2, ''], args.join(' '));
