@@ -15,20 +15,7 @@ scenario: { name: echo }
 describe('what goes to a cluster of a scenario', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-bundle-'));
   before(() => {
-    for (const name of [
-      'cli',
-      'commands',
-      'agents',
-      'worker',
-      'bus',
-      'sdk',
-      'entra',
-      'rows',
-      'sessions',
-      'classic',
-      'classicCommands',
-      'jsonPath',
-    ])
+    for (const name of ['cli', 'commands', 'worker', 'jsonPath', 'sdk', 'optional'])
       writeFileSync(path.join(folder, `${name}.js`), '');
   });
   after(() => rmSync(folder, { recursive: true }));
