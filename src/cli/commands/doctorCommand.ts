@@ -169,8 +169,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
       text: `  ${present ? '✓' : '✗'} ${name}${detail === undefined ? '' : `  ${detail}`}`,
       ...(!present && { tone: 'bad' as const }),
     })),
-    ...(isUncertain ? [{ text: '' }, ...wrapped(isHidden, 80)] : []),
-    ...runsLines(target),
+    ...(isUncertain ? [{ text: '' }, ...wrapped(isHidden, 80)] : runsLines(target)),
     ...(missing.length === 0
       ? isUncertain
         ? []

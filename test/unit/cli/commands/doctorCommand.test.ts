@@ -177,6 +177,7 @@ describe('doctor', () => {
       });
       assert.equal(out.includes('The hub has all bench methods.'), detail === undefined);
       assert.equal(out.includes('Not certain whether the hub has them'), detail !== undefined);
+      assert.equal(out.includes('It can run '), detail === undefined);
     }
   });
 
