@@ -19,9 +19,9 @@ export const delivered: StepObjective = {
 };
 
 const gone = {
-  unopened: '{0} of {1} connections failed and {2} were dropped ({3}), above the limit of {4}',
+  unopened: '{0} of {1} connections failed, {2} dropped ({3}), above the limit of {4}',
   notBack:
-    '{0} of {1} connections failed, {2} were dropped and {3} did not come back ({4}), above the limit of {5}',
+    '{0} of {1} connections failed, {2} dropped, {3} did not come back ({4}), above the limit of {5}',
 } as const;
 
 /** The default is that of the Azure SignalR benchmark. */

@@ -446,14 +446,14 @@ describe('judgeConnectionsBy', () => {
     assert.deepEqual(judgeConnections({ ...connections, dropped: 5 }, defaultSlo), [
       {
         code: 'slo-dropped',
-        message: '6 of 1,000 connections failed and 5 were dropped (1.1 %), above the limit of 1 %',
+        message: '6 of 1,000 connections failed, 5 dropped (1.1 %), above the limit of 1 %',
       },
     ]);
     const gone = { requested: 1000, failed: 0, dropped: 4, notBack: 7 };
     assert.deepEqual(judgeConnections({ ...gone, notBack: 6 }, defaultSlo), []);
     assert.equal(
       judgeConnections(gone, defaultSlo)[0]?.message,
-      '0 of 1,000 connections failed, 4 were dropped and 7 did not come back (1.1 %), above the limit of 1 %',
+      '0 of 1,000 connections failed, 4 dropped, 7 did not come back (1.1 %), above the limit of 1 %',
     );
     assert.deepEqual(judgeConnections({ requested: 0, failed: 0, dropped: 0 }, defaultSlo), []);
     assert.deepEqual(judgeConnections({ ...connections, dropped: 900 }, { latencyUs: {} }), []);
