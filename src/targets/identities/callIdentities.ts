@@ -307,12 +307,13 @@ function failureOf(error: unknown): { readonly errorClass: ErrorClass; readonly 
   throw error;
 }
 
-/** `3 of 50 identities could not be had (2 timeout, 1 identity). The first: …`; undefined where there is none. */
+/** How long a token that could not be renewed is left alone: a quarter of what it still lives, {@link againMs} at most. */
 function againIn({ expiresMs = Infinity }: IdentityRow, nowMs: number): number {
   const leftMs = expiresMs - nowMs;
   return leftMs > 0 ? Math.min(againMs, Math.max(shortestRenewalMs, leftMs / 4)) : againMs;
 }
 
+/** `3 of 50 identities could not be had (2 timeout, 1 identity). The first: …`; undefined where there is none. */
 function failuresIn(rows: readonly IdentityRow[], words: string): string | undefined {
   const failed = rows.flatMap(({ failed: each }) => each ?? []);
   const [first] = failed;
