@@ -213,15 +213,19 @@ const lies: readonly Lie[] = [
   },
   {
     title: 'an answer to a call without end',
-    open: classic({
-      connect: streams,
-      send: (socket) => {
+    // To the first call alone: many at once would take the time of a busy machine from each other.
+    open: () => {
+      let isFirst = true;
+      const send: Answer = (socket, head) => {
+        if (!isFirst) return usual.send(socket, head);
+        isFirst = false;
         socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
         endlessly(socket, '['.repeat(16_384));
-      },
-    }),
+      };
+      return classic({ connect: streams, send })();
+    },
     ...{
-      ...{ ...refused, config: { ...config, transport: 'ServerSentEvents' } },
+      ...{ ...refused, config: { ...config, transport: 'ServerSentEvents', connections: 1 } },
       says: /protocol: the answer to a call is above the limit of/,
     },
   },
