@@ -1,9 +1,10 @@
 // What one echo costs the engine with several versions of Node, beside the client in C, in turns on one machine. Each
-// argument is a program of Node; the first is compared with as well. Method: bench/README.md. Judges nothing.
+// argument is a program of Node; the one that runs this is always among them. `--hub c`: against the hub in C, which answers
+// faster than that of the bench. Method: bench/README.md. Judges nothing.
 //
-//   node bench/nodes.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.2] [--tls] NODE…
+//   node bench/nodes.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.2] [--tls] [--hub c] NODE…
 import { parseArgs } from 'node:util';
-import { buildFloor, buildTlsFloor, makeCertificate } from './floor.mjs';
+import { buildFloor, buildPeer, buildTlsFloor, makeCertificate, startFloorPeer } from './floor.mjs';
 import { measure, median, output, startPeer } from './processes.mjs';
 
 const { values, positionals: nodes } = parseArgs({
@@ -13,6 +14,7 @@ const { values, positionals: nodes } = parseArgs({
     rounds: { type: 'string', default: '2' },
     seconds: { type: 'string', default: '1.2' },
     tls: { type: 'boolean', default: false },
+    hub: { type: 'string', default: 'node' },
   },
 });
 const { files = [], problem = values.tls ? buildTlsFloor() : buildFloor() } = values.tls
@@ -30,7 +32,9 @@ async function engine(program, url, connections) {
   return JSON.parse(text).cpuUs;
 }
 
-const peer = await startPeer('bench/echoPeer.mjs', ...files);
+const inC = values.hub === 'c' ? (buildPeer() ?? true) : false;
+if (typeof inC === 'string') throw new Error(inC);
+const peer = inC ? await startFloorPeer(1) : await startPeer('bench/echoPeer.mjs', ...files);
 try {
   for (const connections of values.connections.split(',').map(Number)) {
     const floor = [];
@@ -40,14 +44,14 @@ try {
       for (const program of programs)
         cpu.get(program).push(await engine(program, peer.url, connections));
     }
-    const inC = median(floor);
+    const floorUs = median(floor);
     console.log(
-      `${connections} connections${values.tls ? ' over TLS' : ''}: ${inC.toFixed(1)} us of CPU in C`,
+      `${connections} connections${values.tls ? ' over TLS' : ''}: ${floorUs.toFixed(1)} us of CPU in C`,
     );
     for (const [program, each] of cpu) {
       const us = median(each);
       const version = (await output(program, ['--version'], program)).trim();
-      console.log(`${version.padStart(12)}: ${us.toFixed(1)} us, ${(us / inC).toFixed(2)}x`);
+      console.log(`${version.padStart(12)}: ${us.toFixed(1)} us, ${(us / floorUs).toFixed(2)}x`);
     }
   }
 } finally {
