@@ -3,7 +3,16 @@ import type { Identities } from './identities';
 import type { CallStep } from './kinds';
 import { spreadOf, type Spread } from './spread';
 import type { TracedCall } from './trace';
-import { isOwnText, lastName, pathKey, secrecyOf, valueAt, type Path } from './values';
+import {
+  holdsSecret,
+  isOwnText,
+  lastName,
+  letsIn,
+  pathKey,
+  secrecyOf,
+  valueAt,
+  type Path,
+} from './values';
 
 /** What is known of the arguments beyond their values. */
 export interface ArgumentFacts {
@@ -86,7 +95,11 @@ class Reader {
         .map((_, index) => this.read(membersAt(ones!, index), [...path, index]));
     }
     if (typeof value !== 'object' || value === null) return this.leaf(ones!, path);
-    const names = Object.keys(value);
+    const named = Object.keys(value);
+    const names = named.filter((name) => !holdsSecret(name) && secrecyOf(name, []) !== 'sure');
+    const hidden = named.length - names.length;
+    if (hidden > 0)
+      this.differs(path, `has ${hidden} members with secrets for names; they are not written`);
     if (names.length === 1 && names[0]!.startsWith('$'))
       return this.special(ones!, names[0]!, path);
     if (names.length > mostMembers) this.differs(path, `has ${names.length} members; they are cut`);
@@ -110,14 +123,33 @@ class Reader {
     if (key === echoed) return this.text(ones, path, this.facts.leastEchoBytes);
     const all = [...values.keys()];
     if (all.every((value) => isOwnText(value, path))) return this.text(ones, path, 1);
-    const secrets = all.filter((value) => secrecyOf(value, path) !== undefined);
+    const secrets = all.filter((value) => this.secrecy(value, path) !== undefined);
     if (secrets.length > 0) return this.secret(ones, secrets, path);
+    if (all.some((value) => typeof value === 'string' && holdsSecret(value))) {
+      this.remarks.push(
+        `${placeOf(path)}: texts with a secret in them were seen; random text takes their place`,
+      );
+      return this.text(ones, path, 1);
+    }
     if (values.size === 1) return this.literal(ones[0]!.value, path);
     return this.byClient(ones, path) ?? this.varying(ones, values, path);
   }
 
+  /** Texts of a call that lets somebody in may be passwords; of several the first is a name. */
+  private secrecy(value: unknown, path: Path): 'sure' | 'like' | undefined {
+    const { method, calls } = this.facts.step;
+    const [at] = path;
+    const isPassword =
+      path.length === 1 &&
+      typeof value === 'string' &&
+      value !== '' &&
+      letsIn(method) &&
+      (at !== 0 || calls.every(({ arguments: all }) => all.length === 1));
+    return secrecyOf(value, path) ?? (isPassword ? 'like' : undefined);
+  }
+
   private secret(ones: readonly One[], secrets: readonly unknown[], path: Path): string {
-    const isSure = secrets.some((value) => secrecyOf(value, path) === 'sure');
+    const isSure = secrets.some((value) => this.secrecy(value, path) === 'sure');
     const ofClients = valuesByClient(ones);
     // Nobody has so many keys, and none is so long. No such text is written either way.
     const isEachTime = ofClients === undefined && secrets.length * 2 > ones.length;

@@ -3,7 +3,7 @@ import { textBytes } from '../../usecases/ownArguments';
 import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } from '../recording';
 import type { Found, FoundCall } from './found';
 import { durationText, pauseWords, sizeWords } from './plannedSteps';
-import { spreadOf } from './spread';
+import { spreadOf, weightedSizes } from './spread';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { yamlText } from './yamlText';
 
@@ -135,7 +135,9 @@ function fileOf(
   senders: readonly PubSubClient[],
 ): Keys {
   const { length: count } = all;
-  const sizes = spreadOf(senders.flatMap((client) => client.sizes));
+  const allSizes = senders.flatMap((client) => client.sizes);
+  const sizes = spreadOf(allSizes);
+  const weighted = weightedSizes(allSizes);
   const gaps = senders.flatMap(({ sentAtUs }) =>
     sentAtUs.slice(1).map((atUs, index) => atUs - sentAtUs[index]!),
   );
@@ -148,7 +150,9 @@ function fileOf(
   const subprotocol = subprotocols[first!.open.protocol];
   const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));
   const parameters: Record<string, WrittenKey> = {
-    messageSize: { value: Math.max(1, Math.round(sizes.mean)), beside: sizeWords(sizes) },
+    ...(weighted === undefined
+      ? { messageSize: { value: Math.max(1, Math.round(sizes.mean)), beside: sizeWords(sizes) } }
+      : { messageSizes: { value: weighted, beside: sizeWords(sizes) } }),
     sendingInterval: {
       value: durationText(Math.max(1, interval.mean / 1000)),
       beside: pauseWords(interval),
@@ -169,7 +173,12 @@ function fileOf(
       subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
     connections: { value: count, beside: 'the clients that were seen; raise it' },
     ...(senders.length < count && {
-      baseSending: { value: senders.length, beside: `${count - senders.length} only listened` },
+      baseSending: {
+        value: senders.length,
+        beside: `${count - senders.length} only listened; raise it in proportion`,
+      },
+      // All of them would send in the next step.
+      step: { value: 0 },
     }),
     singleStepDuration: { value: '60s' },
   };
@@ -196,7 +205,7 @@ function head({
 }: Found): string[] {
   const lost = notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`);
   return [
-    `Recorded ${startedAt.slice(0, 10)} from ${target}: ${formatCount(clients)} clients, ${formatDurationMs(seconds * 1000)}, ${formatCount(messages)} messages (${protocols.join(', ')}).`,
+    `Recorded ${startedAt.slice(0, 10)} from ${target}: ${formatCount(clients)} ${clients === 1 ? 'client' : 'clients'}, ${formatDurationMs(seconds * 1000)}, ${formatCount(messages)} messages (${protocols.join(', ')}).`,
     `Recognised: ${calls.map(({ method, count }) => `${formatCount(count)} ${method}`).join(', ')}.`,
     ...(lost.length === 0 ? [] : [`Not recognised: ${lost.join('; ')}.`]),
   ];

@@ -53,6 +53,9 @@ export async function scenarioFromRecording(recording: Recording): Promise<FromR
   return new Analysis(recording.header, trace).result();
 }
 
+const shareOf = (count: number, all: number): string =>
+  `${Number(((count / all) * 100).toFixed(1))}%`;
+
 class Analysis {
   private readonly consequences: readonly Consequence[];
   private readonly rooms: Rooms;
@@ -267,8 +270,12 @@ class Analysis {
         beside: `the clients that were seen${this.atOnce() < clients.length ? `, ${this.atOnce()} at a time` : ''}; raise it`,
       },
     };
-    if (listening > 0)
-      keys['baseSending'] = { value: active, beside: `${listening} only listened` };
+    if (listening > 0) {
+      const beside = `${listening} only listened; raise it in proportion`;
+      keys['baseSending'] = { value: active, beside };
+      // All of them would send in the next step.
+      keys['step'] = { value: 0 };
+    }
     keys['warmup'] = {
       value: durationText(warmupMs),
       beside: 'sessions begin one after the other; then their rates are those recorded',
@@ -281,11 +288,17 @@ class Analysis {
       keys['transport'] = { value: transport };
     if (protocol === 'messagepack') keys['protocol'] = { value: protocol };
     Object.assign(keys, secretKeys(this.opens, this.target));
-    const rows = this.identities.rows(clients.map(({ id }) => id)).slice(0, mostRows);
+    const all = this.identities.rows(clients.map(({ id }) => id));
+    const rows = all.slice(0, mostRows);
     if (rows.length > 0)
       keys['identities'] = {
         above: [
           'What differed by client; after the last comes the first again.',
+          ...(all.length > mostRows
+            ? [
+                `These are the first ${mostRows} of ${all.length} clients: put all into a file of rows.`,
+              ]
+            : []),
           ...(sessions.length > 1
             ? [
                 'Rows go to connections of every kind; values that a kind did not have are of others.',
@@ -330,7 +343,7 @@ class Analysis {
       ...(isMix && {
         senders: {
           value: kind.clients.length,
-          beside: 'clients that did this; a share such as 50% grows with connections',
+          beside: `clients that did this; to raise connections write their share, ${shareOf(kind.clients.length, this.trace.clients.length)}`,
         },
       }),
       parameters: { value: parameters },

@@ -18,3 +18,30 @@ export function spreadOf(numbers: readonly number[]): Spread {
     ...{ least: sorted[0]!, most: sorted.at(-1)! },
   };
 }
+
+/** So much larger than the smallest is the largest of sizes that one mean stands for. */
+const alike = 1.25;
+const mostSizes = 8;
+
+/**
+ * Sizes with weights, as `messageSizes` has them, with the same mean: each that was seen where they are few, else the means of
+ * eight parts of them. Undefined where one size says as much.
+ *
+ * @param bytes at least one
+ */
+export function weightedSizes(bytes: readonly number[]): string | undefined {
+  const sorted = bytes.map((each) => Math.max(1, each)).sort((a, b) => a - b);
+  if (sorted.at(-1)! <= sorted[0]! * alike) return undefined;
+  const counts = new Map<number, number>();
+  const count = (size: number, times: number): void => {
+    counts.set(size, (counts.get(size) ?? 0) + times);
+  };
+  if (new Set(sorted).size <= mostSizes) for (const size of sorted) count(size, 1);
+  else
+    for (let part = 0; part < mostSizes; part++) {
+      const from = Math.round((part * sorted.length) / mostSizes);
+      const ones = sorted.slice(from, Math.round(((part + 1) * sorted.length) / mostSizes));
+      count(Math.round(spreadOf(ones).mean), ones.length);
+    }
+  return [...counts].map(([size, times]) => `${size}B ${times}`).join(', ');
+}

@@ -110,6 +110,26 @@ function looksLikeKey(text: string): boolean {
   return longBase64.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 }
 
+/** What lets somebody in, in the middle of a text: of a URL, a connection string, JSON, a header, a message. */
+const inside: readonly RegExp[] = [
+  /eyJ[\w-]{5,}\.[\w-]{5,}/,
+  /\b(?:Bearer|Basic)\s+[\w.~+/-]{8,}/i,
+  /(?:token|passw(?:or)?d|passphrase|pwd|secret|signature|\bsig|(?:api|access|account|private)[-_ ]?key|credential|session[-_]?id)["']?\s*[=:]\s*["']?[^\s"'&;,]+/i,
+  /:\/\/[^/\s:@]+:[^/\s@]+@/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\bAKIA[\dA-Z]{16}\b/,
+  /\b(?:tok|sk|pk|key|gh[opsu]|xox[abp])[-_][\w-]{16,}/,
+];
+
+/** Whether a longer text holds a secret: a whole one is {@link secrecyOf}. */
+export const holdsSecret = (text: string): boolean => inside.some((each) => each.test(text));
+
+/** Methods that let a client in: their texts are passwords and keys, though nothing but their place says so. */
+export const letsIn = (method: string): boolean =>
+  /log-?_?in|log-?_?on|sign-?_?in|authenticat|authori[sz]e|password|passphrase|(?:set|use|api).*key|token/i.test(
+    method,
+  );
+
 const stampStart = new RegExp(`^${stampMarker}[\\da-f]{${stampLength - stampMarker.length}}`);
 
 /** Text that this benchmark has made: the contents of its own messages, and what carries a stamp. */

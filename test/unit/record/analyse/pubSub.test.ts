@@ -52,7 +52,7 @@ describe('a recording of Web PubSub', () => {
     assert.deepEqual(file, {
       config: {
         ...{ connectionString: '${secret:webpubsub}', service: 'webpubsub', hub: 'rooms' },
-        ...{ subprotocol: 'reliableJson', connections: 3, baseSending: 2 },
+        ...{ subprotocol: 'reliableJson', connections: 3, baseSending: 2, step: 0 },
         singleStepDuration: '60s',
       },
       scenario: {
@@ -71,6 +71,28 @@ describe('a recording of Web PubSub', () => {
       ],
     );
   });
+
+  for (const [what, sizes, written] of [
+    ['each size that was seen, where they are few', [30, 2000], '30B 5, 2000B 5'],
+    [
+      'the means of eight parts, where they are many',
+      [10, 20, 30, 40, 50, 60, 70, 80, 90, 10_000],
+      '10B 1, 25B 2, 40B 1, 50B 1, 60B 1, 75B 2, 90B 1, 10000B 1',
+    ],
+  ] as const)
+    it(`keeps sizes that lie apart: ${what}`, async () => {
+      const made = new MadeRecording().open(1, opening).wait(5);
+      made.out(1, { type: 'joinGroup', group: 'g', ackId: 1 });
+      for (let round = 0; round < 10; round++) {
+        const data = 'x'.repeat(sizes[round % sizes.length]!);
+        made.at(1000 * (round + 1));
+        made.out(1, { type: 'sendToGroup', group: 'g', dataType: 'text', data });
+      }
+      const { yaml } = await scenarioFromRecording(asPubSub(made));
+      assert.equal(/messageSizes: "?([^"#\n]*\w)"?/.exec(yaml!)?.[1], written);
+      const errors = parseScenario(yaml!).problems.filter(({ severity }) => severity === 'error');
+      assert.deepEqual(errors, []);
+    });
 
   it('says what it does not recognise', async () => {
     const made = rooms()

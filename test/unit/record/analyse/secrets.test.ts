@@ -97,6 +97,46 @@ describe('secrets in a recording', () => {
     );
   });
 
+  it('writes no text that holds a secret, wherever it stands in it', async () => {
+    const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
+    const secrets = [
+      ['Use', 'Endpoint=https://x.example;SharedAccessKey=abcdEFG12345='],
+      ['Use', 'Server=db;User Id=sa;Password=Secr3t!x'],
+      ['Open', 'https://x.example/blob?sv=2022&sig=Zm9vYmFy'],
+      ['Open', 'https://x.example/hub?access_token=abc123def'],
+      ['Open', 'https://user:pa55w0rd@x.example/'],
+      ['Say', `my token is ${jwt} ok`],
+      ['Say', '{"password":"qwe123"}'],
+      ['Say', '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----'],
+      ['Say', 'AKIAABCDEFGHIJKLMNOP'],
+    ] as const;
+    for (const [method, text] of secrets) {
+      const made = new MadeRecording().open(1);
+      for (let at = 1; at <= 3; at++) made.at(100 * at).call(1, method, [text]);
+      const { yaml } = await analysed(made);
+      assert.match(yaml, /\{text:\d+B\}|\{identity\./, text);
+      for (const piece of text
+        .split(/[^\w!.-]+/)
+        .filter((word) => /\d/.test(word) && word !== '2022'))
+        assert.ok(!yaml.includes(piece), `${piece} of ${text}`);
+    }
+    const made = new MadeRecording()
+      .open(1)
+      .wait(5)
+      .call(1, 'Put', [{ [jwt]: 1, other: 2 }]);
+    const { yaml } = await analysed(made);
+    assert.ok(!yaml.includes(jwt) && yaml.includes('other'));
+  });
+
+  it('takes what a client is let in with for a secret, but for the name before it', async () => {
+    const made = new MadeRecording().open(1).wait(5).call(1, 'Login', ['ann', 'Pa$$w0rd']);
+    made.wait(5).call(1, 'SetApiKey', ['zxy']).wait(5).call(1, 'Rename', ['ann', 'bob']);
+    const { yaml } = await analysed(made);
+    assert.match(yaml, /arguments: \[ ann, '\{identity\./);
+    assert.match(yaml, /arguments: \[ ann, bob \]/);
+    assert.ok(!yaml.includes('Pa$$w0rd') && !yaml.includes('zxy'));
+  });
+
   it('says that one client had several secrets', async () => {
     const made = new MadeRecording().open(1);
     for (const [at, password] of ['one', 'two', 'one', 'two', 'two'].entries())
