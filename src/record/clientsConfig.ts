@@ -38,7 +38,7 @@ export function secretKeys(
         beside:
           withToken === 1
             ? 'a token was seen, it is not written here'
-            : `${withToken} clients came with a token, none is written here; this one stands for all`,
+            : `${withToken} clients came with a token, none is written here; this one stands for all, \`identities\` can have one for each`,
       },
     }),
     ...((cookies || own.length > 0) && {
