@@ -127,9 +127,13 @@ function noScenario(text: string, { contents }: Document.Parsed): Problem {
   };
 }
 
+/** No file of ours has so many keys at its top: what a file is shows in the first of them. */
+const mostKeysRead = 100;
+
 /** One sentence for a file of another program, such as a manifest of Kubernetes, in place of one for each of its keys. */
 function foreignFile(root: YAMLMap): Problem | undefined {
-  const keys = root.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  const first = root.items.slice(0, mostKeysRead);
+  const keys = first.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
   const known = topKeys.map(({ name }) => name).filter((name) => name !== 'kind');
   const isOurs = (key: string): boolean =>
     pipelineKeys.includes(key) || didYouMean(key, known) !== undefined;

@@ -217,7 +217,10 @@ const lies: readonly Lie[] = [
     open: () => {
       let isFirst = true;
       const send: Answer = (socket, head) => {
-        if (!isFirst) return usual.send(socket, head);
+        if (!isFirst) {
+          usual.send(socket, head);
+          return;
+        }
         isFirst = false;
         socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
         endlessly(socket, '['.repeat(16_384));
