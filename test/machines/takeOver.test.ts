@@ -128,7 +128,9 @@ describe('a run whose coordinator is killed', () => {
     assert.match(endingMessage ?? '', /process that led the run was lost.*has another clock/);
     const [over, cut, ...more] = steps;
     assert.match(over!.verdict.status, /^(pass|invalid)$/);
-    assert.deepEqual([over!.offered, over!.received, over!.lost], [600, 600, 0]);
+    // Who is away for a moment has nothing to send; on a busy machine that is longer.
+    assert.ok(over!.offered > 300 && over!.offered <= 600, String(over!.offered));
+    assert.deepEqual([over!.received, over!.lost], [over!.offered, 0]);
     assert.deepEqual([cut!.verdict.status, more.length], ['incomplete', 0]);
     assert.ok(cut!.received > 0, 'what was measured of it is there');
     assert.deepEqual(
