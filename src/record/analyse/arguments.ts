@@ -80,7 +80,14 @@ class Reader {
   readonly notRecognised: string[] = [];
   readonly texts: { at: string; bytes: Spread }[] = [];
 
-  constructor(private readonly facts: ArgumentFacts) {}
+  /** Texts of a call that lets somebody in may be passwords from this argument on; of several the first is a name. */
+  private readonly passwordsFrom: number;
+
+  constructor(private readonly facts: ArgumentFacts) {
+    const { method, calls } = facts.step;
+    const isAlone = calls.every(({ arguments: all }) => all.length === 1);
+    this.passwordsFrom = letsIn(method) ? (isAlone ? 0 : 1) : Infinity;
+  }
 
   read(all: readonly One[], path: Path): unknown {
     const shapes = byShape(all);
@@ -135,16 +142,12 @@ class Reader {
     return this.byClient(ones, path) ?? this.varying(ones, values, path);
   }
 
-  /** Texts of a call that lets somebody in may be passwords; of several the first is a name. */
   private secrecy(value: unknown, path: Path): 'sure' | 'like' | undefined {
-    const { method, calls } = this.facts.step;
-    const [at] = path;
     const isPassword =
       path.length === 1 &&
       typeof value === 'string' &&
       value !== '' &&
-      letsIn(method) &&
-      (at !== 0 || calls.every(({ arguments: all }) => all.length === 1));
+      Number(path[0]) >= this.passwordsFrom;
     return secrecyOf(value, path) ?? (isPassword ? 'like' : undefined);
   }
 
