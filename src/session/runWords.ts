@@ -45,7 +45,8 @@ function stepWords(scenario: Scenario): string {
 
 function repeatWords(scenario: Scenario): string {
   const repeats = repeatsIn(scenario);
-  return repeats > 1 ? `, repeated ${formatCount(repeats)} times` : '';
+  // Results of others may have anything in its place.
+  return Number.isInteger(repeats) && repeats > 1 ? `, repeated ${formatCount(repeats)} times` : '';
 }
 
 function entryWords({ name, parameters }: ScenarioEntry, connections: number): string {
