@@ -1,10 +1,18 @@
 // What the recording proxy costs: latency that it adds at 1,000 calls a second, CPU per message beside a proxy that
 // reads nothing, and memory over a million messages. Hub and proxies are processes of their own, as people start
 // them. Needs `npm run build`. Linux only. Method: bench/README.md. Judges nothing.
-//   node bench/record.mjs [--seconds 2] [--rounds 12] [--messages 1000000] [--parts paced,flood,memory]
+//   node bench/record.mjs [--seconds 2] [--rounds 12] [--messages 1000000] [--minutes 60] [--parts paced,flood,memory]
+// The part `lasting` records at a low, steady rate for so many minutes; it runs when it is asked for.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,10 +27,13 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '12' },
     messages: { type: 'string', default: '1000000' },
+    minutes: { type: 'string', default: '60' },
     parts: { type: 'string', default: 'paced,flood,memory' },
   },
 });
 const [seconds, rounds, messages] = [values.seconds, values.rounds, values.messages].map(Number);
+const minutes = Number(values.minutes);
+const lastingPerSecond = 150;
 const connections = 50;
 const perSecond = 1000;
 const floodCalls = 10_000;
@@ -164,10 +175,43 @@ try {
     cpu('as fast as they go', await inTurn(proxies, (way) => flood(way, floodCalls)));
   }
   if (parts.includes('memory')) await memory();
+  if (parts.includes('lasting')) await lasting();
 } finally {
   for (const child of [recording.child, pipe.child]) child.kill('SIGKILL');
   await stop(hub);
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Steady calls for minutes: what the recorder holds in memory meanwhile, and what stands in its file then. */
+async function lasting() {
+  const proxy = await startRecording(hub, 'lasting');
+  const way = await openWay('lasting', proxy);
+  let [sent, received] = [0, 0];
+  way.onEcho = () => (received += 1);
+  const startMs = performance.now();
+  const passedS = () => (performance.now() - startMs) / 1000;
+  const before = cpuUs(proxy.pid);
+  const resident = [];
+  while (passedS() < minutes * 60) {
+    for (; sent < passedS() * lastingPerSecond; sent++) echo(way.sockets[sent % connections]);
+    if (resident.length <= passedS() / 60) resident.push(residentMb(proxy.pid));
+    await sleep(20);
+  }
+  while (received < sent) await sleep(20);
+  const each = (cpuUs(proxy.pid) - before) / (2 * sent);
+  await stop(proxy);
+  const lines = await linesOf(path.join(folder, 'lasting.recording.jsonl'));
+  console.log(
+    `${minutes} minutes at ${2 * lastingPerSecond} messages a second: ${sent} calls, ${received} callbacks, ${lines} lines, CPU ${each.toFixed(1)} us a message, resident ${resident.map((mb) => mb.toFixed(0)).join(' ')} MB at each minute`,
+  );
+}
+
+async function linesOf(file) {
+  let lines = 0;
+  const reading = createInterface({ input: createReadStream(file) });
+  reading.on('line', () => (lines += 1));
+  await once(reading, 'close');
+  return lines;
 }
 
 function cpu(when, of) {

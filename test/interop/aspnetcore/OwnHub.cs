@@ -18,6 +18,23 @@ public sealed class OwnHub : Hub
         }
     }
 
+    /// <summary>How many streams of <see cref="Lasting"/> a client has cancelled, its connection still being open.</summary>
+    public static int Cancelled => cancelledStreams;
+
+    private static int cancelledStreams;
+
+    /// <summary>One item, and no end of its own.</summary>
+    public async IAsyncEnumerable<int> Lasting([EnumeratorCancellation] CancellationToken cancelled)
+    {
+        yield return 0;
+        var aborted = Context.ConnectionAborted;
+        await using var counting = cancelled.Register(() =>
+        {
+            if (!aborted.IsCancellationRequested) Interlocked.Increment(ref cancelledStreams);
+        });
+        await Task.Delay(Timeout.Infinite, cancelled);
+    }
+
     public async IAsyncEnumerable<string> Shout(IAsyncEnumerable<string> words, string mark)
     {
         await foreach (var word in words) yield return word.ToUpperInvariant() + mark;

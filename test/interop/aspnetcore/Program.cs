@@ -122,6 +122,7 @@ app.MapGet("/users", () => new Dictionary<string, object>
     ["connected"] = live.Users,
     ["tokens"] = WebTokenHandler.Tokens.Values.GroupBy(user => user).ToDictionary(user => user.Key, user => user.Count()),
 });
+app.MapGet("/cancelled", () => OwnHub.Cancelled.ToString());
 app.MapGet("/metrics", ServerMetrics.Text);
 app.MapGet("/pages/{name}", (string name) =>
 {
