@@ -17,8 +17,8 @@ interface ServedThing {
 }
 
 interface ServerProcessOptions {
-  /** What no other user of this machine may read: arguments can be listed. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** What it may do, as JSON in the first line of its input: arguments and environment can be listed. */
+  readonly settings?: object;
   /** Gets what the server says in further lines (`{"problem":…,"count":…}`), and that it has ended by itself. */
   readonly onProblem?: ProblemListener | undefined;
 }
@@ -30,22 +30,40 @@ interface ServerProcess {
   readonly dispose: () => Promise<void>;
 }
 
+/**
+ * What Node and the system want to know; the rest of the environment may have secrets, and a child gets its own by a pipe.
+ */
+const passedOn = [
+  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'OPENSSL_CONF'],
+  ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TMP', 'TZ'],
+];
+
+/** Of ours, what a process of this program gets that a run starts. In the editor's host the same executable is Electron. */
+export function environmentOfChild(): NodeJS.ProcessEnv {
+  const given = passedOn.map((name) => [name, process.env[name]] as const);
+  const known = given.filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(known), ELECTRON_RUN_AS_NODE: '1' };
+}
+
 /** Not on a thread of the load. @throws ExpectedError `local-hub` with what the process said */
 export async function startServerProcess(
   serverScript: string,
   { args, name, prints }: ServedThing,
-  { env = {}, onProblem = () => undefined }: ServerProcessOptions = {},
+  { settings, onProblem = () => undefined }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [serverScript, 'serve', ...args, '--exit-with-stdin'], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    // In the editor's host the same executable is Electron.
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', ...env },
+    env: environmentOfChild(),
   });
   let isWanted = true;
   let isServing = false;
   let errors = '';
   // It may have ended by itself: what it would read does not matter then.
   child.stdin.on('error', () => undefined);
+  const send = (message: object): void => {
+    child.stdin.write(`${JSON.stringify(message)}\n`);
+  };
+  if (settings !== undefined) send(settings);
   child.stderr.on('data', (chunk: Buffer) => {
     if (errors.length < keptErrorBytes) errors += chunk.toString('utf8');
   });
@@ -83,11 +101,7 @@ export async function startServerProcess(
     });
   });
   try {
-    const value = await starting;
-    const send = (message: object): void => {
-      child.stdin.write(`${JSON.stringify(message)}\n`);
-    };
-    return { value, send, dispose };
+    return { value: await starting, send, dispose };
   } catch (error) {
     await dispose();
     throw error;

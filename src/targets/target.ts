@@ -160,8 +160,3 @@ export function jwtExpiryMs(token: string): number | undefined {
   }
   return undefined;
 }
-
-export const appServerVariable = 'SIGNALR_BENCH_APP_SERVER';
-
-/** Variable in which the handler's process finds what it may do; arguments could be listed by others. */
-export const upstreamVariable = 'SIGNALR_BENCH_UPSTREAM';

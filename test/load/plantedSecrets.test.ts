@@ -7,50 +7,14 @@ import { hydrateMessage, storedSource } from '../../src/extension/panel/panelSes
 import { panelStrings } from '../../src/protocol/panelStrings';
 import { exporters } from '../../src/session/export/exporters';
 import { exitCode } from '../../src/cli/exitCode';
+import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
+import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
 import { startFront } from '../fakes/loadFront';
+import { Planted } from '../fakes/planted';
 import { closedPort, listenOnLoopback, statusPeer, type Peer } from '../fakes/loadPeers';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
-
-/** What is planted, by its place; none is part of another, and all look alike. */
-class Planted {
-  readonly values = new Map<string, string>();
-
-  constructor(private readonly mark: string) {}
-
-  at(place: string): string {
-    const value = `Zq${this.mark}${String(this.values.size).padStart(2, '0')}+/${place.replace(/\W/g, '')}=pl4nt`;
-    this.values.set(place, value);
-    return value;
-  }
-
-  /** Where one of them stands, in any form. */
-  foundIn(text: string): string[] {
-    return [...this.values]
-      .filter(([, value]) => formsOf(value).some((form) => text.includes(form)))
-      .map(([place]) => place);
-  }
-}
-
-/** As it is, in URLs, in JSON, in hexadecimal, and inside of base64 text, wherever that begins. */
-function formsOf(value: string): string[] {
-  const inBase64 = [0, 1, 2].flatMap((shift) => {
-    const whole = Buffer.concat([Buffer.alloc(shift), Buffer.from(value)]);
-    // The first and the last letters hold bits of what stands beside it.
-    return (['base64', 'base64url'] as const).map((form) => whole.toString(form).slice(4, -4));
-  });
-  const hex = Buffer.from(value).toString('hex');
-  const encoded = encodeURIComponent(value);
-  return [
-    value,
-    encoded,
-    encoded.toLowerCase(),
-    JSON.stringify(value).slice(1, -1),
-    hex,
-    ...inBase64,
-  ];
-}
 
 /** Everything in a folder and below. */
 function textsBelow(folder: string): string {
@@ -248,12 +212,48 @@ describe('planted secrets', function () {
       assert.deepEqual(given.foundIn(all), []);
       if (process.platform === 'linux') {
         assert.ok(children.seen.size >= 2);
-        assert.deepEqual(literal.foundIn(children.args + children.environment), []);
-        assert.deepEqual(given.foundIn(children.args), []);
+        for (const planted of [literal, given])
+          assert.deepEqual(planted.foundIn(children.args + children.environment), []);
       }
     } finally {
       await Promise.all([metrics, issuer, collector, front].map((each) => each.dispose()));
     }
+  });
+
+  it('are no argument and in no environment of the servers that a run starts', async () => {
+    const planted = new Planted('run');
+    const started = [
+      ['default', startAzureSignalr, 'app-server', {}],
+      ['serverless', startAzureSignalr, 'upstream', { upstream: { port: 0 } }],
+      ['pubsub', startWebPubSubEmulator, 'upstream', {}],
+    ] as const;
+    await Promise.all(
+      started.map(async ([name, start, server, how]) => {
+        const emulator = await start({ accessKeys: [planted.at(`access key of ${name}`)] });
+        try {
+          const config = {
+            ...{ ...load, connectionString: '${env:SERVICE}', skipNegotiation: false },
+            ...how,
+            service: name === 'pubsub' ? 'webpubsub' : 'signalr',
+            headers: { 'X-Gate': planted.at(`header of ${name}`) },
+          };
+          folder.write(`${name}.yaml`, stringify({ config, scenario: echo, slo: { p99: '60s' } }));
+          const env = {
+            SERVICE: emulator.connectionString,
+            SIGNALR_BENCH_SECRET_OTHER: planted.at(`another secret of ${name}`),
+          };
+          const [run, children] = await ran(['run', `${name}.yaml`, '--out', name], env);
+          assert.equal(run.code, 0, run.stderr);
+          assert.deepEqual(planted.foundIn(run.stdout + run.stderr + (await madeOf(name))), []);
+          if (process.platform === 'linux') {
+            assert.ok(children.args.includes(server), children.args);
+            assert.deepEqual(planted.foundIn(children.args + children.environment), [], name);
+          }
+        } finally {
+          await emulator.dispose();
+        }
+      }),
+    );
   });
 
   it('stay where they are when the hub says them back, refuses, or is not there', async () => {
@@ -350,12 +350,12 @@ describe('planted secrets', function () {
       `nats://u:${encodeURIComponent(planted.at(place))}@127.0.0.1:1`;
     service('signalr.yaml', {
       connectionString: connectionString('signalr'),
-      service: 'azureSignalR',
+      service: 'signalr',
       hub: 'h',
     });
     service('pubsub.yaml', {
       connectionString: connectionString('pubsub'),
-      service: 'webPubSub',
+      service: 'webpubsub',
       hub: 'h',
     });
     folder.write('broken.yaml', `config:\n  accessToken: ${planted.at('broken')}\n  target: [\n`);

@@ -15,7 +15,7 @@ import {
   type BenchHubFlags,
   type BenchHubOptions,
 } from '../../servers/hub/benchHubOptions';
-import { appServerVariable, upstreamVariable } from '../../targets/target';
+import type { HandlerSettings } from '../../servers/upstream/upstreamHandler';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 
@@ -44,9 +44,9 @@ export interface ServeDeps {
   readonly startClassicHub: (options: BenchHubOptions) => Promise<Disposable & { url: string }>;
   readonly startAzureSignalr: (options: AzureSignalrOptions) => Promise<Emulator>;
   readonly startAppServer: (options: AppServerOptions) => Promise<RunServer>;
-  /** Serves the application's side of a service, as its environment says. */
+  /** Serves the application's side of a service. */
   readonly startUpstreamHandler: (
-    settings: string | undefined,
+    settings: HandlerSettings,
     port: number,
     onProblem: (text: string) => void,
   ) => Promise<RunServer>;
@@ -75,48 +75,75 @@ export const serveWebPubSub = serving<WebPubSubFlags & ServeFlags>(
     startWebPubSubEmulator({ port, ...parseWebPubSubFlags(flags) }),
 );
 
-/** For the run that started this process; its options come in the environment, where no list of processes shows the key. */
-export const serveAppServer = serving<ServeFlags>(
-  'Serving the bench methods behind Azure SignalR Service; Ctrl+C ends it.',
-  (_flags, { startAppServer }, io) => {
-    const options = io.env[appServerVariable];
-    if (options === undefined)
-      throw new ExpectedError('bad-option', 'An app server is started by a run, not by hand.');
-    return reporting(io, (onProblem) =>
-      startAppServer({ ...(JSON.parse(options) as AppServerOptions), onProblem }),
-    );
-  },
+export const serveAppServer = servingRun(
+  'An app server',
+  ({ startAppServer }, settings, _port, onProblem) =>
+    startAppServer({ ...(settings as AppServerOptions), onProblem }),
 );
 
-export const serveUpstream = serving<ServeFlags>(
-  'Serving the bench methods as an upstream handler; Ctrl+C ends it.',
-  ({ port }, { startUpstreamHandler }, io) =>
-    reporting(io, (onProblem) => startUpstreamHandler(io.env[upstreamVariable], port, onProblem)),
+export const serveUpstream = servingRun(
+  'An upstream handler',
+  ({ startUpstreamHandler }, settings, ...how) =>
+    startUpstreamHandler(settings as HandlerSettings, ...how),
 );
 
 /** What serves: the first line on standard output is `{"url":…}` or `{"connectionString":…}`. */
-type Served = Disposable & { readonly onLine?: (line: string) => void } & (
-    | { readonly url: string }
-    | { readonly connectionString: string }
-  );
+type Served = Disposable & {
+  /** When standard input has ended, for who reads it. */
+  readonly inputEnded?: Promise<void>;
+} & ({ readonly url: string } | { readonly connectionString: string });
 
-/** A server of a run: writes each problem as a line of JSON, and reads passes of sign-ins that were renewed. */
-async function reporting(
-  { stdout }: ProcessIo,
-  start: (onProblem: (text: string) => void) => Promise<RunServer>,
-): Promise<Served> {
-  const problems = new ProblemLines((line) => stdout.write(`${JSON.stringify(line)}\n`));
-  const server = await start((text) => problems.report(redactText(text)));
-  return {
-    url: server.url,
-    onLine: (line) => server.renew(JSON.parse(line) as ServicePass),
-    dispose: () => server.dispose().finally(() => problems.flush()),
-  };
+/**
+ * A server for the run that started this process. It reads lines of JSON, since others can list arguments, and some the
+ * environment: the first is what it may do, with its key; each further one a sign-in that was renewed. It writes each problem as
+ * such a line.
+ */
+function servingRun(
+  name: string,
+  start: (
+    deps: ServeDeps,
+    settings: unknown,
+    port: number,
+    onProblem: (text: string) => void,
+  ) => Promise<RunServer>,
+) {
+  const forPeople = '';
+  return serving<ServeFlags>(forPeople, async ({ port }, deps, { stdout }, isOfRun) => {
+    const refusal = new ExpectedError('bad-option', `${name} is started by a run, not by hand.`);
+    if (!isOfRun) throw refusal;
+    const lines: string[] = [];
+    let take = (line: string): void => void lines.push(line);
+    let come: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => (come = resolve));
+    const inputEnded = deps.stdinEnded((line) => {
+      take(line);
+      come();
+    });
+    await Promise.race([first, inputEnded]);
+    const settings = lines.shift();
+    if (settings === undefined) throw refusal;
+    const problems = new ProblemLines((line) => stdout.write(`${JSON.stringify(line)}\n`));
+    const report = (text: string): void => problems.report(redactText(text));
+    const server = await start(deps, JSON.parse(settings), port, report);
+    take = (line) => server.renew(JSON.parse(line) as ServicePass);
+    // What was renewed while it started.
+    lines.forEach(take);
+    return {
+      url: server.url,
+      inputEnded,
+      dispose: () => server.dispose().finally(() => problems.flush()),
+    };
+  });
 }
 
 function serving<Flags extends ServeFlags>(
   note: string,
-  start: (flags: Omit<Flags, 'exitWithStdin'>, deps: ServeDeps, io: ProcessIo) => Promise<Served>,
+  start: (
+    flags: Omit<Flags, 'exitWithStdin'>,
+    deps: ServeDeps,
+    io: ProcessIo,
+    isOfRun: boolean,
+  ) => Promise<Served>,
 ): (flags: Flags, io: ProcessIo, deps: ServeDeps) => Promise<number> {
   return async ({ exitWithStdin = false, ...flags }, io, deps) => {
     const { stdout, stderr, onSignal } = io;
@@ -129,12 +156,12 @@ function serving<Flags extends ServeFlags>(
       if (signal === 'SIGTERM' || !exitWithStdin) stop();
     });
     try {
-      const server = await start(flags, deps, io);
+      const server = await start(flags, deps, io, exitWithStdin);
       try {
         const first =
           'url' in server ? { url: server.url } : { connectionString: server.connectionString };
         stdout.write(`${JSON.stringify(first)}\n`);
-        if (exitWithStdin) void deps.stdinEnded(server.onLine ?? (() => undefined)).then(stop);
+        if (exitWithStdin) void (server.inputEnded ?? deps.stdinEnded(() => undefined)).then(stop);
         else stderr.write(`${note}\n`);
         await stopped;
       } finally {

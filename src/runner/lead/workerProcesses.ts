@@ -8,18 +8,12 @@ import type {
   WorkerListener,
   WorkerStart,
 } from '../../protocol/worker';
+import { environmentOfChild } from '../../targets/serverProcess';
 import { CpuMeter } from '../machineClock';
 import { Standstill } from '../standstill';
 import { ReportedCpu } from './reportedCpu';
 import { waits } from './waiting';
 
-/**
- * What Node and the system want to know; the rest of the environment may have secrets, and a worker gets its own by a pipe.
- */
-const passedOn = [
-  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'OPENSSL_CONF'],
-  ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TMP', 'TZ'],
-];
 const keptErrorBytes = 8192;
 
 /** A process with one worker, as far as its host works with it; tests put a fake in its place. */
@@ -34,14 +28,8 @@ const forkWorker = (script: string): WorkerProcess =>
     serialization: 'advanced',
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: { ...environmentFor(process.env), ELECTRON_RUN_AS_NODE: '1' },
+    env: environmentOfChild(),
   });
-
-/** Of ours, what a worker in a process of its own gets. */
-function environmentFor(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const given = passedOn.map((name) => [name, own[name]] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
-}
 
 /** The workers of the plan, each in a process of its own on this machine. */
 export const startProcesses =

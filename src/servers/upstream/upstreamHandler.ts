@@ -2,7 +2,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
-import { ExpectedError } from '../../base/expectedError';
 import { callbacks } from '../../base/message';
 import { withoutEnd } from '../../base/text';
 import { hubMethods } from '../../usecases/registry';
@@ -23,11 +22,11 @@ import {
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
-interface HandlerSettings {
+export interface HandlerSettings {
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
   /** Under which a service elsewhere reaches the handler: that of a tunnel. */
-  readonly publicHost?: string;
+  readonly publicHost?: string | undefined;
 }
 
 interface UpstreamHandler {
@@ -39,19 +38,15 @@ interface UpstreamHandler {
 /**
  * Serves the application's side of both services on loopback: what clients send comes as HTTP requests,
  * and is answered as the bench methods of a hub are.
- * @param settings {@link HandlerSettings} as JSON, from the process that runs the load
  * @param port 0 takes any free one
  * @param onProblem gets why an event was not answered as it should be
- * @throws ExpectedError `upstream` without settings; `port-taken` or `port-refused`
+ * @throws ExpectedError `port-taken` or `port-refused`
  */
 export async function upstreamHandler(
-  settings: string | undefined,
+  { endpoint, service, publicHost }: HandlerSettings,
   port: number,
   onProblem: (text: string) => void,
 ): Promise<UpstreamHandler> {
-  if (settings === undefined)
-    throw new ExpectedError('upstream', 'An upstream handler is started by runs that need one.');
-  const { endpoint, service, publicHost } = JSON.parse(settings) as HandlerSettings;
   const accessKey = 'accessKey' in service ? service.accessKey : undefined;
   const tokens = new AccessTokens(service);
   const calls = new RestCalls(endpoint, service, tokens);

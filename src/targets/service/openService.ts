@@ -25,14 +25,7 @@ import type { WaySettings } from '../../wire/socket/socket';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
 import { resolveEndpoint, secretsOf } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
-import {
-  appServerVariable,
-  followPasses,
-  type OpenTarget,
-  type ServiceProbe,
-  type TargetContext,
-  upstreamVariable,
-} from '../target';
+import { followPasses, type OpenTarget, type ServiceProbe, type TargetContext } from '../target';
 import { resolveReferences } from '../../scenario/target/references';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -126,9 +119,8 @@ async function startAppServers(
   settings: AppServerSettings,
   count: number,
 ) {
-  const env = { [appServerVariable]: JSON.stringify(settings) };
   const starting = Array.from({ length: count }, () =>
-    startServerProcess(serverScript, served, { env, onProblem }),
+    startServerProcess(serverScript, served, { settings, onProblem }),
   );
   const outcomes = await Promise.allSettled(starting);
   const running = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -269,7 +261,7 @@ async function withUpstream(
       prints: 'url',
     },
     {
-      env: { [upstreamVariable]: JSON.stringify({ endpoint, service, publicHost }) },
+      settings: { endpoint, service, publicHost },
       onProblem: context.onProblem,
     },
   );

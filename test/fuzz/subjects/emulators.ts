@@ -223,10 +223,10 @@ export const upstreamEvents: Subject = {
     service.listen(0, '127.0.0.1');
     await once(service, 'listening');
     const restUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-    const settings = JSON.stringify({
+    const settings = {
       endpoint: endpointOf(`${restUrl}/`),
-      service: { kind: 'signalr', hub: 'h', audience: restUrl, restUrl, accessKey },
-    });
+      service: { kind: 'signalr' as const, hub: 'h', audience: restUrl, restUrl, accessKey },
+    };
     const handler = await upstreamHandler(settings, 0, () => undefined);
     handlerPort = portOf(handler.url);
     return async () => {

@@ -244,11 +244,12 @@ describe('commands', () => {
   });
 
   describe('serve app-server', () => {
-    it('takes its options from the environment and renewals from its input, and reports problems in lines of their own', async () => {
+    it('takes its options and renewals from its input, and reports problems in lines of their own', async () => {
       const passes: unknown[] = [];
-      const process = fakeIo({ env: { SIGNALR_BENCH_APP_SERVER: '{"hub":"bench"}' } });
+      const process = fakeIo();
       const deps = fakeDeps({
         stdinEnded: (reported) => {
+          reported('{"hub":"bench"}');
           reported('{"bearer":"second"}');
           return Promise.resolve();
         },
@@ -268,9 +269,12 @@ describe('commands', () => {
       assert.equal(process.out(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       assert.equal(process.err(), '');
       assert.deepEqual(passes, [{ bearer: 'second' }]);
-      const byHand = await at.run(['serve', 'app-server']);
-      assert.equal(byHand.code, 2);
-      assert.match(byHand.err, /started by a run, not by hand/);
+      for (const args of [['app-server'], ['app-server', '--exit-with-stdin'], ['upstream']]) {
+        const deps = { stdinEnded: () => Promise.resolve() };
+        const byHand = await at.run(['serve', ...args], { deps });
+        assert.equal(byHand.code, 2);
+        assert.match(byHand.err, /An (?:app server|upstream handler) is started by a run, not by/);
+      }
     });
   });
 

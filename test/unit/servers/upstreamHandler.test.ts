@@ -21,8 +21,11 @@ describe('the upstream handler', () => {
     rest.listen(0, '127.0.0.1');
     await once(rest, 'listening');
     const restUrl = `http://127.0.0.1:${(rest.address() as AddressInfo).port}`;
-    const service = { kind: 'signalr', hub: 'chat', audience: restUrl, restUrl, accessKey };
-    const settings = JSON.stringify({ endpoint: endpointOf(restUrl), service });
+    const access = { hub: 'chat', audience: restUrl, restUrl, accessKey };
+    const settings = {
+      endpoint: endpointOf(restUrl),
+      service: { kind: 'signalr' as const, ...access },
+    };
     handler = await upstreamHandler(settings, 0, (text) => problems.push(text));
   });
   beforeEach(() => {

@@ -89,7 +89,7 @@ const servers: Readonly<Record<string, () => Promise<Served>>> = {
   },
   'upstream handler': async () => {
     const endpoint = endpointOf('http://127.0.0.1:1/');
-    const settings = JSON.stringify({ endpoint, service, publicHost: 'a.b' });
+    const settings = { endpoint, service, publicHost: 'a.b' };
     const handler = await upstreamHandler(settings, 0, () => undefined);
     return { port: portOf(handler.url), path: '/', dispose: () => handler.dispose() };
   },

@@ -3,15 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppServerSettings } from '../../../../src/targets/service/openService';
-import { appServerVariable } from '../../../../src/targets/target';
 import { openTarget } from '../../../../src/targets/openTarget';
 import { certificate, certificateKey } from '../../../fakes/rawHub';
 import { scenarioWith } from '../../capacity/scenarios';
 
 /** Serves nothing; its URL says what it was started with. */
-const script = `const settings = encodeURIComponent(process.env.${appServerVariable});
-console.log(JSON.stringify({ url: 'http://127.0.0.1:7/' + settings }));
-process.stdin.resume().on('end', () => process.exit(0));`;
+const script = `process.stdin.on('end', () => process.exit(0)).once('data', (settings) => {
+  console.log(JSON.stringify({ url: 'http://127.0.0.1:7/' + encodeURIComponent(settings) }));
+});`;
 
 describe('default mode', () => {
   it('sends its app servers the way of the clients: proxy and certificates', async () => {
