@@ -1,3 +1,8 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { startFront } from './loadFront';
+import { listenOnLoopback, type Peer } from './loadPeers';
+
 /** What is planted, by its place; none is part of another, and all look alike. */
 export class Planted {
   readonly values = new Map<string, string>();
@@ -35,4 +40,107 @@ function formsOf(value: string): string[] {
     hex,
     ...inBase64,
   ];
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server of HTTP that keeps what it was sent. */
+export async function answering(answer: Answer): Promise<Peer & { readonly requests: string[] }> {
+  const requests: string[] = [];
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('latin1').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      requests.push([request.url, ...request.rawHeaders, body].join('\n'));
+      answer(request, response);
+    });
+  });
+  return { ...(await listenOnLoopback(server, '/')), requests };
+}
+
+/** A scenario that has a secret wherever one may stand, and the servers it needs. */
+export interface PlantedScenario {
+  readonly scenario: { readonly config: object; readonly scenario: object; readonly slo: object };
+  /** Of `rows.csv` beside it. */
+  readonly rows: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What stands in the files; and in the environment. */
+  readonly literal: Planted;
+  readonly given: Planted;
+  /** They were where they belong, or nothing would be shown. */
+  assertArrived(further?: readonly string[]): void;
+  dispose(): Promise<void>;
+}
+
+/** @param hubUrl of a hub that lets everybody in */
+export async function plantScenario(hubUrl: string): Promise<PlantedScenario> {
+  const literal = new Planted('lit');
+  const given = new Planted('env');
+  const metrics = await answering((_request, response) =>
+    response.end('# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1\n'),
+  );
+  const issuer = await answering((_request, response) =>
+    response.end(JSON.stringify({ token: literal.at('token of an endpoint') })),
+  );
+  const front = await startFront(hubUrl);
+  const rows = Array.from({ length: 4 }, (_, at) => `u${at},${literal.at(`row ${at}`)}`);
+  const withUser = (url: string, place: string): string => {
+    const [user, password] = ['user', 'password'].map((part) =>
+      encodeURIComponent(literal.at(`${part} of ${place}`)),
+    );
+    return url.replace('://', `://${user}:${password}@`);
+  };
+  const target = withUser(new URL(front.url).href, 'target');
+  const config = {
+    ...{ connections: 4, baseSending: 4, step: 0, singleStepDuration: '400ms', warmup: 0 },
+    target: `${target}?code=${encodeURIComponent(literal.at('query of target'))}`,
+    headers: {
+      'X-Gate': literal.at('header'),
+      Cookie: `who=${literal.at('cookie')}`,
+      'X-Row': '{data.secret}',
+      'X-Env': '${env:PLANTED_HEADER}',
+      'X-Kept': '${secret:kept}',
+    },
+    query: { sig: literal.at('query') },
+    identities: {
+      url: `${issuer.url}?client=${encodeURIComponent(literal.at('query of issuer'))}`,
+      method: 'POST',
+      headers: {
+        Authorization: `Basic ${Buffer.from(literal.at('header of issuer')).toString('base64')}`,
+      },
+      body: `grant_type=client_credentials&client_secret=${encodeURIComponent(literal.at('body of issuer'))}`,
+      ...{ count: 4, rate: 100 },
+    },
+    data: { file: 'rows.csv' },
+    observe: [
+      { prometheus: metrics.url, authorization: `Bearer ${literal.at('observe')}` },
+      { prometheus: withUser(`${metrics.url}metrics`, 'observe') },
+    ],
+  };
+  const env = {
+    PLANTED_HEADER: given.at('env reference'),
+    SIGNALR_BENCH_SECRET_KEPT: given.at('secret reference'),
+    HTTPS_PROXY: `http://user:${encodeURIComponent(given.at('password of proxy'))}@127.0.0.1:9`,
+  };
+  const peers = [front, metrics, issuer];
+  return {
+    ...{ literal, given, env, rows: `name,secret\n${rows.join('\n')}\n` },
+    scenario: {
+      config,
+      scenario: { name: 'echo', parameters: { sendingInterval: '100ms' } },
+      slo: { p99: '60s' },
+    },
+    assertArrived: (further = []) => {
+      const sent = [...peers.flatMap(({ requests }) => requests), ...further].join('\n');
+      const arrived = [literal, given].flatMap((each) => each.foundIn(sent));
+      const never = [literal, given].flatMap((each) =>
+        [...each.values.keys()].filter((place) => !arrived.includes(place)),
+      );
+      // The token of an identity takes the place of user and password; nothing goes to the proxy.
+      assert.deepEqual(never, ['user of target', 'password of target', 'password of proxy']);
+    },
+    dispose: async () => {
+      await Promise.all(peers.map((each) => each.dispose()));
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { hydrateMessage, storedSource } from '../../src/extension/panel/panelSession';
@@ -10,9 +9,8 @@ import { exitCode } from '../../src/cli/exitCode';
 import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
-import { startFront } from '../fakes/loadFront';
-import { Planted } from '../fakes/planted';
-import { closedPort, listenOnLoopback, statusPeer, type Peer } from '../fakes/loadPeers';
+import { answering, Planted, plantScenario } from '../fakes/planted';
+import { closedPort, statusPeer } from '../fakes/loadPeers';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
 
@@ -51,8 +49,11 @@ class Children {
       let at: number | undefined = pid;
       while (at !== undefined && at !== this.top) at = parents.get(at);
       if (at === undefined || pid === this.top) continue;
+      const args = this.read(String(pid), 'cmdline');
+      // Until it has become a program of its own, it has what its parent has.
+      if (args === this.read(String(parents.get(pid)), 'cmdline')) continue;
       this.seen.add(pid);
-      this.args += this.read(String(pid), 'cmdline');
+      this.args += args;
       this.environment += this.read(String(pid), 'environ');
     }
   }
@@ -64,21 +65,6 @@ class Children {
       return '';
     }
   }
-}
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function served(answer: Answer): Promise<Peer & { readonly requests: string[] }> {
-  const requests: string[] = [];
-  const server: Server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('latin1').on('data', (text: string) => (body += text));
-    request.on('end', () => {
-      requests.push([request.url, ...request.rawHeaders, body].join('\n'));
-      answer(request, response);
-    });
-  });
-  return { ...(await listenOnLoopback(server, '/')), requests };
 }
 
 const load = { connections: 4, baseSending: 4, step: 0, singleStepDuration: '400ms', warmup: 0 };
@@ -136,87 +122,31 @@ describe('planted secrets', function () {
   }
 
   it('in a scenario, in rows, and in the environment stay where they are when all goes well', async () => {
-    const literal = new Planted('lit');
-    const given = new Planted('env');
-    const metrics = await served((_request, response) =>
-      response.end('# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1\n'),
-    );
-    const issuer = await served((_request, response) =>
-      response.end(JSON.stringify({ token: literal.at('token of an endpoint') })),
-    );
-    const collector = await served((_request, response) => response.writeHead(403).end('no'));
-    const front = await startFront(hub.url);
+    const collector = await answering((_request, response) => response.writeHead(403).end('no'));
+    const planted = await plantScenario(hub.url);
+    const { scenario, rows, env, literal, given } = planted;
     try {
+      folder.write('rows.csv', rows);
       folder.write(
-        'rows.csv',
-        `name,secret\n${Array.from({ length: 4 }, (_, at) => `u${at},${literal.at(`row ${at}`)}`).join('\n')}\n`,
+        's.yaml',
+        stringify({ ...scenario, config: { ...scenario.config, processes: 2 } }),
       );
-      const at = new URL(front.url);
-      const withUser = (url: string, place: string): string =>
-        url.replace(
-          '://',
-          `://${encodeURIComponent(literal.at(`user of ${place}`))}:${encodeURIComponent(literal.at(`password of ${place}`))}@`,
-        );
-      const scenario = {
-        config: {
-          ...load,
-          target: `${withUser(at.href, 'target')}?code=${encodeURIComponent(literal.at('query of target'))}`,
-          processes: 2,
-          headers: {
-            'X-Gate': literal.at('header'),
-            Cookie: `who=${literal.at('cookie')}`,
-            'X-Row': '{data.secret}',
-            'X-Env': '${env:PLANTED_HEADER}',
-            'X-Kept': '${secret:kept}',
-          },
-          query: { sig: literal.at('query') },
-          identities: {
-            url: `${issuer.url}?client=${encodeURIComponent(literal.at('query of issuer'))}`,
-            method: 'POST',
-            headers: {
-              Authorization: `Basic ${Buffer.from(literal.at('header of issuer')).toString('base64')}`,
-            },
-            body: `grant_type=client_credentials&client_secret=${encodeURIComponent(literal.at('body of issuer'))}`,
-            ...{ count: 4, rate: 100 },
-          },
-          data: { file: 'rows.csv' },
-          observe: [
-            { prometheus: metrics.url, authorization: `Bearer ${literal.at('observe')}` },
-            { prometheus: withUser(`${metrics.url}metrics`, 'observe') },
-          ],
-        },
-        scenario: echo,
-        slo: { p99: '60s' },
-      };
-      folder.write('s.yaml', stringify(scenario));
-      const env = {
-        PLANTED_HEADER: given.at('env reference'),
-        SIGNALR_BENCH_SECRET_KEPT: given.at('secret reference'),
-        HTTPS_PROXY: `http://user:${encodeURIComponent(given.at('password of proxy'))}@127.0.0.1:9`,
-        OTEL_EXPORTER_OTLP_HEADERS: `x-key=${encodeURIComponent(given.at('otlp header'))}`,
-      };
       const args = ['run', 's.yaml', '--out', 'out', '--otlp', collector.url];
-      const [run, children] = await ran(args, env);
+      const OTEL_EXPORTER_OTLP_HEADERS = `x-key=${encodeURIComponent(given.at('otlp header'))}`;
+      const [run, children] = await ran(args, { ...env, OTEL_EXPORTER_OTLP_HEADERS });
       assert.equal(run.code, 0, run.stderr);
       assert.match(run.stderr, /warning: \S+ does not take metrics/);
-      // They were where they belong, or nothing would be shown.
-      const sent = [front, metrics, issuer, collector].flatMap(({ requests }) => requests);
-      const never = [...literal.values.keys()].filter(
-        (place) => !literal.foundIn(sent.join('\n')).includes(place),
-      );
-      // The token of an identity takes their place.
-      assert.deepEqual(never, ['user of target', 'password of target']);
-      assert.deepEqual(given.foundIn(sent.join('\n')).length, 3);
+      planted.assertArrived(collector.requests);
       const all = [run.stdout, run.stderr, await madeOf('out')].join('\n');
       assert.deepEqual(literal.foundIn(all), []);
       assert.deepEqual(given.foundIn(all), []);
       if (process.platform === 'linux') {
         assert.ok(children.seen.size >= 2);
-        for (const planted of [literal, given])
-          assert.deepEqual(planted.foundIn(children.args + children.environment), []);
+        for (const each of [literal, given])
+          assert.deepEqual(each.foundIn(children.args + children.environment), []);
       }
     } finally {
-      await Promise.all([metrics, issuer, collector, front].map((each) => each.dispose()));
+      await Promise.all([planted.dispose(), collector.dispose()]);
     }
   });
 
@@ -259,7 +189,7 @@ describe('planted secrets', function () {
   it('stay where they are when the hub says them back, refuses, or is not there', async () => {
     const planted = new Planted('bad');
     /** Repeats in its answer all that it was sent to get in. */
-    const repeating = await served((request, response) => {
+    const repeating = await answering((request, response) => {
       const said = [request.url, ...Object.values(request.headers)].join(' ');
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.end(JSON.stringify({ error: said }));
