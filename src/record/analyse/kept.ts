@@ -1,17 +1,28 @@
 import type { CallStep } from './kinds';
-import type { TracedCall, TracedClient } from './trace';
+import { heardAfter, type TracedCall, type TracedCallback, type TracedClient } from './trace';
 import { lastName, pathKey, visitLeaves, visitTexts, visitValues, type Path } from './values';
 
-/** Arguments that came in an earlier answer, such as the id of the latest message. */
-export interface Kept {
-  /** The step whose answer it is in, and where. */
+/** Where the value of an argument came from before, such as the id of the latest message. */
+export interface Source {
+  /** The step whose answer it was in. */
   readonly from: CallStep;
+  /** It was in no answer, but in a callback of that name: the first one after the step, or the latest before it. */
+  readonly event?: string;
+  readonly turn?: Turn;
+}
+
+type Turn = 'after' | 'before';
+
+export interface Kept {
+  readonly source: Source;
   readonly path: Path;
 }
 
 /** Places of an argument that have votes; an answer has a few that are equal. */
 const mostPlaces = 16;
 const nearlyAll = 0.9;
+/** A session waits for a callback, in vain where it does not come. */
+const nearlyAlways = 0.95;
 /** A text so long is not twice the same by chance. */
 const tellingLength = 6;
 
@@ -25,21 +36,23 @@ interface Votes {
   readonly places: Map<string, { readonly kept: Kept; votes: number }>;
 }
 
-/**
- * @param stepOf the step of each call
- * @param isBefore whether the first step is done whenever the second one is due
- */
-export function findKept(
-  clients: readonly TracedClient[],
-  stepOf: ReadonlyMap<TracedCall, CallStep>,
-  isBefore: (from: CallStep, step: CallStep) => boolean,
-): KeptArguments {
+interface KeptFacts {
+  /** The step of each call. */
+  readonly stepOf: ReadonlyMap<TracedCall, CallStep>;
+  /** Whether what comes in the source is there whenever the step is due. */
+  readonly isBefore: (source: Source, step: CallStep) => boolean;
+  /** Names that callbacks have because the client is in a room, not because it is told of one. */
+  readonly rooms: ReadonlySet<string>;
+}
+
+export function findKept(clients: readonly TracedClient[], facts: KeptFacts): KeptArguments {
   const votes = new Map<CallStep, Map<string, Votes>>();
-  for (const client of clients) voteOf(client, stepOf, votes);
+  const sources = new Sources();
+  for (const client of clients) new Reading(client, facts, sources, votes).read();
   const found = new Map<CallStep, Map<string, Kept>>();
   for (const [step, ofStep] of votes) {
     for (const [key, vote] of ofStep) {
-      const kept = winner(vote, step.calls.length, (from) => isBefore(from, step));
+      const kept = winner(vote, step, facts);
       if (kept === undefined) continue;
       const ofFound = found.get(step) ?? new Map<string, Kept>();
       found.set(step, ofFound.set(key, kept));
@@ -48,117 +61,222 @@ export function findKept(
   return found;
 }
 
+/** One for each answer and callback of a step. */
+class Sources {
+  private readonly answers = new Map<CallStep, Source>();
+  private readonly events = {
+    after: new Map<CallStep, Map<string, Source>>(),
+    before: new Map<CallStep, Map<string, Source>>(),
+  };
+
+  answer(from: CallStep): Source {
+    let source = this.answers.get(from);
+    if (source === undefined) this.answers.set(from, (source = { from }));
+    return source;
+  }
+
+  event(from: CallStep, event: string, turn: Turn): Source {
+    const all = this.events[turn];
+    let ofStep = all.get(from);
+    if (ofStep === undefined) all.set(from, (ofStep = new Map<string, Source>()));
+    let source = ofStep.get(event);
+    if (source === undefined) ofStep.set(event, (source = { from, event, turn }));
+    return source;
+  }
+}
+
 interface Seen {
   readonly atUs: number;
   readonly kept: Kept;
 }
 
-/** Of one client until now: where each value was seen, and when each step was answered last. */
-interface Answers {
-  readonly values: Map<string | number, Map<CallStep, Seen[]>>;
-  readonly latestUs: Map<CallStep, number>;
+/** Goes through what one client sent and got, in order. */
+class Reading {
+  /** Where each value was seen. */
+  private readonly values = new Map<string | number, Map<Source, Seen[]>>();
+  private readonly latestUs = new Map<Source, number>();
+  /** The call after which each callback has come, and whether that call caused it. */
+  private readonly heard = new Map<Source, { readonly call: TracedCall; isOwn: boolean }>();
   /** Those that the client sends at all. */
-  readonly wanted: ReadonlySet<string | number>;
-  /** Texts that the client sent before an answer had them: its own, such as its name in the history of a room. */
-  readonly own: Set<string | number>;
-}
+  private readonly wanted = new Set<string | number>();
+  /** Texts that the client sent before it got them: its own, such as its name in the history of a room. */
+  private readonly own = new Set<string | number>();
 
-function voteOf(
-  { calls }: TracedClient,
-  stepOf: ReadonlyMap<TracedCall, CallStep>,
-  votes: Map<CallStep, Map<string, Votes>>,
-): void {
-  const wanted = new Set<string | number>();
-  for (const call of calls) visitValues(call.arguments, (leaf) => wanted.add(leaf));
-  const seen: Answers = { values: new Map(), latestUs: new Map(), wanted, own: new Set() };
-  let next = 0;
-  const byEnd = calls
-    .filter(({ result, endUs }) => result !== undefined && endUs !== undefined)
-    .sort((a, b) => a.endUs! - b.endUs!);
-  for (const call of calls) {
-    while (next < byEnd.length && byEnd[next]!.endUs! <= call.atUs)
-      remember(byEnd[next++]!, stepOf, seen);
-    const step = stepOf.get(call);
-    if (step !== undefined && next > 0) vote(call, step, seen, votes);
-    visitTexts(call.arguments, (text) => {
-      if (!seen.values.has(text)) seen.own.add(text);
+  constructor(
+    private readonly client: TracedClient,
+    private readonly facts: KeptFacts,
+    private readonly sources: Sources,
+    private readonly votes: Map<CallStep, Map<string, Votes>>,
+  ) {}
+
+  read(): void {
+    const { calls, callbacks } = this.client;
+    for (const call of calls)
+      visitValues(call.arguments, (leaf) => {
+        this.wanted.add(leaf);
+      });
+    const answers = calls
+      .filter(({ result, endUs }) => result !== undefined && endUs !== undefined)
+      .sort((a, b) => a.endUs! - b.endUs!);
+    let [nextAnswer, nextCallback] = [0, 0];
+    for (const [index, call] of calls.entries()) {
+      while (nextAnswer < answers.length && answers[nextAnswer]!.endUs! <= call.atUs)
+        this.rememberAnswer(answers[nextAnswer++]!);
+      while (nextCallback < callbacks.length && callbacks[nextCallback]!.atUs <= call.atUs)
+        this.rememberCallback(callbacks[nextCallback++]!, calls[index - 1], call);
+      const step = this.facts.stepOf.get(call);
+      if (step !== undefined && this.values.size > 0) this.vote(call, step);
+      visitTexts(call.arguments, (text) => {
+        if (!this.values.has(text)) this.own.add(text);
+      });
+    }
+  }
+
+  private rememberAnswer(answer: TracedCall): void {
+    const from = this.facts.stepOf.get(answer);
+    if (from === undefined) return;
+    const { result } = answer;
+    const source = this.sources.answer(from);
+    const atUs = answer.endUs!;
+    this.latestUs.set(source, atUs);
+    this.visitForeign(result, (leaf, path) => {
+      this.remember(leaf, source, atUs, path);
+      // The same place, in the last item of the outermost list.
+      const [index] = path;
+      if (Array.isArray(result) && index === result.length - 1 && index !== 0)
+        this.remember(leaf, source, atUs, [-1, ...path.slice(1)]);
+    });
+  }
+
+  /** What came before all calls no session hears. */
+  private rememberCallback(
+    { atUs, cause, target, arguments: values }: TracedCallback,
+    last: TracedCall | undefined,
+    next: TracedCall,
+  ): void {
+    const { stepOf, rooms } = this.facts;
+    const [lastStep, nextStep] = [last && stepOf.get(last), stepOf.get(next)];
+    if (last === undefined || lastStep === undefined || nextStep === undefined) return;
+    const sources = [this.sources.event(nextStep, target, 'before')];
+    const after = this.sources.event(lastStep, target, 'after');
+    const heard = this.heard.get(after);
+    const isOwn = cause === last;
+    // One that others cause at the same moment may come before that of the call.
+    if (heard?.call !== last || (isOwn && !heard.isOwn)) {
+      sources.push(after);
+      this.heard.set(after, { call: last, isOwn });
+    }
+    for (const source of sources) this.latestUs.set(source, atUs);
+    this.visitForeign(values, (leaf, path) => {
+      const isEcho = typeof leaf === 'number' && cause?.client === this.client && isIn(cause, leaf);
+      if (isEcho || rooms.has(String(leaf))) return;
+      for (const source of sources) this.remember(leaf, source, atUs, path);
+    });
+  }
+
+  /** Texts and numbers that the client sends, but did not make up. */
+  private visitForeign(value: unknown, visit: (leaf: string | number, path: Path) => void): void {
+    const { wanted, own } = this;
+    visitLeaves(value, (leaf, path) => {
+      if ((typeof leaf !== 'string' && typeof leaf !== 'number') || leaf === '') return;
+      if (wanted.has(leaf) && !own.has(leaf)) visit(leaf, path);
+    });
+  }
+
+  private remember(leaf: string | number, source: Source, atUs: number, path: Path): void {
+    const { values } = this;
+    const ofValue = values.get(leaf) ?? new Map<Source, Seen[]>();
+    values.set(leaf, ofValue);
+    const latest = (ofValue.get(source) ?? []).filter((one) => one.atUs === atUs);
+    if (latest.length < mostPlaces) latest.push({ atUs, kept: { source, path: [...path] } });
+    ofValue.set(source, latest);
+  }
+
+  private vote(call: TracedCall, step: CallStep): void {
+    visitLeaves(call.arguments, (leaf, path) => {
+      if (typeof leaf !== 'string' && typeof leaf !== 'number') return;
+      const places = this.values.get(leaf);
+      if (places === undefined) return;
+      const ofStep = this.votes.get(step) ?? new Map<string, Votes>();
+      this.votes.set(step, ofStep);
+      const key = pathKey(path);
+      const vote: Votes = ofStep.get(key) ?? {
+        ...{ path: [...path], calls: 0, values: new Set<string | number>(), places: new Map() },
+      };
+      ofStep.set(key, vote);
+      vote.calls += 1;
+      vote.values.add(leaf);
+      for (const [source, ofPlace] of places)
+        for (const { kept, atUs } of ofPlace) {
+          // An older one is not kept any more.
+          if (this.latestUs.get(source) !== atUs) continue;
+          const { from, event = '', turn = '' } = source;
+          const place = `${pathKey(kept.path)} ${from.form} ${from.method} ${turn} ${event}`;
+          const counted = vote.places.get(place) ?? { kept, votes: 0 };
+          if (vote.places.size < 4 * mostPlaces) vote.places.set(place, counted);
+          counted.votes += 1;
+        }
     });
   }
 }
 
-function remember(
-  answer: TracedCall,
-  stepOf: ReadonlyMap<TracedCall, CallStep>,
-  { values, latestUs, wanted, own }: Answers,
-): void {
-  const from = stepOf.get(answer);
-  if (from === undefined) return;
-  const atUs = answer.endUs!;
-  latestUs.set(from, atUs);
-  visitLeaves(answer.result, (leaf, path) => {
-    if ((typeof leaf !== 'string' && typeof leaf !== 'number') || leaf === '') return;
-    if (!wanted.has(leaf) || own.has(leaf)) return;
-    const ofValue = values.get(leaf) ?? new Map<CallStep, Seen[]>();
-    values.set(leaf, ofValue);
-    const latest = (ofValue.get(from) ?? []).filter((one) => one.atUs === atUs);
-    if (latest.length < mostPlaces)
-      latest.push(
-        { atUs, kept: { from, path: [...path] } },
-        ...fromEnd(answer.result, from, path, atUs),
-      );
-    ofValue.set(from, latest);
+function isIn({ arguments: values }: TracedCall, leaf: number): boolean {
+  let found = false;
+  visitValues(values, (each) => {
+    found ||= each === leaf;
   });
+  return found;
 }
 
-/** The same place, in the last item of the outermost list. */
-function fromEnd(result: unknown, from: CallStep, path: Path, atUs: number): Seen[] {
-  const [index] = path;
-  if (!Array.isArray(result) || index !== result.length - 1 || index === 0) return [];
-  return [{ atUs, kept: { from, path: [-1, ...path.slice(1)] } }];
-}
-
-function vote(
-  call: TracedCall,
-  step: CallStep,
-  { values, latestUs }: Answers,
-  votes: Map<CallStep, Map<string, Votes>>,
-): void {
-  visitLeaves(call.arguments, (leaf, path) => {
-    if (typeof leaf !== 'string' && typeof leaf !== 'number') return;
-    const places = values.get(leaf);
-    if (places === undefined) return;
-    const ofStep = votes.get(step) ?? new Map<string, Votes>();
-    votes.set(step, ofStep);
-    const key = pathKey(path);
-    const vote: Votes = ofStep.get(key) ?? {
-      ...{ path: [...path], calls: 0, values: new Set<string | number>(), places: new Map() },
-    };
-    ofStep.set(key, vote);
-    vote.calls += 1;
-    vote.values.add(leaf);
-    for (const ofPlace of places.values())
-      for (const { kept, atUs } of ofPlace) {
-        // An older answer is not kept any more.
-        if (latestUs.get(kept.from) !== atUs) continue;
-        const place = `${pathKey(kept.path)} ${kept.from.form} ${kept.from.method}`;
-        const counted = vote.places.get(place) ?? { kept, votes: 0 };
-        if (vote.places.size < 4 * mostPlaces) vote.places.set(place, counted);
-        counted.votes += 1;
-      }
-  });
-}
-
+/**
+ * Answers come before callbacks, which a session has to wait for. What a call itself caused is taken as soon as it comes;
+ * of what others cause the latest counts, so that the pause is as long as it was.
+ */
 function winner(
   { values, places, calls }: Votes,
-  stepCalls: number,
-  isBefore: (from: CallStep) => boolean,
+  step: CallStep,
+  { isBefore }: KeptFacts,
 ): Kept | undefined {
-  if (calls < stepCalls * nearlyAll) return undefined;
-  const [best] = [...places.values()]
-    .filter(({ kept }) => isBefore(kept.from))
-    .sort((a, b) => b.votes - a.votes);
-  if (best === undefined || best.votes < stepCalls * nearlyAll) return undefined;
-  return values.size > 1 || isTelling([...values][0]!, best.kept.path) ? best.kept : undefined;
+  const enough = step.calls.length * nearlyAll;
+  if (calls < enough) return undefined;
+  const likely = [...places.values()]
+    .filter(({ kept, votes }) => votes >= enough && isBefore(kept.source, step))
+    .sort((a, b) => b.votes - a.votes)
+    .map(({ kept }) => kept);
+  const [only] = values.size > 1 ? [] : values;
+  const answer = likely.find(
+    ({ source, path }) =>
+      source.event === undefined && (only === undefined || isTelling(only, path)),
+  );
+  if (answer !== undefined) return answer;
+  const events = likely.filter(
+    (kept) => comesAlways(kept.source) && (only === undefined || isTold(only, kept)),
+  );
+  const own = events.find(({ source }) => source.turn === 'after' && !isOfOthers(source));
+  return own ?? events.find(({ source }) => source.turn === 'before') ?? events[0];
+}
+
+/** What came of that name between calls of the step and those of their clients before or after them, if anything. */
+function heardOf({ from, event, turn }: Source): (TracedCallback | undefined)[] {
+  if (event === undefined) return [];
+  return from.calls.flatMap((call) => {
+    const { calls } = call.client;
+    const last = turn === 'after' ? call : calls[call.index - 1];
+    return last === undefined || last.index === calls.length - 1 ? [] : [heardAfter(last, event)];
+  });
+}
+
+/** Nearly each time before the client went on. */
+function comesAlways(source: Source): boolean {
+  const heard = heardOf(source);
+  const times = heard.filter((callback) => callback !== undefined).length;
+  return times > 0 && times >= heard.length * nearlyAlways;
+}
+
+/** Whether it is mostly other clients that make the hub call it. */
+export function isOfOthers(source: Source): boolean {
+  const heard = heardOf(source).filter((callback) => callback !== undefined);
+  return heard.filter(({ client, cause }) => cause?.client !== client).length * 2 > heard.length;
 }
 
 /** The only value that was seen is no accident: it is long, or the answer calls it an id. */
@@ -166,3 +284,7 @@ function isTelling(value: string | number, path: Path): boolean {
   if (/id$/i.test(lastName(path) ?? '')) return true;
   return typeof value === 'string' && value.length >= tellingLength && /\d/.test(value);
 }
+
+/** What each callback says again needs no waiting for it: it is the same for all. */
+const isTold = (value: string | number, { source, path }: Kept): boolean =>
+  isTelling(value, path) && source.from.calls.length === 1;

@@ -14,11 +14,10 @@ export interface Kind {
 
 export type Step = CallStep | RepeatStep | ChooseStep;
 
-/** From what came before a step to its first call, each time that both were done. */
+/** Between what came before a step and its first call, each time that both were done. */
 export interface Gaps {
-  /** From the call before, and from its answer where it had one. */
-  readonly fromCallUs: number[];
-  readonly fromAnswerUs: number[];
+  /** The call before, and when the step began. */
+  readonly after: { readonly call: TracedCall; readonly untilUs: number }[];
   /** From the beginning of the last round, where a loop came before. */
   readonly fromRoundUs: number[];
 }
@@ -243,7 +242,7 @@ function kindOf(behaviours: readonly Behaviour[]): Kind {
   return { clients, steps, sessions: all.length, periodsUs, unfinished };
 }
 
-const noGaps = (): Gaps => ({ fromCallUs: [], fromAnswerUs: [], fromRoundUs: [] });
+const noGaps = (): Gaps => ({ after: [], fromRoundUs: [] });
 
 function stepsOf(sequence: readonly Folded<TracedCall>[]): Step[] {
   return sequence.map((one): Step => {
@@ -289,12 +288,10 @@ function fill(steps: readonly Step[], sequence: readonly Folded<TracedCall>[]): 
 }
 
 function noteGap(
-  { fromCallUs, fromAnswerUs, fromRoundUs }: Gaps,
+  { after, fromRoundUs }: Gaps,
   before: Folded<TracedCall>,
   { atUs }: TracedCall,
 ): void {
-  const last = lastCall(before);
-  fromCallUs.push(atUs - last.atUs);
-  fromAnswerUs.push(Math.max(0, atUs - (last.endUs ?? last.atUs)));
+  after.push({ call: lastCall(before), untilUs: atUs });
   if (isLoop(before)) fromRoundUs.push(atUs - firstCall(before.rounds.at(-1)![0]!).atUs);
 }

@@ -3,6 +3,7 @@ import { isToOthers, type Consequence, type Heard } from './causes';
 import type { CallStep, ChooseStep, Gaps, RepeatStep, Step } from './kinds';
 import type { ReadArguments } from './arguments';
 import { spreadOf, type Spread } from './spread';
+import { heardAfter } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
 export interface WrittenStep {
@@ -27,13 +28,25 @@ export interface Answering {
 export interface StepFacts {
   readonly answering: (step: CallStep) => Answering;
   readonly arguments: (step: CallStep) => ReadArguments;
-  /** Kept values of the answer, each with its JSONPath. */
-  readonly keep: (step: CallStep) => Readonly<Record<string, string>>;
+  /** Kept values of the answer. */
+  readonly keep: (step: CallStep) => Keep;
+  /** What a session waits for before the step, and after it. */
+  readonly waited: (step: CallStep, turn: 'before' | 'after') => readonly WaitedEvent[];
   /** What it does with its caller and the group. */
   readonly groupChange: (
     step: CallStep,
     values: readonly unknown[],
   ) => 'join' | 'leave' | 'none' | undefined;
+}
+
+/** Names of values, each with its JSONPath. */
+type Keep = Readonly<Record<string, string>>;
+
+interface WaitedEvent {
+  readonly event: string;
+  readonly keep?: Keep;
+  /** Others than the caller cause it. */
+  readonly isOfOthers?: boolean;
 }
 
 /** Shorter pauses are what networks and programs need anyway. */
@@ -63,6 +76,11 @@ export function writeSteps(
   return { written, pausesMs };
 }
 
+const onStep = ({ event, keep, isOfOthers }: WaitedEvent): WrittenStep => ({
+  comments: isOfOthers === true ? ['other clients cause it: without them nothing comes'] : [],
+  keys: { on: event, ...(keep !== undefined && { keep }) },
+});
+
 type Written = ReturnType<typeof writeSteps>;
 
 function writeStep(step: Step, facts: StepFacts): Written {
@@ -78,7 +96,10 @@ function writeStep(step: Step, facts: StepFacts): Written {
 
 function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   const { values, remarks, texts } = facts.arguments(step);
-  const { reply, callback, receivers, answered, events } = facts.answering(step);
+  const { reply, callback, receivers, answered } = facts.answering(step);
+  const [before, after] = (['before', 'after'] as const).map((turn) =>
+    facts.waited(step, turn).map(onStep),
+  ) as [WrittenStep[], WrittenStep[]];
   const keep = facts.keep(step);
   const change = facts.groupChange(step, values);
   const comments = [
@@ -89,7 +110,7 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   const given = values.length === 0 ? {} : { arguments: values };
   if (step.form === 'stream') {
     const items = Math.max(1, Math.round(mean(step.calls.map((call) => call.items))));
-    return [{ comments, keys: { stream: step.method, ...given, items } }];
+    return [...before, { comments, keys: { stream: step.method, ...given, items } }, ...after];
   }
   const keys = {
     ...{ call: step.method, ...given, reply },
@@ -98,10 +119,7 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
     ...(change !== undefined && { group: change }),
     ...(Object.keys(keep).length > 0 && { keep }),
   };
-  return [
-    { comments, keys },
-    ...events.map((event): WrittenStep => ({ comments: [], keys: { on: event } })),
-  ];
+  return [...before, { comments, keys }, ...after];
 }
 
 function writeRepeat(step: RepeatStep, facts: StepFacts): Written {
@@ -170,8 +188,14 @@ function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[]
     if (everyUs > 0) return gaps.fromRoundUs.map((us) => Math.max(0, us - everyUs));
   }
   const last = lastCallStep(before);
-  const waits = last.form === 'stream' || facts.answering(last).reply === 'completion';
-  return waits ? gaps.fromAnswerUs : gaps.fromCallUs;
+  const { reply } = facts.answering(last);
+  const events = facts.waited(last, 'after').map(({ event }) => event);
+  const waits = last.form === 'stream' || reply === 'completion';
+  return gaps.after.map(({ call, untilUs }) => {
+    let fromUs = (waits ? call.endUs : undefined) ?? call.atUs;
+    for (const event of events) fromUs = Math.max(fromUs, heardAfter(call, event)?.atUs ?? 0);
+    return Math.max(0, untilUs - fromUs);
+  });
 }
 
 function lastCallStep(step: Step): CallStep {

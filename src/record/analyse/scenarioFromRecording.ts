@@ -4,7 +4,7 @@ import { readArguments, type ReadArguments } from './arguments';
 import { findCauses, isToOthers, type Consequence } from './causes';
 import type { Found, FoundCall, FoundCallback } from './found';
 import { Identities } from './identities';
-import { findKept, type KeptArguments } from './kept';
+import { findKept, isOfOthers, type KeptArguments, type Source } from './kept';
 import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
 import {
   answeringOf,
@@ -62,7 +62,8 @@ class Analysis {
   private readonly kinds: readonly Kind[];
   private readonly kept: KeptArguments;
   private readonly identities = new Identities();
-  private readonly names = new Map<CallStep, Map<string, string>>();
+  /** Of kept values, by their JSONPath in what they came in. */
+  private readonly names = new Map<Source, Map<string, string>>();
   private readonly read = new Map<CallStep, ReadArguments>();
   private readonly answers = new Map<CallStep, Answering>();
   private readonly leftOut: Map<string, number>;
@@ -89,12 +90,18 @@ class Analysis {
         for (const call of step.calls) stepOf.set(call, step);
       }
     const chosen = new Set(this.kinds.flatMap(({ steps }) => choicesIn(steps)));
-    this.kept = findKept(
-      trace.clients,
+    const firsts = new Set(this.kinds.map(({ steps }) => callsIn(steps)[0]));
+    this.kept = findKept(trace.clients, {
       stepOf,
-      // What is one of several ways may not have been done.
-      (from, step) => places.get(from)! < places.get(step)! && !chosen.has(from),
-    );
+      isBefore: ({ from, turn }, step) => {
+        // A session that begins hears nothing of what came before.
+        if (turn === 'before' && firsts.has(from)) return false;
+        if (turn === 'before' && from === step) return true;
+        // What is one of several ways may not have been done.
+        return places.get(from)! < places.get(step)! && !chosen.has(from);
+      },
+      rooms: this.roomNames,
+    });
     this.nameKept();
   }
 
@@ -144,12 +151,12 @@ class Analysis {
   private nameKept(): void {
     const taken = new Set(reservedNames);
     for (const paths of this.kept.values()) {
-      for (const { from, path } of paths.values()) {
-        const named = this.names.get(from) ?? new Map<string, string>();
-        this.names.set(from, named);
+      for (const { source, path } of paths.values()) {
+        const named = this.names.get(source) ?? new Map<string, string>();
+        this.names.set(source, named);
         const place = jsonPathOf(path);
         if (named.has(place)) continue;
-        const name = freeName(lastName(path) ?? from.method, taken);
+        const name = freeName(lastName(path) ?? source.event ?? source.from.method, taken);
         taken.add(name);
         named.set(place, name);
       }
@@ -160,8 +167,8 @@ class Analysis {
     const known = this.read.get(step);
     if (known !== undefined) return known;
     const kept = new Map<string, string>();
-    for (const [key, { from, path }] of this.kept.get(step) ?? [])
-      kept.set(key, this.names.get(from)!.get(jsonPathOf(path))!);
+    for (const [key, { source, path }] of this.kept.get(step) ?? [])
+      kept.set(key, this.names.get(source)!.get(jsonPathOf(path))!);
     const { callback } = this.answeringOf(step);
     const echoed = this.consequences.find(
       ({ method, target }) => method === step.method && target === callback,
@@ -182,7 +189,10 @@ class Analysis {
     if (known !== undefined) return known;
     const isCounted = !this.notCounted.has(step.method);
     const toRoom = this.rooms.methods.has(step.method) || !isCounted;
-    const needsAnswer = this.names.has(step) || this.changeOf(step) !== undefined;
+    const isKept = [...this.names.keys()].some(
+      ({ from, event }) => from === step && event === undefined,
+    );
+    const needsAnswer = isKept || this.changeOf(step) !== undefined;
     const isFree = (each: Consequence): boolean => isCounted && this.isFree(each);
     const answering = answeringOf(step, this.consequences, { toRoom, needsAnswer, isFree });
     this.answers.set(step, answering);
@@ -215,7 +225,10 @@ class Analysis {
       answering: (step) => this.answeringOf(step),
       arguments: (step) => this.argumentsOf(step),
       keep: (step) =>
-        Object.fromEntries([...(this.names.get(step) ?? [])].map(([path, name]) => [name, path])),
+        this.keepOf(
+          [...this.names.keys()].find(({ from, event }) => from === step && event === undefined),
+        ),
+      waited: (step, turn) => this.waited(step, turn),
       groupChange: (step, values) => {
         const written = JSON.stringify(values);
         if (!written.includes('{group}')) return undefined;
@@ -235,6 +248,27 @@ class Analysis {
     // As it is written.
     const intervalMs = Number(longMs.toFixed(longMs < 1000 ? 1 : 0));
     return { kind, steps: written, intervalMs };
+  }
+
+  private keepOf(source: Source | undefined): Readonly<Record<string, string>> {
+    const named = source === undefined ? [] : [...this.names.get(source)!];
+    return Object.fromEntries(named.map(([path, name]) => [name, path]));
+  }
+
+  private waited(step: CallStep, turn: 'before' | 'after'): ReturnType<StepFacts['waited']> {
+    const sources = [...this.names.keys()].filter(({ event }) => event !== undefined);
+    const kept = sources
+      .filter((source) => source.from === step && source.turn === turn)
+      .map((source) => {
+        const keep = this.keepOf(source);
+        return { event: source.event!, keep, isOfOthers: isOfOthers(source) };
+      });
+    if (turn === 'before') return kept;
+    // Where a value of one is kept, it is waited for there alone: it comes once.
+    const others = this.answeringOf(step).events.filter((event) =>
+      sources.every((source) => source.event !== event),
+    );
+    return [...others.map((event) => ({ event })), ...kept];
   }
 
   /** How long a client of the kind was there, by sessions that it did. */
@@ -430,6 +464,7 @@ class Analysis {
     const all = new Map<string, number>();
     for (const { target } of this.trace.callbacks) all.set(target, (all.get(target) ?? 0) + 1);
     const counted = new Set<string>();
+    const kept = new Set([...this.names.keys()].map(({ event }) => event));
     for (const { callback, events } of this.answers.values()) {
       if (callback !== undefined) counted.add(callback);
       for (const event of events) counted.add(event);
@@ -438,13 +473,23 @@ class Analysis {
       const [cause] = this.consequences
         .filter((each) => each.target === target)
         .sort((a, b) => b.count - a.count);
-      const recognised = counted.has(target);
+      const recognised = counted.has(target) || kept.has(target);
+      const use = kept.has(target)
+        ? '; later calls have a value of it'
+        : recognised
+          ? ''
+          : '; not counted';
       if (cause === undefined)
-        return { target, count, recognised, as: 'no call was found that caused it' };
+        return {
+          target,
+          count,
+          recognised,
+          as: `no call was found that caused it${recognised ? use : ''}`,
+        };
       const isOfRoom = this.rooms.methods.has(cause.method) || this.notCounted.has(cause.method);
       const toRoom = isToOthers(cause.audience) ? 'to the others in the room' : 'to the room';
       const heard = isOfRoom ? toRoom : heardWords[cause.audience];
-      const as = `${heard}, after ${cause.method}${recognised ? '' : '; not counted'}`;
+      const as = `${heard}, after ${cause.method}${use}`;
       return { target, count, recognised, as };
     });
   }

@@ -22,6 +22,8 @@ export interface TracedClient {
   /** Absent when it was there at the end. */
   closedUs?: number;
   readonly calls: TracedCall[];
+  /** What the hub called, in order. */
+  readonly callbacks: TracedCallback[];
 }
 
 /** How a call wants its answer: one, items of a stream, or none. */
@@ -93,7 +95,8 @@ class TraceBuilder {
   add(event: RecordedEvent): boolean {
     this.endUs = Math.max(this.endUs, event.t);
     if (event.ev === 'open') {
-      this.clients.set(event.client, { id: event.client, open: event, calls: [] });
+      const { client: id } = event;
+      this.clients.set(id, { id, open: event, calls: [], callbacks: [] });
       return true;
     }
     if (event.ev === 'gap') {
@@ -194,17 +197,14 @@ class TraceBuilder {
   ): void {
     const { invocation, streamItem, completion } = hubMessageType;
     switch (message.type) {
-      case invocation:
+      case invocation: {
         this.count(bytes);
-        this.callbacks.push({
-          client,
-          target: message.target,
-          arguments: message.arguments,
-          bytes,
-          atUs: t,
-          cause: undefined,
-        });
+        const { target, arguments: values } = message;
+        const callback = { client, target, arguments: values, bytes, atUs: t, cause: undefined };
+        client.callbacks.push(callback);
+        this.callbacks.push(callback);
         return;
+      }
       case streamItem: {
         this.count(bytes);
         const call = this.open.get(client)?.get(message.invocationId);
@@ -252,6 +252,26 @@ class TraceBuilder {
   private leave(what: string, times = 1): void {
     this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
   }
+}
+
+/** The first callback of that name which came to the caller before its next call; if it can, one that the call caused. */
+export function heardAfter(call: TracedCall, target: string): TracedCallback | undefined {
+  const { callbacks, calls } = call.client;
+  const untilUs = calls[call.index + 1]?.atUs ?? Infinity;
+  let [low, high] = [0, callbacks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (callbacks[middle]!.atUs <= call.atUs) low = middle + 1;
+    else high = middle;
+  }
+  let first: TracedCallback | undefined;
+  for (let at = low; at < callbacks.length && callbacks[at]!.atUs <= untilUs; at++) {
+    const callback = callbacks[at]!;
+    if (callback.target !== target) continue;
+    if (callback.cause === call) return callback;
+    first ??= callback;
+  }
+  return first;
 }
 
 function idsOf(
