@@ -4,8 +4,16 @@ import { ExpectedError } from '../../base/expectedError';
 import { formatBytes, formatCount } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
 import { ownHeaders } from '../ownHeaders';
+import { HarHttpClients, type Exchange, type HarEvent } from './harRequests';
 import type { ImportedFile } from './importedFile';
-import { isPubSubUrl, isServiceUrl, readBounds, ReadClients, type ReadBounds } from './readClients';
+import {
+  isPubSubUrl,
+  isServiceUrl,
+  longestSilenceMs,
+  readBounds,
+  ReadClients,
+  type ReadBounds,
+} from './readClients';
 
 /** What is read of an entry: it ends with its other members, the URL among them. */
 interface Entry {
@@ -19,6 +27,13 @@ interface Entry {
   /** Of the request. */
   headers: string[];
   subprotocol?: string;
+  method?: string;
+  posted?: string;
+  postedType?: string;
+  answered?: string;
+  answeredBytes?: number;
+  encoding?: string;
+  events?: HarEvent[];
 }
 
 /** As Chrome and Edge write it; the time is seconds since 1970. */
@@ -31,16 +46,23 @@ interface Frame {
 
 const paths = [
   '_webSocketMessages.*',
+  '_eventSourceMessages.*',
+  'request.method',
   'request.url',
   'request.headers.*',
+  'request.postData.mimeType',
+  'request.postData.text',
   'response.headers.*',
+  'response.content.size',
+  'response.content.text',
+  'response.content.encoding',
   'startedDateTime',
   'time',
 ];
 
 /**
- * Reads the web sockets of a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
- * @throws ExpectedError `import-file` when it is none or has no frames
+ * Reads the clients in a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
+ * @throws ExpectedError `import-file` when it is none or nothing was said in it
  */
 export async function readHarFile(file: string, bounds = readBounds): Promise<ImportedFile> {
   const reader = new HarReader(bounds);
@@ -83,14 +105,17 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
 const notHar = (file: string, why: string, cause?: unknown): ExpectedError =>
   new ExpectedError('import-file', `${file} is not a HAR file: ${why}.`, { cause });
 
-function withoutFrames(file: string, { entries, otherSockets }: HarReader): ExpectedError {
+function withoutFrames(file: string, reader: HarReader): ExpectedError {
+  const [why] = reader.notesOfHttp();
+  if (why !== undefined) return new ExpectedError('import-file', `${file}: ${why}`);
+  const { entries, otherSockets } = reader;
   const seen =
     otherSockets > 0
       ? `${counted(otherSockets, 'web socket')}, but none of SignalR or Web PubSub`
-      : `${counted(entries, 'request')}, but no frames of web sockets`;
+      : `${counted(entries, 'request')}, but no frames of web sockets, and no messages over HTTP`;
   return new ExpectedError(
     'import-file',
-    `${file} has ${seen}. Save it with the developer tools of Chrome or Edge (Network, "Save all as HAR with content"), opened before the page connects; Firefox and Safari leave frames out.`,
+    `${file} has ${seen}. Save it with the developer tools of Chrome or Edge (Network, "Export HAR"), opened before the page connects; Firefox and Safari leave frames out.`,
   );
 }
 
@@ -105,6 +130,7 @@ class HarReader {
   wrongTimes = 0;
   isHar = false;
   isWhole = false;
+  private readonly http = new HarHttpClients();
   private entry: Entry = newEntry();
   /** Of the latest negotiation, where the URL of a cut entry is missing. */
   private negotiated: string | undefined;
@@ -134,16 +160,16 @@ class HarReader {
 
   get isFull(): boolean {
     // What one socket has said is kept until its entry ends.
-    const { entry, bounds } = this;
+    const { entry, bounds, http } = this;
     return (
       this.clients.isFull ||
-      entry.frames.length >= bounds.events ||
-      entry.frameBytes >= bounds.bytes
+      entry.frames.length + http.messages >= bounds.events ||
+      entry.frameBytes + http.bytes >= bounds.bytes
     );
   }
 
   get hasFrames(): boolean {
-    return !this.clients.isEmpty || this.entry.frames.length > 0;
+    return !this.clients.isEmpty || this.entry.frames.length > 0 || !this.http.isEmpty;
   }
 
   write(chunk: Buffer): void {
@@ -153,6 +179,7 @@ class HarReader {
   /** Of an entry that is not whole. */
   finish(): void {
     if (this.entry.frames.length > 0) this.endOfEntry();
+    this.http.finish(this.clients);
   }
 
   notes(): string[] {
@@ -170,6 +197,21 @@ class HarReader {
         : [
             `${counted(wrongTimes, 'message')} came more than a day before or after the one before: taken for sent at the same time.`,
           ]),
+      ...this.notesOfHttp(),
+    ];
+  }
+
+  notesOfHttp(): string[] {
+    const { deaf, cutAnswers } = this.http;
+    return [
+      ...(deaf === 0
+        ? []
+        : [
+            `The events of ${counted(deaf, 'client')} with server-sent events are without their text: left out. Allow "HAR with sensitive data" in the settings of the developer tools, and export with it.`,
+          ]),
+      ...(cutAnswers === 0
+        ? []
+        : [`${counted(cutAnswers, 'answer')} to polls have no content in the file: left out.`]),
     ];
   }
 
@@ -186,9 +228,12 @@ class HarReader {
       if (!isFrame(value)) return;
       entry.frames.push(value);
       entry.frameBytes += value.data.length;
-    } else if (member === 'request' && key === 'url' && inner === undefined) {
-      entry.url = String(value);
+    } else if (member === '_eventSourceMessages') {
+      if (!isEvent(value)) return;
+      (entry.events ??= []).push(value);
+      entry.frameBytes += value.data?.length ?? 0;
     } else if (inner === 'headers') noteHeader(entry, value, member === 'request');
+    else noteExchange(entry, inner, key, value);
   }
 
   private endOfEntry(): void {
@@ -199,8 +244,10 @@ class HarReader {
     if (url !== undefined && /\/negotiate(?:\?|$)/.test(url) && !/\/client\/negotiate/.test(url)) {
       this.negotiated = url.replace(/\/negotiate(?=\?|$)/, '');
       this.negotiatedWith = entry.headers;
+      this.http.negotiated(this.negotiated);
     }
     if (entry.frames.length > 0) this.addClient(entry);
+    else if (url !== undefined) this.http.add(exchangeOf(entry, url), this.negotiated);
   }
 
   private addClient({ frames, startedMs, lastsMs, token, cookies, ...entry }: Entry): void {
@@ -231,12 +278,12 @@ class HarReader {
       client.said(lastMs, type === 'send' ? 'out' : 'in', payload, isText);
     }
     const overMs = (startedMs ?? Number.NaN) + (lastsMs ?? Number.NaN);
-    if (isOneClock && overMs >= lastMs && overMs - lastMs < longestSilenceMs) client.over(overMs);
+    // The time of the start has whole milliseconds, those of frames have more.
+    if (isOneClock && overMs > lastMs - 1 && overMs - lastMs < longestSilenceMs)
+      client.over(Math.max(overMs, lastMs));
   }
 }
 
-/** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
-const longestSilenceMs = 86_400_000;
 const opcodes = { text: 1, binary: 2 };
 
 const newEntry = (): Entry => ({
@@ -250,6 +297,12 @@ function isFrame(value: unknown): value is Frame {
   return hasKind && Number.isFinite(time) && typeof data === 'string';
 }
 
+function isEvent(value: unknown): value is HarEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const { time, data } = value as Partial<Record<keyof HarEvent, unknown>>;
+  return Number.isFinite(time) && (data === undefined || typeof data === 'string');
+}
+
 /** The first that a client of SignalR sends. */
 function isHandshake(frame: Frame | undefined): boolean {
   if (frame === undefined) return false;
@@ -260,6 +313,31 @@ function isHandshake(frame: Frame | undefined): boolean {
   const end = text.indexOf('\u001e');
   const fields = end < 0 || end > 4096 ? undefined : objectIn(text.slice(0, end));
   return typeof fields?.['protocol'] === 'string' && fields['type'] === undefined;
+}
+
+function noteExchange(entry: Entry, inner: string | undefined, key: string, value: unknown): void {
+  if (inner === 'content' && key === 'size') entry.answeredBytes = Number(value);
+  if (typeof value !== 'string') return;
+  if (inner === undefined && key === 'url') entry.url = value;
+  else if (inner === undefined && key === 'method') entry.method = value;
+  else if (inner === 'postData' && key === 'text') entry.posted = value;
+  else if (inner === 'postData') entry.postedType = value;
+  else if (inner === 'content' && key === 'text') entry.answered = value;
+  else if (inner === 'content') entry.encoding = value;
+}
+
+function exchangeOf(entry: Entry, url: string): Exchange {
+  const { method = 'GET', startedMs = Number.NaN, lastsMs = 0, posted = '', answered } = entry;
+  const { answeredBytes = 0, events, headers, token, cookies } = entry;
+  // Chrome writes each byte of a posted body that is no text as a letter.
+  const isBinary = entry.postedType === 'application/octet-stream';
+  return {
+    ...{ url, method, startedMs, events, headers: ownHeaders(headers), token, cookies },
+    endMs: startedMs + (lastsMs >= 0 && lastsMs < longestSilenceMs ? lastsMs : 0),
+    posted: Buffer.from(posted, isBinary ? 'latin1' : 'utf8'),
+    answered: Buffer.from(answered ?? '', entry.encoding === 'base64' ? 'base64' : 'utf8'),
+    isCut: answered === undefined && answeredBytes > 0,
+  };
 }
 
 /** Values of headers are not kept. */

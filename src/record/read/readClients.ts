@@ -35,6 +35,9 @@ export interface ReadBounds {
 
 export const readBounds: ReadBounds = { events: 1_000_000, bytes: 256 * 1024 * 1024 };
 
+/** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
+export const longestSilenceMs = 86_400_000;
+
 /** Clients of a file that was made elsewhere, as a recording of ours would have them. */
 export class ReadClients {
   private readonly events: { readonly atMs: number; readonly event: RecordedEvent }[] = [];

@@ -226,6 +226,28 @@ const harOf = (messages: readonly object[]): string =>
       ],
     },
   });
+const posted = (text: string): object => ({
+  request: { method: 'POST', url: 'http://h/hub?id=a', postData: { mimeType: 'text/plain', text } },
+  ...{ response: { content: { size: 0, text: '' } }, startedDateTime: start, time: 3 },
+});
+const heard = (method: string, more: object, content: object): object => ({
+  request: { method, url: 'http://h/hub?id=a' },
+  ...{ response: { content }, startedDateTime: start, time: 30, ...more },
+});
+/** Over HTTP, by events and by polls. */
+const httpHar = JSON.stringify({
+  log: {
+    version: '1.2',
+    entries: [
+      { request: { method: 'POST', url: 'http://h/hub/negotiate?v=1' }, startedDateTime: start },
+      posted('{"protocol":"json","version":1}\x1e'),
+      heard('GET', {}, { size: 3, text: 'e30e', encoding: 'base64' }),
+      heard('GET', { _eventSourceMessages: [{ time: 1, data: '{"type":6}\x1e' }] }, { size: 9 }),
+      posted('{"type":1,"invocationId":"0","target":"Add","arguments":[1]}\x1e'),
+      heard('DELETE', {}, {}),
+    ],
+  },
+});
 const log = [
   `[${start}] Debug: Sending negotiation request: http://h/chat/negotiate?negotiateVersion=1.`,
   `[${start}] Information: WebSocket connected to ws://h/chat?id=a.`,
@@ -248,6 +270,7 @@ export const imports: Subject = {
       frame('receive', 4, '{"type":3,"invocationId":"0","result":2}\x1e'),
     ]),
     harOf([frame('send', 1, 'eyJwcm90b2NvbCI6Impzb24ifR4=', 2)]),
+    httpHar,
     log,
     recordingText,
   ],

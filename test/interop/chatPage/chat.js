@@ -1,14 +1,17 @@
 // A small chat as people write one, with the client of the documentation. Of the address of the page: `hub`, `room`,
-// `name`, `transport` and `protocol` of the client, `plain` for a hub that knows neither presence nor typing.
+// `name`, `transport` and `protocol` of the client, `plain` for a hub that knows neither presence nor typing, `secret` for
+// an access token and a header of the application.
 const asked = new URLSearchParams(location.search);
 const room = asked.get('room');
 const author = asked.get('name');
 const isPlain = asked.has('plain');
+const secret = asked.get('secret');
 const element = (id) => document.getElementById(id);
 
 const builder = new signalR.HubConnectionBuilder()
   .withUrl(asked.get('hub') ?? '/chat', {
     transport: signalR.HttpTransportType[asked.get('transport') ?? 'WebSockets'],
+    ...(secret !== null && { accessTokenFactory: () => secret, headers: { 'X-Api-Key': secret } }),
   })
   .configureLogging(signalR.LogLevel.None);
 if (asked.get('protocol') === 'messagepack')

@@ -169,7 +169,7 @@ describe('files of other programs', () => {
     const cases = [
       [
         harOf([entry('https://a/', undefined)]),
-        /has 1 request, but no frames of web sockets\. Save/,
+        /has 1 request, but no frames of web sockets, and no messages over HTTP\. Save/,
       ],
       [harOf([entry('wss://a/', other)]), /has 1 web socket, but none of SignalR or Web PubSub/],
       [
