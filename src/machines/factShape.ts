@@ -77,7 +77,10 @@ const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
 const sessions = {
   calls: optional(
     list(
-      fields({ ...messages, errors: isErrors, errorText: optional(isText), brokenOff: isCount }),
+      fields({
+        ...{ ...messages, errors: isErrors, errorText: optional(isText) },
+        ...{ brokenOff: isCount, came: optional(isCount) },
+      }),
     ),
   ),
   sessions: optional(fields(tally(new SessionCounts(), { waiting: isChange }))),

@@ -431,8 +431,8 @@ function isAgentFact({ worker, fact, moved, failed, leaving, final }: Fields): b
 /** Counts are unpacked by the way, so that their shape can be seen. */
 const isFact = (fact: Fields): boolean => isCounted(fact, mostLevels) && isWorkerFact(fact);
 
-/** Samples have about five levels. */
-const mostLevels = 8;
+/** Of objects and lists: counts of the calls of an entry in a step have nine. */
+const mostLevels = 10;
 
 /**
  * Numbers, short texts and marks all the way down: what is added up must be something to add. Counts of histograms are

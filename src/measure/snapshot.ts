@@ -39,6 +39,8 @@ export interface MessageProgress extends Pick<
 
 export interface EntryProgress extends MessageProgress {
   readonly name: string;
+  /** See {@link import('./summary').EntrySummary}. */
+  readonly sessions?: SessionSummary;
 }
 
 export interface CallProgress extends Omit<CallSummary, 'lost'> {

@@ -251,6 +251,7 @@ export const panelStrings = {
   callsChart: 'Latency by call, step {0}',
   callsLegend: 'p50 to p99, and the maximum; from {0} to {1}, logarithmic',
   sessionsOfStep: 'Step {0}, sessions: {1}.',
+  sessionsOfEntry: 'Step {0}, {1}: {2}.',
   sessionsStarted: '{0} started',
   sessionsCompleted: '{0} completed',
   sessionsBrokenOff: '{0} broken off at {1}',

@@ -8,6 +8,7 @@ import {
   comparedKeys,
   type Change,
   type ComparedCall,
+  type ComparedSessions,
   type ComparedNumber,
   type ComparedStep,
   type Comparison,
@@ -387,6 +388,10 @@ const comparedCall = named({
   ...{ name: text, entry: optional(text), lost: comparedNumber },
   ...{ p50: optional(comparedNumber), p99: optional(comparedNumber) },
 } satisfies Readonly<Record<keyof ComparedCall, Shape>>);
+const comparedSessions = named({
+  ...{ entry: optional(text), started: comparedNumber, completed: comparedNumber },
+  ...{ brokenOff: comparedNumber, p50: optional(comparedNumber), p99: optional(comparedNumber) },
+} satisfies Readonly<Record<keyof ComparedSessions, Shape>>);
 const comparedRun = named({ id: text, name: text, startedAt: text, tool: text });
 const comparison = of<Comparison>()('tolerance confidence', {
   ...{ verdict: oneOf([...changes, 'unlike']), sentence: text, a: comparedRun, b: comparedRun },
@@ -400,6 +405,7 @@ const comparison = of<Comparison>()('tolerance confidence', {
       ...{ sentPerSecond: comparedNumber, receivedPerSecond: comparedNumber },
       cpuShare: comparedNumber,
       calls: optional(list(comparedCall, mostCalls)),
+      sessions: optional(list(comparedSessions, mostEntries)),
     }),
     1000,
   ),
@@ -475,7 +481,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
 const progressNumbers =
   'senders offered sent expected received outstanding sentPerSecond receivedPerSecond';
 const entryProgress = of<EntryProgress>()(progressNumbers, {
-  ...{ name: text, latencyUs: latency, judgedUs: optional(judged) },
+  ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });
 const callProgress = of<CallProgress>()(
   'sent expected received outstanding times? recorded? came?',

@@ -132,6 +132,15 @@ describe('sessions, on the embedded hub', function () {
     const posts = step.calls!.filter(({ name }) => name.startsWith('SendMessage'));
     const received = posts.reduce((sum, call) => sum + call.received, 0);
     assert.equal(received + step.extra, hub.counts.deliveries - deliveries);
+    for (const key of ['started', 'completed', 'brokenOff'] as const) {
+      const each = step.entries!.map(({ sessions }) => sessions![key]);
+      assert.equal(
+        each.reduce((sum, count) => sum + count, 0),
+        step.sessions![key],
+      );
+      // Each of 10 senders begins one every 400 ms.
+      if (key === 'started') assert.deepEqual(each, [40, 40, 40, 40]);
+    }
   }
 
   it('of several kinds are in the same groups, and each hears what the others say', () =>

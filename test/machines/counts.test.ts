@@ -107,25 +107,40 @@ describe('members that move between three agents', () => {
       ...{ call: 'SendMessage', arguments: ['{group}', { text: '{text:60B}' }] },
       ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
     };
-    const steps = [
-      { call: 'JoinRoom', arguments: ['{group}'] },
-      { repeat: 10, every: '100ms', steps: [posts] },
-      { call: 'LeaveRoom', arguments: ['{group}'] },
+    const [join, leave] = ['JoinRoom', 'LeaveRoom'].map((call) => ({
+      ...{ call, arguments: ['{group}'] },
+    }));
+    const kinds = [
+      [join, { repeat: 10, every: '100ms', steps: [posts] }, leave],
+      [{ call: 'GetHistory', arguments: ['{group}', 5] }, { call: 'GetConnectionId' }],
     ];
     const result = await cluster.result(3, {
-      useCase: 'session',
-      parameters: {
-        ...{ messageSize: undefined, sendingInterval: undefined },
-        // Of the three in each group every agent has one.
-        ...{ sessionInterval: '2s', groupCount: 10, steps },
-      },
+      entries: kinds.map((steps, at) => ({
+        ...{ name: 'session', senders: [30, 9][at]! },
+        parameters: {
+          ...{ messageSize: undefined, sendingInterval: undefined },
+          // Of the three in each group every agent has one.
+          ...{ sessionInterval: '2s', groupCount: 10, steps },
+        },
+      })),
       config: {
         ...{ ...moving, singleStepDuration: '4s', warmup: 0 },
-        ...{ connections: 30, baseSending: 30 },
+        ...{ connections: 39, baseSending: 39 },
       },
     });
-    const { expected, received, lost, ambiguous, sessions, calls = [] } = onlyStep(result);
+    const { expected, received, lost, ambiguous, calls = [], ...step } = onlyStep(result);
     assert.deepEqual([received, lost, ambiguous ?? 0], [expected, 0, 0]);
+    const [{ sessions } = {}, { sessions: reading } = {}] = step.entries!;
+    assert.deepEqual([sessions!.started, reading!.started, step.sessions!.started], [60, 18, 78]);
+    assert.deepEqual(
+      calls
+        .filter(({ entry }) => entry === 'session 2')
+        .map(({ name, received: of }) => [name, of]),
+      [
+        ['GetHistory', 18],
+        ['GetConnectionId', 18],
+      ],
+    );
     const post = calls.find(({ name }) => name === 'SendMessage')!;
     assert.ok(post.expected > post.sent, `${post.sent} to ${post.expected}`);
     assert.ok(sessions!.completed >= 30 && sessions!.brokenOff === 0, JSON.stringify(sessions));

@@ -7,7 +7,7 @@ import { panelStrings } from '../../protocol/panelStrings';
 import { cut, fixedBlank, type Line, textWidth, type Tone, wrapped } from './line';
 import type { Observed } from '../../measure/observed';
 import { findingSentence, observedLabel, observedValue } from '../../measure/show/observedWords';
-import { callErrors, callRows, sessionParts, stepOfCalls } from '../../measure/show/callTable';
+import { callRows, sessionParts, stepOfCalls } from '../../measure/show/callTable';
 import type { StepProgress } from '../../measure/snapshot';
 import { callTable } from './stepTable';
 import {
@@ -102,7 +102,10 @@ interface Shown {
   readonly errors?: boolean;
 }
 
-/** The calls of the last step that has some, at most `most` of them, and what became of its sessions. */
+/**
+ * The calls of the last step that has some, at most `most` of them, and what became of its sessions: those of each use case
+ * of a mix below its name.
+ */
 export function callLines(
   steps: readonly (StepSummary | StepProgress)[],
   width: number,
@@ -110,23 +113,29 @@ export function callLines(
 ): Line[] {
   const step = stepOfCalls(steps);
   if (step === undefined) return [];
-  const rows = callRows(step);
-  const { head, line } = callTable(width, rows);
-  const hidden = rows.length - most;
-  const more: Line = { text: `  … ${formatCount(hidden)} more`, tone: 'dim' };
-  const isOver = !('over' in step) || step.over;
-  const parts = step.sessions ? sessionParts(step.sessions, panelStrings, isOver) : [];
+  const { head, line } = callTable(width, callRows(step));
   const columns = Math.max(40, Math.min(width, 100));
   const wrappedAt = (text: string): Line[] => wrapped(text, columns, '    ');
+  const all = sessionParts(step, panelStrings);
+  let room = most;
+  const lines = all.flatMap(({ entry, calls, parts, errors: had }, at): Line[] => {
+    // What one use case does not need is there for the next.
+    const shown = calls.slice(0, Math.ceil(room / (all.length - at)));
+    const hidden = calls.length - shown.length;
+    room -= shown.length;
+    return [
+      ...(entry === undefined ? [] : [{ text: ` ${entry}`, tone: 'bold' as const }]),
+      ...shown.map(line),
+      ...(hidden > 0 ? [{ text: `  … ${formatCount(hidden)} more`, tone: 'dim' as const }] : []),
+      ...wrappedAt(`  sessions${fixedBlank} ${parts}`),
+      ...(errors ? had : [])
+        .slice(0, most)
+        .flatMap(([call, words]) => wrappedAt(`  errors of ${call}: ${words}`)),
+    ];
+  });
   return [
     ...(steps.length > 1 ? [{ text: `calls of step ${step.index}`, tone: 'bold' as const }] : []),
-    head,
-    ...rows.slice(0, most).map(line),
-    ...(hidden > 0 ? [more] : []),
-    ...(parts.length > 0 ? wrappedAt(`  sessions${fixedBlank} ${parts.join(', ')}`) : []),
-    ...(errors ? callErrors(step) : [])
-      .slice(0, most)
-      .flatMap(([call, words]) => wrappedAt(`  errors of ${call}: ${words}`)),
+    ...[head, ...lines],
   ];
 }
 

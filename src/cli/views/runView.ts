@@ -4,7 +4,7 @@ import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';
 import { valueWords } from '../../measure/show/searchSentence';
-import { callRows, sessionSentences } from '../../measure/show/callTable';
+import { callLabel, callRows, sessionRows, sessionSentences } from '../../measure/show/callTable';
 import type { Phase, SearchProgress, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import {
@@ -255,9 +255,11 @@ const leastCalls = 3;
 
 /** The calls of the step that goes on, in as many rows as there is room for; none where that is too small. */
 function callsOf(step: StepProgress | undefined, width: number, room: number): Line[] {
-  // Around them are a blank line, their head, how many are left out, and two lines of their sessions.
-  const most = room - 5;
-  if (step?.calls === undefined || most < leastCalls) return [];
+  if (step?.calls === undefined) return [];
+  const parts = Math.max(1, sessionRows(step).length);
+  // Around them are a blank line and their head; of each use case its name, how many are left out, and two lines of its sessions.
+  const most = room - (parts === 1 ? 5 : 2 + 4 * parts);
+  if (most < leastCalls * parts) return [];
   return [{ text: '' }, ...callLines([step], width, { most, errors: false })];
 }
 
@@ -287,7 +289,7 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
         );
       for (const call of callRows({ ...step, over: true }))
         say(
-          `${stamp} step ${call.index}, ${callName(call)}: ${wordsOf(columnsOf('log', 'calls', [call]), call)}`,
+          `${stamp} step ${call.index}, ${callLabel(callName(call) ?? '', call.name)}: ${wordsOf(columnsOf('log', 'calls', [call]), call)}`,
         );
       for (const sentence of sessionSentences([{ ...step, over: true }], panelStrings))
         say(`${stamp} ${sentence}`);

@@ -2,7 +2,8 @@ import { leastBeyond, showsShare } from '../../base/measuringLimits';
 import { latencyShare, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
-import { latencyAt, shownLatency } from '../latencySummary';
+import { latencyAt, shownLatency, type LatencySummary } from '../latencySummary';
+import { sessionRows } from '../show/callTable';
 import { insideAgents } from '../show/stepColumns';
 import type { CallSummary, StepSummary } from '../summary';
 import {
@@ -14,6 +15,7 @@ import {
   type ComparedKey,
   type ComparedNumber,
   type ComparedPercentile,
+  type ComparedSessions,
   type ComparedStep,
   type NoInterval,
 } from './comparison';
@@ -177,6 +179,7 @@ function comparedStep(
     cpuShare: pair((each) => each.generator.cpuShare),
     seconds: pair((each) => each.seconds),
     ...(a.calls && b.calls && { calls: comparedCalls(a.calls, b.calls) }),
+    ...(a.sessions && b.sessions && { sessions: comparedSessions(a, b) }),
   };
   const changes = changesOf(step);
   const verdict = worstOf(changes);
@@ -193,18 +196,38 @@ function comparedCalls(
   return after.flatMap((b): ComparedCall[] => {
     const a = before.find(({ name, entry }) => name === b.name && entry === b.entry);
     if (a === undefined) return [];
-    const times = a.latencyUs.count > 0 && b.latencyUs.count > 0;
-    const percentile = (key: 'p50' | 'p99'): ComparedNumber => ({
-      ...{ a: a.latencyUs[key], b: b.latencyUs[key] },
-    });
     return [
       {
         ...{ name: b.name, ...(b.entry !== undefined && { entry: b.entry }) },
-        ...(times && { p50: percentile('p50'), p99: percentile('p99') }),
+        ...comparedTimes(a.latencyUs, b.latencyUs),
         lost: { a: a.lost, b: b.lost },
       },
     ];
   });
+}
+
+/** Of each use case of a mix that has them in both runs. */
+function comparedSessions(before: StepSummary, after: StepSummary): ComparedSessions[] {
+  const earlier = sessionRows(before);
+  return sessionRows(after).flatMap(({ name, sessions: b }): ComparedSessions[] => {
+    const a = earlier.find((row) => row.name === name)?.sessions;
+    if (a === undefined) return [];
+    const pair = (key: 'started' | 'completed' | 'brokenOff') => ({ a: a[key], b: b[key] });
+    return [
+      {
+        ...(name !== undefined && { entry: name }),
+        ...{ started: pair('started'), completed: pair('completed') },
+        ...{ brokenOff: pair('brokenOff'), ...comparedTimes(a.durationUs, b.durationUs) },
+      },
+    ];
+  });
+}
+
+/** Nothing where one of both has none. */
+function comparedTimes(a: LatencySummary, b: LatencySummary): Pick<ComparedCall, 'p50' | 'p99'> {
+  if (a.count === 0 || b.count === 0) return {};
+  const pair = (key: 'p50' | 'p99'): ComparedNumber => ({ a: a[key], b: b[key] });
+  return { p50: pair('p50'), p99: pair('p99') };
 }
 
 function lossChange(lost: ComparedNumber, share: ComparedNumber, tolerance: number): Change {

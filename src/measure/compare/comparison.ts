@@ -62,6 +62,16 @@ export interface ComparedCall {
   readonly lost: ComparedNumber;
 }
 
+/** Sessions of a step, or of a use case of a mix, that both runs have; only shown. */
+export interface ComparedSessions extends Readonly<
+  Record<'started' | 'completed' | 'brokenOff', ComparedNumber>
+> {
+  readonly entry?: string;
+  /** How long those took that were completed, microseconds; absent where one of both has none. */
+  readonly p50?: ComparedNumber;
+  readonly p99?: ComparedNumber;
+}
+
 export interface ComparedStep {
   readonly index: number;
   readonly senders: number;
@@ -80,6 +90,7 @@ export interface ComparedStep {
   readonly seconds: ComparedNumber;
   /** Only where there are sessions. */
   readonly calls?: readonly ComparedCall[];
+  readonly sessions?: readonly ComparedSessions[];
 }
 
 export interface Difference {

@@ -6,6 +6,7 @@ import {
   type ComparedCall,
   type ComparedNumber,
   type ComparedPercentile,
+  type ComparedSessions,
   type ComparedStep,
   type NoInterval,
 } from './comparison';
@@ -48,7 +49,29 @@ export function comparedRows(step: ComparedStep): ComparedRow[] {
       ...{ a: formatShare(step.cpuShare.a), b: formatShare(step.cpuShare.b) },
       ...{ change: pointsWords(step.cpuShare), interval: '' },
     },
-    ...(step.calls ?? []).slice(0, mostCalls).flatMap(callRows),
+    ...sessionRows(step),
+  ];
+}
+
+/** Calls and sessions, those of each use case of a mix below a row with its name. */
+function sessionRows({ calls = [], sessions = [] }: ComparedStep): ComparedRow[] {
+  const shown = calls.slice(0, mostCalls);
+  const entries = new Set([...shown, ...sessions].map(({ entry }) => entry));
+  return [...entries].flatMap((entry) => [
+    ...(entries.size > 1 && entry !== undefined ? [headRow(entry)] : []),
+    ...shown.filter((call) => call.entry === entry).flatMap(callRows),
+    ...sessions.filter((each) => each.entry === entry).flatMap(outcomeRows),
+  ]);
+}
+
+const headRow = (name: string): ComparedRow => ({ name, a: '', b: '', change: '', interval: '' });
+
+function outcomeRows({ started, completed, brokenOff, ...times }: ComparedSessions): ComparedRow[] {
+  return [
+    countRow('sessions started', started),
+    countRow('sessions completed', completed),
+    ...(brokenOff.a + brokenOff.b === 0 ? [] : [countRow('sessions broken off', brokenOff)]),
+    ...timeRows('session', times),
   ];
 }
 
@@ -59,15 +82,18 @@ const longestName = 17;
 /** Of what arrived, without an interval: over time only the latency of whole steps is kept. */
 function callRows({ name, p50, p99, lost }: ComparedCall): ComparedRow[] {
   const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
-  const times = Object.entries({ p50, p99 }).flatMap(([key, times]) => {
+  const times = timeRows(short, { ...(p50 && { p50 }), ...(p99 && { p99 }) });
+  return lost.a + lost.b === 0 ? times : [...times, countRow(`${short} lost`, lost)];
+}
+
+const timeRows = (name: string, { p50, p99 }: Pick<ComparedCall, 'p50' | 'p99'>): ComparedRow[] =>
+  Object.entries({ p50, p99 }).flatMap(([key, times]) => {
     if (times === undefined) return [];
     const { a, b } = times;
     const change = changeWords(Math.max(1, b) / Math.max(1, a));
     const row = { a: comparedLatency(a), b: comparedLatency(b), change, interval: '' };
-    return [{ name: `${short} ${key}`, ...row }];
+    return [{ name: `${name} ${key}`, ...row }];
   });
-  return lost.a + lost.b === 0 ? times : [...times, countRow(`${short} lost`, lost)];
-}
 
 function countRow(name: string, { a, b }: ComparedNumber): ComparedRow {
   const more = b - a;

@@ -5,7 +5,7 @@ import { withoutEnd } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { latencyAt } from '../latencySummary';
 import type { StepProgress } from '../snapshot';
-import type { SessionSummary, StepSummary } from '../summary';
+import type { CallSummary, SessionSummary, StepSummary } from '../summary';
 import { latencyOrDash } from './chartWords';
 import { callName, type StepRow } from './stepColumns';
 
@@ -14,8 +14,10 @@ type Step = StepSummary | StepProgress;
 /** None where there are no sessions. What is outstanding is lost when the step is over. */
 export function callRows(step: Step): StepRow[] {
   const { index, calls = [] } = step;
+  const sessions = sessionRows(step);
   return calls.map(({ name: call, entry, errors, came, ...counts }) => {
-    const { brokenOffAt = {} } = sessionsOf(step, entry) ?? {};
+    // Two use cases may have calls of one name.
+    const { brokenOffAt = {} } = sessions.find(({ name }) => name === entry)?.sessions ?? {};
     const broken = Object.hasOwn(brokenOffAt, call) ? brokenOffAt[call]! : 0;
     const row = {
       ...{ index, call, errors: countOf(errors) },
@@ -33,12 +35,22 @@ export function callRows(step: Step): StepRow[] {
   });
 }
 
-/** Of one use case of a mix, where that is known: two may have calls of one name. */
-function sessionsOf({ entries, sessions }: Step, entry?: string): SessionSummary | undefined {
-  if (entry === undefined) return sessions;
-  const own = entries?.find(({ name }) => name === entry);
-  return own && 'sessions' in own ? own.sessions : undefined;
+/** One for each use case of a mix that has sessions, by its name; without a mix one. */
+export function sessionRows({ index, entries = [], sessions }: Step): SessionRow[] {
+  const apart = entries.flatMap(({ name, sessions: own }): SessionRow[] =>
+    own === undefined ? [] : [{ index, name, sessions: own }],
+  );
+  if (apart.length > 0 || sessions === undefined) return apart;
+  return [{ index, sessions }];
 }
+
+interface SessionRow extends StepRow {
+  readonly sessions: SessionSummary;
+}
+
+/** `session 2, GetHistory`: with its use case where there are several. */
+export const callLabel = (call: string, entry: string | undefined): string =>
+  entry === undefined ? call : `${entry}, ${call}`;
 
 /** The last step in which calls were made; before there is one, the last that has any. */
 export function stepOfCalls<Any extends Pick<Step, 'calls'>>(
@@ -67,9 +79,10 @@ export function callBars(rows: readonly StepRow[]): {
   leastUs: number;
   mostUs: number;
 } {
+  const isMix = new Set(rows.map(({ name }) => name)).size > 1;
   const measured = rows.flatMap((row) =>
     row.latencyUs && row.latencyUs.count > 0
-      ? [{ name: callName(row) ?? '', us: row.latencyUs }]
+      ? [{ name: callLabel(callName(row) ?? '', isMix ? row.name : undefined), us: row.latencyUs }]
       : [],
   );
   const mostUs = measured.reduce((most, { us }) => Math.max(most, us.max), shortestUs * 10);
@@ -93,10 +106,10 @@ type SessionText =
 const mostPlaces = 10;
 
 /** `2,000 started`, `1,998 completed`, `2 broken off at GetHistory`, …: what there is to say, each a part of a sentence. */
-export function sessionParts(
+function outcomes(
   { started, completed, brokenOff, waiting = 0, brokenOffAt, durationUs }: SessionSummary,
   texts: Readonly<Record<SessionText | 'noValue', string>>,
-  isOver = true,
+  isOver: boolean,
 ): string[] {
   const places = Object.entries(brokenOffAt)
     .filter(([, count]) => count > 0)
@@ -117,29 +130,61 @@ export function sessionParts(
   ];
 }
 
-/** Of each step one sentence on its sessions, and one on each of its calls that had errors: `GetHistory: 2 invocation: "history is busy"`. */
+type SentenceText = SessionText | 'noValue' | 'sessionsOfStep' | 'sessionsOfEntry' | 'callErrors';
+
+/**
+ * Of each step one sentence on its sessions, those of each use case of a mix apart, and one on each of their calls that had
+ * errors: `GetHistory: 2 invocation: "history is busy"`.
+ */
 export function sessionSentences(
   steps: readonly Step[],
-  texts: Readonly<Record<SessionText | 'noValue' | 'sessionsOfStep' | 'callErrors', string>>,
+  texts: Readonly<Record<SentenceText, string>>,
 ): string[] {
   return steps.flatMap((step) => {
-    const { index, sessions } = step;
-    if (sessions === undefined) return [];
-    const isOver = !('over' in step) || step.over;
-    const parts = sessionParts(sessions, texts, isOver).join(', ');
-    const place = formatCount(index);
-    return [
-      fill(texts.sessionsOfStep, place, parts),
-      ...callErrors(step).map(([call, words]) => fill(texts.callErrors, place, call, words)),
-    ];
+    const place = formatCount(step.index);
+    return sessionParts(step, texts).flatMap(({ entry, parts, errors }) => [
+      entry === undefined
+        ? fill(texts.sessionsOfStep, place, parts)
+        : fill(texts.sessionsOfEntry, place, entry, parts),
+      ...errors.map(([call, words]) =>
+        fill(texts.callErrors, place, callLabel(call, entry), words),
+      ),
+    ]);
   });
 }
 
-/** `['GetHistory', '2 invocation: "history is busy"']` of each call that had errors. */
-export const callErrors = ({ calls = [] }: Step): [call: string, words: string][] =>
-  calls.flatMap(({ name, errors, errorText }): [string, string][] => {
-    const counts = sortedCounts(errors);
-    const words = counts.map(([of, count]) => `${formatCount(count)} ${of}`).join(', ');
-    const example = errorText === undefined ? '' : `: "${withoutEnd(errorText, '. \t\r\n')}"`;
-    return counts.length === 0 ? [] : [[name, words + example]];
+/** The sessions of a step, those of each use case of a mix apart. */
+interface SessionPart {
+  /** Absent where there is one use case that has sessions. */
+  readonly entry?: string;
+  readonly calls: readonly StepRow[];
+  /** `2,000 started, 1,998 completed, 2 broken off at GetHistory`. */
+  readonly parts: string;
+  /** `['GetHistory', '2 invocation: "history is busy"']` of each call that had errors. */
+  readonly errors: readonly (readonly [call: string, words: string])[];
+}
+
+export function sessionParts(
+  step: Step,
+  texts: Readonly<Record<SessionText | 'noValue', string>>,
+): SessionPart[] {
+  const isOver = !('over' in step) || step.over;
+  const calls = callRows(step);
+  const all = sessionRows(step);
+  return all.map(({ name, sessions }) => {
+    const isAll = all.length === 1;
+    return {
+      ...(!isAll && name !== undefined && { entry: name }),
+      calls: calls.filter((call) => isAll || call.name === name),
+      parts: outcomes(sessions, texts, isOver).join(', '),
+      errors: (step.calls ?? []).filter(({ entry }) => isAll || entry === name).flatMap(errorsOf),
+    };
   });
+}
+
+function errorsOf({ name, errors, errorText }: Pick<CallSummary, 'name' | 'errors' | 'errorText'>) {
+  const counts = sortedCounts(errors);
+  const words = counts.map(([of, count]) => `${formatCount(count)} ${of}`).join(', ');
+  const example = errorText === undefined ? '' : `: "${withoutEnd(errorText, '. \t\r\n')}"`;
+  return counts.length === 0 ? [] : [[name, words + example] as const];
+}

@@ -189,6 +189,7 @@ export const stepColumns: readonly StepColumn[] = [
     ),
   ),
   csv('recorded', ({ recorded }) => recorded),
+  csv('sessions.waiting', ({ sessions }) => sessions && (sessions.waiting ?? 0)),
 ];
 
 /** `SendMessage (×10)`: how often each session makes it, where that is more than once. */

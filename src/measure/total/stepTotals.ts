@@ -274,8 +274,9 @@ class EntryTotals extends SendingTotals {
   }
 
   progress(elapsedS: number): EntryProgress {
+    const { sessions } = this;
     const { name, senders } = this.facts;
-    return { name, ...this.messageProgress(senders, elapsedS) };
+    return { name, ...this.messageProgress(senders, elapsedS), ...(sessions && { sessions }) };
   }
 
   summary(seconds: number): EntrySummary {

@@ -124,7 +124,7 @@ function tableOf(step: ComparedStep): string[] {
 
 function cellsOf({ name, a, b, change, interval, verdict }: ComparedRow): string[] {
   const isChanged = (verdict === 'worse' || verdict === 'better') && change !== '';
-  return [name, a, b, isChanged ? `**${change}**` : change, interval];
+  return [plain(name), a, b, isChanged ? `**${change}**` : change, interval];
 }
 
 function folded(summary: string, lines: readonly string[]): string[] {

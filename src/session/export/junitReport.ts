@@ -1,19 +1,25 @@
 import path from 'node:path';
+import { countOf, sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import type { ObjectiveUnit } from '../../base/objectives/objective';
-import { latencyWords, limitWords } from '../../base/objectives/limitWords';
+import { latencyWords, latencyWordsBeside, limitWords } from '../../base/objectives/limitWords';
+import { isPercentile, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
 import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
 import { isOpen } from '../../measure/judge/verdict';
+import { latencyAt } from '../../measure/latencySummary';
+import { callLabel, callRows, sessionSentences } from '../../measure/show/callTable';
+import type { StepRow } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SloCheck, StepSummary, Verdict, VerdictReason } from '../../measure/summary';
+import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural } from '../runWords';
 import { markupText, scenarioName } from './plainText';
 
 /**
- * A result as JUnit XML: a suite for the run and one for each step, in each a case for each objective, so that
- * a CI service lists what was missed. A step that measured the generator has an error, and its objectives are
+ * A result as JUnit XML: a suite for the run and one for each step, in each a case for each objective and each call of
+ * sessions, so that a CI service lists what was missed, and where. A step that measured the generator has an error, and its objectives are
  * skipped: they are neither met nor missed. A run without verdict `pass` has at least one failure or error.
  * Valid by Jenkins' schema (jenkins-junit.xsd), and by the older one of Ant's JUnit task where nothing is skipped.
  */
@@ -40,7 +46,7 @@ export function interruptedJunit(run: InterruptedRun): string {
   const [, date, time] =
     /(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)-[^/\\]*$/.exec(path.resolve(run.path)) ?? [];
   const cases: Case[] = [{ name: ranToItsEnd, outcome }];
-  const suite = { name: scenario, of: scenario, seconds: 0, cases, properties: {}, out: message };
+  const suite = { name: scenario, of: scenario, seconds: 0, cases, properties: {}, out: [message] };
   return documentOf([suite], startOf(`${date}T${time?.replaceAll('-', ':')}Z`));
 }
 
@@ -54,7 +60,8 @@ interface Suite {
   readonly seconds: number;
   readonly cases: Case[];
   readonly properties: Readonly<Record<string, string>>;
-  readonly out: string;
+  /** Lines. */
+  readonly out: readonly string[];
 }
 
 interface Case {
@@ -98,7 +105,7 @@ function runSuite(result: Result, scenario: string, notCompared?: string): Suite
       machine: `${machine.cores} cores, Node ${machine.node}`,
       ...(result.recommendation && { units: result.recommendation.headline }),
     },
-    out: verdictSentence(result),
+    out: [verdictSentence(result)],
   };
 }
 
@@ -135,7 +142,8 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
   const { index, senders, seconds, verdict } = step;
   const unheard = 'the step measured the load generator';
   const schedule = { ...endCase('the load left in time', verdict, 'invalid', unheard), seconds };
-  const cases = [schedule, ...stepCases(step, result)];
+  const cases = [schedule, ...stepCases(step, result), ...callCases(step)];
+  const load = `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`;
   const counts = ['offered', 'sent', 'expected', 'received', 'lost', 'duplicated'] as const;
   return {
     name: `${scenario}, step ${index}`,
@@ -149,8 +157,61 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
         step.sessions === undefined ? [] : [[`sessions.${name}`, String(step.sessions[name])]],
       ),
     ]) as Record<string, string>,
-    out: `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`,
+    out: [load, ...sessionSentences([step], panelStrings).slice(0, mostCalls)],
   };
+}
+
+const mostCalls = 200;
+
+/** A call fails only where it has some of what the step has failed for: a run that passed has no failures. */
+function callCases(step: StepSummary): Case[] {
+  const { calls = [], verdict, entries } = step;
+  const rows = callRows(step);
+  return calls.slice(0, mostCalls).flatMap(({ name, entry, came, sent, errors, errorText }, at) => {
+    // Callbacks of a replay are no calls.
+    if (came !== undefined) return [];
+    const label = callLabel(name, entries && entry);
+    if (verdict.status === 'invalid') return [{ name: label, outcome: skipped(notJudged) }];
+    if (sent === 0 && countOf(errors) === 0)
+      return [{ name: label, outcome: skipped('no session came as far as this call') }];
+    const faults = verdict.status === 'fail' ? faultsOf(rows[at]!, errors, verdict) : [];
+    if (faults.length === 0) return [{ name: label }];
+    const example = errorText === undefined ? '' : `; for example: ${errorText}`;
+    const message = `${label}: ${faults.join(', ')}${example}`;
+    return [{ name: label, outcome: { kind: 'failure' as const, type: 'call', message } }];
+  });
+}
+
+/** `2 sessions broke off here`, `p99 1.2 s, above 1 s`: what it has of that for which the step was failed. */
+function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: Verdict): string[] {
+  const { brokenOff = 0, lost = 0, expected = 0, latencyUs } = call;
+  const missed = checks.filter((check) => !check.met && !isOpen(check));
+  const has = (metric: string): boolean => missed.some((check) => check.metric === metric);
+  const breaks =
+    has('sessionsBrokenOff') || reasons.some(({ code }) => code === 'sessionsBrokenOff');
+  const counted = sortedCounts(errors).filter(([of]) => has('errors') || has(`errors.${of}`));
+  // A lost delivery is slower than any limit.
+  const loses =
+    has('delivered') || missed.some(({ metric, value }) => isPercentile(metric) && value === null);
+  const slow = missed.flatMap(({ metric, limit }) => {
+    const key = Object.hasOwn(summaryKeys, metric) && summaryKeys[metric as LatencyMetric];
+    const us = key && latencyUs && latencyAt(latencyUs, key);
+    return us && us > limit
+      ? [`${metric} ${latencyWordsBeside(us, limit)}, above ${latencyWords(limit)}`]
+      : [];
+  });
+  return [
+    ...(breaks && brokenOff > 0
+      ? [`${formatCount(brokenOff)} ${plural('session', brokenOff)} broke off here`]
+      : []),
+    ...counted.map(
+      ([of, count]) => `${formatCount(count)} ${plural('error', count)} of class ${of}`,
+    ),
+    ...(loses && lost > 0
+      ? [`${formatCount(lost)} of ${formatCount(expected)} deliveries lost`]
+      : []),
+    ...slow,
+  ];
 }
 
 function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
@@ -224,9 +285,7 @@ const unitWords: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
 };
 
 function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | undefined {
-  const skipped = (message: string): Outcome => ({ kind: 'skipped', type: 'skipped', message });
-  if (verdict.status === 'invalid')
-    return skipped('the load was not sent in time, so nothing is judged');
+  if (verdict.status === 'invalid') return skipped(notJudged);
   if (check === undefined) return skipped('nothing was measured that it could judge');
   if (check.met) return undefined;
   const { metric } = check;
@@ -242,6 +301,9 @@ function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | und
   const reason = reasons[missed.indexOf(check)] ?? reasons[0];
   return { kind: 'failure', type, message: reason?.message ?? `${metric} was missed` };
 }
+
+const skipped = (message: string): Outcome => ({ kind: 'skipped', type: 'skipped', message });
+const notJudged = 'the load was not sent in time, so nothing is judged';
 
 /** Reasons of steps are said by their suites. */
 const ofStep = (message: string): boolean => /^step \d+: /.test(message);
@@ -283,7 +345,7 @@ function suiteLines(suite: Suite, id: number, timestamp: string): string[] {
     ),
     '    </properties>',
     ...cases.flatMap((each) => caseLines(each, of)),
-    `    <system-out>${markupText(out, mostText)}</system-out>`,
+    `    <system-out>${out.map((line) => markupText(line, mostText)).join('\n')}</system-out>`,
     '    <system-err/>',
     '  </testsuite>',
   ];

@@ -2,7 +2,7 @@
 import { latencyAt, shownLatency, type LatencySummary } from '../../measure/latencySummary';
 import type { ObservedSeries, ObservedValues } from '../../measure/observed';
 import { agentColumns, type AgentColumn } from '../../measure/show/agentTable';
-import { callRows } from '../../measure/show/callTable';
+import { callRows, sessionRows } from '../../measure/show/callTable';
 import { rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import { liveAgentStatuses, type AgentProgress, type Verdict } from '../../measure/summary';
@@ -38,6 +38,8 @@ interface RunNumbers {
   readonly observedSteps?: readonly ObservedSeries[];
   /** Of sessions. */
   readonly calls?: readonly StepRow[];
+  /** By step; of a mix those of each use case, of which those who want the sum can make one. */
+  readonly sessions?: readonly StepRow[];
   readonly errors: Readonly<Record<string, number>>;
   /** As they stand, where there are some. */
   readonly agents?: readonly AgentProgress[];
@@ -58,6 +60,7 @@ export function numbersOfResult(result: Result): RunNumbers {
     connections: { requested, connected, failed, dropped, reconnected },
     steps: steps.map(rowOfStep),
     calls: steps.flatMap(callRows),
+    sessions: steps.flatMap(sessionRows),
     errors,
     ...(agents && { agents }),
     observedSteps: result.observed?.series ?? [],
@@ -117,6 +120,7 @@ export class LiveNumbers {
       },
       steps: [...this.steps.values()].map(rowOfProgress),
       calls: [...this.steps.values()].flatMap(callRows),
+      sessions: [...this.steps.values()].flatMap(sessionRows),
       errors: latest?.errors ?? {},
       agents,
       observed: latest?.observed ?? {},
@@ -186,7 +190,16 @@ export const knownMetrics = (): RunMetric[] =>
   allMetrics({ info: {}, connections: {}, steps: [], errors: {} });
 
 function allMetrics(run: RunNumbers): RunMetric[] {
-  const { info, connections, steps, calls = [], errors, lastSecond, agents = [] } = run;
+  const {
+    info,
+    connections,
+    steps,
+    calls = [],
+    sessions = [],
+    errors,
+    lastSecond,
+    agents = [],
+  } = run;
   const { observed = {}, observedSteps = [] } = run;
   const states = Object.entries(connections).map(([state, count]): Point => [{ state }, count]);
   const classes = Object.entries(errors)
@@ -216,8 +229,8 @@ function allMetrics(run: RunNumbers): RunMetric[] {
     latencyOf(steps),
     ...callCounts.map(([name, key, help]) => counter(name, help, each(calls, key))),
     gauge('call.latency', callHelp, calls.flatMap(callLatency), 'seconds'),
-    counter('sessions', 'Sessions by what became of them.', steps.flatMap(sessionPoints)),
-    gauge('session.duration', durationHelp, steps.flatMap(durationPoints), 'seconds'),
+    counter('sessions', 'Sessions by what became of them.', sessions.flatMap(sessionPoints)),
+    gauge('session.duration', durationHelp, sessions.flatMap(durationPoints), 'seconds'),
     gauge('time_to_all', timeToAllHelp, steps.flatMap(toAllPoints), 'seconds'),
     counter('messages.not_to_all', notToAllHelp, each(steps, 'timeToAllMissed')),
     gauge('latency.judged', judgedHelp, steps.flatMap(judgedPoints), 'seconds'),
@@ -257,10 +270,11 @@ type Point = readonly [labels: Labels, value: number | null | undefined];
 const texts = (labels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).map(([name, text]) => [name, plainLine(text, 200)]));
 
-/** Of a step, or of a call of its sessions. */
+/** Of a step, its sessions, or a call of these. */
 const stepLabel = ({ index, call, name }: StepRow): Labels => ({
   step: String(index),
-  ...(call !== undefined && { call, ...(name !== undefined && { use_case: name }) }),
+  ...(call !== undefined && { call }),
+  ...(name !== undefined && { use_case: name }),
 });
 
 const callLatency = (row: StepRow): Point[] =>
@@ -272,7 +286,7 @@ const durationPoints = (row: StepRow): Point[] =>
 const sessionPoints = (row: StepRow): Point[] =>
   row.sessions === undefined
     ? []
-    : ([['started'], ['completed'], ['brokenOff', 'broken_off']] as const).map(
+    : ([['started'], ['completed'], ['brokenOff', 'broken_off'], ['waiting']] as const).map(
         ([key, state = key]) => [{ ...stepLabel(row), state }, row.sessions?.[key]],
       );
 

@@ -107,6 +107,28 @@ describe('a fact on the bus', () => {
     assert.equal(readFact(stranger), undefined);
   });
 
+  it('has the calls of the sessions of each use case of a mix', () => {
+    const latency = histogramOf([5, 70]).counts();
+    const call = {
+      ...stepSampleOf(),
+      brokenOff: 1,
+      came: 2,
+      errorText: 'history is busy',
+      latency,
+    };
+    const sessions = {
+      ...{ started: 2, completed: 1, brokenOff: 1, waiting: -1 },
+      duration: latency,
+    };
+    const stepsWith = (change: object): unknown => {
+      const entry = { ...stepSampleOf(), calls: [{ ...call, ...change }], sessions };
+      return sampled({ steps: [{ ...sample.steps[0], entries: [entry] }] });
+    };
+    assert.deepEqual(readFact(encode(stepsWith({}))), stepsWith({}));
+    for (const change of [{ came: 'x' }, { brokenOff: -1 }, { latency: { pairs: 'AA==' } }])
+      assert.equal(readFact(encode(stepsWith(change))), undefined, JSON.stringify(change));
+  });
+
   it('has what has moved before a sample', () => {
     const moved = { upToUs: 7e6, changes: [1, 6_500_000, 0] };
     const withMoved = (before: unknown): unknown =>

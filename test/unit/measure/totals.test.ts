@@ -125,6 +125,50 @@ describe('StepTotals', () => {
     );
   });
 
+  it('keeps the sessions of each entry of a mix apart, over all workers, and their sum', () => {
+    const calls = [{ name: 'Join' }, { name: 'Post' }];
+    const entries = ['a', 'b', 'c'].map((name) => ({
+      ...{ name, senders: 5, ...(name !== 'c' && { calls }) },
+    }));
+    const totals = new StepTotals({ ...facts, entries });
+    const entry = (started: number, completed: number, brokenAt: readonly number[]): StepSample =>
+      stepSampleOf({
+        calls: brokenAt.map((brokenOff) => ({ ...stepSampleOf(), brokenOff })),
+        sessions: {
+          ...{ started, completed, brokenOff: brokenAt.reduce((sum, each) => sum + each, 0) },
+          ...{ waiting: 0, duration: countsOf(...Array<number>(completed).fill(1000 * started)) },
+        },
+      });
+    const ofWorkers = [
+      [entry(5, 3, [1, 0]), entry(7, 0, [2, 4]), stepSampleOf()],
+      [entry(1, 1, [0, 0]), entry(2, 1, [0, 1]), stepSampleOf()],
+    ];
+    for (const each of ofWorkers) totals.add(stepSampleOf({ entries: each }));
+    const { entries: parts, sessions } = totals.summary(defaultSlo, passed);
+    const { durationUs: all, ...sum } = sessions!;
+    const at = { Join: 3, Post: 5 };
+    assert.deepEqual(sum, { started: 15, completed: 5, brokenOff: 8, brokenOffAt: at });
+    const counts = parts!.map(({ sessions: own }) => {
+      const { durationUs, ...rest } = own ?? {};
+      return { ...rest, count: durationUs?.count, max: durationUs?.max };
+    });
+    assert.deepEqual(counts, [
+      { started: 6, completed: 4, brokenOff: 1, brokenOffAt: { Join: 1 }, count: 4, max: 5000 },
+      {
+        ...{ started: 9, completed: 1, brokenOff: 7, brokenOffAt: { Join: 2, Post: 5 } },
+        ...{ count: 1, max: 2000 },
+      },
+      { count: undefined, max: undefined },
+    ]);
+    assert.deepEqual([all.count, all.max], [5, 5000]);
+    // The same while it goes on.
+    const going = totals.entries.map((each) => each.progress(1).sessions);
+    assert.deepEqual(
+      going,
+      parts!.map((part) => part.sessions),
+    );
+  });
+
   it('blames nobody for deliveries that are not certain, until they are', () => {
     const totals = new RunTotals(10);
     const step = totals.beginStep(facts);

@@ -1,19 +1,16 @@
+import assert from 'node:assert/strict';
 import type { Estimate } from '../../../src/capacity/model';
 import type {
   MeasuredStep,
   MeasuredLoad,
   Recommendation,
 } from '../../../src/capacity/judge/recommend';
-import type {
-  CallProgress,
-  EntryProgress,
-  Snapshot,
-  StepProgress,
-} from '../../../src/measure/snapshot';
+import type { EntryProgress, Snapshot, StepProgress } from '../../../src/measure/snapshot';
 import type {
   AgentSummary,
   CallSummary,
   EntrySummary,
+  SessionSummary,
   RunSummary,
   StepSummary,
 } from '../../../src/measure/summary';
@@ -167,11 +164,51 @@ export function sessionStep(index: number): StepSummary {
   };
 }
 
+/** A step of a mix: the same sessions, others that all break off at a call of the same name, and echoes. */
+export function sessionMix(index: number): StepSummary {
+  const { calls = [], sessions, ...step } = sessionStep(index);
+  const [like = assert.fail()] = mixedStep(index).entries ?? [];
+  const part = (name: string, own?: SessionSummary): EntrySummary => ({
+    ...{ ...like, name, senders: step.senders / 3, ...(own && { sessions: own }) },
+  });
+  const broken = {
+    ...{ started: 30, completed: 0, brokenOff: 28, waiting: 2, brokenOffAt: { GetHistory: 28 } },
+    durationUs: latency(0, 0, 0, 0),
+  };
+  const readers = [
+    call('GetHistory', [28, 28, 28], latency(0, 0, 0, 0), {
+      ...{ errors: { invocation: 28 }, errorText: 'history is busy' },
+    }),
+    call('Acknowledge', [0, 0], latency(0, 0, 0, 0)),
+  ];
+  return {
+    ...step,
+    errors: { invocation: 30 },
+    entries: [part('session 1', sessions), part('session 2', broken), part('echo')],
+    calls: [
+      ...calls.map((each) => ({ ...each, entry: 'session 1' })),
+      ...readers.map((each) => ({ ...each, entry: 'session 2' })),
+    ],
+    sessions: {
+      ...{ ...sessions!, started: 2035, brokenOff: 30, waiting: 2 },
+      brokenOffAt: { GetHistory: 30 },
+    },
+  };
+}
+
 /** The same while the step goes on; what is lost afterwards is on its way. */
-export function sessionProgress(index: number): Pick<StepProgress, 'calls' | 'sessions'> {
-  const { calls = [], sessions } = sessionStep(index);
-  const going = calls.map(({ lost, ...rest }): CallProgress => ({ ...rest, outstanding: lost }));
-  return { calls: going, ...(sessions && { sessions }) };
+export function sessionProgress(
+  index: number,
+  of = sessionStep,
+): Pick<StepProgress, 'calls' | 'sessions' | 'entries'> {
+  const { calls = [], sessions, entries } = of(index);
+  const going = <Part extends { readonly lost: number }>({ lost, ...rest }: Part) => ({
+    ...{ ...rest, outstanding: lost },
+  });
+  return {
+    ...{ calls: calls.map(going), ...(sessions && { sessions }) },
+    ...(entries && { entries: entries.map(going) }),
+  };
 }
 
 /** What a server had in a second of the sample run: its queue grows from second 12 of a step on. */

@@ -11,6 +11,7 @@ import {
   sampleScenario,
   sampleSnapshot,
   sampleStep,
+  sessionMix,
   sessionProgress,
   sessionStep,
 } from '../../results/sampleResult';
@@ -46,6 +47,30 @@ describe('calls of sessions in the terminal', () => {
     assert.deepEqual(
       lines.map(({ tone }) => tone === 'bad'),
       [false, false, false, true, false, false, false, false],
+    );
+  });
+
+  it('of a mix stand below the name of their use case, with what became of its sessions', () => {
+    const texts = callLines([sessionMix(1)], 80).map(({ text }) => text.replace('\u00a0', ' '));
+    assert.deepEqual(texts, [
+      table[0],
+      ' session 1',
+      ...table.slice(1),
+      '  sessions  2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still',
+      '    going on at the end, duration p50 29 s, p99 30 s',
+      '  errors of GetHistory: 2 invocation',
+      ' session 2',
+      '  GetHistory                28        28         0    28     -     -     -   28',
+      '  Acknowledge                0         0         0     0     -     -     -    0',
+      '  sessions  30 started, 0 completed, 28 broken off at GetHistory, 2 never got',
+      '    their turn',
+      '  errors of GetHistory: 28 invocation: "history is busy"',
+    ]);
+    // Each use case has its part of the room.
+    const few = callLines([sessionMix(1)], 80, { most: 2, errors: false });
+    assert.deepEqual(
+      few.flatMap(({ text }) => /^ {2}(JoinRoom|GetHistory|… \d more)/.exec(text)?.[1] ?? []),
+      ['JoinRoom', '… 3 more', 'GetHistory', '… 1 more'],
     );
   });
 
@@ -90,6 +115,19 @@ describe('calls of sessions in the terminal', () => {
     assert.ok(!drawn(16).some((text) => text.includes('JoinRoom')));
   });
 
+  it('of a mix stand in the live view by use case, where there is room for both', () => {
+    const step = { ...during(1).step, ...sessionProgress(1, sessionMix) };
+    const progress = withSnapshot(noProgress, { ...during(1), step });
+    for (const rows of [24, 30, 40]) {
+      const drawn = liveLines(title, progress, rows).map(({ text }) => text);
+      assert.ok(drawn.length <= rows, `${rows} rows: ${drawn.length}`);
+      assert.deepEqual(
+        drawn.filter((text) => /^ session \d$/.test(text)),
+        rows < 40 ? [] : [' session 1', ' session 2'],
+      );
+    }
+  });
+
   it('are a line each in a log when their step is over', () => {
     const io = fakeIo();
     const view = createPlainView(io.stdout, title);
@@ -102,5 +140,12 @@ describe('calls of sessions in the terminal', () => {
     );
     assert.match(text, /step 1, GetHistory: .*2 lost.* 2 broken off/);
     assert.match(text, /Step 1, sessions: 2,005 started, .*, 3 still going on at the end/);
+    const mix = fakeIo();
+    const other = createPlainView(mix.stdout, title);
+    const step = { ...during(1).step, ...sessionProgress(1, sessionMix) };
+    other.update({ ...during(1), step });
+    other.update({ ...during(1), step, phase: 'done', atMs: 90_000 });
+    assert.match(mix.out(), /step 1, session 2, GetHistory: 28 sent, .* 28 broken off/);
+    assert.match(mix.out(), /Step 1, session 2: 30 started, 0 completed, 28 broken off at Get/);
   });
 });
