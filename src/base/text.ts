@@ -47,10 +47,27 @@ export function withoutEnd(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-/** The longest first. */
+/** Shorter values are too common in ordinary text to be taken out of it. */
+export const shortestSecret = 6;
+
+/** The longest first. Of one that is cut off in the text, what is left of it. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length)
-    .reduce((shown, secret) => shown.replaceAll(secret, '(redacted)'), text);
+    .reduce(hideSecret, text);
+}
+
+function hideSecret(text: string, secret: string): string {
+  const shown = text.replaceAll(secret, '(redacted)');
+  const begin = secret.slice(0, shortestSecret);
+  if (!shown.includes('…') || !shown.includes(begin)) return shown;
+  const [last = '', ...others] = shown.split('…').reverse();
+  return [last, ...others.map((piece) => hideEnd(piece, secret, begin))].reverse().join('…');
+}
+
+function hideEnd(text: string, secret: string, begin: string): string {
+  for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1))
+    if (secret.startsWith(text.slice(at))) return `${text.slice(0, at)}(redacted)`;
+  return text;
 }

@@ -16,12 +16,10 @@ import {
   type WorkerSample,
 } from '../measure/sample';
 import type { DroppedConnection, ErrorExample } from '../measure/summary';
-import type { ConnectFailure } from '../wire/connectFailure';
+import { shownText, type ConnectFailure } from '../wire/connectFailure';
 
 const examplesPerClass = 3;
 const keptDrops = 100;
-/** Characters of the error that is shown beside a call. */
-const longestCallText = 200;
 
 /** Targets with counts of their own: each has histograms in each worker. */
 const mostTargets = 50;
@@ -90,7 +88,7 @@ export class CallRecorder extends EntryRecorder {
     addErrors(this.errors, { [errorClass]: 1 });
     if (this.hasText) return;
     this.hasText = true;
-    this.errorText = text.slice(0, longestCallText);
+    this.errorText = shownText(text);
   }
 
   sampleCall(keep: boolean): CallSample {

@@ -35,7 +35,12 @@ const local: Target = {
     try {
       if (!isAzure(service)) {
         const endpoint = await resolveEndpoint([value], scenario, context);
-        const found = { endpoint, secrets: secretsOf(endpoint), url: value, hostsBeyond: [] };
+        const found = {
+          endpoint,
+          secrets: secretsOf(endpoint, scenario),
+          url: value,
+          hostsBeyond: [],
+        };
         return { kind: 'local', emulated: true, ...found, dispose };
       }
       const opened = await openConnection(value, scenario, context);
@@ -78,7 +83,7 @@ const hubUrl: Target = {
       kind: 'hubUrl',
       ...(embedded.every(Boolean) && { emulated: true as const }),
       endpoint,
-      secrets: secretsOf(endpoint),
+      secrets: secretsOf(endpoint, scenario),
       url: endpoint.urls.map(shownUrl).join(', '),
       hostsBeyond: hostsBeyond(endpoint.urls),
       dispose: () => Promise.resolve(),

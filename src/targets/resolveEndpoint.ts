@@ -7,8 +7,10 @@ import type {
   ProxySettings,
 } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
+import { isSecretName } from '../base/secretName';
 import { connectionNames, isSameForAll, type PersonalPart } from '../base/personalText';
 import type { Scenario } from '../scenario/scenario';
+import type { Parameters } from '../usecases/parameters';
 import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/target/hubUrl';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
 import { foreignAddresses } from '../wire/socket/localAddresses';
@@ -19,7 +21,7 @@ import {
   type ResolvedCall,
   type ResolvedIdentities,
 } from './identities/resolveIdentities';
-import { shortestSecret } from './identities/rowSecrets';
+import { formsOf } from './identities/rowSecrets';
 import { secretVariable, type TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
@@ -233,8 +235,11 @@ function writtenIn(personal: PersonalEndpoint | undefined): string[] {
   return [...parts.filter((part) => typeof part === 'string'), ...key];
 }
 
-/** What was given to get in: token, values of headers and query, user info of hubs and proxies, password. */
-export function secretsOf(endpoint: Endpoint): string[] {
+/**
+ * What was given to get in: token, values of headers and query, user info of hubs and proxies, password; and arguments of calls that are
+ * called like secrets.
+ */
+export function secretsOf(endpoint: Endpoint, { entries }: Pick<Scenario, 'entries'>): string[] {
   const inUrls = endpoint.urls.flatMap((text) => {
     const url = new URL(text);
     return [url.username, url.password, ...url.searchParams.values()];
@@ -247,12 +252,27 @@ export function secretsOf(endpoint: Endpoint): string[] {
     ...inUrls,
     ...proxySecrets(endpoint.proxies),
     endpoint.clientCertificate?.passphrase ?? '',
+    ...entries.flatMap(({ parameters }) => secretArguments(parameters)),
   ];
-  return values
-    .flatMap((value) => [value, ...value.split(/\s+/), encodeURIComponent(value)])
-    .filter(
-      (value, position, all) => value.length >= shortestSecret && all.indexOf(value) === position,
-    );
+  return formsOf(values);
+}
+
+/** Arguments are JSON text, and stand in steps of a session. */
+function secretArguments({ arguments: args, streamingItems, steps }: Parameters): string[] {
+  const found: string[] = [];
+  const look = (value: unknown, name = ''): void => {
+    if (Array.isArray(value)) for (const item of value) look(item, name);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, member] of Object.entries(value)) look(member, key);
+    else if (isSecretName(name)) found.push(...String(value).split(/\{[^{}]*\}/));
+  };
+  for (const text of [args, streamingItems]) if (typeof text === 'string') look(JSON.parse(text));
+  if (typeof steps === 'string')
+    JSON.parse(steps, (key, member) => {
+      if (key === 'arguments') look(member);
+      return member as unknown;
+    });
+  return found;
 }
 
 /** @throws ExpectedError `client-certificate` when the files do not hold what they should */

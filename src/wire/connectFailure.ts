@@ -167,7 +167,8 @@ const longestText = 2000;
 /** Text from a server as it may be shown: one line, printable, short. All of it comes in through here. */
 export function shownText(text: string): string {
   const line = visibleLine(text.slice(0, longestText)).trim();
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  // Who takes secrets out of it has to see where it is cut.
+  return line.length > 200 || text.length > longestText ? `${line.slice(0, 200)}…` : line;
 }
 
 /**

@@ -15,13 +15,18 @@ export class Planted {
     return value;
   }
 
-  /** Where one of them stands, in any form. */
+  /** Where one of them stands, in any form, also cut off. */
   foundIn(text: string): string[] {
     return [...this.values]
-      .filter(([, value]) => formsOf(value).some((form) => text.includes(form)))
+      .filter(([, value]) =>
+        [...formsOf(value), value.slice(0, tellingLength)].some((form) => text.includes(form)),
+      )
       .map(([place]) => place);
   }
 }
+
+/** So much of one is one of them, and too much to be seen. */
+const tellingLength = 9;
 
 /** As it is, in URLs, in JSON, in hexadecimal, and inside of base64 text, wherever that begins. */
 function formsOf(value: string): string[] {

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { resultEntry } from '../../src/extension/results/resultEntry';
-import { english } from '../../src/base/text';
 import {
   startEditorRun,
   type EditorRun,
@@ -15,6 +14,7 @@ import type { Snapshot } from '../../src/measure/snapshot';
 import type { RunRequest } from '../../src/session/shell';
 import { keepBaseline } from '../../src/results/compare/baseline';
 import { readResult } from '../../src/results/readResult';
+import { editorShell } from '../fakes/editorShell';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
 
@@ -65,23 +65,11 @@ describe('a run from the editor', () => {
   ): Promise<EditorRun | undefined> =>
     startEditorRun(
       { title: 'echo.signalr.yaml', text, overrides: [], directories, keepGoing },
-      {
-        context: {
-          reference: () => undefined,
-          serverScript: path.resolve('dist', 'serve.js'),
-          readFile: () => Promise.reject(new Error('nothing is read')),
-        },
-        workerScript: path.resolve('dist', 'worker.js'),
-        confirm: () => Promise.resolve(true),
+      editorShell({
         say: (what, text) => warnings.push(what === 'unstored' ? `unstored: ${text}` : text),
-        t: english,
-        startTime: () => new Date(),
-        runAgain: () => undefined,
-        openScenario: () => undefined,
-        copySummary: () => undefined,
         notCompared: (why) => notCompared.push(why),
         ...host,
-      },
+      }),
     );
 
   async function start(...how: Parameters<typeof ask>): Promise<EditorRun> {

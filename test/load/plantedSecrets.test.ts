@@ -10,6 +10,7 @@ import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulato
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
 import { answering, Planted, plantScenario } from '../fakes/planted';
+import { startRepeatingHub } from '../fakes/repeatingHub';
 import { closedPort, statusPeer } from '../fakes/loadPeers';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
@@ -195,32 +196,32 @@ describe('planted secrets', function () {
       response.end(JSON.stringify({ error: said }));
     });
     const refusing = await statusPeer(403);
-    const peers = [repeating.url, refusing.url, await closedPort()];
+    const failing = await startRepeatingHub();
+    const peers = [repeating.url, failing.url, refusing.url, await closedPort()];
+    const one = async (url: string, index: number): Promise<void> => {
+      const at = (place: string): string => planted.at(`${place} ${index}`);
+      const config = {
+        ...load,
+        target: `${url}?code=${encodeURIComponent(at('query'))}`,
+        accessToken: at('token'),
+        headers: { 'X-Gate': at('header'), Cookie: `a=${at('cookie')}` },
+        skipNegotiation: url === failing.url,
+      };
+      folder.write(`f${index}.yaml`, stringify({ config, scenario: echo }));
+      const [run, children] = await ran(['run', `f${index}.yaml`, '--out', `out${index}`]);
+      assert.notEqual(run.code, 0);
+      const asked = await folder.run(['doctor', `f${index}.yaml`]);
+      const all = [run, asked].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+      all.push(await madeOf(`out${index}`));
+      assert.deepEqual(planted.foundIn(all.join('\n')), [], url);
+      // Not by saying nothing.
+      if (index < 2) assert.match(run.stdout, /\(redacted\)/);
+      assert.deepEqual(planted.foundIn(children.args + children.environment), []);
+    };
     try {
-      for (const [index, url] of peers.entries()) {
-        const target = `${url}?code=${encodeURIComponent(planted.at(`query ${index}`))}`;
-        const config = {
-          ...load,
-          target,
-          accessToken: planted.at(`token ${index}`),
-          headers: {
-            'X-Gate': planted.at(`header ${index}`),
-            Cookie: `a=${planted.at(`cookie ${index}`)}`,
-          },
-        };
-        folder.write(`f${index}.yaml`, stringify({ config, scenario: echo }));
-        const [run, children] = await ran(['run', `f${index}.yaml`, '--out', `out${index}`]);
-        assert.notEqual(run.code, 0);
-        const asked = await folder.run(['doctor', `f${index}.yaml`]);
-        const all = [run, asked].flatMap(({ stdout, stderr }) => [stdout, stderr]);
-        all.push(await madeOf(`out${index}`));
-        assert.deepEqual(planted.foundIn(all.join('\n')), [], url);
-        // Not by saying nothing.
-        if (index === 0) assert.match(run.stdout, /\(redacted\)/);
-        assert.deepEqual(planted.foundIn(children.args + children.environment), []);
-      }
+      await Promise.all(peers.map(one));
     } finally {
-      await Promise.all([repeating, refusing].map((each) => each.dispose()));
+      await Promise.all([repeating, failing, refusing].map((each) => each.dispose()));
     }
   });
 

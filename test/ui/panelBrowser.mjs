@@ -116,7 +116,7 @@ export async function openPanelBrowser() {
 }
 
 /** Sends the page a message as a text: the browser's driver takes long for an object of thousands of values. */
-function post(page, message) {
+export function post(page, message) {
   const send = (text) => globalThis.postMessage(JSON.parse(text), '*');
   return page.evaluate(send, JSON.stringify(message));
 }

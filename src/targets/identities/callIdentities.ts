@@ -19,7 +19,7 @@ import { bodyOf, SocketAgents } from '../../wire/socket/socket';
 import { jwtExpiryMs, type IdentityCalls, type TargetContext } from '../target';
 import type { ResolvedCall } from './resolveIdentities';
 import { CommandFailure, runCommand } from './runCommand';
-import { shortestSecret } from './rowSecrets';
+import { formsOf } from './rowSecrets';
 
 const mostAnswerBytes = 64 * 1024;
 /** Before a token that could not be renewed is asked for once more; sooner, while it lives, where that is short. */
@@ -75,9 +75,10 @@ export class IdentityCaller implements IdentityCalls {
     const way = { insecureTls, ...(ca && { ca }), ...(proxies && { proxies }) };
     this.agents = new SocketAgents(way, call.spec.inFlight);
     // Arguments have none, and URLs are shown without what may be secret.
-    this.secrets = [...Object.values(call.texts), call.body ?? []]
+    const given = [...Object.values(call.texts), call.body ?? []]
       .flat()
-      .filter((part): part is string => typeof part === 'string' && part.length >= shortestSecret);
+      .filter((part) => typeof part === 'string');
+    this.secrets = formsOf(given);
   }
 
   get current(): readonly IdentityRow[] {

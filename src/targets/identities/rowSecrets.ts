@@ -2,10 +2,26 @@ import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoin
 import type { RowName } from '../../base/personalText';
 import type { Row } from '../../base/rows';
 import { isSecretName } from '../../base/secretName';
-import { hideSecrets } from '../../base/text';
+import { hideSecrets, shortestSecret } from '../../base/text';
+import { decoded } from '../../wire/socket/proxy';
 
-/** Shorter values are too common in ordinary text to be taken out of it. */
-export const shortestSecret = 6;
+/**
+ * How a server may say a secret back: as it came, escaped, its words, the values of a cookie or form, user and password of
+ * basic authentication.
+ */
+export function formsOf(values: readonly string[]): string[] {
+  const forms = values.flatMap((value) => {
+    const pairs = value.split(/[;,&]/).filter((part) => part.includes('='));
+    const members = pairs.map((pair) => pair.slice(pair.indexOf('=') + 1));
+    const [, basic = ''] = /^Basic (\S+)$/.exec(value) ?? [];
+    const login = Buffer.from(basic, 'base64').toString('utf8');
+    const colon = login.indexOf(':');
+    const both = [login, login.slice(0, Math.max(0, colon)), login.slice(colon + 1)];
+    return [value, ...value.split(/\s+/), ...members, ...both];
+  });
+  const all = forms.flatMap((form) => [form, encodeURIComponent(form), decoded(form)]);
+  return [...new Set(all)].filter((form) => form.length >= shortestSecret);
+}
 
 const hidden = '(redacted)';
 /** A JSON web token: made ones are known to nobody but the worker that has made them. */
@@ -31,12 +47,20 @@ export class SecretHider {
   hide(text: string): string {
     const shown = hideSecrets(text, this.secrets);
     if (this.personal === undefined) return shown;
-    const hideWord = (word: string): string => (this.ofRows.has(word) ? hidden : word);
+    const hideWord = (word: string): string => (this.isOfRows(word) ? hidden : word);
     return shown.replace(webToken, hidden).replace(/[^\s"'<>,;&]{6,}/g, (word) => {
       const equals = word.indexOf('=');
-      if (this.ofRows.has(word) || equals < 0) return hideWord(word);
+      if (equals < 0 || this.isOfRows(word)) return hideWord(word);
       return word.slice(0, equals + 1) + hideWord(word.slice(equals + 1));
     });
+  }
+
+  private isOfRows(word: string): boolean {
+    if (this.ofRows.has(word)) return true;
+    const begin = word.slice(0, -1);
+    if (!word.endsWith('…') || begin.length < shortestSecret) return false;
+    for (const secret of this.ofRows) if (secret.startsWith(begin)) return true;
+    return false;
   }
 
   private addRows(rows: readonly Row[], name: 'identity' | 'data'): void {

@@ -170,7 +170,7 @@ async function enterService(
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
   const hubName = services[kind].hubName(scenario.hub);
   const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
-  const secrets = secretsOf(resolved);
+  const secrets = secretsOf(resolved, scenario);
   const url = `${clients} (hub ${scenario.hub})`;
   const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
   // Whoever signs in, or starts app servers, already reaches the service.

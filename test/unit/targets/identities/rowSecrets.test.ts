@@ -31,6 +31,10 @@ describe('what lets connections in, one by one', () => {
     );
     assert.equal(shown('ss77word'), '(redacted)');
     assert.equal(shown('T0ken-100000=='), 'T0ken-100000==');
+    // Cut off, as texts of servers are.
+    assert.equal(shown('no T0ken-9999…'), 'no (redacted)');
+    assert.equal(shown('token=bG9naW…'), 'token=(redacted)');
+    assert.equal(shown('no T0kens…'), 'no T0kens…');
   });
 
   it('is known when it is new, and a JSON web token always', () => {
