@@ -7,7 +7,7 @@ import { rulesOf, strictestLatencyUs } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
-import { payloadOf } from '../usecases/payloadSizes';
+import { payloadOf } from '../usecases/entryPayload';
 import { findUseCase } from '../usecases/registry';
 import { hubRunOf } from '../usecases/useCase';
 import { split } from './agents';

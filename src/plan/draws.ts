@@ -1,6 +1,6 @@
 import { seededRandom, type Random } from '../base/random';
 import type { PayloadSize } from '../usecases/payloadSizes';
-import type { Plan, PlanEntry } from './plan';
+import type { Plan } from './plan';
 
 /** What random numbers are drawn for, so that more draws of one kind change no other; values are arbitrary. */
 const purposes = {
@@ -43,8 +43,7 @@ export interface PayloadPicker {
 }
 
 /** The same seed picks the same sizes. */
-export function payloadPicker({ payload }: PlanEntry, seed: number): PayloadPicker {
-  const found = payload.sizes;
+export function payloadPicker(found: readonly PayloadSize[], seed: number): PayloadPicker {
   const sizes = found.map(({ bytes }) => bytes);
   if (sizes.length <= 1) return { sizes, pick: () => 0 };
   const bounds = boundsOf(found);

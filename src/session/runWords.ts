@@ -9,7 +9,7 @@ import { scenarioAt } from '../scenario/searched';
 import { peakOf, maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario/steps';
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { findUseCase, streamsOf } from '../usecases/registry';
-import { payloadOf } from '../usecases/payloadSizes';
+import { payloadOf } from '../usecases/entryPayload';
 import { callsEachInterval } from '../usecases/sessionSteps';
 import { itemsUp } from '../usecases/streams';
 import { deliveriesOf } from '../usecases/useCase';

@@ -1,7 +1,7 @@
 import { largestPayloadBytes } from '../base/message';
 import { isRowName, looksLikeRow, partsIn, type RowName } from '../base/personalText';
 import { valueText, type Row, type RowValue } from '../base/rows';
-import { parseSizeBytes } from '../base/units';
+import { bytesOf, meanOf, parsePayloadSizes, type PayloadSize } from './payloadSizes';
 
 /** YAML values whose texts may hold placeholders, such as `{sender}`. `{{` stands for a brace. */
 
@@ -18,8 +18,12 @@ const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn
 
 export type Placeholder =
   | { readonly name: keyof typeof usualBytes }
-  /** Random letters and digits. */
-  | { readonly name: 'text'; readonly bytes: number }
+  /** Random letters and digits; where each message has one of several sizes, `bytes` is their mean. */
+  | {
+      readonly name: 'text';
+      readonly bytes: number;
+      readonly sizes?: readonly PayloadSize[];
+    }
   /** The content of a file beside the scenario. */
   | { readonly name: 'file'; readonly file: string }
   /** What a session has kept under that key. */
@@ -32,7 +36,11 @@ export const numberPlaceholders: readonly string[] = ['senderIndex', 'sequence',
 
 /** Every placeholder as it is written, with what it stands for. */
 export const placeholderWords: readonly { readonly written: string; readonly summary: string }[] = [
-  { written: '{text:2KB}', summary: 'random text of that size, 2 KB without a size' },
+  {
+    written: '{text:2KB}',
+    summary:
+      'random text of that size, 2 KB without a size; in a session {text:200B 3, 2KB 1} has several, with weights',
+  },
   { written: '{sender}', summary: 'connection id of the sender' },
   { written: '{senderIndex}', summary: 'number of the sending connection, from 0' },
   { written: '{receiver}', summary: 'connection id of the receiver, with receivers: client' },
@@ -56,7 +64,7 @@ export interface BadPlaceholder {
   readonly offset: number;
   readonly length: number;
   readonly name: string;
-  readonly problem: 'unknown' | 'size' | 'file' | 'value' | 'column' | 'rowValue';
+  readonly problem: 'unknown' | 'size' | 'sizes' | 'file' | 'value' | 'column' | 'rowValue';
 }
 
 /** One argument with its placeholders found. Plain data. */
@@ -70,7 +78,7 @@ const defaultTextBytes = 2048;
 /** Of one text; the whole message has the same bound. */
 export const mostArgumentBytes = largestPayloadBytes;
 
-/** @param isKept whether a session keeps a value of that name */
+/** @param isKept whether the session keeps a value of that name; absent where a text is of no session, which has one size */
 export function partsOf(
   text: string,
   isKept?: (name: string) => boolean,
@@ -88,8 +96,10 @@ export function partsOf(
     const placeholder: Placeholder | BadPlaceholder['problem'] = kept
       ? { name: 'kept', key: name }
       : placeholderOf(name, value, column?.trim());
-    if (typeof placeholder !== 'string') return placeholder;
-    bad.push({ offset, length, name, problem: placeholder });
+    const isOdd = isKept === undefined && typeof placeholder === 'object' && 'sizes' in placeholder;
+    if (typeof placeholder !== 'string' && !isOdd) return placeholder;
+    const problem = typeof placeholder === 'string' ? placeholder : 'sizes';
+    bad.push({ offset, length, name, problem });
     return undefined;
   });
   return { parts, bad };
@@ -107,11 +117,8 @@ function placeholderOf(
   }
   if (column !== undefined) return 'unknown';
   switch (name) {
-    case 'text': {
-      const bytes = value === undefined ? defaultTextBytes : bytesOf(value.trim());
-      if (bytes === undefined || bytes < 1 || bytes > mostArgumentBytes) return 'size';
-      return { name, bytes };
-    }
+    case 'text':
+      return value === undefined ? { name, bytes: defaultTextBytes } : textOf(value.trim());
     case 'file':
       return value === undefined || value.trim() === '' ? 'file' : { name, file: value.trim() };
     default:
@@ -120,10 +127,15 @@ function placeholderOf(
   }
 }
 
-/** Bytes of a size with or without unit; undefined when it is none. */
-export function bytesOf(size: string): number | undefined {
-  const bytes = /^\d{1,9}$/.test(size) ? Number(size) : parseSizeBytes(size);
-  return bytes === undefined ? undefined : Math.round(bytes);
+/** Of one size, or several as `messageSizes` has them. */
+function textOf(value: string): Placeholder | 'size' {
+  const bytes = bytesOf(value);
+  if (bytes !== undefined)
+    return bytes < 1 || bytes > mostArgumentBytes ? 'size' : { name: 'text', bytes };
+  const read = parsePayloadSizes(value);
+  if (!('sizes' in read)) return 'size';
+  const mean = Math.round(meanOf(read.sizes, (size) => size));
+  return { name: 'text', bytes: mean, ...(read.sizes.length > 1 && { sizes: read.sizes }) };
 }
 
 /** The arguments of a scenario, which keeps them as the JSON text of a list. */
@@ -227,33 +239,35 @@ export type RowPlaceholder = Extract<Placeholder, { readonly name: RowName }>;
 /** The rows of one message. */
 export type RowsOfMessage = Readonly<Partial<Record<RowName, Row>>>;
 
-/** With values of rows in place of their placeholders; one that is the whole of a text keeps what it is. */
-export function withRows(items: readonly OwnArgument[], rows: RowsOfMessage): OwnArgument[] {
+type TextArgument = Extract<OwnArgument, { readonly kind: 'text' }>;
+
+/** With others in place of the texts, in all depths, in the order of the message. */
+export function withTexts(
+  items: readonly OwnArgument[],
+  of: (text: TextArgument) => OwnArgument,
+): OwnArgument[] {
   return items.map((item): OwnArgument => {
-    switch (item.kind) {
-      case 'value':
-        return item;
-      case 'list':
-        return { kind: 'list', items: withRows(item.items, rows) };
-      case 'map': {
-        const values = withRows(
-          item.members.map(([, member]) => member),
-          rows,
-        );
-        return { kind: 'map', members: item.members.map(([key], at) => [key, values[at]!]) };
-      }
-      case 'text': {
-        const [first, more] = item.parts;
-        if (more === undefined && typeof first === 'object' && isRow(first))
-          return literalArgument(valueIn(first, rows));
-        const parts = item.parts.map((part) =>
-          typeof part === 'object' && isRow(part) ? valueText(valueIn(part, rows)) : part,
-        );
-        return { kind: 'text', parts };
-      }
-    }
+    if (item.kind === 'text') return of(item);
+    if (item.kind === 'list') return { kind: 'list', items: withTexts(item.items, of) };
+    if (item.kind === 'value') return item;
+    const members = item.members.map(
+      ([key, member]) => [key, withTexts([member], of)[0]!] as const,
+    );
+    return { kind: 'map', members };
   });
 }
+
+/** With values of rows in place of their placeholders; one that is the whole of a text keeps what it is. */
+export const withRows = (items: readonly OwnArgument[], rows: RowsOfMessage): OwnArgument[] =>
+  withTexts(items, ({ parts: written }) => {
+    const [first, more] = written;
+    if (more === undefined && typeof first === 'object' && isRow(first))
+      return literalArgument(valueIn(first, rows));
+    const parts = written.map((part) =>
+      typeof part === 'object' && isRow(part) ? valueText(valueIn(part, rows)) : part,
+    );
+    return { kind: 'text', parts };
+  });
 
 const isRow = (part: Placeholder): part is RowPlaceholder => isRowName(part.name);
 

@@ -1,6 +1,4 @@
-import { argumentBytes, bytesOf, ownArguments } from './ownArguments';
-import { itemBytes, ownStreamOf } from './streams';
-import type { Parameters } from './parameters';
+import { parseSizeBytes } from '../base/units';
 
 /** `weight`: how often it is drawn against the others. */
 export interface PayloadSize {
@@ -66,10 +64,16 @@ function rangeOf(from: number | undefined, to: number | undefined): ReadSizes {
 }
 
 function together(sizes: readonly PayloadSize[]): ReadSizes {
+  const problem = tooLargeTogether(sizes);
+  return problem === undefined ? { sizes } : { problem };
+}
+
+/** For people. */
+export function tooLargeTogether(sizes: readonly PayloadSize[]): string | undefined {
   const sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
   return sum > mostTogether
-    ? { problem: 'All sizes together must not exceed 64 MB: each is kept encoded.' }
-    : { sizes };
+    ? 'All sizes together must not exceed 64 MB: each is kept encoded.'
+    : undefined;
 }
 
 /** Mean over all messages of what one of a size counts for. */
@@ -78,31 +82,8 @@ export function meanOf(sizes: readonly PayloadSize[], countsFor: (bytes: number)
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
 
-interface EntryPayload {
-  /** Empty for a use case that sends nothing. */
-  readonly sizes: readonly PayloadSize[];
-  /** Mean of one message in bytes, rounded; 0 where nothing is sent. */
-  readonly meanBytes: number;
-}
-
-/** Payloads by the parameters: arguments of one’s own as they measure, else `messageSizes`, else `messageSize`. */
-export function payloadOf(parameters: Parameters): EntryPayload {
-  const sizes = sizesOf(parameters);
-  const mean = sizes.length === 0 ? 0 : meanOf(sizes, (bytes) => bytes);
-  return { sizes, meanBytes: Math.round(mean) };
-}
-
-function sizesOf(parameters: Parameters): readonly PayloadSize[] {
-  const { messageSizes, messageSize, arguments: args } = parameters;
-  if (typeof args === 'string') {
-    const stream = ownStreamOf(parameters);
-    const bytes =
-      stream === undefined ? argumentBytes(ownArguments(args)) : itemBytes(stream, parameters);
-    return [{ bytes, weight: 1 }];
-  }
-  if (typeof messageSizes === 'string') {
-    const read = parsePayloadSizes(messageSizes);
-    if ('sizes' in read) return read.sizes;
-  }
-  return typeof messageSize === 'number' ? [{ bytes: messageSize, weight: 1 }] : [];
+/** Bytes of a size with or without unit; undefined when it is none. */
+export function bytesOf(size: string): number | undefined {
+  const bytes = /^\d{1,9}$/.test(size) ? Number(size) : parseSizeBytes(size);
+  return bytes === undefined ? undefined : Math.round(bytes);
 }

@@ -1,6 +1,8 @@
 /** What one user does in a session, step after step. A scenario keeps it as JSON text, with every default filled in. */
-import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
+import { ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
 import type { Parameters } from './parameters';
+import type { PayloadSize } from './payloadSizes';
+import { argumentSizes } from './textSizes';
 
 /** Whom a hub calls back; `others`: all of the group that the call names but the caller, else everyone but the caller. */
 export const callReceivers = ['self', 'client', 'group', 'everyone', 'others'] as const;
@@ -243,9 +245,9 @@ export const sparesCaller = (step: CountedStep): boolean =>
 export const argumentsOfStep = (step: CountedStep): readonly OwnArgument[] =>
   step.kind === 'on' ? [] : ownArguments(JSON.stringify(step.arguments), keptIn);
 
-/** As JSON text; of an event nothing is sent. */
-export const bytesOfStep = (step: CountedStep): number =>
-  step.kind === 'on' ? 0 : argumentBytes(argumentsOfStep(step));
+/** As JSON text, in the order in which a run draws them; of an event nothing is sent. */
+export const sizesOfStep = (step: CountedStep): readonly PayloadSize[] =>
+  step.kind === 'on' ? [{ bytes: 0, weight: 1 }] : argumentSizes(argumentsOfStep(step));
 
 /** Whether something in it is named by `{group}`, or meant for one. */
 export const usesGroup = (steps: readonly SessionStep[]): boolean =>

@@ -80,7 +80,8 @@ export async function rerun(
       `config.target=${proxy.url}`,
       `config.warmup=${warmupS.toFixed(3)}s`,
       `config.singleStepDuration=${(sessionsEach * seconds).toFixed(3)}s`,
-      ...['config.workers=1', 'config.drain=20s'],
+      // Which of several sizes a text has is drawn.
+      ...['config.workers=1', 'config.drain=20s', 'config.seed=1'],
     ];
     const args = ['run', 'chat.signalr.yaml', ...sets.flatMap((set) => ['--set', set])];
     // On a busy machine the load may be late, and the hub slow: what was said is judged.

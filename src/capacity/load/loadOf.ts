@@ -4,9 +4,9 @@ import { azureServiceOf, isAzure } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { peakOf, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
-import { payloadOf } from '../../usecases/payloadSizes';
+import { payloadOf } from '../../usecases/entryPayload';
 import { findUseCase, streamsOf } from '../../usecases/registry';
-import { joinsByCalls, sessionStepsOf } from '../../usecases/sessionSteps';
+import { callsOf, joinsByCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import { hubRunOf, type Traffic } from '../../usecases/useCase';
 import type { EstimateInput, OrProblem } from '../model';
 import { guides } from '../tables/publishedLimits';
@@ -61,7 +61,7 @@ export function assumptionsOf(
     sentences.push(
       `The tables hold for WebSocket clients; ${scenario.transport} is slower and has no table.`,
     );
-  if (scenario.entries.some(({ parameters }) => parameters['messageSizes'] !== undefined))
+  if (scenario.entries.some(({ parameters }) => differInSize(parameters)))
     sentences.push('Payloads differ in size: each size counts, and is billed, by its share.');
   if (scenario.entries.some((entry) => streamsOf(entry) !== undefined))
     sentences.push('The guides have no table for streams: each item counts as an echo.');
@@ -90,6 +90,11 @@ function sharing(
     return sum + (joins ? (perEntry[position] ?? 0) : 0);
   }, 0);
 }
+
+/** As written: calls of a session differ anyway. */
+const differInSize = (parameters: ScenarioEntry['parameters']): boolean =>
+  parameters['messageSizes'] !== undefined ||
+  callsOf(sessionStepsOf(parameters)).some(({ step }) => sizesOfStep(step).length > 1);
 
 type EntryTraffic = OrProblem<{ readonly sending: readonly SendingEntry[] }>;
 

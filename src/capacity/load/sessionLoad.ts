@@ -3,12 +3,12 @@ import { largestGroup, numberOf } from '../../usecases/parameters';
 import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
 import {
   audienceOfStep,
-  bytesOfStep,
   callsOf,
   deliveriesOfStep,
   isCounted,
   joinsByCalls,
   sessionStepsOf,
+  sizesOfStep,
   sparesCaller,
   sumOverSession,
   usesGroup,
@@ -99,10 +99,11 @@ export function sessionTraffic(
     const made = all.filter((each) => each.times > 0);
     const each = made.reduce((sum, { times: often }) => sum + often, 0);
     if (each === 0) return [];
-    const sizes = made.map(({ step, times: weight }): PayloadSize => ({
-      bytes: payloadOf(step),
-      weight,
-    }));
+    const sizes = made.flatMap(({ step, times }): PayloadSize[] => {
+      const own = payloadsOf(step);
+      const all = own.reduce((sum, { weight }) => sum + weight, 0);
+      return own.map(({ bytes, weight }) => ({ bytes, weight: (times * weight) / all }));
+    });
     return [
       {
         traffic: {
@@ -116,7 +117,7 @@ export function sessionTraffic(
           }),
         },
         calls: made.map(({ name }) => name),
-        ownCalls: made.map(({ step }) => ownCallOf(step)),
+        ownCalls: made.flatMap(({ step }) => payloadsOf(step).map(() => ownCallOf(step))),
       },
     ];
   });
@@ -144,7 +145,8 @@ function membersOf(parameters: Parameters, connections: number): number {
 
 /** What a step sends in and gets out, in bytes as the tables count them: which of two branches is dearer. */
 const costOf = (step: CountedStep, load: Receivers): number =>
-  (1 + deliveriesOfStep(step, load)) * Math.max(floorBytes, payloadOf(step));
+  (1 + deliveriesOfStep(step, load)) *
+  meanOf(payloadsOf(step), (bytes) => Math.max(floorBytes, bytes));
 
 /** How often a session comes by each of its counted steps in the mean, in the order of {@link callsOf}. */
 function timesOf(
@@ -183,8 +185,11 @@ function timesOf(
 const echoesOf = (step: CountedStep): number =>
   step.kind === 'stream' ? Math.max(1, step.items) : 1;
 
-const payloadOf = (step: CountedStep): number =>
-  step.kind === 'stream' ? Math.max(bytesOfStep(step), step.itemBytes) : bytesOfStep(step);
+const payloadsOf = (step: CountedStep): readonly PayloadSize[] =>
+  sizesOfStep(step).map(({ bytes, weight }) => ({
+    bytes: step.kind === 'stream' ? Math.max(bytes, step.itemBytes) : bytes,
+    weight,
+  }));
 
 function ownCallOf(step: CountedStep): OwnCall {
   if (step.kind === 'on')

@@ -1,7 +1,10 @@
+import { formatBytes } from '../../base/units';
 import { textBytes } from '../../usecases/ownArguments';
+import type { PayloadSize } from '../../usecases/payloadSizes';
+import { mostSizesOfCall } from '../../usecases/textSizes';
 import type { Identities } from './identities';
 import type { CallStep } from './kinds';
-import { spreadOf, type Spread } from './spread';
+import { sizedText, spreadOf, weightedSizes, type Spread } from './spread';
 import type { TracedCall } from './trace';
 import {
   holdsSecret,
@@ -44,6 +47,8 @@ const longestLiteral = 300;
 const mostMembers = 50;
 /** So many different values are a choice among a few. */
 const fewValues = 8;
+/** Each size of a call is kept encoded: half of what a run can hold. */
+const mostSizedBytes = 32 * 1024 * 1024;
 /** With more, nobody sets a variable for each. */
 const mostSecrets = 20;
 const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -79,6 +84,10 @@ class Reader {
   readonly remarks: string[] = [];
   readonly notRecognised: string[] = [];
   readonly texts: { at: string; bytes: Spread }[] = [];
+
+  /** Of texts that have several: how many all of them are together, and the largest. */
+  private sizes = 1;
+  private largestBytes = 0;
 
   /** Texts of a call that lets somebody in may be passwords from this argument on; of several the first is a name. */
   private readonly passwordsFrom: number;
@@ -226,16 +235,29 @@ class Reader {
   }
 
   private text(ones: readonly One[], path: Path, leastBytes: number): string {
-    const bytes = spreadOf(
-      ones.map(({ value }) => textBytes(typeof value === 'string' ? value : JSON.stringify(value))),
+    const seen = ones.map(({ value }) =>
+      textBytes(typeof value === 'string' ? value : JSON.stringify(value)),
     );
-    const size = Math.max(1, Math.round(bytes.mean));
+    const bytes = spreadOf(seen);
     this.texts.push({ at: placeOf(path), bytes });
-    if (size >= leastBytes) return `{text:${size}B}`;
-    this.remarks.push(
-      `${placeOf(path)}: ${size} B were seen; a text by which callbacks are recognised has at least ${leastBytes} B`,
-    );
-    return `{text:${leastBytes}B}`;
+    if (bytes.least < leastBytes && leastBytes > 1)
+      this.remarks.push(
+        `${placeOf(path)}: ${formatBytes(bytes.least)} were seen; a text by which callbacks are recognised has at least ${leastBytes} B`,
+      );
+    const sizes = weightedSizes(seen.map((each) => Math.max(leastBytes, each)));
+    if (sizes === undefined || !this.takeSizes(sizes))
+      return `{text:${Math.max(leastBytes, Math.round(bytes.mean))}B}`;
+    return `{text:${sizedText(sizes)}}`;
+  }
+
+  /** False where those of all texts of the call would be more than one may have. */
+  private takeSizes(sizes: readonly PayloadSize[]): boolean {
+    const count = this.sizes * sizes.length;
+    const largest = this.largestBytes + Math.max(...sizes.map(({ bytes }) => bytes));
+    if (count > mostSizesOfCall || count * largest > mostSizedBytes) return false;
+    this.sizes = count;
+    this.largestBytes = largest;
+    return true;
   }
 
   private literal(value: unknown, path: Path): unknown {

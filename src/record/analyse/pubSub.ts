@@ -3,7 +3,7 @@ import { textBytes } from '../../usecases/ownArguments';
 import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } from '../recording';
 import type { Found, FoundCall } from './found';
 import { durationText, pauseWords, sizeWords } from './plannedSteps';
-import { spreadOf, weightedSizes } from './spread';
+import { sizedText, spreadOf, weightedSizes } from './spread';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { yamlText } from './yamlText';
 
@@ -152,7 +152,7 @@ function fileOf(
   const parameters: Record<string, WrittenKey> = {
     ...(weighted === undefined
       ? { messageSize: { value: Math.max(1, Math.round(sizes.mean)), beside: sizeWords(sizes) } }
-      : { messageSizes: { value: weighted, beside: sizeWords(sizes) } }),
+      : { messageSizes: { value: sizedText(weighted), beside: sizeWords(sizes) } }),
     sendingInterval: {
       value: durationText(Math.max(1, interval.mean / 1000)),
       beside: pauseWords(interval),

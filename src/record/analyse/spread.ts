@@ -1,3 +1,5 @@
+import type { PayloadSize } from '../../usecases/payloadSizes';
+
 /** How numbers of a recording lie: what a scenario takes is the mean, so that its rates are those recorded. */
 export interface Spread {
   readonly mean: number;
@@ -24,12 +26,12 @@ const alike = 1.25;
 const mostSizes = 8;
 
 /**
- * Sizes with weights, as `messageSizes` has them, with the same mean: each that was seen where they are few, else the means of
+ * Sizes with weights, with the same mean: each that was seen where they are few, else the means of
  * eight parts of them. Undefined where one size says as much.
  *
  * @param bytes at least one
  */
-export function weightedSizes(bytes: readonly number[]): string | undefined {
+export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] | undefined {
   const sorted = bytes.map((each) => Math.max(1, each)).sort((a, b) => a - b);
   if (sorted.at(-1)! <= sorted[0]! * alike) return undefined;
   const counts = new Map<number, number>();
@@ -43,5 +45,9 @@ export function weightedSizes(bytes: readonly number[]): string | undefined {
       const ones = sorted.slice(from, Math.round(((part + 1) * sorted.length) / mostSizes));
       count(Math.round(spreadOf(ones).mean), ones.length);
     }
-  return [...counts].map(([size, times]) => `${size}B ${times}`).join(', ');
+  return [...counts].map(([size, weight]) => ({ bytes: size, weight }));
 }
+
+/** As a scenario has them. */
+export const sizedText = (sizes: readonly PayloadSize[]): string =>
+  sizes.map(({ bytes, weight }) => `${bytes}B ${weight}`).join(', ');

@@ -7,7 +7,7 @@ import { SequenceTracker } from '../../measure/sequence';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecOf } from '../../wire/connect/codecOf';
-import { audienceOfStep, bytesOfStep, callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { audienceOfStep, callsOf, sizesOfStep, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
@@ -70,8 +70,8 @@ export class Receiver implements Listening {
   private readonly patternsOf: readonly (readonly DeliveryPattern[])[];
   /** In the same order: whether the receivers may move in and out of groups. */
   private readonly moving: readonly (readonly boolean[])[];
-  /** Of calls of sessions: bytes of what a callback brings; −1 of answers, which are as large as they come. */
-  private readonly callBytes: readonly (readonly number[] | undefined)[];
+  /** Of calls of sessions: what a callback brings; undefined of answers, which are as large as they come. */
+  private readonly callPayloads: readonly (readonly (PayloadPicker | undefined)[] | undefined)[];
   private readonly patterns: readonly DeliveryPattern[];
   private readonly span: Span = { start: 0, end: 0, next: 0 };
   /** Of the message at hand; one for all, so that nothing is allocated. */
@@ -108,12 +108,14 @@ export class Receiver implements Listening {
           othersMove,
         ],
     );
-    this.callBytes = sessions.map((steps) =>
+    this.callPayloads = sessions.map((steps) =>
       steps?.map((step) =>
-        step.kind === 'call' && step.reply === 'callback' ? bytesOfStep(step) : -1,
+        step.kind === 'call' && step.reply === 'callback'
+          ? payloadPicker(sizesOfStep(step), plan.seed)
+          : undefined,
       ),
     );
-    this.payloads = plan.entries.map((entry) => payloadPicker(entry, plan.seed));
+    this.payloads = plan.entries.map(({ payload }) => payloadPicker(payload.sizes, plan.seed));
     this.streams = plan.entries.map((entry) => entry.run.streams);
     const follower = context.streams;
     const ownStreams =
@@ -302,8 +304,7 @@ export class Receiver implements Listening {
   }
 
   private isCallback(entry: number, call: number): boolean {
-    const bytes = this.callBytes[entry]?.[call];
-    return bytes !== undefined && bytes >= 0;
+    return this.callPayloads[entry]?.[call] !== undefined;
   }
 
   /** Of the sender of the message whose stamp was just read. */
@@ -358,8 +359,9 @@ export class Receiver implements Listening {
   }
 
   private bytesOfAnswer(entry: number, call: number, wireBytes: number): number {
-    const bytes = this.callBytes[entry]![call]!;
-    return bytes >= 0 ? bytes : Math.max(0, wireBytes - answerEnvelopeBytes);
+    const payload = this.callPayloads[entry]![call];
+    if (payload === undefined) return Math.max(0, wireBytes - answerEnvelopeBytes);
+    return payload.sizes[payload.pick(this.stamp.source, 0, this.stamp.sequence)]!;
   }
 
   /** Bytes of the delivery whose stamp was just read, as its sender has chosen them. */

@@ -1,4 +1,5 @@
 import type { Row } from '../../base/rows';
+import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   argumentBytes,
@@ -10,6 +11,7 @@ import {
   type RowsOfMessage,
 } from '../../usecases/ownArguments';
 import { argumentsOfStep, type CountedStep } from '../../usecases/sessionSteps';
+import { mostSizesOfCall, sizedArguments } from '../../usecases/textSizes';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { MessageShape } from '../../wire/message/messageLayout';
 import {
@@ -26,8 +28,10 @@ import { digitsOf, ownMessage } from './messageShape';
 
 interface CallForm {
   readonly method: string;
-  readonly items: readonly OwnArgument[];
-  readonly bytes: number;
+  /** One, or one for each size that its texts may have. */
+  readonly sized: readonly (readonly OwnArgument[])[];
+  /** Which of them a message has, and how many bytes it is. */
+  readonly payload: PayloadPicker;
   readonly namesBeyond: ReturnType<typeof namesBeyond>;
   /** Some of them are kept values, so that each message is encoded anew. */
   readonly takesKept: boolean;
@@ -62,10 +66,15 @@ export class CallMessages {
   ) {
     this.forms = steps.map((step) => {
       const items = argumentsOfStep(step);
+      const beyond = bytesBeyondEstimate(items, entry.files ?? {});
+      const sized = sizedArguments(items);
+      const sizes = sized.map(({ items: one, weight }) => ({
+        ...{ bytes: argumentBytes(one) + beyond, weight },
+      }));
       return {
         method: step.kind === 'on' ? '' : step.method,
-        ...{ items, namesBeyond: namesBeyond(items) },
-        bytes: argumentBytes(items) + bytesBeyondEstimate(items, entry.files ?? {}),
+        ...{ sized: sized.map(({ items: one }) => one), namesBeyond: namesBeyond(items) },
+        payload: payloadPicker(sizes, plan.seed),
         takesKept: placeholdersIn(items).some(({ name }) => name === 'kept'),
         takesRows: rowPlaceholders(items).length > 0,
         takesData: rowPlaceholders(items).some(({ name }) => name === 'data'),
@@ -90,11 +99,14 @@ export class CallMessages {
     { asks, session, unixMs }: { asks: boolean; session: Held; unixMs: number },
   ): string | undefined {
     const form = this.forms[call]!;
+    const { payload } = form;
+    const size = payload.pick(stamp.source, 0, stamp.sequence);
+    const written = form.sized[size]!;
     let template: MessageTemplate;
     if (form.takesKept || form.takesRows) {
       const filled = form.takesRows
-        ? withRows(form.items, this.rowsFor(source.index, form, session))
-        : form.items;
+        ? withRows(written, this.rowsFor(source.index, form, session))
+        : written;
       const items = form.takesKept ? withKept(filled, session.kept ?? nothing) : filled;
       if (typeof items === 'string') return items;
       template = this.encoded(form, items, receiver, source, asks);
@@ -103,12 +115,12 @@ export class CallMessages {
       // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
       const sender = (source.id?.length ?? 0) * 10 + digitsOf(source.index);
       const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
-      const key = lengths * this.forms.length + call;
+      const key = (lengths * this.forms.length + call) * mostSizesOfCall + size;
       let known = this.templates.get(key);
       if (known === undefined)
-        this.templates.set(key, (known = this.encoded(form, form.items, receiver, source, asks)));
+        this.templates.set(key, (known = this.encoded(form, written, receiver, source, asks)));
       template = known;
-      this.payloadBytes = form.bytes;
+      this.payloadBytes = payload.sizes[size]!;
     }
     if (form.namesBeyond !== undefined)
       this.payloadBytes += form.namesBeyond({

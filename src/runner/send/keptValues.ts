@@ -1,6 +1,6 @@
 /** What sessions keep of answers, and how it gets into later calls. */
 import { compileJsonPath } from '../../usecases/jsonPath';
-import type { OwnArgument } from '../../usecases/ownArguments';
+import { withTexts, type OwnArgument } from '../../usecases/ownArguments';
 import type { Keep } from '../../usecases/sessionSteps';
 
 /** As JSON text, in characters: a value goes into later calls, and is held for each session. */
@@ -55,29 +55,15 @@ export function withKept(
     if (value === undefined) missing ??= key;
     return value;
   };
-  const filled = (item: OwnArgument): OwnArgument => {
-    switch (item.kind) {
-      case 'value':
-        return item;
-      case 'list':
-        return { kind: 'list', items: item.items.map(filled) };
-      case 'map':
-        return {
-          kind: 'map',
-          members: item.members.map(([key, member]) => [key, filled(member)] as const),
-        };
-      case 'text': {
-        const [first, more] = item.parts;
-        if (more === undefined && typeof first === 'object' && first.name === 'kept')
-          return literal(valueOf(first.key));
-        const parts = item.parts.map((part) =>
-          typeof part === 'object' && part.name === 'kept' ? asText(valueOf(part.key)) : part,
-        );
-        return { kind: 'text', parts };
-      }
-    }
-  };
-  const all = items.map(filled);
+  const all = withTexts(items, ({ parts: written }) => {
+    const [first, more] = written;
+    if (more === undefined && typeof first === 'object' && first.name === 'kept')
+      return literal(valueOf(first.key));
+    const parts = written.map((part) =>
+      typeof part === 'object' && part.name === 'kept' ? asText(valueOf(part.key)) : part,
+    );
+    return { kind: 'text', parts };
+  });
   return missing ?? all;
 }
 

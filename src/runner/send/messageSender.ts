@@ -106,7 +106,7 @@ export class MessageSender extends EntrySender {
     this.elsewhere = reachesMany(this.population) ? dependencies.elsewhere : undefined;
     if (entry.targets === 'random' && agentsOf(plan) > 1)
       this.ownAgent = connectionsOfAgent(plan, agentOfWorker(plan, this.worker));
-    this.payload = payloadPicker(entry, plan.seed);
+    this.payload = payloadPicker(entry.payload.sizes, plan.seed);
     this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     if (this.maker !== undefined && this.maker.rowNames.size > 0)
       this.rowTemplates = new RowTemplates(this.maker, dependencies.rows!);

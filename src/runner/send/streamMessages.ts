@@ -65,7 +65,7 @@ export class StreamMessages {
     this.writer = writer;
     this.members = members;
     this.ownStamp.runId = plan.runId;
-    this.payload = payloadPicker(entry, seed);
+    this.payload = payloadPicker(entry.payload.sizes, seed);
     const largest = own === undefined ? Math.max(0, ...this.payload.sizes) : 0;
     this.letters = payloadBytes(entry.payload, seed, largest);
     this.calls = new Uint32Array(own === undefined ? 0 : connections);

@@ -2,7 +2,7 @@
 import { stampBytes } from '../../base/message';
 import { formatCount } from '../../base/units';
 import { ownArguments, placeholdersIn, type Placeholder } from '../../usecases/ownArguments';
-import { payloadOf } from '../../usecases/payloadSizes';
+import { payloadOf } from '../../usecases/entryPayload';
 import {
   mostOpenStreams,
   openAtOnce,

@@ -13,7 +13,7 @@ const within = duration(
 );
 const args = list(
   { optional: true },
-  'Arguments of the method as a list, with the placeholders of `invoke` and `{name}` for values that were kept before.',
+  'Arguments of the method as a list, with the placeholders of `invoke` and `{name}` for values that were kept before. A text may have several sizes, with weights: `{text:200B 3, 2KB 1}`, `{text:1KB-4KB}`.',
 );
 const keep = texts(
   { optional: true },

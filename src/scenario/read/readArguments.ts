@@ -227,7 +227,10 @@ class Values {
 const wrongValue: Readonly<
   Record<Exclude<BadPlaceholder['problem'], 'unknown'>, (name: string) => string>
 > = {
-  size: () => '{text:…} needs a size from 1 byte to 16 MB, such as {text:2KB}.',
+  size: () =>
+    '{text:…} needs a size from 1 byte to 16 MB, such as {text:2KB}; in a session several with weights, such as {text:200B 3, 2KB 1}.',
+  sizes: () =>
+    'Only texts of a session can have several sizes. Write one size, such as {text:2KB}.',
   file: () => '{file:…} needs the name of a file beside the scenario file.',
   value: (name) => `{${name}} takes nothing behind a colon.`,
   column: (name) => `{${name}} needs the name of a column, such as {${name}.room}.`,

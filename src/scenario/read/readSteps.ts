@@ -5,6 +5,8 @@ import { formatCount, formatDurationMs } from '../../base/units';
 import { refusalOfPath } from '../../usecases/jsonPath';
 import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
+import { tooLargeTogether } from '../../usecases/payloadSizes';
+import { argumentSizes, mostSizesOfCall, sizesIn } from '../../usecases/textSizes';
 import {
   callReceivers,
   callsOf,
@@ -241,7 +243,7 @@ class StepReader {
   private callOf(section: Section): CallStep {
     const args = this.argumentsIn(section);
     const method = textIn(section, 'call');
-    const found = placeholdersIn(ownArguments(JSON.stringify(args)));
+    const found = placeholdersIn(ownArguments(JSON.stringify(args), () => true));
     const names = found.map(({ name }) => name);
     const reply = choiceIn(section, 'reply', ['completion', 'callback', 'none'])!;
     const callback = section.values.get('callback');
@@ -261,7 +263,7 @@ class StepReader {
       const problem =
         text?.name !== 'text'
           ? 'Callbacks are recognised by a text that they bring back: put {text:2KB} into the arguments.'
-          : text.bytes < stampBytes
+          : Math.min(text.bytes, ...(text.sizes ?? []).map(({ bytes }) => bytes)) < stampBytes
             ? `The first {text:…} carries our stamp, by which callbacks are recognised: it must have at least ${stampBytes} bytes.`
             : undefined;
       if (problem !== undefined)
@@ -395,6 +397,15 @@ class StepReader {
   private argumentsIn(section: Section): unknown[] {
     const kept: KeptNames = { all: this.all, before: this.before };
     const json = readJson(this.reading, section, 'arguments', kept) ?? '[]';
+    const items = ownArguments(json, () => true);
+    const problem =
+      sizesIn(items) > mostSizesOfCall
+        ? `The texts of a call can have at most ${mostSizesOfCall} sizes: those of one times those of the others. Write fewer.`
+        : tooLargeTogether(argumentSizes(items));
+    if (problem !== undefined) {
+      this.reading.error('arguments', section.at('arguments'), problem);
+      return [];
+    }
     return JSON.parse(json) as unknown[];
   }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../src/capacity/estimate';
 import { measuredLoadOf } from '../../../src/capacity/judge/recommend';
-import { loadOf } from '../../../src/capacity/load/loadOf';
+import { assumptionsOf, loadOf } from '../../../src/capacity/load/loadOf';
+import { sessionTraffic } from '../../../src/capacity/load/sessionLoad';
 import { inlayHints } from '../../../src/extension/language/lensesAndHints';
 import { analyseScenario } from '../../../src/extension/language/analyseScenario';
 import { parseScenario } from '../../../src/scenario/parseScenario';
@@ -57,6 +58,31 @@ function ratesOf(scenario: Scenario): Record<string, [perSecond: number, members
 }
 
 describe('the estimate of a session', () => {
+  it('counts each size of a text by its weight', () => {
+    const call = (text: string): string => `- { call: A, arguments: ['${text}'] }`;
+    const [traffic] = sessionTraffic(
+      scenarioOf(call('{text:2KB 3, 32KB 1}'), call('{text:100B}')).entries[0]!.parameters,
+      { connections: 2000, senders: 2000 },
+    );
+    // The brackets and quotes of JSON; two calls in 20 s.
+    assert.deepEqual(traffic!.traffic.messageSizes, [
+      { bytes: 2052, weight: 0.75 },
+      { bytes: 32_772, weight: 0.25 },
+      { bytes: 104, weight: 1 },
+    ]);
+    assert.equal(traffic!.traffic.intervalS, 10);
+    assert.equal(traffic!.traffic.messageBytes, Math.round((2052 * 0.75 + 32_772 / 4 + 104) / 2));
+    assert.deepEqual(
+      traffic!.ownCalls.map(({ method }) => method),
+      ['A', 'A', 'A'],
+    );
+    const said = (text: string): boolean =>
+      assumptionsOf(scenarioOf(call(text))).some((sentence) => /differ in size/.test(sentence));
+    assert.deepEqual([said('{text:2KB 3, 32KB 1}'), said('{text:2KB}')], [true, false]);
+    const found = scenarioEstimate(scenarioOf(call('{text:2KB 3, 32KB 1}')));
+    assert.ok(!('problem' in found), JSON.stringify(found));
+  });
+
   it('counts each call by its receivers and repeats, over the interval', () => {
     // 2,000 senders begin 100 sessions a second: three calls without callbacks, five to groups of ten.
     assert.deepEqual(ratesOf(scenarioOf(...chat)), { echo: [300], send_to_group: [500, 10] });

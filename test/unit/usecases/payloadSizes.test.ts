@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { parsePayloadSizes, payloadOf } from '../../../src/usecases/payloadSizes';
+import { payloadOf } from '../../../src/usecases/entryPayload';
+import { parsePayloadSizes } from '../../../src/usecases/payloadSizes';
 
 const sizesOf = (text: string): number[] => {
   const read = parsePayloadSizes(text);

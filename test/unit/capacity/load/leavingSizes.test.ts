@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { leavingSizes } from '../../../../src/capacity/load/leavingSizes';
 import type { Scenario, ScenarioEntry } from '../../../../src/scenario/scenario';
-import { payloadOf } from '../../../../src/usecases/payloadSizes';
+import { payloadOf } from '../../../../src/usecases/entryPayload';
 import { findUseCase } from '../../../../src/usecases/registry';
 import { hubRunOf } from '../../../../src/usecases/useCase';
 import { userOf } from '../../../../src/wire/connect/accessTokens';

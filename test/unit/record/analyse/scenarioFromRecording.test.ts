@@ -352,6 +352,43 @@ describe('a scenario of a recording', () => {
     );
   });
 
+  for (const [what, sizes, written] of [
+    ['few, as they were', [60, 60, 300, 60, 2000], '{text:60B 3, 300B 1, 2000B 1}'],
+    ['alike, as one', [100, 110, 120, 125], '{text:114B}'],
+    [
+      'many, as eight with the same mean',
+      Array.from({ length: 80 }, (_, at) => 100 + 10 * at),
+      `{text:${Array.from({ length: 8 }, (_, part) => `${145 + 100 * part}B 10`).join(', ')}}`,
+    ],
+    ['shorter than what a callback is recognised by', [10, 20, 300, 10], '{text:54B 3, 300B 1}'],
+  ] as const)
+    it(`has sizes of texts as they were seen: ${what}`, async () => {
+      const made = new MadeRecording().open(1).open(2);
+      for (const [at, size] of sizes.entries()) {
+        const text = `${at} ${'x '.repeat(size)}`.slice(0, size);
+        made.wait(100).call(1, 'Post', [text]).heard([1, 2], 'Posted', [text]);
+      }
+      const { steps, yaml } = await analysed(made);
+      assert.deepEqual(steps[0]!['arguments'], [written]);
+      assert.equal(yaml.includes('has at least 54 B'), what.startsWith('shorter'), yaml);
+    });
+
+  it('has no more sizes in a call than it may have', async () => {
+    const made = new MadeRecording().open(1);
+    for (let at = 0; at < 80; at++)
+      made.wait(100).call(
+        1,
+        'Post',
+        [1, 2, 3].map((number) => `${number} ${'x '.repeat(100 + 10 * at)}`),
+      );
+    const { steps } = await analysed(made);
+    const texts = steps[0]!['arguments'] as string[];
+    assert.deepEqual(
+      texts.map((text) => text.split(',').length),
+      [8, 8, 1],
+    );
+  });
+
   it('keeps numbers of clients, running numbers and times', async () => {
     const made = new MadeRecording();
     const startMs = Date.parse(made.recording.header.startedAt);

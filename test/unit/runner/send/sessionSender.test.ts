@@ -62,6 +62,48 @@ steps:
     assert.equal(sessions!.duration!.maxUs, 1_600_000);
   });
 
+  it('draws one of several sizes for each text, by weight and seed, and counts what it has drawn', () => {
+    const written = `sessionInterval: 10ms
+steps:
+  - { call: First, keep: { last: '$' } }
+  - call: A
+    arguments: ['{text:60B 3, 200B 1}']
+    reply: callback
+    callback: Came
+    receivers: others
+  - { call: B, arguments: [7, '{text:10B, 30B}', '{text:100B-132B}', '{last}'] }`;
+    const hub: FakeHub = ({ id, target, args, index }) => [
+      ...(id === undefined ? [] : [{ afterUs: 10, message: completion(id, 'kept') }]),
+      ...(target === 'A'
+        ? [{ afterUs: 10, to: 1 - index, message: { type: 1, target: 'Came', arguments: args } }]
+        : []),
+    ];
+    const sizes = (seed: number): { bench: SessionBench; sent: (readonly number[])[] } => {
+      const bench = new SessionBench(sessionPlan(written, { connections: 2, seed }), hub);
+      bench.run(4000, { drainMs: 100 });
+      const sent = bench.calls.map(({ args }) => args.map((each) => String(each).length));
+      return { bench, sent: sent.filter(({ length }) => length > 0) };
+    };
+    const { bench, sent } = sizes(1);
+    assert.deepEqual(sizes(1).sent, sent);
+    assert.notDeepEqual(sizes(2).sent, sent);
+    const [a, b] = [1, 4].map((length) => sent.filter((each) => each.length === length));
+    assert.equal(a!.length, 800);
+    const large = a!.filter(([bytes]) => bytes === 200).length;
+    // A quarter of 800, within four standard deviations.
+    assert.ok(Math.abs(large - 200) <= 4 * Math.sqrt((800 * 3) / 16), `${large} of 800 are large`);
+    assert.ok(a!.every(([bytes]) => bytes === 60 || bytes === 200));
+    assert.deepEqual(new Set(b!.map(([, bytes]) => bytes)), new Set([10, 30]));
+    assert.equal(new Set(b!.map(([, , bytes]) => bytes)).size, 16);
+    const [, ofA, ofB] = bench.sample().calls!;
+    const bytes = (all: readonly (readonly number[])[], envelope: number): number =>
+      all.reduce((sum, args) => sum + envelope + args.reduce((one, each) => one + each, 0), 0);
+    // The brackets, commas and quotes of JSON.
+    assert.equal(ofA!.payloadBytesIn, bytes(a!, 4));
+    assert.equal(ofA!.payloadBytesOut, ofA!.payloadBytesIn);
+    assert.equal(ofB!.payloadBytesIn, bytes(b!, 11));
+  });
+
   it('keeps its due time where the one before is still going on', () => {
     const plan = sessionPlan('sessionInterval: 1s\nsteps: [{ call: A }]', one);
     let calls = 0;

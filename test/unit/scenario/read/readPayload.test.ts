@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { loadWords } from '../../../../src/session/runWords';
-import { payloadOf } from '../../../../src/usecases/payloadSizes';
+import { payloadOf } from '../../../../src/usecases/entryPayload';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const parse = (...lines: readonly string[]): ReturnType<typeof parseScenario> =>

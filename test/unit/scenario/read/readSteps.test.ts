@@ -60,6 +60,30 @@ describe('the steps of a session', () => {
     assert.equal(parameters['groupCount'], 10);
   });
 
+  it('may have texts of several sizes, with weights', () => {
+    const call = (text: string, more = 'reply: none'): string =>
+      steps(`- { call: A, arguments: ['${text}'], ${more} }`);
+    const back = 'reply: callback, callback: B';
+    for (const text of ['{text:200B 3, 2KB 1}', 'a {text:60B}, {text:1KB-4KB}', '{text:60,90}'])
+      assert.deepEqual(problemsOf(call(text, back)), [], text);
+    const eight = '{text:1,2,3,4,5,6,7,8}';
+    assert.deepEqual(problemsOf(call(eight + eight)), []);
+    for (const [written, problem] of [
+      [call('{text:200B 3; 2KB 1}'), 'placeholder: {text:200B 3; 2KB 1}'],
+      [call('{text:200B 0}'), 'placeholder: {text:200B 0}'],
+      [call('{text:1KB, 17MB}'), 'placeholder: {text:1KB, 17MB}'],
+      // Our stamp must have room in each of them.
+      [call('{text:20B, 200B}', back), 'no-stamp: arguments'],
+      [call(`${eight}${eight}{text:1,2}`), 'arguments: arguments'],
+      [call('{text:9MB, 8MB}{text:8MB,9MB}'), 'arguments: arguments'],
+    ])
+      assert.deepEqual(
+        problemsOf(written!).map((each) => each.replace(/: \['.*/, ': arguments')),
+        [problem],
+        written,
+      );
+  });
+
   it('may join groups beside other sessions, but not where others move by themselves', () => {
     const joining = `{ name: session, parameters: { sessionInterval: 9s, groupCount: 10, steps: [{ call: JoinRoom, arguments: ['{group}'] }, { call: S, arguments: ['{group}', '{text}'], reply: callback, callback: P, receivers: group }] } }`;
     const codes = (...entries: readonly string[]): string[] =>

@@ -1,0 +1,60 @@
+import {
+  argumentBytes,
+  placeholdersIn,
+  withTexts,
+  type OwnArgument,
+  type Placeholder,
+} from './ownArguments';
+import type { PayloadSize } from './payloadSizes';
+
+/** Arguments in which each text has one size, and how often they are drawn against the others. */
+export interface SizedArguments {
+  readonly items: readonly OwnArgument[];
+  readonly weight: number;
+}
+
+/** Of one call: each is kept encoded. */
+export const mostSizesOfCall = 64;
+
+type SizedText = Extract<Placeholder, { readonly name: 'text' }> & {
+  readonly sizes: readonly PayloadSize[];
+};
+
+const isSized = (placeholder: Placeholder): placeholder is SizedText =>
+  placeholder.name === 'text' && placeholder.sizes !== undefined;
+
+/** How many {@link sizedArguments} there are. */
+export const sizesIn = (items: readonly OwnArgument[]): number =>
+  placeholdersIn(items)
+    .filter(isSized)
+    .reduce((product, { sizes }) => product * sizes.length, 1);
+
+/** Every size of each text with every one of the others. */
+export function sizedArguments(items: readonly OwnArgument[]): readonly SizedArguments[] {
+  let all: { readonly sizes: readonly number[]; readonly weight: number }[] = [
+    { sizes: [], weight: 1 },
+  ];
+  for (const { sizes: own } of placeholdersIn(items).filter(isSized))
+    all = all.flatMap(({ sizes, weight }) =>
+      own.map((size) => ({ sizes: [...sizes, size.bytes], weight: weight * size.weight })),
+    );
+  const [first] = all;
+  if (first!.sizes.length === 0) return [{ items, weight: 1 }];
+  return all.map(({ sizes, weight }) => {
+    let next = 0;
+    const sized = withTexts(items, ({ parts }) => ({
+      kind: 'text',
+      parts: parts.map((part) =>
+        typeof part === 'object' && isSized(part) ? { name: 'text', bytes: sizes[next++]! } : part,
+      ),
+    }));
+    return { items: sized, weight };
+  });
+}
+
+/** Of the arguments as JSON text, as {@link argumentBytes} counts them. */
+export const argumentSizes = (items: readonly OwnArgument[]): readonly PayloadSize[] =>
+  sizedArguments(items).map(({ items: sized, weight }) => ({
+    bytes: argumentBytes(sized),
+    weight,
+  }));
