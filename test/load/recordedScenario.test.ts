@@ -8,14 +8,12 @@ import { HubConnectionBuilder, LogLevel, type ILogger } from '@microsoft/signalr
 import type { Found } from '../../src/record/analyse/found';
 import type { Result } from '../../src/results/result';
 import { withHubHere } from '../fakes/loadHub';
-import { parseDurationMs } from '../../src/base/units';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { everything, Peer } from '../fakes/pubSubPeer';
-import { startAppServer } from '../../src/servers/appServer/appServer';
-import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
-import { EmulatorPeer } from '../fakes/emulatorPeer';
+import { startBehindService } from '../fakes/behindService';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from './cliFolder';
+import { judgePublished } from './recordedTraffic';
 
 const messages = 4;
 const texts = Array.from({ length: 3 }, (_, at) => 'a line of text '.repeat(20 + 20 * at));
@@ -65,22 +63,12 @@ const mean = (numbers: readonly number[]): number =>
 const within = (share: number, found: number, wanted: number, what: string): void =>
   assert.ok(Math.abs(found / wanted - 1) <= share, `${what}: ${found} instead of ${wanted}`);
 
-/** An app server of an emulated Azure SignalR Service, which sends its clients on to that. */
 async function withService(body: (url: string) => Promise<void>): Promise<void> {
-  const emulator = await startAzureSignalr();
-  const { url: endpoint, key: accessKey } = new EmulatorPeer(emulator.connectionString);
-  const app = await startAppServer({
-    service: {
-      ...{ accessKey, audience: new URL(endpoint).origin.replace(/:\d+$/, '') },
-      ...{ clientEndpoint: endpoint, serverEndpoint: endpoint },
-    },
-    hub: 'chat',
-  });
+  const hub = await startBehindService();
   try {
-    await body(app.url);
+    await body(hub.url);
   } finally {
-    await app.dispose();
-    await emulator.dispose();
+    await hub.dispose();
   }
 }
 
@@ -215,22 +203,7 @@ describe('a scenario of a recording', () => {
         recording.signal('SIGINT');
         const { code, stderr } = await recording.finished;
         assert.equal(code, 0, stderr);
-        const text = folder.read('chat.signalr.yaml');
-        assert.equal(/messageSize: (\d+)/.exec(text)?.[1], String(published.length));
-        const intervalMs = parseDurationMs(/sendingInterval: (\S+)/.exec(text)![1]!)!;
-        const times = 20;
-        const sets = [
-          `config.singleStepDuration=${(times * intervalMs).toFixed(1)}ms`,
-          ...['config.warmup=0', 'config.workers=1', 'config.drain=20s'],
-        ].flatMap((set) => ['--set', set]);
-        const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: emulator.connectionString };
-        await folder.run(['run', 'chat.signalr.yaml', ...sets, '--out', 'runs'], secret);
-        const [step] = folder.result('runs').steps;
-        const { sent, expected, received, lost, duplicated, extra, errors } = step!;
-        assert.deepEqual([lost, duplicated, extra, errors], [0, 0, 0, {}]);
-        // Both of them in one group.
-        assert.deepEqual([expected, received], [2 * sent, 2 * sent]);
-        within(0.05, sent, 2 * times, 'messages');
+        await judgePublished(folder, emulator.connectionString, published);
       } finally {
         app.close();
         app.closeAllConnections();

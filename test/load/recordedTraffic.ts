@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { parseDurationMs } from '../../src/base/units';
 import { openRecording } from '../../src/record/recordingFile';
 import { RecordingProxy } from '../../src/record/proxy/recordingProxy';
 import { isHubMessage, lineOf, type RecordedEvent } from '../../src/record/recording';
@@ -105,7 +106,9 @@ export function judgeRerun(
   assert.deepEqual([step!.errors, step!.lost, step!.duplicated], [{}, 0, 0]);
   assert.equal(step!.received, step!.expected);
   // Events that sessions wait for have rows of their own.
-  const made = step!.calls!.filter(({ name }) => !recorded.heard.has(name));
+  const made = step!.calls!.filter(
+    ({ name }) => recorded.calls.has(name) || !recorded.heard.has(name),
+  );
   const calls = new Map(made.map((call) => [call.name, call]));
   assert.deepEqual([...calls.keys()], [...recorded.calls.keys()]);
   for (const [name, times] of recorded.calls) {
@@ -123,4 +126,27 @@ export function judgeRerun(
   );
   const answers = traffic.heard.get('')! / traffic.sent;
   within5Percent(answers, recorded.heard.get('')! / recorded.sent, 'answers to a call');
+}
+
+/** Runs `chat.signalr.yaml` of two clients of Web PubSub that have sent this text to their group: both get each message, as often as recorded. */
+export async function judgePublished(
+  folder: CliFolder,
+  connectionString: string,
+  text: string,
+): Promise<void> {
+  const scenario = folder.read('chat.signalr.yaml');
+  assert.equal(/messageSize: (\d+)/.exec(scenario)?.[1], String(text.length));
+  const intervalMs = parseDurationMs(/sendingInterval: (\S+)/.exec(scenario)![1]!)!;
+  const times = 20;
+  const sets = [
+    `config.singleStepDuration=${(times * intervalMs).toFixed(1)}ms`,
+    ...['config.warmup=0', 'config.workers=1', 'config.drain=20s'],
+  ].flatMap((set) => ['--set', set]);
+  const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: connectionString };
+  await folder.run(['run', 'chat.signalr.yaml', ...sets, '--out', 'runs'], secret);
+  const [step] = folder.result('runs').steps;
+  const { sent, expected, received, lost, duplicated, extra, errors } = step!;
+  assert.deepEqual([lost, duplicated, extra, errors], [0, 0, 0, {}]);
+  assert.deepEqual([expected, received], [2 * sent, 2 * sent]);
+  within5Percent(sent, 2 * times, 'messages');
 }

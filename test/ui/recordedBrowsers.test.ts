@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Found } from '../../src/record/analyse/found';
+import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
+import { startBehindService } from '../fakes/behindService';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from '../load/cliFolder';
-import { judgeRerun, RecordedTraffic, rerun } from '../load/recordedTraffic';
+import { judgePublished, judgeRerun, RecordedTraffic, rerun } from '../load/recordedTraffic';
 import { sharedAspNetServer } from '../interop/aspnetServer';
 import { skipAloud } from '../fakes/skipAloud';
+import { startPubSubApp } from './pubSubApp';
 
 interface HostModule {
   readonly findChromium: () => string | undefined;
@@ -16,6 +19,12 @@ interface HostModule {
 }
 
 interface Visit {
+  readonly texts: readonly string[];
+  readonly everyMs: number;
+}
+
+interface Publishing {
+  readonly group: string;
   readonly texts: readonly string[];
   readonly everyMs: number;
 }
@@ -36,65 +45,86 @@ interface Case {
   /** Further parameters of the page. */
   readonly page: Readonly<Record<string, string>>;
   readonly transport: string;
-  readonly protocol?: 'messagepack';
+  /** Whose chat it is: that of ASP.NET Core serves the page too, to the others it comes from elsewhere. */
+  readonly hub: 'aspNet' | 'embedded' | 'behindService';
 }
 
+const transports = ['WebSockets', 'ServerSentEvents', 'LongPolling'];
+/** Server-sent events carry no bytes: the official client refuses them with MessagePack. */
 const cases: readonly Case[] = [
-  { title: 'web sockets', page: {}, transport: 'WebSockets' },
-  ...['ServerSentEvents', 'LongPolling'].map((transport) => ({
-    ...{ title: transport, page: { transport }, transport },
+  ...transports.map((transport): Case => ({
+    ...{ title: transport, page: { transport }, transport, hub: 'aspNet' },
+  })),
+  ...['WebSockets', 'LongPolling'].map((transport): Case => ({
+    title: `MessagePack over ${transport}, with a page from elsewhere`,
+    page: { protocol: 'messagepack', plain: '', transport },
+    ...{ transport, hub: 'embedded' },
   })),
   {
-    title: 'MessagePack, with a page from elsewhere',
-    page: { protocol: 'messagepack', plain: '' },
-    ...{ transport: 'WebSockets', protocol: 'messagepack' },
+    title: 'sent on to Azure SignalR Service',
+    ...{ page: { plain: '' }, transport: 'WebSockets', hub: 'behindService' },
   },
 ];
 
+/** Of tokens that the service has given out: they were seen, and what stands for them goes to the hub. */
+const secrets = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
+
 describe('what two people do in a browser, recorded', function () {
   const server = sharedAspNetServer();
-  let hub: HubHere | undefined;
+  let hubs: Readonly<Record<'embedded' | 'behindService', HubHere>> | undefined;
   let browser: Browser | undefined;
 
   before(async function () {
     const module = pathToFileURL(path.resolve('scripts', 'vscodeHost.mjs')).href;
     const { findChromium, launchChromium } = (await import(module)) as HostModule;
     if (findChromium() === undefined) skipAloud(this, 'there is no Chromium: npm run setup:vscode');
-    [browser, hub] = await Promise.all([launchChromium(), startHubHere('')]);
+    let embedded, behindService;
+    [browser, embedded, behindService] = await Promise.all([
+      launchChromium(),
+      startHubHere(''),
+      startBehindService(),
+    ]);
+    hubs = { embedded, behindService };
   });
-  after(() => Promise.all([browser?.close(), hub?.dispose()]));
+  after(() =>
+    Promise.all([browser?.close(), hubs?.embedded.dispose(), hubs?.behindService.dispose()]),
+  );
 
-  const test = sideBySide();
+  // They wait for the pauses of people most of the time.
+  const test = sideBySide(cases.length + 1);
 
-  const targetOf = ({ protocol }: Case): string =>
-    protocol === undefined ? new URL('/chat', server.url).href : hub!.url;
+  const targetOf = ({ hub }: Case): string =>
+    hub === 'aspNet' ? new URL('/chat', server.url).href : hubs![hub].url;
 
-  async function record(folder: CliFolder, each: Case, room: string): Promise<Found> {
-    const { page, protocol } = each;
-    const args = ['record', '--target', targetOf(each), '--json', '--out', 'chat'];
-    const recording = folder.startHere(args);
-    const { url } = JSON.parse(await recording.said(/^\{.*\}$/m)) as { url: string };
-    const pages = protocol === undefined ? url : server.url;
-    const shown = await Promise.all(
+  /** What each person does in a browser of their own, one after the other, as people come. */
+  const each = <T>(
+    pageOf: (name: string) => string,
+    act: (tab: Page, name: string) => Promise<T>,
+  ) =>
+    Promise.all(
       people.map(async (name, at) => {
-        const query = new URLSearchParams({ hub: url, room, name, ...page });
         const own = await browser!.newContext();
         try {
           const tab = await own.newPage();
-          await tab.goto(new URL(`/pages/chat.html?${query.toString()}`, pages).href);
-          // One after the other, as people come.
+          await tab.goto(pageOf(name));
           await tab.waitForTimeout(100 * at);
-          const visit: Visit = { texts: textsOf(name), everyMs };
-          return await tab.evaluate(
-            (does) =>
-              (globalThis as unknown as { visit(does: Visit): Promise<number> }).visit(does),
-            visit,
-          );
+          return await act(tab, name);
         } finally {
           await own.close();
         }
       }),
     );
+
+  /** @param act at the address of the recorder; settles with how many messages each person has seen */
+  async function record(
+    folder: CliFolder,
+    target: string,
+    act: (url: string) => Promise<readonly number[]>,
+  ): Promise<Found> {
+    const args = ['record', '--target', target, '--json', '--out', 'chat'];
+    const recording = folder.startHere(args);
+    const { url } = JSON.parse(await recording.said(/^\{.*\}$/m)) as { url: string };
+    const shown = await act(url);
     assert.ok(Math.min(...shown) >= textsOf('').length, `${shown.join()} messages were shown`);
     recording.signal('SIGINT');
     const { code, stdout, stderr } = await recording.finished;
@@ -102,19 +132,72 @@ describe('what two people do in a browser, recorded', function () {
     return (JSON.parse(stdout.slice(stdout.indexOf('\n'))) as { found: Found }).found;
   }
 
-  for (const [at, each] of cases.entries())
+  const chat = ({ page, hub }: Case, room: string, url: string): Promise<number[]> =>
+    each(
+      (name) => {
+        const query = new URLSearchParams({ hub: url, room, name, ...page });
+        const pages = hub === 'aspNet' ? url : server.url;
+        return new URL(`/pages/chat.html?${query.toString()}`, pages).href;
+      },
+      (tab, name) => {
+        const visit: Visit = { texts: textsOf(name), everyMs };
+        return tab.evaluate(
+          (does) => (globalThis as unknown as { visit(does: Visit): Promise<number> }).visit(does),
+          visit,
+        );
+      },
+    );
+
+  for (const [at, one] of cases.entries())
     test(
-      `becomes a scenario that does the same: ${each.title}`,
+      `becomes a scenario that does the same: ${one.title}`,
       withFolder(async (folder) => {
-        const found = await record(folder, each, `a-room-of-people-${at}`);
-        assert.deepEqual(found.transports, [each.transport]);
+        const target = targetOf(one);
+        const found = await record(folder, target, (url) =>
+          chat(one, `a-room-of-people-${at}`, url),
+        );
+        assert.deepEqual(
+          [found.target, found.transports, found.protocols],
+          [target, [one.transport], [one.page['protocol'] ?? 'json']],
+        );
         assert.deepEqual(
           found.kinds.map(({ clients, unfinished }) => [clients, unfinished]),
           [[people.length, 0]],
         );
         const recorded = await RecordedTraffic.of(folder, 'chat.recording.jsonl');
-        const again = await rerun(folder, targetOf(each), recorded, whenNothingIsDone);
+        const again = await rerun(folder, target, recorded, whenNothingIsDone, secrets);
         judgeRerun(again, recorded);
       }),
     );
+
+  test(
+    'becomes a scenario that does the same: the official client of Azure Web PubSub',
+    withFolder(async (folder) => {
+      const emulator = await startWebPubSubEmulator();
+      const app = await startPubSubApp(emulator);
+      try {
+        const target = new URL('/negotiate', app.url).href;
+        const text = textsOf('somebody')[0]!;
+        const texts = textsOf('').map(() => text);
+        const found = await record(folder, target, (url) =>
+          each(
+            () => new URL('/', url).href,
+            (tab) =>
+              tab.evaluate(
+                (does) =>
+                  (globalThis as unknown as { publish(does: Publishing): Promise<number> }).publish(
+                    does,
+                  ),
+                { group: 'room', texts, everyMs },
+              ),
+          ),
+        );
+        assert.deepEqual([found.clients, found.transports], [people.length, ['WebSockets']]);
+        await judgePublished(folder, emulator.connectionString, text);
+      } finally {
+        app.dispose();
+        await emulator.dispose();
+      }
+    }),
+  );
 });
