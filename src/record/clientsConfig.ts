@@ -70,6 +70,23 @@ export function secretKeys(
   };
 }
 
+/**
+ * Which part of the connections does what so many clients did, so that all parts grow with the connections; undefined: the
+ * rest of them, where there is one.
+ */
+export function sharesOf(parts: readonly number[], all: number): readonly (string | undefined)[] {
+  const isWhole = parts.reduce((sum, count) => sum + count, 0) === all;
+  return parts.map((count, at) =>
+    isWhole && at === parts.length - 1 ? undefined : `${percentOf(count / all)}%`,
+  );
+}
+
+/** Four digits, rounded down: shares must not be more than the whole. */
+function percentOf(share: number): number {
+  const digits = 3 - Math.floor(Math.log10(share * 100));
+  return Math.floor(share * 100 * 10 ** digits + 1e-6) / 10 ** digits;
+}
+
 /** The most frequent first. */
 export function mostFrequent<T>(values: readonly T[]): T[] {
   const counts = new Map<T, number>();

@@ -4,6 +4,7 @@ import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } fro
 import type { Found, FoundCall } from './found';
 import { durationText, pauseWords, sizeWords } from './plannedSteps';
 import { sizedText, spreadOf, weightedSizes } from './spread';
+import { sharesOf } from '../clientsConfig';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { yamlText } from './yamlText';
 
@@ -171,25 +172,23 @@ function fileOf(
     ...(hub !== undefined && { hub: { value: hub } }),
     ...(subprotocol !== undefined &&
       subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
-    connections: { value: count, beside: 'the clients that were seen; raise it' },
-    ...(senders.length < count && {
-      baseSending: {
-        value: senders.length,
-        beside: `${count - senders.length} only listened; raise it in proportion`,
-      },
-      // All of them would send in the next step.
-      step: { value: 0 },
-    }),
+    connections: {
+      value: count,
+      beside: `the clients that were seen${senders.length < count ? `, ${count - senders.length} only listened` : ''}; raise it`,
+    },
     singleStepDuration: { value: '60s' },
   };
+  const [share] = sharesOf([senders.length], count);
+  const sending = new Keys({
+    name: { value: 'sendToGroup' },
+    ...(share !== undefined && { senders: { value: share, beside: 'of the connections' } }),
+    parameters: { value: new Keys(parameters) },
+  });
   return new Keys({
     config: { value: new Keys(config) },
-    scenario: {
-      value: new Keys({
-        name: { value: 'sendToGroup' },
-        parameters: { value: new Keys(parameters) },
-      }),
-    },
+    ...(share === undefined
+      ? { scenario: { value: sending } }
+      : { scenarios: { value: [sending] } }),
   });
 }
 

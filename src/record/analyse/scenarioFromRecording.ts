@@ -16,7 +16,7 @@ import {
   type StepFacts,
   type WrittenStep,
 } from './plannedSteps';
-import { mostFrequent, secretKeys, targetOf } from '../clientsConfig';
+import { mostFrequent, secretKeys, sharesOf, targetOf } from '../clientsConfig';
 import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { mostAtOnce, pubSubScenario } from './pubSub';
@@ -52,9 +52,6 @@ export async function scenarioFromRecording(recording: Recording): Promise<FromR
   const trace = await traceOf(recording);
   return new Analysis(recording.header, trace).result();
 }
-
-const shareOf = (count: number, all: number): string =>
-  `${Number(((count / all) * 100).toFixed(1))}%`;
 
 class Analysis {
   private readonly consequences: readonly Consequence[];
@@ -281,8 +278,12 @@ class Analysis {
   }
 
   private file(sessions: readonly Session[]): Keys {
-    const isMix = sessions.length > 1;
-    const parts = sessions.map((session) => this.scenario(session, isMix));
+    const shares = sharesOf(
+      sessions.map(({ kind }) => kind.clients.length),
+      this.trace.clients.length,
+    );
+    const isMix = sessions.length > 1 || shares[0] !== undefined;
+    const parts = sessions.map((session, at) => this.scenario(session, shares[at]));
     return new Keys({
       config: { value: this.config(sessions) },
       ...(isMix ? { scenarios: { value: parts } } : { scenario: { value: parts[0] } }),
@@ -291,8 +292,6 @@ class Analysis {
 
   private config(sessions: readonly Session[]): Keys {
     const { clients } = this.trace;
-    const active = sessions.reduce((sum, { kind }) => sum + kind.clients.length, 0);
-    const listening = clients.length - active;
     const longestMs = Math.max(...sessions.map(({ intervalMs }) => intervalMs));
     const warmupMs = Math.min(mostWarmupMs, Math.ceil(longestMs / 1000) * 1000);
     const [transport] = mostFrequent(clients.map(({ open }) => open.transport));
@@ -301,15 +300,9 @@ class Analysis {
       target: { value: this.target },
       connections: {
         value: clients.length,
-        beside: `the clients that were seen${this.atOnce() < clients.length ? `, ${this.atOnce()} at a time` : ''}; raise it`,
+        beside: `the clients that were seen${this.atOnce() < clients.length ? `, ${this.atOnce()} at a time` : ''}${this.silentWords()}; raise it`,
       },
     };
-    if (listening > 0) {
-      const beside = `${listening} only listened; raise it in proportion`;
-      keys['baseSending'] = { value: active, beside };
-      // All of them would send in the next step.
-      keys['step'] = { value: 0 };
-    }
     keys['warmup'] = {
       value: durationText(warmupMs),
       beside: 'sessions begin one after the other; then their rates are those recorded',
@@ -349,14 +342,26 @@ class Analysis {
     return new Keys(keys);
   }
 
+  /** Of clients that are connections alone. */
+  private silentWords(): string {
+    const silent = this.trace.clients.filter(({ calls }) => calls.length === 0);
+    const others = silent.filter(({ sentOther }) => sentOther === true).length;
+    return [
+      [silent.length - others, 'only listened'],
+      [others, 'sent nothing that was understood'],
+    ]
+      .map(([count, what]) => (count === 0 ? '' : `, ${count} ${what}`))
+      .join('');
+  }
+
   private atOnce(): number {
     return mostAtOnce(this.trace.clients);
   }
 
-  private scenario({ kind, steps, intervalMs }: Session, isMix: boolean): Keys {
+  private scenario({ kind, steps, intervalMs }: Session, share: string | undefined): Keys {
     const groups = this.roomNames.size;
     const usesRooms = callsIn(kind.steps).some((step) => this.usesRoom(step));
-    const sharesRooms = isMix && this.areShared(this.rooms);
+    const sharesRooms = this.areShared(this.rooms);
     const parameters = new Keys({
       sessionInterval: { above: this.sessionWords(kind), value: durationText(intervalMs) },
       ...(groups > 0 &&
@@ -374,11 +379,8 @@ class Analysis {
     });
     return new Keys({
       name: { value: 'session' },
-      ...(isMix && {
-        senders: {
-          value: kind.clients.length,
-          beside: `clients that did this; to raise connections write their share, ${shareOf(kind.clients.length, this.trace.clients.length)}`,
-        },
+      ...(share !== undefined && {
+        senders: { value: share, beside: 'of the connections' },
       }),
       parameters: { value: parameters },
     });

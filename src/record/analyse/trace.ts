@@ -24,6 +24,8 @@ export interface TracedClient {
   readonly calls: TracedCall[];
   /** What the hub called, in order. */
   readonly callbacks: TracedCallback[];
+  /** It sent something that is none of its calls: not understood, or left out. */
+  sentOther?: true;
 }
 
 /** How a call wants its answer: one, items of a stream, or none. */
@@ -112,6 +114,7 @@ class TraceBuilder {
       return true;
     }
     if ('raw' in event) {
+      if (event.ev === 'out') client.sentOther = true;
       const from = event.ev === 'out' ? 'from clients' : 'from the server';
       this.leave(`message ${from}, not understood: ${event.why}`);
       return true;
@@ -230,6 +233,7 @@ class TraceBuilder {
 
   /** No session has one: without its streams the hub would refuse the call. */
   private upload(client: TracedClient, method: string, streamIds: readonly string[]): void {
+    client.sentOther = true;
     let ids = this.uploads.get(client);
     if (ids === undefined) this.uploads.set(client, (ids = new Set()));
     for (const id of streamIds) ids.add(id);

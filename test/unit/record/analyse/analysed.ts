@@ -6,7 +6,7 @@ import type { MadeRecording } from './madeRecording';
 interface File {
   readonly config: Readonly<Record<string, unknown>>;
   readonly scenario?: { readonly name: string; readonly parameters: Session };
-  readonly scenarios?: readonly { readonly senders: number; readonly parameters: Session }[];
+  readonly scenarios?: readonly { readonly senders?: string; readonly parameters: Session }[];
 }
 export interface Session {
   readonly sessionInterval: string;

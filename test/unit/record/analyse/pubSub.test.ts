@@ -52,13 +52,15 @@ describe('a recording of Web PubSub', () => {
     assert.deepEqual(file, {
       config: {
         ...{ connectionString: '${secret:webpubsub}', service: 'webpubsub', hub: 'rooms' },
-        ...{ subprotocol: 'reliableJson', connections: 3, baseSending: 2, step: 0 },
+        ...{ subprotocol: 'reliableJson', connections: 3 },
         singleStepDuration: '60s',
       },
-      scenario: {
-        name: 'sendToGroup',
-        parameters: { messageSize: 120, sendingInterval: '1s', groupCount: 2 },
-      },
+      scenarios: [
+        {
+          ...{ name: 'sendToGroup', senders: '66.66%' },
+          parameters: { messageSize: 120, sendingInterval: '1s', groupCount: 2 },
+        },
+      ],
     });
     const errors = parseScenario(yaml!).problems.filter(({ severity }) => severity === 'error');
     assert.deepEqual(errors, []);

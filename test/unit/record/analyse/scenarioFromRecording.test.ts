@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseDurationMs } from '../../../../src/base/units';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { stepsOf } from '../../../../src/scenario/steps';
 import { analysed, type Session } from './analysed';
 import { MadeRecording } from './madeRecording';
 
@@ -180,17 +182,40 @@ describe('a scenario of a recording', () => {
       for (let round = 0; round < 10; round++)
         made.at(1000 + 1500 * round + client).call(client, 'Poll', [7], { result: 3 });
     }
-    const { file, found } = await analysed(made);
+    // It says something, but nothing that is understood.
+    made.at(7).open(6).raw(6, 'binary');
+    const { file, found, yaml } = await analysed(made);
     assert.deepEqual(
       file.scenarios!.map(({ senders, parameters }) => [senders, parameters.steps.length]),
       [
-        [2, 9],
-        [2, 1],
+        ['33.33%', 9],
+        ['33.33%', 1],
       ],
     );
-    assert.equal(file.config['connections'], 5);
-    assert.equal(file.config['baseSending'], 4);
+    assert.match(
+      yaml,
+      /connections: 6 # the clients that were seen, 1 only listened, 1 sent nothing that was understood; raise it/,
+    );
     assert.equal(found.kinds.length, 2);
+    for (const times of [1, 7, 80]) {
+      const raised = yaml.replace('connections: 6', `connections: ${6 * times}`);
+      const { scenario } = parseScenario(raised);
+      assert.deepEqual(stepsOf(scenario!).at(-1)!.perEntry, [2 * times, 2 * times]);
+    }
+  });
+
+  it('gives each kind its share of the connections, the last one the rest', async () => {
+    const made = new MadeRecording();
+    for (const [client, method] of ['A', 'A', 'A', 'B', 'B', 'C', 'C'].entries())
+      made.at(client).open(client).call(client, method, []);
+    const { file, yaml } = await analysed(made);
+    assert.deepEqual(
+      file.scenarios!.map(({ senders }) => senders),
+      ['42.85%', '28.57%', undefined],
+    );
+    const raised = yaml.replace('connections: 7', 'connections: 700');
+    const { scenario } = parseScenario(raised);
+    assert.deepEqual(stepsOf(scenario!).at(-1)!.perEntry, [300, 200, 200]);
   });
 
   it('lets clients of two kinds be in one room, and gives rows that either kind can use', async () => {
