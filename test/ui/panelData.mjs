@@ -14,8 +14,15 @@ const { searchSample } = built('test/fakes/searchSample.js');
 const { completeResult } = built('src/results/completeResult.js');
 const { spectraOf, toPanelResult } = built('src/extension/panel/panelSession.js');
 const { observedOf } = built('src/measure/observed.js');
-const { observedAt, sampleAgents, sampleScenario, sampleSummary, sessionProgress, sessionStep } =
-  built('test/unit/results/sampleResult.js');
+const {
+  observedAt,
+  sampleAgents,
+  sampleScenario,
+  sampleSummary,
+  sessionMix,
+  sessionProgress,
+  sessionStep,
+} = built('test/unit/results/sampleResult.js');
 
 const connectS = 19;
 const warmupS = 5;
@@ -323,6 +330,8 @@ const states = {
   sessions: () => withSessions(recordedRun()),
   observed: () => withServer(recordedRun()),
   'sessions-live': () => withSessions(recordedRun({ untilS: 130 })),
+  'session-mix': () => withSessions(recordedRun(), sessionMix),
+  'session-mix-live': () => withSessions(recordedRun({ untilS: 130 }), sessionMix),
   compared: () => compared(recordedRun()),
   hour: () => recordedRun({ stepS: 1200 }),
   'hour-live': () => recordedRun({ stepS: 1200, untilS: 3600 }),
@@ -342,14 +351,14 @@ function withServer({ snapshots, result, ...recording }) {
 }
 
 /** The same run by sessions of four calls. */
-function withSessions({ snapshots, result, ...recording }) {
+function withSessions({ snapshots, result, ...recording }, stepOf = sessionStep) {
   const of = ({ index }) => {
-    const { calls, sessions } = sessionStep(index);
-    return { calls, sessions };
+    const { calls, sessions, entries } = stepOf(index);
+    return { calls, sessions, ...(entries && { entries }) };
   };
   const during = ({ step, ...snapshot }) => ({
     ...snapshot,
-    ...(step && { step: { ...step, ...sessionProgress(step.index) } }),
+    ...(step && { step: { ...step, ...sessionProgress(step.index, stepOf) } }),
   });
   return {
     ...recording,

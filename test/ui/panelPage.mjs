@@ -31,6 +31,7 @@ const rare = [
   'agents',
   'agents-live',
   'sessions',
+  'session-mix',
   'observed',
   'compared',
 ];
@@ -50,6 +51,7 @@ const pictures = [
   { theme: 'hc', state: 'sessions', width: 1400 },
   { theme: 'hc', state: 'observed', width: 1400 },
   { theme: 'dark', state: 'sessions-live', width: 360 },
+  { theme: 'dark', state: 'session-mix-live', width: 360 },
   { theme: 'dark', state: 'mix-live', width: 360 },
   { theme: 'dark', state: 'done', width: 1400, zoom: 2 },
   { theme: 'hc', state: 'live', width: 800, zoom: 2 },

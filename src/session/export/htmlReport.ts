@@ -482,7 +482,7 @@ thead th{color:var(--quiet)}th.text,td.text{text-align:left}td.text{white-space:
 tbody th:first-child,thead th:first-child{text-align:left;padding-left:0}
 h3{margin:0 0 6px;font-size:13px;font-weight:600}
 .bars{display:grid;grid-template-columns:minmax(80px,max-content) 1fr;gap:5px 12px;align-items:center;max-width:760px;font-size:12px}
-.bars span{overflow:hidden;text-overflow:ellipsis;max-width:220px;white-space:nowrap}
+.bars span{overflow:hidden;text-overflow:ellipsis;max-width:min(320px,40vw);white-space:nowrap}
 .bars i{position:relative;height:12px;background:var(--band);print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .bars b{position:absolute;top:1px;bottom:1px;min-width:2px;background:var(--line-p50);print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .bars u{position:absolute;top:0;bottom:0;border-left:2px solid var(--line-max)}
