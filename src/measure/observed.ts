@@ -20,6 +20,9 @@ const observedKinds = {
   connections: 'count',
   /** Of a service, as it reports it. */
   serverLoad: 'share',
+  /** A second, of a service. */
+  trafficIn: 'bytes',
+  trafficOut: 'bytes',
 } as const satisfies Readonly<Record<string, ObservedUnit>>;
 
 export type ObservedKind = keyof typeof observedKinds;
@@ -72,6 +75,8 @@ export interface ObservedSeries {
   readonly steps: readonly ObservedStep[];
   /** Seconds since the run began, and the value then; of a long run means of neighbours. */
   readonly points: readonly (readonly [atS: number, value: number])[];
+  /** Each point is of so many seconds from then on; absent: of that moment, and samples have it. */
+  readonly everyS?: number;
 }
 
 /** Something of the server that came near its bound. */
@@ -125,7 +130,7 @@ export function observedOf(
   const ends = stepsIn(snapshots);
   const seenLate = late.map(({ name, points }) => {
     const along = points.map(([atMs, value]) => [(atMs - startedAtMs) / 1000, value] as const);
-    return { name, along, during: wholeMinutes(along, ends) };
+    return { name, along, during: wholeMinutes(along, ends), everyS: minuteS };
   });
   const all = [...seenAlong, ...seenLate].slice(0, mostObserved);
   return {
@@ -145,9 +150,10 @@ interface Seen {
   readonly name: string;
   readonly along: ObservedSeries['points'];
   readonly during: ReadonlyMap<number, readonly StepPoint[]>;
+  readonly everyS?: number;
 }
 
-function seriesOf({ name, along, during }: Seen): ObservedSeries {
+function seriesOf({ name, along, during, everyS }: Seen): ObservedSeries {
   const steps = [...during]
     .filter(([, points]) => points.length > 0)
     .map(([index, points]) => {
@@ -159,7 +165,8 @@ function seriesOf({ name, along, during }: Seen): ObservedSeries {
         last: values.at(-1)!,
       };
     });
-  return { name, unit: namedSeries(name).unit, steps, points: along };
+  const { unit } = namedSeries(name);
+  return { ...{ name, unit, steps, points: along }, ...(everyS !== undefined && { everyS }) };
 }
 
 function pointsOf(name: string, seen: readonly Sampled[]): ObservedSeries['points'] {

@@ -82,7 +82,7 @@ export const panelStrings = {
   observedLast: 'at the end',
   observedSharesChart: 'Server: shares, %',
   observedCountsChart: 'Server: queue, threads, connections',
-  observedBytesChart: 'Server: memory, MB',
+  observedBytesChart: 'Server: memory and traffic, MB',
   'observed.cpu': 'CPU',
   'observed.cpuCores': 'CPU, cores',
   'observed.gcPause': 'GC pause',
@@ -93,6 +93,8 @@ export const panelStrings = {
   'observed.threads': 'pool threads',
   'observed.connections': 'connections',
   'observed.serverLoad': 'server load',
+  'observed.trafficIn': 'traffic in, a second',
+  'observed.trafficOut': 'traffic out, a second',
 
   searchStep: 'Step {0}, {1}',
   searchSenders: 'senders',

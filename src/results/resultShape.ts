@@ -420,7 +420,7 @@ const observed = named({
     named({
       ...{ name: text, unit: oneOf(units) },
       steps: list(of<ObservedStep>()('index mean max last'), 10_000),
-      points: list(pair, 10_000),
+      ...{ points: list(pair, 10_000), everyS: optional(number) },
     } satisfies Readonly<Record<keyof ObservedSeries, Shape>>),
     mostObserved,
   ),

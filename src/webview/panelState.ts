@@ -5,7 +5,7 @@ import {
   type Snapshot,
   type StepProgress,
 } from '../measure/snapshot';
-import { stepBands } from '../measure/show/timeSeries';
+import { stepBands, withLate } from '../measure/show/timeSeries';
 import type { AgentProgress, StepSummary } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
 import type { PanelStrings } from '../protocol/panelStrings';
@@ -41,7 +41,7 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
       return state.kind === 'run' ? withSnapshot(state, message.snapshot) : state;
     case 'finished':
       return state.kind === 'run'
-        ? { ...state, result: message.result, spectra: message.spectra }
+        ? withResult({ ...state, result: message.result, spectra: message.spectra })
         : state;
     case 'unreadable': {
       const { strings, message: text } = message;
@@ -52,9 +52,15 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
   }
 }
 
-const runOf = ({ type: _type, strings, ...shown }: ToPanel & { type: 'hydrate' }): ShownRun => ({
-  ...{ result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings },
-  agents: latestAgents(shown.snapshots),
+const runOf = ({ type: _type, strings, ...shown }: ToPanel & { type: 'hydrate' }): ShownRun =>
+  withResult({
+    ...{ result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings },
+    agents: latestAgents(shown.snapshots),
+  });
+
+const withResult = (state: ShownRun): ShownRun => ({
+  ...state,
+  snapshots: withLate(state.snapshots, state.result?.observed),
 });
 
 function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {

@@ -329,6 +329,7 @@ const states = {
   'agents-live': () => onLiveAgents(recordedRun({ untilS: 112 })),
   sessions: () => withSessions(recordedRun()),
   observed: () => withServer(recordedRun()),
+  azure: () => withService(recordedRun()),
   'sessions-live': () => withSessions(recordedRun({ untilS: 130 })),
   'session-mix': () => withSessions(recordedRun(), sessionMix),
   'session-mix-live': () => withSessions(recordedRun({ untilS: 130 }), sessionMix),
@@ -348,6 +349,29 @@ function withServer({ snapshots, result, ...recording }) {
   ]);
   const sentence = `${result.sentence}; the server's thread-pool queue grew from second 15 on`;
   return { ...recording, snapshots: seen, result: { ...result, observed, sentence } };
+}
+
+/** The same run on a service whose minutes were read when it was over, one of them too late. */
+function withService({ snapshots, result, ...recording }) {
+  const minutes = Math.ceil((snapshots.at(-1)?.atMs ?? 0) / 60_000);
+  const series = (name, valueOf) => ({
+    name: `${name} @ chat`,
+    points: Array.from({ length: minutes }, (_, at) => [at * 60_000 - 20_000, valueOf(at)]).filter(
+      (_, at) => at !== 2,
+    ),
+  });
+  const late = [
+    series('serverLoad', (at) => 0.25 + at * 0.15),
+    series('trafficIn', (at) => 1.4e6 * (at + 1)),
+    series('trafficOut', (at) => 14e6 * (at + 1)),
+    series('connections', () => 1900),
+    series('MessageCount/s', (at) => 5000 * (at + 1)),
+  ];
+  return {
+    ...recording,
+    snapshots,
+    result: { ...result, observed: observedOf(snapshots, [], late) },
+  };
 }
 
 /** The same run by sessions of four calls. */

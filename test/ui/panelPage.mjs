@@ -33,6 +33,7 @@ const rare = [
   'sessions',
   'session-mix',
   'observed',
+  'azure',
   'compared',
 ];
 const pictures = [
@@ -50,6 +51,7 @@ const pictures = [
   { theme: 'dark', state: 'agents', width: 360 },
   { theme: 'hc', state: 'sessions', width: 1400 },
   { theme: 'hc', state: 'observed', width: 1400 },
+  { theme: 'hc', state: 'azure', width: 1400 },
   { theme: 'dark', state: 'sessions-live', width: 360 },
   { theme: 'dark', state: 'session-mix-live', width: 360 },
   { theme: 'dark', state: 'mix-live', width: 360 },

@@ -71,7 +71,7 @@ function outcomeRows({ started, completed, brokenOff, ...times }: ComparedSessio
     countRow('sessions started', started),
     countRow('sessions completed', completed),
     ...(brokenOff.a + brokenOff.b === 0 ? [] : [countRow('sessions broken off', brokenOff)]),
-    ...timeRows('session', times),
+    ...timeRows('session duration', times),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** What charts over time show, in every shell: lines, how seconds become points, and the steps behind them. */
 import { countOf } from '../../base/errorClass';
 import { latencyAt, type LatencySummary } from '../latencySummary';
+import type { Observed } from '../observed';
 import type { Snapshot } from '../snapshot';
 import type { ChartUnit } from './chartWords';
 
@@ -246,6 +247,29 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
   if (combine === 'max') return known.reduce((most, value) => Math.max(most, value));
   if (combine === 'last') return known.at(-1)!;
   return known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/** With what was known only when the run was over: in all samples of its minute, as if it had been seen then. */
+export function withLate<Sample extends Pick<Snapshot, 'atMs' | 'observed'>>(
+  samples: readonly Sample[],
+  observed: Observed | undefined,
+): readonly Sample[] {
+  const late = (observed?.series ?? []).filter(({ everyS }) => everyS !== undefined);
+  if (late.length === 0) return samples;
+  const valueOf = late.map(({ name, points, everyS }) => {
+    const rising = [...points].sort((one, other) => one[0] - other[0]);
+    let next = 0;
+    return (atS: number): (readonly [string, number])[] => {
+      while (next < rising.length && rising[next]![0] <= atS) next += 1;
+      const [fromS, value] = rising[next - 1] ?? [-Infinity, 0];
+      return atS < fromS + everyS! ? [[name, value]] : [];
+    };
+  });
+  return samples.map((sample) => {
+    const known = valueOf.flatMap((of) => of(sample.atMs / 1000));
+    if (known.length === 0) return sample;
+    return { ...sample, observed: { ...sample.observed, ...Object.fromEntries(known) } };
+  });
 }
 
 export interface StepBand {

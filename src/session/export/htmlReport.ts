@@ -7,6 +7,7 @@ import { countsLost, shownLatency, tailReason } from '../../measure/latencySumma
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
 import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
+import { withLate } from '../../measure/show/timeSeries';
 import {
   callTable,
   entryTable,
@@ -66,7 +67,7 @@ export function htmlReport(
   const shown = steps.slice(-mostSteps);
   const left = steps.length - shown.length;
   const decisive = decisiveStep(steps);
-  const charts = chartsOverTime(snapshots, scenario.slo);
+  const charts = chartsOverTime(withLate(snapshots, result.observed), scenario.slo);
   const spectrum = spectrumChart(decisive);
   const search = result.search && searchChart(result.search, scenario.slo);
   const marks = marksOf(scenario, target);

@@ -17,19 +17,19 @@ interface Known {
   readonly factor: number;
 }
 
-const perSecond = (metric: string): Known => ({
-  ...{ metric, name: metric + rateMark, of: 'total', factor: 1 / 60 },
+const perSecond = (metric: string, name: string): Known => ({
+  ...{ metric, name, of: 'total', factor: 1 / 60 },
 });
 const common: readonly Known[] = [
   { metric: 'ServerLoad', name: 'serverLoad', of: 'maximum', factor: 0.01 },
-  perSecond('InboundTraffic'),
-  perSecond('OutboundTraffic'),
+  perSecond('InboundTraffic', 'trafficIn'),
+  perSecond('OutboundTraffic', 'trafficOut'),
 ];
 const known: Readonly<Record<'signalr' | 'webpubsub', readonly Known[]>> = {
   signalr: [
     ...common,
     { metric: 'ConnectionCount', name: 'connections', of: 'maximum', factor: 1 },
-    perSecond('MessageCount'),
+    perSecond('MessageCount', `MessageCount${rateMark}`),
   ],
   webpubsub: [
     ...common,

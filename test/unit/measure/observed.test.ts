@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mostObserved, namedSeries, observedOf } from '../../../src/measure/observed';
 import { observedCharts, findingWords } from '../../../src/measure/show/observedWords';
+import { withLate } from '../../../src/measure/show/timeSeries';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { panelStrings } from '../../../src/protocol/panelStrings';
 import { sampleSnapshot } from '../results/sampleResult';
@@ -86,11 +87,45 @@ describe('what was seen of a server', () => {
         ...{ name: 'serverLoad @ chat', unit: 'share' },
         steps: [{ index: 1, mean: 0.85, max: 0.9, last: 0.9 }],
         points: values.map((value, at) => [at * 60, value]),
+        everyS: 60,
       },
     ]);
     assert.deepEqual(findings.map(findingWords), [
       'the load of the service was 85 % from second 50 on (chat)',
     ]);
+  });
+
+  it('is in all samples of its minute where it came when the run was over', () => {
+    const samples = [0, 59, 60, 119, 120, 150, 200].map((atS) => ({
+      ...{ atMs: atS * 1000, observed: { cpu: 0.5 } },
+    }));
+    const series = (name: string, points: [number, number][], everyS?: number) => ({
+      ...{ name, unit: 'share' as const, steps: [], points, ...(everyS && { everyS }) },
+    });
+    const observed = {
+      series: [
+        series('cpu', [[0, 0.5]]),
+        // The first began before the run, and that of the second minute is missing; no order is relied on.
+        series(
+          'serverLoad',
+          [
+            ...([
+              [90, 0.9],
+              [-30, 0.4],
+            ] as [number, number][]),
+          ],
+          60,
+        ),
+      ],
+      ...{ findings: [], problems: [] },
+    };
+    assert.deepEqual(
+      withLate(samples, observed).map((sample) => Object.values(sample.observed)),
+      [[0.5, 0.4], [0.5], [0.5], [0.5, 0.9], [0.5, 0.9], [0.5], [0.5]],
+    );
+    // Charts see that nothing is new.
+    for (const none of [undefined, { ...observed, series: observed.series.slice(0, 1) }])
+      assert.equal(withLate(samples, none), samples);
   });
 
   it('has a bound on series and points, however long the run', () => {
@@ -114,7 +149,11 @@ describe('what was seen of a server', () => {
   });
 
   it('is a chart for each unit there is, shares in percent and memory in megabytes', () => {
-    const observed = { cpu: 0.5, memory: 3 * 1024 * 1024, queue: 4, 'orders_total/s': 2 };
+    const megabyte = 1024 * 1024;
+    const observed = {
+      ...{ cpu: 0.5, memory: 3 * megabyte, queue: 4, 'orders_total/s': 2 },
+      'trafficIn @ chat': 5 * megabyte,
+    };
     const snapshots = [{ ...sampleSnapshot(1, 1), observed }, sampleSnapshot(2, 1)];
     const charts = observedCharts(snapshots, panelStrings);
     assert.deepEqual(
@@ -125,7 +164,7 @@ describe('what was seen of a server', () => {
       [
         ['observedShares', ['CPU', 50]],
         ['observedCounts', ['thread-pool queue', 4], ['orders_total/s', 2]],
-        ['observedBytes', ['memory', 3]],
+        ['observedBytes', ['memory', 3], ['traffic in, a second @ chat', 5]],
       ],
     );
     assert.equal(charts[0]?.series[0]?.read(snapshots[1]!), null);

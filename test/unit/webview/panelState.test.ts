@@ -24,6 +24,26 @@ describe('state of the panel', () => {
     assert.equal(shown(state)?.result?.verdict.status, 'pass');
   });
 
+  it('has the minutes of a service in its samples when the run is over, also of a stored one', () => {
+    const snapshots = [measured(1, 1), measured(2, 1)];
+    const load = {
+      ...{ name: 'serverLoad @ chat', unit: 'share' as const, steps: [], everyS: 60 },
+      points: [[0, 0.4] as const],
+    };
+    const observed = { series: [load], findings: [], problems: [] };
+    const result = toPanelResult({ ...sampleResult(), observed });
+    const going = reduce(initialState, hydrate({ snapshots }));
+    for (const state of [
+      reduce(going, { type: 'finished', result, spectra: [] }),
+      reduce(initialState, hydrate({ snapshots, result })),
+    ])
+      assert.deepEqual(
+        shown(state)?.snapshots.map((snapshot) => snapshot.observed),
+        [{ 'serverLoad @ chat': 0.4 }, { 'serverLoad @ chat': 0.4 }],
+      );
+    assert.equal(shown(going)?.snapshots[0]?.observed, undefined);
+  });
+
   it('shows agents as they stood when it was last said, and then those of the result', () => {
     const agents = sampleAgents.map((agent) => ({ ...agent, status: 'running' as const }));
     let state = reduce(initialState, hydrate({ snapshots: [{ ...measured(1, 1), agents }] }));

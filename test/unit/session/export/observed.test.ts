@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { observedLines } from '../../../../src/cli/views/runTables';
 import { finalScreen } from '../../../../src/cli/views/finalScreen';
 import { textWidth } from '../../../../src/cli/views/line';
+import { observedOf } from '../../../../src/measure/observed';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import { htmlReport } from '../../../../src/session/export/htmlReport';
 import {
@@ -48,6 +49,26 @@ describe('what was seen of the server in what is shown', () => {
     ]);
     for (const text of [summaryMarkdown(sampleResult()), htmlReport(sampleResult(), [])])
       assert.doesNotMatch(text, /thread-pool|The server beside/);
+  });
+
+  it('is a chart in HTML also where it came when the run was over, flat for each minute', () => {
+    const minutes = [0, 1].map((at) => [at * 60_000, 0.4 + at / 4] as const);
+    const snapshots = observedSnapshots(1, 80).map((snapshot) => ({ ...snapshot, observed: {} }));
+    const late = [{ name: 'serverLoad @ chat', points: minutes }];
+    const observed = observedOf(snapshots, [], late)!;
+    const page = htmlReport({ ...result, observed }, snapshots);
+    const [chart = ''] = /<figure[^>]*chart-observedShares.*?<\/figure>/s.exec(page) ?? [];
+    assert.match(chart, /<title>Server: shares, %: server load @ chat 65\./);
+    const rows = [...chart.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1);
+    const values = rows.map(
+      ([, row = '']) =>
+        row
+          .replace(/<[^>]*>/g, ' ')
+          .trim()
+          .split(/\s+/)[1],
+    );
+    // From second 20 of the run on.
+    assert.deepEqual(values, [...Array<string>(40).fill('40'), ...Array<string>(40).fill('65')]);
   });
 
   it('has two columns for each series in CSV', () => {

@@ -248,8 +248,8 @@ describe('sessions in what is exported', () => {
       ['sessions started', '2,005', '2,005', '0'],
       ['sessions completed', '2,000', '2,000', '0'],
       ['sessions broken off', '2', '2', '0'],
-      ['session p50', '29 s', '29 s', '0 %'],
-      ['session p99', '30 s', '30 s', '0 %'],
+      ['session duration p50', '29 s', '29 s', '0 %'],
+      ['session duration p99', '30 s', '30 s', '0 %'],
     ]);
   });
 

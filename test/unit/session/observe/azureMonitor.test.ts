@@ -30,6 +30,7 @@ const answer = {
           minute('02', {}),
         ]),
         metric('ConnectionCount', 'Count', [minute('00', { maximum: 1900 })]),
+        metric('InboundTraffic', 'Bytes', [minute('00', { total: 6000 })]),
         metric('MessageCount', 'Count', [minute('00', { total: 120_000, maximum: 7 })]),
       ],
     },
@@ -72,6 +73,7 @@ describe('metrics of a service from Azure Monitor', () => {
           [at('01'), 0.85],
         ],
       },
+      { name: 'trafficIn @ chat', points: [[at('00'), 100]] },
       { name: 'connections @ chat', points: [[at('00'), 1900]] },
       { name: 'MessageCount/s @ chat', points: [[at('00'), 2000]] },
     ]);
