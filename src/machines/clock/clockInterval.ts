@@ -37,7 +37,9 @@ export class ClockInterval {
 
   /** An exchange whose times cannot be is left out. @param errorUs how far the other one's answer may be off */
   add({ sentUs, heardUs, answeredUs, receivedUs }: ClockExchange, errorUs = 0): void {
-    const [low, high] = [answeredUs - receivedUs - errorUs, heardUs - sentUs + errorUs];
+    // It holds where the other one stood when it heard and answered; until we received that, it has drifted.
+    const moreUs = errorUs + (receivedUs - sentUs) * mostDrift;
+    const [low, high] = [answeredUs - receivedUs - moreUs, heardUs - sentUs + moreUs];
     if (!(low <= high) || answeredUs < heardUs || receivedUs < sentUs) return;
     const { lowUs, highUs } = this.widenedTo(receivedUs);
     this.atUs = receivedUs;

@@ -35,7 +35,7 @@ describe('where another clock stands', () => {
           assert.ok(found);
           const truth = offsetUs + atUs * ppm * 1e-6;
           // What a double cannot hold.
-          const more = Math.abs(offsetUs) * 1e-12 + 20;
+          const more = Math.abs(offsetUs) * 1e-12 + 1e-3;
           assert.ok(Math.abs(found.offsetUs - truth) <= found.boundUs + more);
           assert.ok(interval.boundOf(truth, atUs) <= 2 * found.boundUs + 2 * more);
         }
@@ -49,8 +49,9 @@ describe('where another clock stands', () => {
     interval.add(exchange(0, 1000, 500, 9000));
     interval.add(exchange(10_000, 1000, 100, 140));
     const { offsetUs, boundUs } = interval.at(10_245)!;
-    assert.equal(boundUs, 120);
-    assert.ok(Math.abs(offsetUs - 1000) <= 120);
+    // Half of what it took, less the 5 us between question and answer; and what clocks drift in 245 us.
+    assert.ok(Math.abs(boundUs - 120 - 245 * 500e-6) < 1e-6, `${boundUs} us`);
+    assert.ok(Math.abs(offsetUs - 1000) <= boundUs);
   });
 
   it('begins anew when a clock was moved', () => {
