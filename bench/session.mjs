@@ -1,7 +1,8 @@
-// `node bench/session.mjs`: what a call of a session costs the load generator against the same call by `invoke`, in turn,
-// and whether all calls that are due are offered. Needs `npm run build`. Method: bench/README.md. Judges nothing.
+// `node bench/session.mjs`: what a call of a session of eight different steps costs the load generator against a call by
+// `invoke`, in turn, and whether all calls that are due are offered. Needs `npm run build`. Method: bench/README.md. Judges
+// nothing. With --steps same, all eight are the call of `invoke`.
 //
-//   node bench/session.mjs [--senders 2000] [--seconds 16] [--rounds 2] [--workers 1] [--arrivals even|poisson]
+//   node bench/session.mjs [--senders 2000] [--seconds 16] [--rounds 2] [--workers 1] [--arrivals even|poisson] [--steps chat|same]
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,17 +16,50 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '2' },
     workers: { type: 'string', default: '1' },
     arrivals: { type: 'string', default: 'even' },
+    steps: { type: 'string', default: 'chat' },
   },
 });
 const [senders, seconds, rounds] = [values.senders, values.seconds, values.rounds].map(Number);
 const callsEach = 8;
 
+const room = '{group}';
+const post = (size) => ({
+  ...{
+    call: 'SendMessage',
+    arguments: [room, { author: '{senderIndex}', text: `{text:${size}B}` }],
+  },
+  ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
+});
+/** What a user of a chat does, in rooms of two. */
+const chat = [
+  { call: 'JoinRoom', arguments: [room], group: 'join' },
+  { call: 'GetHistory', arguments: [room, 5], keep: { last: '$[0].id' } },
+  post(200),
+  {
+    ...{ if: 'last', steps: [{ call: 'Acknowledge', arguments: ['{last}'] }] },
+    else: [{ call: 'GetConnectionId' }],
+  },
+  post(60),
+  {
+    choose: [
+      { weight: 3, steps: [{ call: 'GetConnectionId' }] },
+      {
+        weight: 1,
+        steps: [{ call: 'GetHistory', arguments: [room, 1], keep: { last: '$[0].id' } }],
+      },
+    ],
+  },
+  post(100),
+  { call: 'LeaveRoom', arguments: [room], group: 'leave' },
+].flatMap((step, at) => (at === 0 ? [step] : [{ wait: '1s' }, step]));
+const same = [{ repeat: callsEach, every: '1s', steps: [{ call: 'GetConnectionId' }] }];
+
 /** One call a second of each sender, either way; a session has eight and begins every eight seconds. */
 const parameters = {
   invoke: { method: 'GetConnectionId', sendingInterval: '1s' },
   session: {
-    sessionInterval: `${callsEach}s`,
-    steps: [{ repeat: callsEach, every: '1s', steps: [{ call: 'GetConnectionId' }] }],
+    ...{ sessionInterval: `${callsEach}s`, groupCount: Math.max(1, senders >> 1) },
+    steps: values.steps === 'same' ? same : chat,
   },
 };
 
@@ -40,6 +74,8 @@ function dueCalls(name) {
     due += until(rank, warmupS + seconds) - until(rank, warmupS);
   return due;
 }
+
+const rounded = (value) => Number(value.toFixed(3));
 
 const folder = mkdtempSync(path.join(tmpdir(), 'session-bench-'));
 
@@ -58,30 +94,30 @@ function measured(name) {
   writeFileSync(file, JSON.stringify({ config, scenario, slo: { p99: '10s' } }));
   const args = ['dist/cli.js', 'run', file, '--json', '--out', folder];
   const done = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1e8 });
+  if (!done.stdout.startsWith('{')) throw new Error(done.stderr);
   const { steps } = JSON.parse(done.stdout);
-  const { offered, sent, lost, generator } = steps[0];
-  // A call and its answer are two messages.
+  const { offered, sent, received, extra, lost, errors, sessions, generator } = steps[0];
+  const due = dueCalls(name);
+  const messages = (sent + received + extra) / sent;
   return {
-    ...(values.arrivals === 'even' && { due: dueCalls(name) }),
-    offered,
-    sent,
-    lost,
-    callUs: 2 * generator.cpuUsPerMessage,
-    slipUs: generator.slipP99Us,
+    ...(values.arrivals === 'even' && { due, offeredPercent: rounded((100 * offered) / due) }),
+    ...{ offered, sent, lost, errors, brokenOff: sessions?.brokenOff },
+    // With all that it brings: its answer, and callbacks at the members of the room.
+    ...{ messages: rounded(messages), callUs: rounded(messages * generator.cpuUsPerMessage) },
+    ...{ messageUs: rounded(generator.cpuUsPerMessage), slipUs: generator.slipP99Us },
   };
 }
 
 try {
-  const ratios = [];
+  const ratios = { call: [], message: [] };
+  const middle = (list) => list.sort((a, b) => a - b)[list.length >> 1].toFixed(2);
   for (let round = 1; round <= rounds; round++) {
     const [invoke, session] = [measured('invoke'), measured('session')];
-    const ratio = session.callUs / invoke.callUs;
-    ratios.push(ratio);
-    console.log(JSON.stringify({ round, invoke, session, ratio: Number(ratio.toFixed(3)) }));
+    for (const of of ['call', 'message']) ratios[of].push(session[`${of}Us`] / invoke[`${of}Us`]);
+    console.log(JSON.stringify({ round, invoke, session, ratio: rounded(ratios.call.at(-1)) }));
   }
-  ratios.sort((a, b) => a - b);
   console.log(
-    `a call of a session costs ${ratios[ratios.length >> 1].toFixed(2)} times one of invoke`,
+    `a call of a session costs ${middle(ratios.call)} times one of invoke, a message of it ${middle(ratios.message)} times`,
   );
 } finally {
   rmSync(folder, { recursive: true, force: true });
