@@ -149,10 +149,10 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 /** The first line. @throws ExpectedError `recording-invalid` */
-export function headerIn(line: string): RecordingHeader {
+export function headerIn(line: string, file: string): RecordingHeader {
   const fields = objectIn(line);
   if (!isText(fields?.['schema']) || !fields['schema'].startsWith('signalr-bench-recording/'))
-    throw notARecording('This is not a recording: its first line does not say so.');
+    throw notARecording(`${file} is not a recording: its first line does not say so.`);
   if (fields['schema'] !== recordingSchema)
     throw notARecording(
       `The recording has the form ${fields['schema'].slice(0, 64)}; this version reads ${recordingSchema}.`,

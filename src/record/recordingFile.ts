@@ -182,7 +182,7 @@ export async function readRecording(
     throw notARecording(`${name} cannot be read: ${(cause as Error).message}.`, cause);
   }
   if (first.done === true) throw notARecording(`${name} is empty.`);
-  const header = headerIn(first.value.text);
+  const header = headerIn(first.value.text, name);
   async function* events(): AsyncGenerator<RecordedEvent> {
     let last = 0;
     let number = 1;

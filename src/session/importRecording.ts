@@ -40,7 +40,7 @@ function nothing({ clients, messages, notRecognised }: Found): ExpectedError {
   const seen =
     clients === 0
       ? 'It has no client.'
-      : `It has ${formatCount(clients)} ${clients === 1 ? 'client' : 'clients'} and ${formatCount(messages)} messages, but no client called a method of the hub.`;
+      : `It has ${formatCount(clients)} ${clients === 1 ? 'client' : 'clients'} and ${formatCount(messages)} ${messages === 1 ? 'message' : 'messages'}, but no client called a method of the hub.`;
   const [first] = [...notRecognised].sort((a, b) => b.count - a.count);
   const why =
     first === undefined ? '' : ` Not recognised: ${formatCount(first.count)} × ${first.what}.`;

@@ -112,7 +112,10 @@ describe('record', () => {
       assert.equal((await run('--target', 'local')).code, 2);
       const refused = await run('--target', nobody);
       assert.equal(refused.code, 3);
-      assert.match(refused.stderr, /^Cannot connect to http:\/\/127.0.0.1:9: .*ECONNREFUSED/);
+      assert.match(
+        refused.stderr,
+        /^Cannot connect to http:\/\/127.0.0.1:9: .*ECONNREFUSED.*\. Start the hub, or correct the address\.$/m,
+      );
       folder.write('there.recording.jsonl', '');
       const there = await run('--target', nobody, '--out', 'there.yaml');
       assert.equal(there.code, 2);

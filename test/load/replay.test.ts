@@ -178,7 +178,7 @@ describe('a replay', () => {
         assert.doesNotMatch(stderr, /^ {4}at /m, args);
       };
       await refused('empty.recording.jsonl', /empty.recording.jsonl is empty/);
-      await refused('other.recording.jsonl', /This is not a recording/);
+      await refused('other.recording.jsonl', /other\.recording\.jsonl is not a recording/);
       await refused('header.recording.jsonl', /has no client of a SignalR hub/);
       await refused('listened.recording.jsonl', /nothing to replay/);
       await refused('cut.recording.jsonl', /nothing to replay|last line .* not whole/);

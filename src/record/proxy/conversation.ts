@@ -52,6 +52,8 @@ export interface Conversation {
   over(): void;
 }
 
+/** Of a message whose end did not come. */
+export const cutOff = 'cut off';
 const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
 const noHub = 'no message of the SignalR hub protocol';
 const noPubSub = 'no message of its subprotocol';
@@ -97,7 +99,7 @@ export class HubConversation implements Conversation {
     this.open('unknown');
     for (const direction of ['out', 'in'] as const) {
       const left = this[direction].take().length;
-      if (left > 0) this.listener.raw(direction, left, 'cut off');
+      if (left > 0) this.listener.raw(direction, left, cutOff);
     }
   }
 

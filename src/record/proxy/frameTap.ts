@@ -55,6 +55,12 @@ export class FrameTap {
     }
   }
 
+  /** @returns bytes of a message that did not come to its end */
+  over(): number {
+    if (this.isOver) return 0;
+    return this.rest.length + (this.isInside ? this.partsBytes : 0);
+  }
+
   /** Reads the frame at `at`, or keeps what there is of it; returns what was used up to. */
   private readIn(chunk: Buffer, at: number): number {
     const head = headAt(chunk, at, chunk.length);

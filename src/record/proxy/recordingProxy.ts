@@ -341,7 +341,9 @@ function whyOf(target: URL, error: Error): string {
   const todo =
     errorClass === 'tls'
       ? ' Name its certificate authority with --ca-file, or accept any certificate with --insecure-tls (for test systems only).'
-      : '';
+      : errorClass === 'refused' || errorClass === 'dns'
+        ? ' Start the hub, or correct the address.'
+        : '';
   return `Cannot connect to ${target.origin}: ${message}.${todo}`;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Direction } from '../recording';
-import { HubConversation, PubSubConversation, type Conversation } from './conversation';
+import { cutOff, HubConversation, PubSubConversation, type Conversation } from './conversation';
 import { FrameTap } from './frameTap';
 import { openingOf, type Recorder } from './recorder';
 
@@ -90,6 +90,10 @@ export function recordSocket(
   pair.onBytes((direction, chunk) => taps[direction].read(chunk));
   pair.onEnd(() => {
     conversation.over();
+    for (const direction of ['out', 'in'] as const) {
+      const left = taps[direction].over();
+      if (left > 0) client.raw(direction, left, cutOff);
+    }
     client.closed(closing?.code, closing?.reason);
   });
 }

@@ -206,12 +206,15 @@ export async function readCounters(file: string): Promise<ReadCounters> {
       summarizer.add(line);
       lines += 1;
     } else if (!ended && lines > 0) cut = true;
-    else throw damaged(file, number, line === '' ? problem : line);
+    else
+      throw damaged(file, number, line === '' ? `${problem}${lines === 0 ? noOther : ''}` : line);
   }
   if (lines === 0) throw damaged(file, 1, 'the file holds no counters');
   const summary = summarizer.summary();
   return { ...summary, lines, cut };
 }
+
+const noOther = '. The file is no recording, HAR file or log of the JavaScript client either';
 
 const damaged = (file: string, line: number, why: string): ExpectedError =>
   new ExpectedError('counters-damaged', `${file}:${line}: ${why}.`);

@@ -379,6 +379,26 @@ describe('the recording proxy', () => {
       assert.deepEqual(summary(events.find(({ ev }) => ev === 'out')!), ['out', 'cut off']);
     });
 
+    it('says what is left of a message whose frames did not all come', async () => {
+      const proxy = await record(await echoServer([]));
+      const { port } = new URL(proxy.url);
+      const frame = (first: number, text: string): Buffer =>
+        Buffer.concat([Buffer.from([first, text.length]), Buffer.from(text)]);
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(upgrade(`127.0.0.1:${port}`));
+      socket.write(frame(0x81, '{"protocol":"json","version":1}\x1e'));
+      // A first fragment, and of the next one its head and a letter.
+      socket.write(Buffer.concat([frame(0x01, '{"type":1,'), Buffer.from([0x80, 40, 0x22])]));
+      await recorded(1, ({ ev }) => ev === 'open');
+      socket.end();
+      await recorded(1, ({ ev }) => ev === 'close');
+      const raw = events.filter((event) => 'raw' in event && event.ev === 'out');
+      assert.deepEqual(
+        raw.map((event) => ('raw' in event ? [event.raw, event.why] : [])),
+        [[13, 'cut off']],
+      );
+    });
+
     it('lets no other host in', async () => {
       const heads: string[] = [];
       const proxy = await record(await echoServer(heads));
