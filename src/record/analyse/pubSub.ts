@@ -6,6 +6,7 @@ import { durationText, pauseWords, sizeWords } from './plannedSteps';
 import { sizedText, spreadOf, weightedSizes } from './spread';
 import { sharesOf } from '../clientsConfig';
 import { Keys, type WrittenKey } from '../writtenKeys';
+import { urlWithoutKeys } from './values';
 import { yamlText } from './yamlText';
 
 /**
@@ -94,7 +95,11 @@ function foundIn({ header }: Recording, trace: PubSubTrace, senders: number): Fo
   const heard = seen.get('message');
   const kind = { clients: senders, sessions: senders, unfinished: 0, calls: ['sendToGroup'] };
   return {
-    ...{ target: withoutQuery(header.target), startedAt: header.startedAt, kind: header.kind },
+    ...{
+      target: urlWithoutKeys(withoutQuery(header.target)),
+      startedAt: header.startedAt,
+      kind: header.kind,
+    },
     transports: [...new Set(clients.map(({ open }) => open.transport))],
     protocols: [...new Set(clients.map(({ open }) => open.protocol))],
     ...{ clients: clients.length, clientsAtOnce: mostAtOnce(clients) },

@@ -22,7 +22,7 @@ import { Keys, type WrittenKey } from '../writtenKeys';
 import { mostAtOnce, pubSubScenario } from './pubSub';
 import { findRooms, type Rooms } from './rooms';
 import { traceOf, type Trace, type TracedCall } from './trace';
-import { jsonPathOf, lastName, pathKey, valueAt, visitTexts } from './values';
+import { jsonPathOf, lastName, pathKey, urlWithoutKeys, valueAt, visitTexts } from './values';
 import { StepList, yamlText } from './yamlText';
 
 /** What a recording becomes. Without `yaml` nothing in it was recognised. */
@@ -74,7 +74,7 @@ class Analysis {
     private readonly trace: Trace,
   ) {
     this.opens = trace.clients.map(({ open }) => open);
-    this.target = targetOf(header.target, this.opens);
+    this.target = urlWithoutKeys(targetOf(header.target, this.opens));
     this.leftOut = new Map(trace.leftOut);
     this.consequences = findCauses(trace);
     this.kinds = this.readableKinds(kindsOf(trace));
@@ -437,7 +437,10 @@ class Analysis {
       calls: this.foundCalls(),
       callbacks: this.foundCallbacks(),
       notRecognised: [...this.leftOut].map(([what, count]) => ({ what, count })),
-      secrets: [...secretsIn(keys), ...this.identities.secrets],
+      secrets: [
+        ...secretsIn({ target: { value: this.target }, ...keys }),
+        ...this.identities.secrets,
+      ],
     };
   }
 
@@ -525,8 +528,8 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 const secretsIn = (keys: Readonly<Record<string, WrittenKey>>): string[] =>
   Object.values(keys).flatMap(({ value }) => {
     if (value instanceof Keys) return secretsIn(value.keys);
-    const name = typeof value === 'string' ? /^\$\{secret:([^}]+)\}$/.exec(value)?.[1] : undefined;
-    return name === undefined ? [] : [name];
+    if (typeof value !== 'string') return [];
+    return [...value.matchAll(/\$\{secret:([^}]+)\}/g)].map(([, name]) => name!);
   });
 
 const meanOf = (numbers: readonly number[]): number =>

@@ -167,3 +167,21 @@ export function secrecyOf(leaf: unknown, path: Path): 'sure' | 'like' | undefine
   if (isToken(leaf) || isCardNumber(leaf)) return 'sure';
   return looksLikeKey(leaf) ? 'like' : undefined;
 }
+
+/** A URL with references in place of the parts of its path that let somebody in: keys of webhooks, tokens of tenants. */
+export function urlWithoutKeys(url: string): string {
+  let number = 0;
+  return url.replace(/(?<=[^/:]\/)[^/?#]+/g, (part) => {
+    if (secrecyOf(decoded(part), []) === undefined && !holdsSecret(decoded(part))) return part;
+    number += 1;
+    return `\${secret:hub-path${number === 1 ? '' : `-${number}`}}`;
+  });
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -187,4 +187,22 @@ describe('secrets in a recording', () => {
     assert.match(lines, /^1 client of 1 kind, /);
     assert.match(lines, /not written: set SECRET_CHAT\.$/);
   });
+
+  it('writes references for keys in the path of the hub', async () => {
+    const key = 'Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg';
+    const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl';
+    const made = new MadeRecording();
+    made
+      .open(1, { path: `/t/${key}/of-ann/${jwt}/chat` })
+      .wait(5)
+      .call(1, 'Get', []);
+    const { yaml, file, found } = await analysed(made);
+    assert.equal(
+      file.config['target'],
+      'http://localhost:5050/t/${secret:hub-path}/of-ann/${secret:hub-path-2}/chat',
+    );
+    assert.ok(!yaml.includes(key) && !yaml.includes(jwt), yaml);
+    assert.deepEqual(found.secrets, ['hub-path', 'hub-path-2']);
+    assert.ok(!JSON.stringify(found).includes(key));
+  });
 });
