@@ -53,7 +53,7 @@ function lineOf({ connections, processes, connectSeconds, mostBytes, steps: [ste
     `${processes} processes`,
     `${whole(step.received)} of ${whole(step.expected)} received`,
     `${step.cpuUsPerEcho.toFixed(1)} us of CPU each`,
-    `${whole(mostBytes / 1024 / 1024)} MB at most`,
+    `${whole(mostBytes / 1024 / 1024)} MB at most (${(mostBytes / 1024 / connections).toFixed(1)} KB a connection)`,
     rateOf,
     `late p99 ${(step.slipP99Us / 1000).toFixed(1)} ms`,
     `p99 ${((step.p99Us ?? 0) / 1000).toFixed(1)} ms`,
