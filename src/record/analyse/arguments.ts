@@ -1,4 +1,3 @@
-import { formatBytes } from '../../base/units';
 import { textBytes } from '../../usecases/ownArguments';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { mostSizesOfCall } from '../../usecases/textSizes';
@@ -242,7 +241,7 @@ class Reader {
     this.texts.push({ at: placeOf(path), bytes });
     if (bytes.least < leastBytes && leastBytes > 1)
       this.remarks.push(
-        `${placeOf(path)}: ${formatBytes(bytes.least)} were seen; a text by which callbacks are recognised has at least ${leastBytes} B`,
+        `${placeOf(path)}: at least ${leastBytes} B here, since callbacks are recognised by it; shorter ones were seen`,
       );
     const sizes = weightedSizes(seen.map((each) => Math.max(leastBytes, each)));
     if (sizes === undefined || !this.takeSizes(sizes))

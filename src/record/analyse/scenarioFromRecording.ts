@@ -404,18 +404,18 @@ class Analysis {
     const spoken = [...found.transports, ...found.protocols].join(', ');
     const calls = found.calls.map(({ method, as }) => `${method} (${as})`);
     const heard = found.callbacks.filter(({ recognised }) => recognised);
+    const uncounted = found.callbacks.filter(({ recognised }) => !recognised);
     const lost = [
-      ...found.callbacks
-        .filter(({ recognised }) => !recognised)
-        .map(({ target, count, as }) => `${formatCount(count)} ${target} (${as})`),
+      ...uncounted.map(({ target, count, as }) => `${formatCount(count)} ${target} (${as})`),
       ...found.notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`),
     ];
+    const arrive = uncounted.length === 0 ? '' : ' Callbacks arrive in a run too, uncounted.';
     return [
       `Recorded ${day} from ${this.target}: ${counted(found.clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(found.messages, 'message')} (${spoken}).`,
       ...wrap(
         `Recognised: ${[...calls, ...heard.map(({ target, as }) => `callback ${target} (${as})`)].join(', ')}.`,
       ),
-      ...(lost.length === 0 ? [] : wrap(`Not recognised: ${lost.join('; ')}.`)),
+      ...(lost.length === 0 ? [] : wrap(`Not recognised: ${lost.join('; ')}.${arrive}`)),
     ];
   }
 
