@@ -4,7 +4,13 @@ import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/waitingWatch';
 import { valueWords } from '../../measure/show/searchSentence';
-import { callLabel, callRows, sessionRows, sessionSentences } from '../../measure/show/callTable';
+import {
+  callLabel,
+  callRows,
+  sessionParts,
+  sessionRows,
+  sessionSentences,
+} from '../../measure/show/callTable';
 import type { Phase, SearchProgress, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import {
@@ -21,7 +27,7 @@ import { panelStrings } from '../../protocol/panelStrings';
 import type { Dialect, Scenario } from '../../scenario/scenario';
 import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
 import { widthOf, type Output } from '../io';
-import { cut, paint, paintAll, printable, type Line, type Tone } from './line';
+import { cut, paint, paintAll, printable, wrapped, type Line, type Tone } from './line';
 import { callLines } from './runTables';
 import { entryTable, noteLines, stepTable } from './stepTable';
 
@@ -259,9 +265,17 @@ function callsOf(step: StepProgress | undefined, width: number, room: number): L
   const parts = Math.max(1, sessionRows(step).length);
   // Around them are a blank line and their head; of each use case its name, how many are left out, and two lines of its sessions.
   const most = room - (parts === 1 ? 5 : 2 + 4 * parts);
-  if (most < leastCalls * parts) return [];
+  if (most < leastCalls * parts) return room < 1 + 2 * parts ? [] : outcomesOf(step, width);
   return [{ text: '' }, ...callLines([step], width, { most, errors: false })];
 }
+
+/** What became of the sessions alone: of each use case of a mix at most two lines. */
+const outcomesOf = (step: StepProgress, width: number): Line[] => {
+  const lines = sessionParts(step, panelStrings).flatMap(({ entry = 'sessions', parts }) =>
+    wrapped(`  ${entry}: ${parts}`, Math.min(width, 100), '    ').slice(0, 2),
+  );
+  return lines.length === 0 ? [] : [{ text: '' }, ...lines];
+};
 
 /** Least time between two lines that only say how far the run is. */
 const progressEveryMs = 10_000;

@@ -9,7 +9,13 @@ import { compareResults } from '../../../src/results/compare/compareResults';
 import type { Result } from '../../../src/results/result';
 import { exporters } from '../../../src/session/export/exporters';
 import { measuredStep, wanderingSeconds } from '../../fakes/measuredStep';
-import { mixedStep, sampleResult, sampleScenario, unusualResult } from '../results/sampleResult';
+import {
+  mixedStep,
+  sampleResult,
+  sampleScenario,
+  sessionMix,
+  unusualResult,
+} from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
 import { fakeIo } from './fakeIo';
@@ -60,6 +66,10 @@ const results = (): readonly (readonly [string, Result])[] => [
 ];
 const plain: readonly (readonly [string, Result])[] = [
   ['of a mix', sampleResult({ steps: [{ ...mixedStep(1), histogram: step.histogram }] })],
+  [
+    'of sessions in a mix',
+    sampleResult({ steps: [{ ...sessionMix(1), histogram: step.histogram }] }),
+  ],
   [
     'with everything',
     {

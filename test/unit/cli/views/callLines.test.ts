@@ -118,13 +118,15 @@ describe('calls of sessions in the terminal', () => {
   it('of a mix stand in the live view by use case, where there is room for both', () => {
     const step = { ...during(1).step, ...sessionProgress(1, sessionMix) };
     const progress = withSnapshot(noProgress, { ...during(1), step });
-    for (const rows of [24, 30, 40]) {
+    for (const rows of [20, 24, 30, 40]) {
       const drawn = liveLines(title, progress, rows).map(({ text }) => text);
       assert.ok(drawn.length <= rows, `${rows} rows: ${drawn.length}`);
       assert.deepEqual(
         drawn.filter((text) => /^ session \d$/.test(text)),
         rows < 40 ? [] : [' session 1', ' session 2'],
       );
+      // Where there is no room for calls, what became of the sessions is in sight.
+      assert.ok(drawn.some((text) => text.includes('28 broken off at GetHistory')) === rows > 20);
     }
   });
 
