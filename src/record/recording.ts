@@ -53,6 +53,8 @@ export interface OpenEvent extends EventBase {
   /** Whether it came with an access token, and with cookies. */
   readonly token?: boolean;
   readonly cookies?: boolean;
+  /** Which of the different tokens of the recording it was, from 1; absent where nobody counted them. */
+  readonly tokenNumber?: number;
 }
 
 export interface CloseEvent extends EventBase {

@@ -49,7 +49,7 @@ const fewValues = 8;
 /** Each size of a call is kept encoded: half of what a run can hold. */
 const mostSizedBytes = 32 * 1024 * 1024;
 /** With more, nobody sets a variable for each. */
-const mostSecrets = 20;
+export const mostSecrets = 20;
 const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const dayMs = 86_400_000;
 /** From the year 1, where .NET begins to count its ticks of 100 ns, to 1970. */

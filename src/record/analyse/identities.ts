@@ -38,6 +38,16 @@ export class Identities {
     return name;
   }
 
+  /** Access tokens of clients, by the number of each: connections take the value `token` of their rows. */
+  tokens(secret: string, numbers: ReadonlyMap<number, number>): void {
+    const nameOf = (number: number): string => `${secret}-${number}`;
+    this.secretColumns.set('token', [...new Set(numbers.values())].map(nameOf));
+    this.columns.set(
+      'token',
+      new Map([...numbers].map(([id, number]) => [id, referenceTo(nameOf(number))])),
+    );
+  }
+
   get secrets(): readonly string[] {
     return [...this.secretColumns.values()].flat();
   }

@@ -1,6 +1,6 @@
 import { stampBytes } from '../../base/message';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { readArguments, type ReadArguments } from './arguments';
+import { mostSecrets, readArguments, type ReadArguments } from './arguments';
 import { findCauses, isToOthers, type Consequence } from './causes';
 import type { Found, FoundCall, FoundCallback } from './found';
 import { Identities } from './identities';
@@ -68,6 +68,7 @@ class Analysis {
   private readonly notCounted = new Set<string>();
   private readonly opens: readonly OpenEvent[];
   private readonly target: string;
+  private readonly secretKeys: Readonly<Record<string, WrittenKey>>;
 
   constructor(
     private readonly header: RecordingHeader,
@@ -75,6 +76,7 @@ class Analysis {
   ) {
     this.opens = trace.clients.map(({ open }) => open);
     this.target = urlWithoutKeys(targetOf(header.target, this.opens));
+    this.secretKeys = this.withOwnTokens(secretKeys(this.opens, this.target));
     this.leftOut = new Map(trace.leftOut);
     this.consequences = findCauses(trace);
     this.kinds = this.readableKinds(kindsOf(trace));
@@ -107,6 +109,19 @@ class Analysis {
     const found = this.found(written);
     if (written.length === 0) return { found };
     return { yaml: yamlText(this.head(found), this.file(written)), found };
+  }
+
+  /** Clients that came with different tokens have one each, unless there are more than people set by hand. */
+  private withOwnTokens(keys: Readonly<Record<string, WrittenKey>>): Record<string, WrittenKey> {
+    const { accessToken, ...others } = keys;
+    const numbers = new Map<number, number>();
+    for (const { id, open } of this.trace.clients)
+      if (Number.isSafeInteger(open.tokenNumber)) numbers.set(id, open.tokenNumber!);
+    const different = new Set(numbers.values()).size;
+    const [name] = accessToken === undefined ? [] : secretsIn({ accessToken });
+    if (name === undefined || different < 2 || different > mostSecrets) return { ...keys };
+    this.identities.tokens(name, numbers);
+    return others;
   }
 
   /** Rooms that a scenario can have; the others keep their names, and who hears what in them is not counted. */
@@ -314,7 +329,7 @@ class Analysis {
     if (transport !== undefined && transport !== 'WebSockets')
       keys['transport'] = { value: transport };
     if (protocol === 'messagepack') keys['protocol'] = { value: protocol };
-    Object.assign(keys, secretKeys(this.opens, this.target));
+    Object.assign(keys, this.secretKeys);
     const all = this.identities.rows(clients.map(({ id }) => id));
     const rows = all.slice(0, mostRows);
     if (rows.length > 0)
@@ -422,7 +437,7 @@ class Analysis {
   private found(sessions: readonly Session[]): Found {
     const { clients, messages, endUs } = this.trace;
     const { startedAt, kind } = this.header;
-    const keys = secretKeys(this.opens, this.target);
+    const keys = this.secretKeys;
     return {
       ...{ target: this.target, startedAt, kind, clients: clients.length, messages },
       transports: [...new Set(clients.map(({ open }) => open.transport))],

@@ -3,7 +3,7 @@ import { ByteRest } from '../../wire/socket/frameReader';
 import type { Direction, RecordedTransport } from '../recording';
 import { HubConversation } from './conversation';
 import { maximumMessageBytes } from './frameTap';
-import { openingOf, type RecordedClient, type Recorder } from './recorder';
+import type { RecordedClient, Recorder } from './recorder';
 
 /** Reads aside one request of a client and its answer. */
 export interface RequestTap {
@@ -83,7 +83,7 @@ export class HttpClients {
   private add(id: string, request: IncomingMessage, url: URL): HttpClient {
     const accepts = request.headers.accept ?? '';
     const transport = accepts.includes('text/event-stream') ? 'ServerSentEvents' : 'LongPolling';
-    const recorded = this.recorder.client(openingOf(request, url, transport), 'signalr');
+    const recorded = this.recorder.client(request, url, transport, 'signalr');
     const conversation = new HubConversation(recorded);
     const client = { id, transport, recorded, conversation, open: 0, lastMs: 0 } as const;
     const added: HttpClient = { ...client };

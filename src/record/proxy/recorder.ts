@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type {
@@ -41,6 +42,8 @@ export interface CountedName {
 /** Names that are counted one by one; the others together. */
 const maximumNames = 200;
 const others = '(others)';
+/** That are told apart. */
+const mostTokens = 10_000;
 
 class NameCounts {
   private readonly counts = new Map<string, { count: number; bytes: number }>();
@@ -79,6 +82,8 @@ export class Recorder {
   private readonly bytes = { out: 0, in: 0 };
   private latestRefusal: Refusal | undefined;
   private readonly negotiatedWith = new Set<string>();
+  /** Their numbers by their digests: none is kept. */
+  private readonly tokens = new Map<string, number>();
   private readonly calls = new NameCounts();
   private readonly callbacks = new NameCounts();
 
@@ -91,12 +96,32 @@ export class Recorder {
       if (this.negotiatedWith.size < mostOwnHeaders) this.negotiatedWith.add(name);
   }
 
+  private tokenOf({ headers }: IncomingMessage, url: URL): Pick<OpenEvent, 'tokenNumber'> {
+    const token = headers.authorization ?? url.searchParams.get(accessToken);
+    // Services give each client one of their own.
+    if (token === null || /^\/clients?(?:\/|$)/.test(url.pathname)) return {};
+    const digest = createHash('sha256')
+      .update(token.replace(/^Bearer\s+/i, ''))
+      .digest('base64');
+    const known = this.tokens.get(digest);
+    if (known === undefined && this.tokens.size >= mostTokens) return {};
+    const tokenNumber = known ?? this.tokens.size + 1;
+    this.tokens.set(digest, tokenNumber);
+    return { tokenNumber };
+  }
+
   /** The server has answered a client that wants to come in; from 400 on it does not let it in. */
   answered(path: string, status: number): void {
     if (status >= 400) this.latestRefusal = { path: path.slice(0, 200), status };
   }
 
-  client(came: Opening, kind: RecordedKind): RecordedClient {
+  client(
+    request: IncomingMessage,
+    url: URL,
+    transport: RecordedTransport,
+    kind: RecordedKind,
+  ): RecordedClient {
+    const came = { ...openingOf(request, url, transport), ...this.tokenOf(request, url) };
     const headers = [...new Set([...(came.headers ?? []), ...this.negotiatedWith])];
     const opening = headers.length === 0 ? came : { ...came, headers };
     const client = (this.everSeen += 1);
@@ -166,11 +191,7 @@ export class Recorder {
 const accessToken = 'access_token';
 
 /** What is kept of the request that a client came with: of its own headers and of the query the names alone. */
-export function openingOf(
-  { headers }: IncomingMessage,
-  url: URL,
-  transport: RecordedTransport,
-): Opening {
+function openingOf({ headers }: IncomingMessage, url: URL, transport: RecordedTransport): Opening {
   const query = [...new Set(url.searchParams.keys())].slice(0, 50);
   const own = ownHeaders(Object.keys(headers));
   const hasToken = headers.authorization !== undefined || query.includes(accessToken);

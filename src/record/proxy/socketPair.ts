@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Direction } from '../recording';
 import { cutOff, HubConversation, PubSubConversation, type Conversation } from './conversation';
 import { FrameTap } from './frameTap';
-import { openingOf, type Recorder } from './recorder';
+import type { Recorder } from './recorder';
 
 /** Both sockets of a web socket that goes through. */
 export interface SocketPair {
@@ -71,10 +71,7 @@ export function recordSocket(
   const isPubSub =
     /\/clients?\/[^/]+\/hubs\/|\/client\/hubs\//i.test(url.pathname) ||
     (subprotocol?.includes('webpubsub') ?? false);
-  const client = recorder.client(
-    openingOf(request, url, 'WebSockets'),
-    isPubSub ? 'webpubsub' : 'signalr',
-  );
+  const client = recorder.client(request, url, 'WebSockets', isPubSub ? 'webpubsub' : 'signalr');
   const conversation: Conversation = isPubSub
     ? new PubSubConversation(client, subprotocol)
     : new HubConversation(client);

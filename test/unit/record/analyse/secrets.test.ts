@@ -205,4 +205,30 @@ describe('secrets in a recording', () => {
     assert.deepEqual(found.secrets, ['hub-path', 'hub-path-2']);
     assert.ok(!JSON.stringify(found).includes(key));
   });
+
+  it('gives clients that came with different tokens one each', async () => {
+    const made = new MadeRecording();
+    for (const [client, tokenNumber] of [1, 2, 1].entries())
+      made.at(client).open(client, { token: true, tokenNumber }).call(client, 'Get', []);
+    const { file, found } = await analysed(made);
+    assert.equal(file.config['accessToken'], undefined);
+    assert.deepEqual(
+      file.config['identities'],
+      [1, 2, 1].map((number) => ({ token: `\${secret:chat-${number}}` })),
+    );
+    assert.deepEqual(found.secrets, ['chat-1', 'chat-2']);
+  });
+
+  for (const [what, numbers] of [
+    ['the same', [1, 1]],
+    ['more than people set', Array.from({ length: 21 }, (_, at) => at + 1)],
+  ] as const)
+    it(`gives all clients one token where those seen were ${what}`, async () => {
+      const made = new MadeRecording();
+      for (const [client, tokenNumber] of numbers.entries())
+        made.at(client).open(client, { token: true, tokenNumber }).call(client, 'Get', []);
+      const { file } = await analysed(made);
+      assert.equal(file.config['accessToken'], '${secret:chat}');
+      assert.equal(file.config['identities'], undefined);
+    });
 });
