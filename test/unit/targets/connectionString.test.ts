@@ -37,7 +37,7 @@ describe('a hub on a service', () => {
   ] as const)
     it(`is called as the service writes it: ${service}`, async () => {
       const target = { kind: 'connectionString', value } as const;
-      const entries = [{ name: 'restBroadcast' } as never];
+      const entries = [{ name: 'restBroadcast', parameters: {} } as never];
       const scenario = scenarioWith({ service, target, entries, hub: 'Chat_EU' });
       const { endpoint, emulated } = await openTarget(scenario, context);
       assert.equal(emulated, true, 'no service is on this machine');
@@ -51,7 +51,7 @@ describe('a hub on a service', () => {
         kind: 'connectionString',
         value: `${text};AccessKey=made-up-for-tests`,
       } as const;
-      const entries = [{ name: 'restBroadcast' } as never];
+      const entries = [{ name: 'restBroadcast', parameters: {} } as never];
       return (await openTarget(scenarioWith({ service: 'signalr', target, entries }), context))
         .emulated;
     };

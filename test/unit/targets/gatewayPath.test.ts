@@ -21,7 +21,7 @@ describe('a gateway below a path', () => {
     it(`is where clients go: ${service}`, async () => {
       const value = `${parts}ClientEndpoint=http://localhost:2/in/;ServerEndpoint=http://localhost:3/out`;
       const target = { kind: 'connectionString', value } as const;
-      const entries = [{ name: 'restBroadcast' } as never];
+      const entries = [{ name: 'restBroadcast', parameters: {} } as never];
       const scenario = scenarioWith({ service, target, entries, hub: 'chat' });
       const { endpoint, url } = await openTarget(scenario, context);
       assert.deepEqual(endpoint.urls, [`http://localhost:2/in${path}`]);

@@ -207,7 +207,7 @@ describe('opening a target', () => {
   const text = 'Endpoint=https://a.service.signalr.net;AccessKey=${secret:token};Version=1.0;';
 
   it('of a service signs tokens with the key of its connection string, which is a secret', async () => {
-    const entries = [{ name: 'restBroadcast' } as never];
+    const entries = [{ name: 'restBroadcast', parameters: {} } as never];
     const opened = await open({ target: service(text), service: 'signalr', hub: 'chat', entries });
     assert.deepEqual(opened.endpoint.urls, ['https://a.service.signalr.net/client/?hub=chat']);
     assert.deepEqual(opened.endpoint.service, {
@@ -223,7 +223,7 @@ describe('opening a target', () => {
   });
 
   it('takes the text of a reference for what it is: a URL or a connection string', async () => {
-    const entries = [{ name: 'restBroadcast' } as never];
+    const entries = [{ name: 'restBroadcast', parameters: {} } as never];
     const referring = (url: string): Partial<Scenario> => {
       return { target: hub(url), service: 'hub', hub: 'chat', entries };
     };
@@ -239,7 +239,7 @@ describe('opening a target', () => {
       target,
       service: 'webpubsub',
       hub: 'chat',
-      entries: [{ name: 'sendToGroup' } as never],
+      entries: [{ name: 'sendToGroup', parameters: {} } as never],
     });
     assert.deepEqual(endpoint.urls, ['http://localhost:8080/client/hubs/chat']);
     assert.equal(endpoint.skipNegotiation, true);
@@ -256,7 +256,7 @@ describe('opening a target', () => {
       'Endpoint=https://a.service.signalr.net;ServerEndpoint=https://b.test:81;AccessKey=k';
     // The first starts app servers, the second goes by REST alone.
     for (const name of ['echo', 'restBroadcast']) {
-      const entries = [{ name } as never];
+      const entries = [{ name, parameters: {} } as never];
       const scenario = { target: service(away), service: 'signalr', hub: 'chat', entries } as const;
       await assert.rejects(openTarget(scenarioWith(scenario), { ...context, agree }), {
         code: 'not-confirmed',
