@@ -239,7 +239,7 @@ describe('opening a target', () => {
       target,
       service: 'webpubsub',
       hub: 'chat',
-      entries: [{ name: 'sendToGroup', parameters: {} } as never],
+      entries: [{ name: 'sendToGroup', parameters: {} }],
     });
     assert.deepEqual(endpoint.urls, ['http://localhost:8080/client/hubs/chat']);
     assert.equal(endpoint.skipNegotiation, true);
