@@ -13,7 +13,7 @@ import path from 'node:path';
 import { packageProgram, root, runNode } from './nodeProgram.mjs';
 
 /** An extension is fetched by every user at every update. */
-const budgetBytes = 1.6 * 1024 * 1024;
+const budgetBytes = 1.7 * 1024 * 1024;
 
 const listFile = path.join(root, '.vscodeignore');
 const staged = path.join(root, 'out', 'vsix');

@@ -109,7 +109,7 @@ describe('the packed extension', () => {
     assert.deepEqual(filesInZip(packedExtension).sort(), [...expected, ...own].sort());
   });
 
-  it('stays below 1.6 MB', () => {
-    assert.ok(statSync(packedExtension).size < 1.6 * 1024 * 1024);
+  it('stays below 1.7 MB', () => {
+    assert.ok(statSync(packedExtension).size < 1.7 * 1024 * 1024);
   });
 });
