@@ -64,7 +64,13 @@ describe('places of a run', () => {
     const leading = cluster.lead(run, 1, { config: { workers: 1 } });
     await leading.said(/waits for 1 agent/);
     const bus = await connectNats({ url: cluster.bus.url, name: 'test' });
-    const said = await bus.ask(`${joinSubject}.${run}`, encode({ toolVersion: '0.0.9' }), 2000);
+    // Again until somebody answers, as agents do: it says that it waits before it listens.
+    const question = encode({ toolVersion: '0.0.9' });
+    let said: string | undefined;
+    for (let asked = 0; said === undefined && asked < 100; asked++) {
+      said = await bus.ask(`${joinSubject}.${run}`, question, 2000);
+      await sleep(50);
+    }
     await bus.close();
     const answer = readJoinAnswer(said ?? '');
     assert.ok(answer && 'refused' in answer, said);
