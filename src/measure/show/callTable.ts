@@ -87,7 +87,7 @@ export function callBars(rows: readonly StepRow[]): {
   );
   const mostUs = measured.reduce((most, { us }) => Math.max(most, us.max), shortestUs * 10);
   const place = (us: number): number =>
-    Math.min(1, Math.max(0, Math.log(us / shortestUs) / Math.log(mostUs / shortestUs)));
+    Math.min(1, Math.log(Math.max(us, shortestUs) / shortestUs) / Math.log(mostUs / shortestUs));
   const bars = measured.map(({ name, us: { p50, p99, max } }) => ({
     ...{ name, p50: place(p50), p99: place(p99), max: place(max), us: { p50, p99, max } },
   }));
