@@ -29,12 +29,13 @@ describe('whoever has a link to the bus that is taken down', () => {
   const reached = () =>
     Promise.all([machine.reach('load', cluster.hub.url), machine.reach('bus', cluster.bus.url)]);
 
-  async function start(run: string, singleStepDuration: string, flags: readonly string[]) {
+  /** @param alone how long an agent that hears nobody goes on */
+  async function start(run: string, alone: string, step: object, flags: readonly string[] = []) {
     const [target, bus] = await reached();
     const near = cluster.agentHere(run);
     const env = { SIGNALR_BENCH_BUS: bus };
-    const far = cluster.agentUnder(machine.under, { run, flags: ['--alone-after', '8s'], env });
-    const config = { singleStepDuration, warmup: 0, workers: 1, connections: 10, baseSending: 4 };
+    const far = cluster.agentUnder(machine.under, { run, flags: ['--alone-after', alone], env });
+    const config = { warmup: 0, workers: 1, connections: 10, baseSending: 4, ...step };
     const test = { target, useCase: 'broadcast', config };
     const leading = cluster.lead(run, 2, test, ['--keep-going', '--yes', ...flags]);
     await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
@@ -43,7 +44,11 @@ describe('whoever has a link to the bus that is taken down', () => {
   }
 
   it('and is an agent is waited for where that comes back, and all that it has measured counts', async () => {
-    const { leading, near, far } = await start(cluster.newId(), '10s', []);
+    const { leading, near, far } = await start(cluster.newId(), '60s', {
+      singleStepDuration: '10s',
+      // Ends when all has come: a link is found again when the retries of TCP come to it.
+      drain: '60s',
+    });
     await pause(cutMs);
     machine.set('bus', 'up');
     const { code, stdout, stderr } = await leading.finished;
@@ -65,7 +70,12 @@ describe('whoever has a link to the bus that is taken down', () => {
 
   it('and is an agent is lost where that stays down, and stops by itself; its step never passes', async () => {
     const flags = ['--agent-timeout', '7s'];
-    const { leading, near, far } = await start(cluster.newId(), '12s', flags);
+    const { leading, near, far } = await start(
+      cluster.newId(),
+      '8s',
+      { singleStepDuration: '12s' },
+      flags,
+    );
     const { code, stdout, stderr } = await leading.finished;
     assert.ok(stdout.startsWith('{'), stderr);
     const { steps, agents, ending, verdict } = JSON.parse(stdout) as Result;
