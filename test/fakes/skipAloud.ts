@@ -10,3 +10,6 @@ export function skipAloud(context: Mocha.Context, reason: string): never {
 export function needsLinux(context: Mocha.Context, what: string): void {
   if (process.platform !== 'linux') skipAloud(context, `${what}, which is there on Linux only`);
 }
+
+export const noSignals =
+  'Windows knows no signals that a process could answer: kill() there just ends it';

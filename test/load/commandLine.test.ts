@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { noSignals, skipAloud } from '../fakes/skipAloud';
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Snapshot } from '../../src/measure/snapshot';
@@ -236,8 +237,7 @@ describe('signalr-bench run', function () {
   );
 
   it('exits with 130 on SIGINT and keeps what was measured', async function () {
-    // Windows knows no signals that a process could answer: kill() there just ends it.
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skipAloud(this, noSignals);
     const config = { singleStepDuration: '60s' };
     const file = folder.scenario('stopped.yaml', { target: hub.url, config });
     folder.empty('stopped');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { noSignals, skipAloud } from '../fakes/skipAloud';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
@@ -60,8 +61,8 @@ describe('signalr-bench with bad input', function () {
   }
 
   it('says that its output is not whole where the disk is full', function () {
-    // Only Linux has a device that is always full; elsewhere it would take a disk that is.
-    if (!existsSync('/dev/full')) this.skip();
+    if (!existsSync('/dev/full'))
+      skipAloud(this, 'there is no /dev/full, a device that is always full');
     const full = openSync('/dev/full', 'w');
     try {
       const { status, stderr } = spawnSync(process.execPath, [cliScript, 'keys'], {
@@ -115,8 +116,8 @@ describe('signalr-bench with bad input', function () {
   }
 
   it('refuses more connections than this process may open, before anything starts', async function () {
-    // Windows has neither a limit of descriptors nor `ulimit`.
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32')
+      skipAloud(this, 'Windows has neither a limit of descriptors nor `ulimit`');
     const command = `ulimit -n 300 && exec "${process.execPath}" "${cliScript}" run good.yaml --set config.connections=400 --set config.step=0`;
     const { status, stderr } = spawnSync('/bin/sh', ['-c', command], {
       cwd: folder.path,
@@ -159,8 +160,7 @@ describe('the other commands of signalr-bench', function () {
   });
 
   it('serve hub says where it is, takes one port once, and ends on SIGTERM and SIGINT', async function () {
-    // Windows knows no signals that a process could answer: kill() there just ends it.
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skipAloud(this, noSignals);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const serving = folder.start(['serve', 'hub', '--port', '0', '--delay', '1ms']);
       await serving.said('\n');

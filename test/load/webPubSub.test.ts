@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { noSignals, skipAloud } from '../fakes/skipAloud';
 import { json, Peer, reliableJson } from '../fakes/pubSubPeer';
 import { CliFolder } from './cliFolder';
 
@@ -13,8 +14,7 @@ describe('signalr-bench serve web-pubsub', function () {
   after(() => folder.dispose());
 
   it('delivers each message once to each member of its group, and ends on SIGTERM', async function () {
-    // Windows knows no signals that a process could answer: kill() there just ends it.
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skipAloud(this, noSignals);
     const serving = folder.start(['serve', 'web-pubsub', '--port', '0']);
     let firstLine = '';
     serving.child.stdout?.on('data', (text: string) => (firstLine += text));

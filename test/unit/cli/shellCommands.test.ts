@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { skipAloud } from '../../fakes/skipAloud';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
@@ -67,8 +68,8 @@ describe('at a shell', () => {
   });
 
   it('completes in bash', async function () {
-    // There is no bash on every machine, and nothing else runs its scripts.
-    if (spawnSync('bash', ['-c', 'true']).error !== undefined) this.skip();
+    if (spawnSync('bash', ['-c', 'true']).error !== undefined)
+      skipAloud(this, 'there is no bash, and nothing else runs its scripts');
     const script = await line.file('script', (await line.run(['completion', 'bash'])).out);
     const program = await line.file(
       'signalr-bench',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { skipAloud } from '../../../fakes/skipAloud';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -50,8 +51,8 @@ describe('a forwarded port', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   it('is made again where its pod has gone and kubectl stays', async function () {
-    // Its kubectl is a script with a first line that names its program, which Windows does not read.
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32')
+      skipAloud(this, 'its kubectl is a script whose first line Windows does not read');
     const program = path.join(folder, 'kubectl');
     const asked = path.join(folder, 'asked');
     const words = `echo "$@" >>${asked}; echo 'Forwarding from 127.0.0.1:4711 -> 4222'; read -r _`;
