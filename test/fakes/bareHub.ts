@@ -1,15 +1,8 @@
 import { hubFrame } from './frames';
-import { startRawHub, type Peer, type RawHub } from './rawHub';
+import { startHubServing, type Peer } from './rawHub';
 
 /** A hub with no method at all, without negotiation, that answers calls as ASP.NET Core does. */
-export async function startBareHub(): Promise<Pick<RawHub, 'url' | 'dispose'>> {
-  const hub = await startRawHub();
-  const serve = async (): Promise<void> => {
-    for (;;) void answerCalls(await hub.nextPeer());
-  };
-  void serve();
-  return hub;
-}
+export const startBareHub = (): ReturnType<typeof startHubServing> => startHubServing(answerCalls);
 
 async function answerCalls(peer: Peer): Promise<void> {
   for (;;) {

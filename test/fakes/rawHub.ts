@@ -133,3 +133,15 @@ export async function startRawHub(options: RawHubOptions = {}): Promise<RawHub> 
     },
   };
 }
+
+/** One that serves each of its clients in that way. */
+export async function startHubServing(
+  serve: (peer: Peer) => Promise<void>,
+): Promise<Pick<RawHub, 'url' | 'dispose'>> {
+  const hub = await startRawHub();
+  const serveAll = async (): Promise<void> => {
+    for (;;) void serve(await hub.nextPeer());
+  };
+  void serveAll();
+  return hub;
+}

@@ -1,19 +1,13 @@
 import { hubFrame } from './frames';
-import { startRawHub, type Peer, type RawHub } from './rawHub';
+import { startHubServing, type Peer } from './rawHub';
 
 /**
  * A hub that fails each call with an error that repeats some of what it was sent, as a server reads it: values of headers,
  * cookies, user info, query and arguments. It repeats other ones each time. Then it closes the connection, with the
  * first of them.
  */
-export async function startRepeatingHub(): Promise<Pick<RawHub, 'url' | 'dispose'>> {
-  const hub = await startRawHub();
-  const serve = async (): Promise<void> => {
-    for (;;) void failCalls(await hub.nextPeer());
-  };
-  void serve();
-  return hub;
-}
+export const startRepeatingHub = (): ReturnType<typeof startHubServing> =>
+  startHubServing(failCalls);
 
 async function failCalls(peer: Peer): Promise<void> {
   const says = (text: string | undefined): string => `HubException: refused ${text ?? ''}`;
