@@ -61,7 +61,7 @@ function valueOf(spec) {
   if (spec.type === 'choice') return spec.choices.map((choice) => `\`${choice}\``).join(', ');
   const value = values[spec.type];
   if (value === undefined) throw new Error(`no words for a ${spec.type}`);
-  return value;
+  return spec.several ? `${value}, or a list of them` : value;
 }
 
 function defaultOf(spec) {

@@ -1,16 +1,28 @@
-import { isCounted, type IfStep, type SessionStep } from '../usecases/sessionSteps';
+import {
+  durationsOf,
+  isCounted,
+  type Durations,
+  type IfStep,
+  type SessionStep,
+} from '../usecases/sessionSteps';
+
+/** Of several, each time one is drawn. */
+export interface Pause {
+  readonly us: readonly number[];
+  readonly leastUs: number;
+}
 
 /** One instruction of a session; places are those in the list of them. */
 export type Instruction =
   | { readonly do: 'call'; readonly call: number }
-  | { readonly do: 'wait'; readonly us: number }
+  | ({ readonly do: 'wait' } & Pause)
   /** Rounds begin, in the counter of that number. */
   | { readonly do: 'rounds'; readonly loop: number; readonly end: number }
   | {
       readonly do: 'round';
       readonly loop: number;
       readonly times: number;
-      readonly everyUs: number;
+      readonly every: Pause;
       readonly begin: number;
     }
   /** The first of the bounds, rising up to 1, that is above what is drawn says where to go on. */
@@ -21,6 +33,8 @@ export type Instruction =
 export interface SessionProgram {
   readonly instructions: readonly Instruction[];
   readonly loops: number;
+  /** Some pauses are drawn: a session may take longer than the time to the next. */
+  readonly drawsPauses: boolean;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -40,15 +54,15 @@ export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
     }
     switch (step.kind) {
       case 'wait':
-        add({ do: 'wait', us: step.ms * 1000 });
+        add({ do: 'wait', ...pauseOf(step.ms) });
         return;
       case 'repeat': {
         const loop = loops++;
         const rounds: Mutable<Instruction & { do: 'rounds' }> = { do: 'rounds', loop, end: 0 };
         const begin = add(rounds) + 1;
         addAll(step.steps);
-        const everyUs = step.everyMs * 1000;
-        rounds.end = add({ do: 'round', loop, times: step.times, everyUs, begin });
+        const every = pauseOf(step.everyMs);
+        rounds.end = add({ do: 'round', loop, times: step.times, every, begin });
         return;
       }
       case 'choose': {
@@ -85,5 +99,15 @@ export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
     }
   };
   addAll(steps);
-  return { instructions, loops };
+  return { instructions, loops, drawsPauses: instructions.some(isDrawn) };
+}
+
+function pauseOf(durations: Durations): Pause {
+  const us = durationsOf(durations).map((ms) => ms * 1000);
+  return { us, leastUs: Math.min(...us) };
+}
+
+function isDrawn(instruction: Instruction): boolean {
+  if (instruction.do === 'wait') return instruction.us.length > 1;
+  return instruction.do === 'round' && instruction.every.us.length > 1;
 }

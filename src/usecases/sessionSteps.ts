@@ -65,16 +65,21 @@ export interface OnStep extends Recorded {
   readonly keep: Keep;
 }
 
+/** Milliseconds; of several each time one is drawn, all equally likely. */
+export type Durations = number | readonly number[];
+
+export const durationsOf = (durations: Durations): readonly number[] => [durations].flat();
+
 interface WaitStep {
   readonly kind: 'wait';
-  readonly ms: number;
+  readonly ms: Durations;
 }
 
 interface RepeatStep {
   readonly kind: 'repeat';
   readonly times: number;
   /** One begins so often; 0: as soon as the one before is over. */
-  readonly everyMs: number;
+  readonly everyMs: Durations;
   readonly steps: readonly SessionStep[];
 }
 
@@ -106,6 +111,8 @@ export type SessionStep = CountedStep | WaitStep | RepeatStep | ChooseStep | IfS
 export const mostSteps = 200;
 export const deepestSteps = 5;
 export const mostTimes = 10_000;
+/** Of which one is drawn. */
+export const mostDurations = 100;
 /** Repeats inside of repeats included. */
 export const mostCallsOfSession = 100_000;
 /** That are waited for. */
@@ -189,21 +196,32 @@ function sumBelow(step: SessionStep, of: (step: SessionStep) => number): number 
   }
 }
 
-/** How long a session takes at least where every answer comes at once, on its longest way, milliseconds. */
-export function pausesOf(steps: readonly SessionStep[]): number {
-  return steps.reduce((sum, step) => sum + pauseOf(step), 0);
+/** Of several durations. */
+export type Extent = 'mean' | 'longest' | 'shortest';
+
+export function durationMs(durations: Durations, extent: Extent): number {
+  const all = durationsOf(durations);
+  if (extent === 'longest') return Math.max(...all);
+  if (extent === 'shortest') return Math.min(...all);
+  return all.reduce((sum, ms) => sum + ms, 0) / all.length;
 }
 
-function pauseOf(step: SessionStep): number {
+/** How long a session takes where every answer comes at once, on its longest way, milliseconds. */
+export function pausesOf(steps: readonly SessionStep[], extent: Extent = 'mean'): number {
+  return steps.reduce((sum, step) => sum + pauseOf(step, extent), 0);
+}
+
+function pauseOf(step: SessionStep, extent: Extent): number {
+  const below = (steps: readonly SessionStep[]): number => pausesOf(steps, extent);
   switch (step.kind) {
     case 'wait':
-      return step.ms;
+      return durationMs(step.ms, extent);
     case 'repeat':
-      return step.times * Math.max(step.everyMs, pausesOf(step.steps));
+      return step.times * Math.max(durationMs(step.everyMs, extent), below(step.steps));
     case 'choose':
-      return Math.max(0, ...step.ways.map((way) => pausesOf(way.steps)));
+      return Math.max(0, ...step.ways.map((way) => below(way.steps)));
     case 'if':
-      return Math.max(pausesOf(step.steps), pausesOf(step.else));
+      return Math.max(below(step.steps), below(step.else));
     default:
       return 0;
   }

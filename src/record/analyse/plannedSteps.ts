@@ -2,7 +2,8 @@ import { formatBytes, formatCount, formatDurationMs } from '../../base/units';
 import { isToOthers, type Consequence, type Heard } from './causes';
 import type { CallStep, ChooseStep, Gaps, RepeatStep, Step } from './kinds';
 import type { ReadArguments } from './arguments';
-import { spreadOf, type Spread } from './spread';
+import { durationMs, type Durations } from '../../usecases/sessionSteps';
+import { fifthsOf, spreadOf, type Spread } from './spread';
 import { heardAfter } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
@@ -55,25 +56,35 @@ const leastPauseMs = 5;
 const mostTimes = 10_000;
 const mostCallsOfLoop = 20_000;
 
-/** Steps of a session, and how long they take by their pauses alone. */
-export function writeSteps(
-  steps: readonly Step[],
-  facts: StepFacts,
-): { readonly written: readonly WrittenStep[]; readonly pausesMs: number } {
+interface Written {
+  readonly written: readonly WrittenStep[];
+  /** How long they take by their pauses alone, in the mean and at most. */
+  readonly pausesMs: number;
+  readonly longestMs: number;
+}
+
+/**
+ * Steps of a session.
+ * @param draws pauses that differ are drawn; else each is its mean
+ */
+export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = true): Written {
   const written: WrittenStep[] = [];
-  let pausesMs = 0;
+  let [pausesMs, longestMs] = [0, 0];
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1];
-    const pause = before === undefined ? undefined : pauseBefore(step, before, facts);
+    const pause = before === undefined ? undefined : pauseBefore(step, before, facts, draws);
     if (pause !== undefined) {
-      pausesMs += pause.ms;
-      written.push({ comments: pause.comments, keys: { wait: durationText(pause.ms) } });
+      const { ms, comments } = pause;
+      pausesMs += durationMs(ms, 'mean');
+      longestMs += durationMs(ms, 'longest');
+      written.push({ comments, keys: { wait: durationTexts(ms) } });
     }
-    const own = writeStep(step, facts);
+    const own = writeStep(step, facts, draws);
     written.push(...own.written);
     pausesMs += own.pausesMs;
+    longestMs += own.longestMs;
   }
-  return { written, pausesMs };
+  return { written, pausesMs, longestMs };
 }
 
 const onStep = ({ event, keep, isOfOthers }: WaitedEvent): WrittenStep => ({
@@ -81,16 +92,14 @@ const onStep = ({ event, keep, isOfOthers }: WaitedEvent): WrittenStep => ({
   keys: { on: event, ...(keep !== undefined && { keep }) },
 });
 
-type Written = ReturnType<typeof writeSteps>;
-
-function writeStep(step: Step, facts: StepFacts): Written {
+function writeStep(step: Step, facts: StepFacts, draws: boolean): Written {
   switch (step.kind) {
     case 'call':
-      return { written: writeCall(step, facts), pausesMs: 0 };
+      return { written: writeCall(step, facts), pausesMs: 0, longestMs: 0 };
     case 'repeat':
-      return writeRepeat(step, facts);
+      return writeRepeat(step, facts, draws);
     case 'choose':
-      return { written: [writeChoose(step, facts)], pausesMs: 0 };
+      return { written: [writeChoose(step, facts)], pausesMs: 0, longestMs: 0 };
   }
 }
 
@@ -122,21 +131,40 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   return [...before, { comments, keys }, ...after];
 }
 
-function writeRepeat(step: RepeatStep, facts: StepFacts): Written {
-  const inner = writeSteps(step.steps, facts);
+function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Written {
   const times = timesOf(step);
-  if (times === 1) return inner;
+  if (times === 1) return writeSteps(step.steps, facts, draws);
   const rounds = spreadOf(step.rounds);
-  const everyMs = everyOf(step) === 0 ? 0 : Math.max(everyOf(step), inner.pausesMs);
+  const { everyMs, inner } = roundsOf(step, facts, draws);
   const comments = [
     ...(rounds.least === rounds.most
       ? []
       : [`${formatCount(rounds.least)} to ${formatCount(rounds.most)} rounds were seen`]),
-    ...(everyMs === 0 ? [] : [pauseWords(spreadOf(step.periodsUs))]),
+    ...(everyMs === 0 ? [] : [pauseWords(spreadOf(step.periodsUs), everyMs)]),
   ];
-  const every = everyMs === 0 ? {} : { every: durationText(everyMs) };
-  const written = [{ comments, keys: { repeat: times, ...every }, steps: inner.written }];
-  return { written, pausesMs: times * Math.max(everyMs, inner.pausesMs) };
+  const every = everyMs === 0 ? {} : { every: durationTexts(everyMs) };
+  return {
+    written: [{ comments, keys: { repeat: times, ...every }, steps: inner.written }],
+    pausesMs: times * Math.max(durationMs(everyMs, 'mean'), inner.pausesMs),
+    longestMs: times * Math.max(durationMs(everyMs, 'longest'), inner.longestMs),
+  };
+}
+
+/** Between rounds and in them, so that no round is late by its own pauses: the scenario refuses that. */
+function roundsOf(
+  step: RepeatStep,
+  facts: StepFacts,
+  draws: boolean,
+): { readonly everyMs: Durations; readonly inner: Written } {
+  const drawn = writeSteps(step.steps, facts, draws);
+  const period = everyOf(step);
+  if (period === 0) return { everyMs: 0, inner: drawn };
+  const means = writeSteps(step.steps, facts, false);
+  const several = draws ? durationsFrom(step.periodsUs) : period;
+  const everyMs =
+    durationMs(several, 'shortest') >= means.pausesMs ? several : Math.max(period, means.pausesMs);
+  const inner = drawn.longestMs <= durationMs(everyMs, 'shortest') ? drawn : means;
+  return { everyMs, inner };
 }
 
 function writeChoose({ options }: ChooseStep, facts: StepFacts): WrittenStep {
@@ -173,19 +201,29 @@ function pauseBefore(
   { gaps }: Step,
   before: Step,
   facts: StepFacts,
-): { readonly ms: number; readonly comments: readonly string[] } | undefined {
+  draws: boolean,
+): { readonly ms: Durations; readonly comments: readonly string[] } | undefined {
   const numbers = pausesUs(gaps, before, facts);
-  if (numbers.length === 0) return undefined;
-  const spread = spreadOf(numbers);
-  const ms = rounded(spread.mean / 1000);
-  return ms < leastPauseMs ? undefined : { ms, comments: [pauseWords(spread)] };
+  if (numbers.length === 0 || mean(numbers) / 1000 < leastPauseMs) return undefined;
+  const ms = draws ? durationsFrom(numbers) : meanMs(numbers);
+  return { ms, comments: [pauseWords(spreadOf(numbers.map((us) => Math.max(0, us))), ms)] };
 }
+
+/** The mean, or where they differ the means of their fifths: both keep the rates. */
+function durationsFrom(us: readonly number[]): Durations {
+  const fifths = fifthsOf(us);
+  // After a round that was shorter than the others there is nothing to wait for.
+  if (fifths === undefined || fifths[0]! < 0) return meanMs(us);
+  return fifths.map((each) => rounded(each / 1000));
+}
+
+const meanMs = (us: readonly number[]): number => rounded(mean(us) / 1000);
 
 /** From where the session goes on: after the time of a round, an answer, or at once. */
 function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[] {
   if (before.kind === 'repeat' && timesOf(before) > 1) {
     const everyUs = everyOf(before) * 1000;
-    if (everyUs > 0) return gaps.fromRoundUs.map((us) => Math.max(0, us - everyUs));
+    if (everyUs > 0) return gaps.fromRoundUs.map((us) => us - everyUs);
   }
   const last = lastCallStep(before);
   const { reply } = facts.answering(last);
@@ -216,10 +254,14 @@ function rounded(ms: number): number {
 export const durationText = (ms: number): string =>
   ms < 1000 ? `${Number(ms.toFixed(1))}ms` : `${Number((ms / 1000).toFixed(3))}s`;
 
-export function pauseWords({ median, p10, p90 }: Spread): string {
+const durationTexts = (durations: Durations): string | readonly string[] =>
+  typeof durations === 'number' ? durationText(durations) : durations.map(durationText);
+
+export function pauseWords({ median, p10, p90 }: Spread, as?: Durations): string {
   const words = (us: number): string => formatDurationMs(Number((us / 1000).toPrecision(3)));
   if (words(p10) === words(p90)) return `${words(median)} each time`;
-  return `median ${words(median)}, 10 to 90 %: ${words(p10)} to ${words(p90)}`;
+  const drawn = typeof as === 'object' ? '; one of these is drawn each time' : '';
+  return `median ${words(median)}, 10 to 90 %: ${words(p10)} to ${words(p90)}${drawn}`;
 }
 
 export function sizeWords({ least, most, median }: Spread): string {

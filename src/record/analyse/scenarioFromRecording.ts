@@ -257,8 +257,10 @@ class Analysis {
     const longMs = isCut ? needsMs : Math.max(lastsMs, needsMs, leastIntervalMs);
     if (isAgain && lastsMs < leastIntervalMs)
       this.leave('session that began less than 1 ms after the one before', kind.sessions);
-    // As it is written.
-    const intervalMs = Number(longMs.toFixed(longMs < 1000 ? 1 : 0));
+    // As it is written; not shorter than its pauses.
+    const unit = longMs < 1000 ? 0.1 : 1;
+    const units = Math.max(Math.round(longMs / unit), Math.ceil(pausesMs / unit - 1e-6));
+    const intervalMs = Number((units * unit).toFixed(1));
     return { kind, steps: written, intervalMs };
   }
 

@@ -21,6 +21,32 @@ export function spreadOf(numbers: readonly number[]): Spread {
   };
 }
 
+/** Pauses that differ by so much are not one pause, if so many were seen; in as many parts they are written. */
+const leastVariation = 0.1;
+const leastPauses = 10;
+const parts = 5;
+
+/**
+ * The means of five equal parts of them, the shortest first: a scenario draws among them, with the same mean.
+ * Undefined where one mean says as much.
+ */
+export function fifthsOf(numbers: readonly number[]): readonly number[] | undefined {
+  const { length } = numbers;
+  if (length < leastPauses) return undefined;
+  const sorted = Float64Array.from(numbers).sort();
+  const mean = sorted.reduce((sum, each) => sum + each, 0) / length;
+  const variance = sorted.reduce((sum, each) => sum + (each - mean) ** 2, 0) / length;
+  if (Math.sqrt(variance) <= leastVariation * mean) return undefined;
+  const size = length / parts;
+  return Array.from({ length: parts }, (_, part) => {
+    let sum = 0;
+    // One that lies across a border is in both parts, with its share.
+    for (let at = Math.floor(part * size); at < Math.min(length, (part + 1) * size); at++)
+      sum += sorted[at]! * (Math.min(at + 1, (part + 1) * size) - Math.max(at, part * size));
+    return sum / size;
+  });
+}
+
 /** So much larger than the smallest is the largest of sizes that one mean stands for. */
 const alike = 1.25;
 const mostSizes = 8;

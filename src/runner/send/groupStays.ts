@@ -105,7 +105,7 @@ class LeavingAhead {
       around[at] = open.at(-1) ?? -1;
       let ways = [at + 1];
       let pauseUs = 0;
-      if (instruction.do === 'wait') pauseUs = instruction.us;
+      if (instruction.do === 'wait') pauseUs = instruction.leastUs;
       if (instruction.do === 'choose') ways = [...instruction.to];
       if (instruction.do === 'test') ways = [at + 1, instruction.otherwise];
       if (instruction.do === 'jump') ways = [instruction.to];
@@ -113,7 +113,7 @@ class LeavingAhead {
         const round = instructions[instruction.end]!;
         if (round.do !== 'round') continue;
         const after = instruction.end + 1;
-        const allUs = round.times * Math.max(round.everyUs, endUs[at + 1]!);
+        const allUs = round.times * Math.max(round.every.leastUs, endUs[at + 1]!);
         leaveUs[at] = Math.min(leaveUs[at + 1]!, allUs + leaveUs[after]!);
         endUs[at] = allUs + endUs[after]!;
         continue;
@@ -133,17 +133,18 @@ class LeavingAhead {
     for (let end = around[at]!; end >= 0; end = around[end + 1]!) {
       const round = instructions[end]!;
       if (round.do !== 'round') break;
-      const { loop, times, everyUs, begin } = round;
+      const { loop, times, begin } = round;
+      const { leastUs: everyUs } = round.every;
       // Of whole rounds after this one.
       const left = times - rounds[loop]! - 1;
       const beganUs = roundsUs[loop]! - dueUs;
       if (left > 0) {
-        const nextUs = everyUs > 0 ? beganUs + (times - left) * everyUs : us;
+        const nextUs = everyUs > 0 ? beganUs + everyUs : us;
         leastUs = Math.min(leastUs, nextUs + leaveUs[begin]!);
-        us = endUs[begin]! + (everyUs > 0 ? beganUs + (times - 1) * everyUs : us);
+        us = endUs[begin]! + (everyUs > 0 ? beganUs + left * everyUs : us);
         if (everyUs === 0) us += (left - 1) * endUs[begin]!;
       }
-      if (everyUs > 0) us = Math.max(us, beganUs + times * everyUs);
+      if (everyUs > 0) us = Math.max(us, beganUs + (left + 1) * everyUs);
       leastUs = Math.min(leastUs, us + leaveUs[end + 1]!);
       us += endUs[end + 1]!;
     }

@@ -35,12 +35,14 @@ export class Session {
   begunUs = 0;
   /** It had to wait for the one before. */
   wasDelayed = false;
-  /** Ways chosen so far. */
+  /** Draws so far, of ways and pauses. */
   drawn = 0;
   /** Next instruction. */
   at = 0;
   /** When that is due, by the schedule of the session. */
   dueUs = 0;
+  /** The same where every answer comes at once: by its own pauses alone. */
+  ownUs = 0;
   /** When it is looked at again, if that is not the same. */
   wakeUs = 0;
   /** From when on nothing but its due time keeps it. */
@@ -69,7 +71,9 @@ export class Session {
   kept: Map<string, unknown> | undefined;
   row: Row | undefined;
   readonly rounds: Int32Array;
+  /** When the round that goes on was due, and when by the pauses alone. */
   readonly roundsUs: Float64Array;
+  readonly roundsOwnUs: Float64Array;
   /** Due times of sessions that this one keeps from beginning. */
   readonly delayed: number[] = [];
   /** Place in the heap; −1 outside. */
@@ -85,6 +89,7 @@ export class Session {
   ) {
     this.rounds = new Int32Array(loops);
     this.roundsUs = new Float64Array(loops);
+    this.roundsOwnUs = new Float64Array(loops);
   }
 }
 
@@ -118,34 +123,48 @@ export class WaitingQueue {
   }
 }
 
+export function countBrokenOff(
+  { recorder, calls, measureUs }: SessionStepWindow,
+  begunUs: number,
+  number: number,
+): void {
+  if (begunUs < measureUs) return;
+  recorder.sessions!.brokenOff += 1;
+  calls[number]!.brokenOff += 1;
+}
+
 /** Does an instruction that is no call. */
 export function follow(session: Session, instruction: Instruction, draw: Draw): void {
   switch (instruction.do) {
     case 'call':
       return;
-    case 'wait':
-      session.dueUs += instruction.us;
+    case 'wait': {
+      const us = taken(instruction.us, session, draw);
+      session.dueUs += us;
+      session.ownUs += us;
       break;
+    }
     case 'rounds':
       session.rounds[instruction.loop] = 0;
       session.roundsUs[instruction.loop] = session.dueUs;
+      session.roundsOwnUs[instruction.loop] = session.ownUs;
       break;
     case 'round': {
-      const { loop, times, everyUs, begin } = instruction;
+      const { loop, times, every, begin } = instruction;
       const done = (session.rounds[loop]! += 1);
-      const scheduledUs = session.roundsUs[loop]! + done * everyUs;
-      if (done < times) {
+      if (every.us.length > 1 || every.leastUs > 0) {
+        const everyUs = taken(every.us, session, draw);
+        const scheduledUs = (session.roundsUs[loop]! += everyUs);
+        session.ownUs = session.roundsOwnUs[loop]! += everyUs;
         // A round keeps its due time, however late the one before was over.
-        if (everyUs > 0) session.dueUs = scheduledUs;
-        session.at = begin;
-        return;
+        session.dueUs = done < times ? scheduledUs : Math.max(session.dueUs, scheduledUs);
       }
-      if (everyUs > 0) session.dueUs = Math.max(session.dueUs, scheduledUs);
-      break;
+      if (done === times) break;
+      session.at = begin;
+      return;
     }
     case 'choose': {
-      session.drawn = (session.drawn + 1) % drawsEach;
-      const drawn = draw(session.sender, session.number * drawsEach + session.drawn);
+      const drawn = nextDraw(session, draw);
       session.at = instruction.to[instruction.bounds.findIndex((bound) => drawn < bound)]!;
       return;
     }
@@ -161,3 +180,11 @@ export function follow(session: Session, instruction: Instruction, draw: Draw): 
   }
   session.at += 1;
 }
+
+function nextDraw(session: Session, draw: Draw): number {
+  session.drawn = (session.drawn + 1) % drawsEach;
+  return draw(session.sender, session.number * drawsEach + session.drawn);
+}
+
+const taken = (us: readonly number[], session: Session, draw: Draw): number =>
+  us.length === 1 ? us[0]! : us[Math.floor(nextDraw(session, draw) * us.length)]!;

@@ -4,7 +4,7 @@ import { intervalSeed } from '../../plan/draws';
 import { drawsOf, type Draw } from '../../plan/intervals';
 import type { PlanStep } from '../../plan/plan';
 import { sessionProgram, type SessionProgram } from '../../plan/sessionProgram';
-import { stepsIn } from '../../usecases/sessionSteps';
+import { pausesOf, stepsIn } from '../../usecases/sessionSteps';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation } from '../../wire/message/hubMessage';
@@ -15,7 +15,8 @@ import { EntrySender, type MessageBody } from './entrySender';
 import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
 import { DueHeap } from './dueHeap';
-import { follow, Session, type SessionStepWindow, type WaitingQueue } from './session';
+import { countBrokenOff, follow, Session } from './session';
+import type { SessionStepWindow, WaitingQueue } from './session';
 import {
   deliveriesToCaller,
   formsOf,
@@ -57,6 +58,8 @@ export class SessionSender extends EntrySender {
   private readonly firstCall: number;
   /** Deliveries of that call which are known before it is made: not those to a group or to others. */
   private readonly expectedEarly: number;
+  /** So long answers may take in a session until the next one is late, by its mean; −∞ where no pause is drawn. */
+  private readonly roomUs: number;
 
   constructor(...given: ConstructorParameters<typeof EntrySender>) {
     super(...given);
@@ -79,8 +82,9 @@ export class SessionSender extends EntrySender {
     const [first] = this.program.instructions;
     this.firstCall = first?.do === 'call' ? first.call : -1;
     this.expectedEarly = deliveriesToCaller(this.calls[this.firstCall]);
-    const { population } = this;
-    this.sendsCalls = new SessionCalls(plan, entry, population, dependencies, this.calls);
+    const roomMs = Math.max(0, entry.intervalMs - pausesOf(steps));
+    this.roomUs = this.program.drawsPauses ? roomMs * 1000 : -Infinity;
+    this.sendsCalls = new SessionCalls(plan, entry, this.population, dependencies, this.calls);
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
@@ -242,7 +246,7 @@ export class SessionSender extends EntrySender {
     session.connection = this.dependencies.connection(session.sender);
     session.number += 1;
     session.at = 0;
-    session.begunUs = session.dueUs = begunUs;
+    session.begunUs = session.dueUs = session.ownUs = begunUs;
     session.freeUs = begunUs;
     session.events = 0;
     session.eventArguments = undefined;
@@ -540,18 +544,8 @@ export class SessionSender extends EntrySender {
     // Its first call was expected while it waited, but is never made.
     if (session.wasDelayed && session.at === 0 && session.call < 0)
       this.expectFirst(session.window, session.begunUs, -1);
-    this.countBrokenOff(session.window, session.begunUs, number);
+    countBrokenOff(session.window, session.begunUs, number);
     this.end(session, nowUs);
-  }
-
-  private countBrokenOff(
-    { recorder, calls, measureUs }: SessionStepWindow,
-    begunUs: number,
-    number: number,
-  ): void {
-    if (begunUs < measureUs) return;
-    recorder.sessions!.brokenOff += 1;
-    calls[number]!.brokenOff += 1;
   }
 
   private complete(session: Session, nowUs: number): void {
@@ -569,13 +563,24 @@ export class SessionSender extends EntrySender {
     session.queue?.remove(session);
     session.state = 'idle';
     session.call = -1;
-    const begunUs = session.delayed.shift();
+    const { window, ownUs, delayed } = session;
+    const begunUs = delayed.shift();
     if (begunUs === undefined) return;
-    if (begunUs >= session.window.measureUs) session.window.recorder.sessions!.waiting -= 1;
-    this.start(session, session.window, begunUs);
-    session.wasDelayed = true;
+    if (begunUs >= window.measureUs) window.recorder.sessions!.waiting -= 1;
+    // What it has waited for pauses that were drawn is no latency: nobody wanted it to begin before.
+    const dueUs = Math.max(begunUs, Math.min(nowUs, ownUs + this.roomUs));
+    if (dueUs > begunUs) this.putOff(window, begunUs, dueUs);
+    this.start(session, window, dueUs);
+    session.wasDelayed = dueUs === begunUs;
     session.freeUs = nowUs;
     this.ready.push(session);
+  }
+
+  /** Its first call is expected when it is made, as of those that never waited. */
+  private putOff(window: SessionStepWindow, fromUs: number, toUs: number): void {
+    this.expectFirst(window, fromUs, -1);
+    const isFromWarmup = fromUs < window.measureUs && toUs >= window.measureUs;
+    if (isFromWarmup) window.recorder.sessions!.started += 1;
   }
 
   override lost(index: number): void {
@@ -584,7 +589,7 @@ export class SessionSender extends EntrySender {
     session.isInside = session.hasJoined = false;
     for (const begunUs of session.delayed.splice(0)) {
       this.countWaiting(session.window, begunUs, -1);
-      if (this.firstCall >= 0) this.countBrokenOff(session.window, begunUs, this.firstCall);
+      if (this.firstCall >= 0) countBrokenOff(session.window, begunUs, this.firstCall);
     }
     if (session.state === 'idle') return;
     const instruction = this.program.instructions[session.at];

@@ -36,6 +36,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly defaultText?: string;
   /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
   readonly listed?: 'first' | 'oldTool';
+  /** Whether a list of such values may stand in place of one; what reads it is elsewhere. */
+  readonly several?: boolean;
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
   /** For the schema: what a text must match. The parser says in detail what is wrong. */
@@ -60,7 +62,8 @@ export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
   ].includes(spec.type);
 }
 
-export type PlainSpec = ParameterSpec & Pick<KeySpec, 'references' | 'refused' | 'pattern'>;
+export type PlainSpec = ParameterSpec &
+  Pick<KeySpec, 'references' | 'refused' | 'pattern' | 'several'>;
 
 export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   size: 'a size: bytes, or text such as 2KB or 1MB',

@@ -10,7 +10,7 @@ import {
   type KeySpec,
   type PlainSpec,
 } from './keySpec';
-import { mostSteps } from '../../usecases/sessionSteps';
+import { mostDurations, mostSteps } from '../../usecases/sessionSteps';
 import { shownNumber } from '../text/words';
 import { stepKeys, stepKinds, type StepKind } from './stepKeys';
 import { allParameters, maximumEntries, maximumRules, pipelineKeys, topKeys } from './scenarioKeys';
@@ -98,6 +98,7 @@ export function descriptionOf(spec: KeySpec): string {
 function valueSchema(spec: KeySpec): Json {
   if (isPlain(spec)) {
     const plain = plainSchema(spec);
+    if (spec.several === true) return orSeveral(spec, plain);
     if (spec.keys === undefined) return plain;
     return { anyOf: [...((plain['anyOf'] as Json[] | undefined) ?? [plain]), refTo(ruleOf(spec))] };
   }
@@ -217,6 +218,13 @@ function sectionOrList({ keys = [], named, namedAs = [], items, rows }: KeySpec)
 const orNothing = ({ anyOf = [], ...schema }: Json): Json => ({
   anyOf: [...((anyOf as Json[]).length > 0 ? (anyOf as Json[]) : [schema]), { type: 'null' }],
 });
+
+/** A list of them, of which each time one is drawn. */
+function orSeveral(spec: PlainSpec, one: Json): Json {
+  const items = { anyOf: numberSchemas({ ...spec, minimum: 0 }) };
+  const list = { type: 'array', minItems: 1, maxItems: mostDurations, items };
+  return { ...one, anyOf: [...(one['anyOf'] as Json[]), list] };
+}
 
 const text = (pattern: string): Json => ({ type: 'string', pattern });
 

@@ -51,15 +51,15 @@ export const stepKeys = {
   repeat: listOf({
     repeat: count({ range: [1, mostTimes], required: true }, 'How often its steps are done.'),
     every: duration(
-      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
-      'Time from the beginning of one round to the next; 0 begins the next as soon as one is over. The last takes as long as the others.',
+      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's'), several: true },
+      'Time from the beginning of one round to the next; 0 begins the next as soon as one is over. The last takes as long as the others. Of a list such as `[1s, 2s, 6s]` each round takes one, drawn at random.',
     ),
     steps: stepList({ required: true }, 'Steps of each round.'),
   }),
   wait: listOf({
     wait: duration(
-      { range: [1, 86_400_000], required: true, unitMistake: below(100, 's') },
-      'A pause; the next call is due when it is over.',
+      { range: [1, 86_400_000], required: true, unitMistake: below(100, 's'), several: true },
+      'A pause; the next call is due when it is over. Of a list such as `[0.4s, 0.9s, 6s]` each time one is drawn at random.',
     ),
   }),
   stream: listOf({

@@ -1,5 +1,5 @@
 /** Sections of a scenario file and the values in them, read by the descriptions of their keys. */
-import { isMap, isScalar, Scalar, type Node, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, Scalar, type Node, type YAMLMap } from 'yaml';
 import { isPlain, expectedWords, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { allParameters, pipelineKeys, pipelineMessage, topKeys } from '../keys/scenarioKeys';
 import { malformedReferences, referencesIn } from '../target/references';
@@ -86,8 +86,9 @@ export function sectionOf(
   const values = new Map<string, Value>();
   for (const spec of specs.filter(isPlain)) {
     const entry = written.get(spec.name);
+    const node = reading.follow(entry?.value);
     // Its reader is elsewhere.
-    if (spec.keys !== undefined && isMap(reading.follow(entry?.value))) continue;
+    if ((spec.keys !== undefined && isMap(node)) || (spec.several && isSeq(node))) continue;
     const value = entry === undefined ? spec.default : readValue(reading, spec, entry);
     if (value !== undefined) values.set(spec.name, value);
   }

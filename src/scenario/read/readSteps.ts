@@ -11,19 +11,23 @@ import {
   callReceivers,
   callsOf,
   deepestSteps,
+  durationMs,
   isCounted,
   longestPath,
   mostCallsOfSession,
+  mostDurations,
   mostEvents,
   mostKept,
   mostSteps,
   pausesOf,
   sumOverSession,
   type CallStep,
+  type Durations,
   type Keep,
   type SessionStep,
   type Way,
 } from '../../usecases/sessionSteps';
+import type { KeySpec, PlainSpec } from '../keys/keySpec';
 import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
 import type { Reading } from '../text/scenarioReading';
 import { didYouMean, listed, question, quotable } from '../text/words';
@@ -34,6 +38,7 @@ import {
   isNothing,
   nameOf,
   numberIn,
+  readValue,
   sectionOf,
   type Section,
   type Written,
@@ -216,16 +221,12 @@ class StepReader {
       case 'on':
         return { kind, event: textIn(section, 'on'), withinMs, keep: this.keepIn(section) };
       case 'wait':
-        return { kind, ms: numberIn(section, 'wait') ?? 0 };
+        return { kind, ms: this.durationsIn(section, kind) ?? 0 };
       case 'repeat': {
         const times = numberIn(section, 'repeat') ?? 1;
-        const everyMs = numberIn(section, 'every') ?? 0;
+        const everyMs = this.durationsIn(section, 'every') ?? 0;
         const steps = below('steps');
-        const pauses = pausesOf(steps);
-        if (everyMs > 0 && pauses > everyMs) {
-          const message = `The pauses of one round take ${formatDurationMs(pauses)}, but one begins every ${formatDurationMs(everyMs)}: each would be later than the one before. Write a longer time.`;
-          this.reading.error('session-length', section.at('every'), message);
-        }
+        this.checkRound(section, steps, everyMs);
         return { kind, times, everyMs, steps };
       }
       case 'choose':
@@ -233,6 +234,44 @@ class StepReader {
       case 'if':
         return this.ifOf(section, below);
     }
+  }
+
+  /** No round is late by its own pauses, whatever is drawn. */
+  private checkRound(section: Section, steps: readonly SessionStep[], everyMs: Durations): void {
+    const longest = pausesOf(steps, 'longest');
+    const shortest = durationMs(everyMs, 'shortest');
+    if (everyMs === 0 || longest <= shortest) return;
+    const [pauses, every] = [formatDurationMs(longest), formatDurationMs(shortest)];
+    const isDrawn = typeof everyMs !== 'number' || longest > pausesOf(steps, 'shortest');
+    const message = isDrawn
+      ? `The pauses of one round can take ${pauses}, but the next can begin after ${every}: it would be late by its own pauses. Write longer times, or shorter pauses.`
+      : `The pauses of one round take ${pauses}, but one begins every ${every}: each would be later than the one before. Write a longer time.`;
+    this.reading.error('session-length', section.at('every'), message);
+  }
+
+  /** One, or a list of them. */
+  private durationsIn(section: Section, name: 'wait' | 'every'): Durations | undefined {
+    const { reading } = this;
+    const written = section.written.get(name);
+    const node = reading.follow(written?.value);
+    if (written === undefined || !isSeq(node)) return numberIn(section, name);
+    const { length } = node.items;
+    if (length === 0 || length > mostDurations) {
+      const message =
+        length === 0
+          ? `${name} is an empty list. Write a duration, or several of which one is drawn each time: [0.4s, 0.9s, 6s].`
+          : `${name} has ${formatCount(length)} durations, at most ${mostDurations} are possible.`;
+      reading.error(length === 0 ? 'empty-value' : 'above-bounds', written.place, message);
+      return undefined;
+    }
+    const keys: readonly KeySpec[] = stepKeys[name === 'wait' ? 'wait' : 'repeat'];
+    const spec = { ...keys.find((key) => key.name === name)!, minimum: 0 } as PlainSpec;
+    return node.items.flatMap((item) => {
+      const value = item as Node | null;
+      const place = reading.placeOf(value ?? written.key);
+      const ms = readValue(reading, spec, { key: written.key, value, place });
+      return typeof ms === 'number' ? [ms] : [];
+    });
   }
 
   private missing({ path, written }: Section, name: string): void {

@@ -119,6 +119,9 @@ describe('rates and sizes of a scenario made of a recording', () => {
     it(`are those recorded, call by call: ${what}`, async () => {
       const { made, sent, seconds } = recorded(script);
       const { file, yaml } = await analysed(made);
+      const lists = yaml.match(/^ *-? ?(?:wait|every): \[ .* \]$/gm) ?? [];
+      // Four pauses in a session, one in a round, and the time of that.
+      assert.equal(lists.length, what.includes('people') ? 5 : 0, yaml);
       const parameters = Object.entries(file.scenario!.parameters).map(
         ([name, value]) => `${name}: ${JSON.stringify(value)}`,
       );

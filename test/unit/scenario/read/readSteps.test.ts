@@ -60,6 +60,46 @@ describe('the steps of a session', () => {
     assert.equal(parameters['groupCount'], 10);
   });
 
+  it('may have lists of pauses, of which one is drawn', () => {
+    const read = steps(
+      '- call: A',
+      '- wait: [0, 0.5s, 1s]',
+      '- { repeat: 3, every: [1s, 3s], steps: [{ call: B }, { wait: [200ms, 1s] }] }',
+    );
+    assert.deepEqual(problemsOf(read), []);
+    const all = sessionStepsOf(parseScenario(scenarioOf(read)).scenario!.entries[0]!.parameters);
+    // 0.5 s, and three rounds of 2 s.
+    assert.equal(pausesOf(all), 6500);
+    assert.equal(pausesOf(all, 'longest'), 10_000);
+    assert.equal(pausesOf(all, 'shortest'), 3000);
+    for (const [written, problem] of [
+      ['- wait: []', 'empty-value: []'],
+      [`- wait: [${'1s, '.repeat(101)}]`, 'above-bounds: [1s,'],
+      ['- wait: [1s, soon]', 'wrong-type: soon'],
+      ['- wait: [1s, [2s]]', 'wrong-type: [2s]'],
+      ['- wait: [1s, -1s]', 'negative: -1s'],
+      ['- wait: [1s, 2]', 'unit: 2'],
+      ['- wait: [1s, 25h]', 'session-length: 30s + above-bounds: 25h'],
+      // In the mean as long as the others, yet one round may be late by its own pauses.
+      [
+        '- { repeat: 2, every: [1s, 3s], steps: [{ call: B }, { wait: 1500ms }] }',
+        'session-length: [1s, 3s]',
+      ],
+      [
+        '- { repeat: 2, every: 2s, steps: [{ call: B }, { wait: [1s, 2100ms] }] }',
+        'session-length: 2s',
+      ],
+      // Longer than the interval in the mean.
+      ['- wait: [1s, 60s]', 'session-length: 30s'],
+    ])
+      assert.deepEqual(
+        problemsOf(steps('- call: A', written!)).map((each) => each.replace(/(\[1s,) 1s.*/, '$1')),
+        problem!.split(' + '),
+        written,
+      );
+    assert.deepEqual(problemsOf(steps('- call: A', '- wait: [1s, 58s]')), []);
+  });
+
   it('may have texts of several sizes, with weights', () => {
     const call = (text: string, more = 'reply: none'): string =>
       steps(`- { call: A, arguments: ['${text}'], ${more} }`);

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { fifthsOf, spreadOf } from '../../../../src/record/analyse/spread';
+
+describe('pauses that differ', () => {
+  it('are the means of five equal parts of them', () => {
+    const pauses = [5, 1, 2, 10, 3, 4, 20, 30, 6, 7];
+    assert.deepEqual(fifthsOf(pauses), [1.5, 3.5, 5.5, 8.5, 25]);
+    // Of eleven, each part is of two and a fifth.
+    const [first, ...others] = fifthsOf([...pauses, 12])!;
+    assert.ok(Math.abs(first! - (1 + 2 + 3 * 0.2) / 2.2) < 1e-9);
+    assert.equal(others.length, 4);
+  });
+
+  it('are one pause where they are few, or hardly differ', () => {
+    assert.equal(fifthsOf([1, 2, 3, 4, 5, 6, 7, 8, 9]), undefined);
+    assert.equal(fifthsOf(Array.from({ length: 100 }, (_, at) => 90 + (at % 21))), undefined);
+    assert.notEqual(fifthsOf(Array.from({ length: 100 }, (_, at) => 80 + (at % 41))), undefined);
+    assert.equal(fifthsOf(Array.from({ length: 10 }, () => 0)), undefined);
+  });
+
+  it('keep their mean, rise, and lie within those that were seen', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 10, maxLength: 80 }),
+        (pauses) => {
+          const parts = fifthsOf(pauses);
+          if (parts === undefined) return;
+          const { mean, least, most } = spreadOf(pauses);
+          assert.ok(Math.abs(parts.reduce((sum, each) => sum + each, 0) / 5 - mean) < 1e-6);
+          for (const [at, part] of parts.entries()) {
+            assert.ok(part >= least - 1e-6 && part <= most + 1e-6);
+            assert.ok(at === 0 || part >= parts[at - 1]! - 1e-6);
+          }
+        },
+      ),
+    );
+  });
+});
