@@ -39,6 +39,9 @@ export interface FoundCall {
 export interface FoundCallback {
   readonly target: string;
   readonly count: number;
+  readonly perSecond: number;
+  /** Of calls of the method that caused it, where one was found; over all clients that heard it. */
+  readonly perCall?: number;
   readonly as: string;
   readonly recognised: boolean;
 }

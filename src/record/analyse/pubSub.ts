@@ -109,7 +109,12 @@ function foundIn({ header }: Recording, trace: PubSubTrace, senders: number): Fo
     callbacks:
       heard === undefined
         ? []
-        : [{ target: 'message', count: heard, recognised: senders > 0, as: 'to the group' }],
+        : [
+            {
+              ...{ target: 'message', count: heard, perSecond: heard / (Math.max(1, endUs) / 1e6) },
+              ...{ recognised: senders > 0, as: 'to the group' },
+            },
+          ],
     notRecognised: [...leftOut].map(([what, count]) => ({ what, count })),
     secrets: senders === 0 ? [] : ['webpubsub'],
   };

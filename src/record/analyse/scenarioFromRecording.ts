@@ -241,6 +241,7 @@ class Analysis {
           [...this.names.keys()].find(({ from, event }) => from === step && event === undefined),
         ),
       waited: (step, turn) => this.waited(step, turn),
+      uncounted: (step) => this.uncounted(step),
       groupChange: (step, values) => {
         const written = JSON.stringify(values);
         if (!written.includes('{group}')) return undefined;
@@ -283,6 +284,18 @@ class Analysis {
       sources.every((source) => source.event !== event),
     );
     return [...others.map((event) => ({ event })), ...kept];
+  }
+
+  /** What else the hub calls then: a run hears it, and cannot count it. */
+  private uncounted(step: CallStep): string[] {
+    const { callback, events } = this.answeringOf(step);
+    const waited = this.waited(step, 'after').map(({ event }) => event);
+    const known = [callback, ...events, ...waited];
+    return this.consequences
+      .filter(({ method, target }) => method === step.method && !known.includes(target))
+      .map(
+        (each) => `also ${each.target} ${this.heardWordsOf(each)}, ${eachCall(each)}: not counted`,
+      );
   }
 
   /** How long a client of the kind was there, by sessions that it did. */
@@ -496,26 +509,38 @@ class Analysis {
         .filter((each) => each.target === target)
         .sort((a, b) => b.count - a.count);
       const recognised = counted.has(target) || kept.has(target);
-      const use = kept.has(target)
-        ? '; later calls have a value of it'
-        : recognised
-          ? ''
-          : '; not counted';
+      const perSecond = count / (Math.max(1, this.trace.endUs) / 1_000_000);
+      const often = recognised ? '' : `, ${formatCount(perSecond, perSecond < 0.1 ? 2 : 1)}/s`;
+      const use = kept.has(target) ? '; later calls have a value of it' : '';
+      const seen = { target, count, perSecond, recognised };
       if (cause === undefined)
-        return {
-          target,
-          count,
-          recognised,
-          as: `no call was found that caused it${recognised ? use : ''}`,
-        };
-      const isOfRoom = this.rooms.methods.has(cause.method) || this.notCounted.has(cause.method);
-      const toRoom = isToOthers(cause.audience) ? 'to the others in the room' : 'to the room';
-      const heard = isOfRoom ? toRoom : heardWords[cause.audience];
-      const as = `${heard}, after ${cause.method}${use}`;
-      return { target, count, recognised, as };
+        return { ...seen, as: `no call was found that caused it${often}${use}` };
+      const after = `${this.heardWordsOf(cause)}, after ${cause.method}`;
+      const each = recognised ? '' : `: ${eachCall(cause)}${often}`;
+      const why = recognised ? use : `; not counted, ${this.whyNot(cause)}`;
+      return { ...seen, perCall: cause.count / cause.calls, as: `${after}${each}${why}` };
     });
   }
+
+  /** To whom it goes. */
+  private heardWordsOf({ method, audience }: Consequence): string {
+    if (!this.rooms.methods.has(method) && !this.notCounted.has(method))
+      return heardWords[audience];
+    return isToOthers(audience) ? 'to the others in the room' : 'to the room';
+  }
+
+  /** A run counts a callback by a text of the call, at receivers that it knows. */
+  private whyNot(cause: Consequence): string {
+    if (!cause.certain) return 'as it brings back no text of the call';
+    if (this.notCounted.has(cause.method)) return 'as clients are in several rooms';
+    if (!this.isFree(cause)) return 'as the text that it brings back is a name';
+    const isKnown = cause.audience !== 'client' && cause.audience !== 'some';
+    return isKnown ? 'as its call counts by something else' : 'as a run cannot know to whom';
+  }
 }
+
+const eachCall = ({ count, calls }: Consequence): string =>
+  `${formatCount(count / calls, 1)} for each call`;
 
 /** Whole sessions, so that none of their calls is counted more often than the others. */
 const stepMs = (sessionMs: number): number =>

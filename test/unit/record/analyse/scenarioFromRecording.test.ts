@@ -95,7 +95,7 @@ describe('a scenario of a recording', () => {
     assert.deepEqual(found.callbacks, [
       {
         target: 'MessagePosted',
-        count: 40,
+        ...{ count: 40, perCall: 2, perSecond: 40 / found.seconds },
         recognised: true,
         as: 'to the room, after SendMessage',
       },
@@ -150,8 +150,39 @@ describe('a scenario of a recording', () => {
       found.callbacks.map(({ target, recognised, as }) => [target, recognised, as]),
       [
         ['Shouted', true, 'to all others than the caller, after Shout'],
-        ['Noted', false, 'to one other client, after Note; not counted'],
+        [
+          ...['Noted', false],
+          'to one other client, after Note: 1.0 for each call, 3.4/s; not counted, as a run cannot know to whom',
+        ],
       ],
+    );
+  });
+
+  it('says of callbacks without a text of the call to whom they go, how often, and why they are not counted', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3])
+      made.at(client).open(client).wait(5).call(client, 'JoinRoom', ['lobby']);
+    for (let round = 0; round < 10; round++)
+      for (const client of [1, 2, 3]) {
+        made.at(1000 + 900 * round + 300 * client).send(client, 'Typing', ['lobby']);
+        made.heard(
+          [1, 2, 3].filter((other) => other !== client),
+          'Typing',
+          [`user-${client}`],
+        );
+      }
+    const { found, yaml } = await analysed(made);
+    const heard =
+      'to the others in the room, after Typing: 2.0 for each call, 6.0/s; not counted, as it brings back no text of the call';
+    assert.deepEqual(found.callbacks, [
+      {
+        ...{ target: 'Typing', count: 60, perCall: 2, perSecond: 60 / found.seconds },
+        ...{ recognised: false, as: heard },
+      },
+    ]);
+    assert.match(
+      yaml,
+      /# also Typing to the others in the room, 2\.0 for each call: not counted\n +- call: Typing/,
     );
   });
 
@@ -338,8 +369,10 @@ describe('a scenario of a recording', () => {
       made.at(ms).in(2, { type: 1, target: 'Tick', arguments: [1] });
     const { found, yaml } = await analysed(made);
     assert.deepEqual(
-      found.callbacks.filter(({ recognised }) => !recognised),
-      [{ target: 'Tick', count: 3, recognised: false, as: 'no call was found that caused it' }],
+      found.callbacks
+        .filter(({ recognised }) => !recognised)
+        .map(({ target, count, as }) => [target, count, as]),
+      [['Tick', 3, 'no call was found that caused it, 0.1/s']],
     );
     assert.deepEqual(found.notRecognised, [
       { what: 'message from clients, not understood: binary', count: 2 },
@@ -350,7 +383,7 @@ describe('a scenario of a recording', () => {
     );
     assert.match(
       yaml,
-      /# Not recognised: 3 Tick \(no call was found that caused it\); 2 × message /,
+      /# Not recognised: 3 Tick \(no call was found that caused it, 0\.1\/s\); 2 × message /,
     );
   });
 
