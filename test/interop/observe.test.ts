@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { openObserver } from '../../src/session/observe/openObserver';
 import { english } from '../../src/base/text';
 import { until } from '../fakes/until';
-import { loadRun } from '../load/loadRun';
+import { withFolder } from '../load/cliFolder';
+import { loadRun, scenarioText } from '../load/loadRun';
 import { sharedAspNetServer } from './aspnetServer';
 
 describe('metrics of a real ASP.NET Core server', function () {
@@ -33,4 +34,38 @@ describe('metrics of a real ASP.NET Core server', function () {
       observer.close();
     }
   });
+
+  it(
+    'have its connections, and the verdict says that a method which blocks threads made their queue grow',
+    withFolder(async (folder) => {
+      const callers = 120;
+      const block = { call: 'Block', arguments: [20], reply: 'completion' };
+      folder.write(
+        'blocked.signalr.yaml',
+        scenarioText({
+          target: new URL('/own', server.url).href,
+          useCase: 'session',
+          parameters: {
+            ...{ messageSize: undefined, sendingInterval: undefined },
+            // One caller after the other joins those that wait for a thread: how fast the machine is does not matter.
+            ...{ sessionInterval: '6s', steps: [{ repeat: 1000, steps: [block] }] },
+          },
+          config: {
+            ...{ connections: callers, singleStepDuration: '6s', warmup: 0 },
+            observe: [{ prometheus: new URL('/metrics', server.url).href }],
+          },
+        }),
+      );
+      const { stdout, stderr } = await folder.run(['run', 'blocked.signalr.yaml', '--out', 'runs']);
+      const { observed, steps } = folder.result('runs');
+      assert.match(
+        `${stdout}${stderr}`,
+        /the server's thread-pool queue grew from second \d on/,
+        JSON.stringify(observed),
+      );
+      assert.deepEqual([steps[0]!.lost, steps[0]!.errors, observed!.problems], [0, {}, []]);
+      const connections = observed!.series.find(({ name }) => name === 'connections');
+      assert.equal(connections!.steps[0]!.max, callers);
+    }),
+  );
 });

@@ -59,5 +59,8 @@ public sealed class OwnHub : Hub
         return ms;
     }
 
+    /// <summary>Keeps a thread of the pool from all else, as code does that waits for an answer without `await`.</summary>
+    public void Block(int ms) => Thread.Sleep(ms);
+
     public sealed record Reading(int Number, string Text);
 }

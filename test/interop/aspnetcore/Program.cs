@@ -72,6 +72,7 @@ builder.Services.AddAuthentication(scheme)
     });
 builder.Services.AddAuthorization();
 
+using var counting = ServerMetrics.Listen();
 await using var app = builder.Build();
 if (affinity)
 {

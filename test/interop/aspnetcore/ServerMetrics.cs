@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.Metrics;
 using System.Globalization;
 using System.Text;
 
@@ -6,10 +7,33 @@ namespace BenchServer;
 
 /// <summary>
 /// Metrics of this process in the text format of Prometheus, as OpenTelemetry writes the meters of .NET 9
-/// ("System.Runtime"): written by hand, so that no package is needed.
+/// ("System.Runtime") and of ASP.NET Core: written by hand, so that no package is needed.
 /// </summary>
 public static class ServerMetrics
 {
+    /// <summary>Of ASP.NET Core's own meter, so that what counts connections of SignalR is its counter.</summary>
+    private const string ConnectionsMeter = "Microsoft.AspNetCore.Http.Connections";
+    private const string ConnectionsInstrument = "signalr.server.active_connections";
+    private static long connections;
+
+    /// <summary>Begins to count; what has connected before is not known.</summary>
+    public static MeterListener Listen()
+    {
+        var listener = new MeterListener
+        {
+            InstrumentPublished = (instrument, own) =>
+            {
+                if (instrument.Meter.Name == ConnectionsMeter && instrument.Name == ConnectionsInstrument)
+                {
+                    own.EnableMeasurementEvents(instrument);
+                }
+            },
+        };
+        listener.SetMeasurementEventCallback<long>((_, by, _, _) => Interlocked.Add(ref connections, by));
+        listener.Start();
+        return listener;
+    }
+
     public static string Text()
     {
         using var process = Process.GetCurrentProcess();
@@ -38,6 +62,7 @@ public static class ServerMetrics
         Add("dotnet_gc_last_collection_heap_size_bytes", "gauge", GC.GetTotalMemory(false));
         Add("dotnet_thread_pool_queue_length", "gauge", ThreadPool.PendingWorkItemCount);
         Add("dotnet_thread_pool_thread_count", "gauge", ThreadPool.ThreadCount);
+        Add("signalr_server_active_connections", "gauge", Interlocked.Read(ref connections));
         return text.ToString();
     }
 }
