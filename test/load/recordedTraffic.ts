@@ -15,8 +15,13 @@ export class RecordedTraffic {
   readonly calls = new Map<string, number>();
   /** Of all calls, as JSON text. */
   argumentBytes = 0;
-  /** Callbacks by method; answers without a name. */
-  readonly heard = new Map<string, number>();
+  answers = 0;
+  /** By method: those that came to a client before its first call, and all others. */
+  readonly greetings = new Map<string, number>();
+  readonly callbacks = new Map<string, Callback[]>();
+  /** Of the first call. */
+  beginUs = Infinity;
+  private readonly callers = new Set<number>();
   private us = 0;
 
   static async of(folder: CliFolder, name: string): Promise<RecordedTraffic> {
@@ -42,17 +47,39 @@ export class RecordedTraffic {
     } else if (event.ev === 'close') this.us += event.t;
     if (!('m' in event) || !isHubMessage(event.m)) return;
     const { m } = event;
-    if (m.type === hubMessageType.completion) countOne(this.heard, '');
+    if (m.type === hubMessageType.completion) this.answers += 1;
     if (m.type !== hubMessageType.invocation) return;
-    countOne(event.ev === 'out' ? this.calls : this.heard, m.target);
-    if (event.ev === 'out') this.argumentBytes += Buffer.byteLength(JSON.stringify(m.arguments));
+    const { target } = m;
+    const bytes = Buffer.byteLength(JSON.stringify(m.arguments));
+    if (event.ev === 'out') {
+      this.callers.add(event.client);
+      this.beginUs = Math.min(this.beginUs, event.t);
+      countOne(this.calls, target);
+      this.argumentBytes += bytes;
+    } else if (this.callers.has(event.client))
+      this.callbacks.set(target, [...(this.callbacks.get(target) ?? []), { atUs: event.t, bytes }]);
+    else countOne(this.greetings, target);
   };
 }
 
 const countOne = (counts: Map<string, number>, name: string): unknown =>
   counts.set(name, (counts.get(name) ?? 0) + 1);
 
+interface Callback {
+  readonly atUs: number;
+  /** Of its arguments, as JSON text. */
+  readonly bytes: number;
+}
+
 const sessionsEach = 2;
+
+interface Rerun {
+  readonly result: Result;
+  /** All of the run. */
+  readonly traffic: RecordedTraffic;
+  /** After the first call, when it began to be measured. */
+  readonly warmupUs: number;
+}
 
 /**
  * Runs `chat.signalr.yaml`, for two sessions of each client after one that is not measured, and records that as well.
@@ -66,7 +93,7 @@ export async function rerun(
   { seconds }: RecordedTraffic,
   warmup: number,
   env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly result: Result; readonly traffic: RecordedTraffic }> {
+): Promise<Rerun> {
   const traffic = new RecordedTraffic();
   const proxy = await RecordingProxy.start({
     ...{ target: new URL(target), port: 0, way: { insecureTls: false } },
@@ -88,7 +115,7 @@ export async function rerun(
     // On a busy machine the load may be late, and the hub slow: what was said is judged.
     const { stderr } = await folder.run([...args, '--out', 'runs'], env);
     assert.doesNotMatch(stderr, /broken off|cannot/i);
-    return { result: folder.result('runs'), traffic };
+    return { result: folder.result('runs'), traffic, warmupUs: warmupS * 1e6 };
   } finally {
     await proxy.dispose();
   }
@@ -98,16 +125,14 @@ const within5Percent = (found: number, wanted: number, what: string): void =>
   assert.ok(Math.abs(found / wanted - 1) <= 0.05, `${what}: ${found} instead of ${wanted}`);
 
 /** Everything came that was expected, as often and as large as it was recorded. */
-export function judgeRerun(
-  { result, traffic }: Awaited<ReturnType<typeof rerun>>,
-  recorded: RecordedTraffic,
-): void {
+export function judgeRerun(again: Rerun, recorded: RecordedTraffic): void {
+  const { result, traffic } = again;
   const [step] = result.steps;
   assert.deepEqual([step!.errors, step!.lost, step!.duplicated], [{}, 0, 0]);
   assert.equal(step!.received, step!.expected);
   // Events that sessions wait for have rows of their own.
   const made = step!.calls!.filter(
-    ({ name }) => recorded.calls.has(name) || !recorded.heard.has(name),
+    ({ name }) => recorded.calls.has(name) || !recorded.callbacks.has(name),
   );
   const calls = new Map(made.map((call) => [call.name, call]));
   assert.deepEqual([...calls.keys()], [...recorded.calls.keys()]);
@@ -125,9 +150,34 @@ export function judgeRerun(
     ...([traffic.argumentBytes / traffic.sent, recorded.argumentBytes / recorded.sent] as const),
     'bytes of a call',
   );
-  const answers = traffic.heard.get('')! / traffic.sent;
-  within5Percent(answers, recorded.heard.get('')! / recorded.sent, 'answers to a call');
+  const answers = traffic.answers / traffic.sent;
+  within5Percent(answers, recorded.answers / recorded.sent, 'answers to a call');
+  judgeCallbacks(again, recorded);
 }
+
+/** Those that no call is known for as well. */
+function judgeCallbacks({ result, traffic, warmupUs }: Rerun, recorded: RecordedTraffic): void {
+  const { seconds } = result.steps[0]!;
+  const fromUs = traffic.beginUs + warmupUs;
+  // A connection of a run has one session after the other.
+  for (const [name, times] of recorded.greetings)
+    assert.equal(traffic.greetings.get(name)! / traffic.clients, times / recorded.clients, name);
+  for (const [name, heard] of recorded.callbacks) {
+    const again = (traffic.callbacks.get(name) ?? []).filter(
+      ({ atUs }) => atUs >= fromUs && atUs < fromUs + seconds * 1e6,
+    );
+    assert.ok(again.length > 0, `${name} did not come`);
+    const wanted = (heard.length * seconds) / recorded.seconds;
+    // A call of each client at an edge, as above; each may reach all of them.
+    if (Math.floor(Math.abs(again.length - wanted)) > recorded.clients ** 2)
+      within5Percent(again.length, wanted, `${name}, callbacks in ${seconds} s`);
+    const sizes = [again, heard].map(meanBytes) as [number, number];
+    within5Percent(...sizes, `bytes of ${name}`);
+  }
+}
+
+const meanBytes = (callbacks: readonly Callback[]): number =>
+  callbacks.reduce((sum, { bytes }) => sum + bytes, 0) / callbacks.length;
 
 /** Runs `chat.signalr.yaml` of two clients of Web PubSub that have sent this text to their group: both get each message, as often as recorded. */
 export async function judgePublished(
