@@ -338,7 +338,7 @@ class Analysis {
       beside: 'sessions begin one after the other; then their rates are those recorded',
     };
     keys['singleStepDuration'] = {
-      value: durationText(stepMs(longestMs)),
+      value: durationText(stepMs(longestMs, this.trace.endUs / 1000)),
       beside: 'whole sessions',
     };
     if (transport !== undefined && transport !== 'WebSockets')
@@ -542,9 +542,14 @@ class Analysis {
 const eachCall = ({ count, calls }: Consequence): string =>
   `${formatCount(count / calls, 1)} for each call`;
 
-/** Whole sessions, so that none of their calls is counted more often than the others. */
-const stepMs = (sessionMs: number): number =>
-  Math.min(mostStepMs, sessionMs * Math.max(2, Math.ceil(60_000 / sessionMs)));
+/**
+ * Whole sessions, so that none of their calls is counted more often than the others: two at least, and for as long as
+ * was recorded or a minute.
+ */
+function stepMs(sessionMs: number, recordedMs: number): number {
+  const leastMs = Math.min(60_000, recordedMs);
+  return Math.min(mostStepMs, sessionMs * Math.max(2, Math.ceil(leastMs / sessionMs)));
+}
 
 interface Session {
   readonly kind: Kind;

@@ -283,7 +283,7 @@ describe('a scenario of a recording', () => {
     const { sessionInterval } = file.scenario!.parameters;
     const ms = parseDurationMs(sessionInterval)!;
     assert.equal(parseDurationMs(String(file.config['warmup'])), Math.ceil(ms / 1000) * 1000);
-    assert.equal(parseDurationMs(String(file.config['singleStepDuration'])), 3 * ms);
+    assert.equal(parseDurationMs(String(file.config['singleStepDuration'])), 2 * ms);
   });
 
   it('counts a client that leaves in the middle to the kind of those that stay', async () => {
