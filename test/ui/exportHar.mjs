@@ -1,13 +1,12 @@
 // Makes the HAR files of test/fixtures/har: a person at the chat page of test/interop, and the developer tools of the
 // installed Chromium beside it, whose own exporter writes the file, once for each transport.
 // Needs what the ui suite needs, and the server: `node scripts/buildInterop.mjs`.
-import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 import { findChromium } from '../../scripts/vscodeHost.mjs';
+import { startChatServer, startServer } from '../interop/chatServer.mjs';
 
 const folder = path.resolve('test', 'fixtures', 'har');
 /** Where a file has it, an import must not. */
@@ -19,22 +18,6 @@ async function freePort() {
   const { port } = probe.address();
   await new Promise((resolve) => probe.close(resolve));
   return port;
-}
-
-/** A server that prints its URL in its first line and ends with its standard input. */
-async function startServer(program, args) {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout });
-  const line = await new Promise((resolve) => lines.once('line', resolve));
-  return { url: JSON.parse(line).url, stop: () => child.stdin.end() };
-}
-
-function startAspNet() {
-  const client = (name) => path.join('node_modules', '@microsoft', name, 'dist', 'browser');
-  const own = path.join('test', 'interop', 'chatPage');
-  const pages = [own, ...['signalr', 'signalr-protocol-msgpack'].map(client)].join(',');
-  const assembly = path.join('out', 'interop', 'aspnetcore', 'benchServer.dll');
-  return startServer('dotnet', [assembly, '--pages', pages]);
 }
 
 /** The developer tools of a page, in a page of their own: what stands below `/devtools` is the browser's. */
@@ -108,7 +91,7 @@ async function visit(browser, port, server, { name, sanitize = false, ...asked }
 mkdirSync(folder, { recursive: true });
 const [port, server, hub] = await Promise.all([
   freePort(),
-  startAspNet(),
+  startChatServer(),
   startServer(process.execPath, [
     'dist/cli.js',
     'serve',
@@ -139,6 +122,5 @@ try {
     await visit(browser, port, server, each);
 } finally {
   await browser.close();
-  server.stop();
-  hub.stop();
+  await Promise.all([server.stop(), hub.stop()]);
 }
