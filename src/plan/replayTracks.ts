@@ -19,11 +19,11 @@ export interface ReplayTracks {
   readonly at: Uint32Array;
   readonly length: Uint32Array;
   readonly payloadBytes: Uint32Array;
-  /** Where the stamp goes, from the begin of the message; {@link noStamp}: nowhere. */
+  /** Where the stamp goes, or for Web PubSub the number of its acknowledgement, from the begin of the message; {@link noStamp}: nowhere. */
   readonly stampAt: Uint32Array;
   /** Operation that opened the stream which this one cancels, or that ends the streams of this call; else its own number. */
   readonly of: Uint32Array;
-  /** Hub messages in the protocol of the run, one behind the other. */
+  /** Messages in the protocol of the run, one behind the other. */
   readonly bytes: Uint8Array;
   /** Of each call: the number under which the items of its streams are counted; −1 where it opens none. */
   readonly itemsOf: readonly number[];

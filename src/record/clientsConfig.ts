@@ -70,6 +70,39 @@ export function secretKeys(
   };
 }
 
+const subprotocols: Readonly<Record<string, string>> = {
+  'json.webpubsub.azure.v1': 'json',
+  'json.reliable.webpubsub.azure.v1': 'reliableJson',
+  'protobuf.webpubsub.azure.v1': 'protobuf',
+  'protobuf.reliable.webpubsub.azure.v1': 'reliableProtobuf',
+};
+
+/**
+ * Where clients of Azure Web PubSub connect, and how they talk.
+ * @param inJson of the subprotocols with the same reliability the one in JSON
+ */
+export function pubSubConfig(
+  opens: readonly OpenEvent[],
+  inJson = false,
+): Record<string, WrittenKey> {
+  const [path = ''] = mostFrequent(opens.map((open) => open.path));
+  const [protocol = ''] = mostFrequent(opens.map((open) => open.protocol));
+  const hub = /\/hubs\/([\w.-]{1,128})(?:[/?]|$)/.exec(path)?.[1];
+  const subprotocol = subprotocols[inJson ? protocol.replace(/^protobuf/, 'json') : protocol];
+  return {
+    connectionString: {
+      above: [
+        'Clients of the recording came with tokens of their own; a run makes them with this key.',
+      ],
+      value: '${secret:webpubsub}',
+    },
+    service: { value: 'webpubsub' },
+    ...(hub !== undefined && { hub: { value: hub } }),
+    ...(subprotocol !== undefined &&
+      subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
+  };
+}
+
 /**
  * Which part of the connections does what so many clients did, so that all parts grow with the connections; undefined: the
  * rest of them, where there is one.

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { largestSource } from '../base/message';
+import { services } from '../base/serviceTraits';
 import type { Translate } from '../base/text';
 import { formatCount, formatDurationMs } from '../base/units';
 import type { Plan } from '../plan/plan';
@@ -27,7 +28,8 @@ export async function openReplays(
   scenario: Scenario,
   { folder = '.', t }: Pick<TargetContext, 'folder'> & { readonly t: Translate },
 ): Promise<Replays> {
-  const { protocol } = scenario;
+  const { speaksHub } = services[scenario.service];
+  const protocol = speaksHub ? scenario.protocol : ('webpubsub' as const);
   const notes: string[] = [];
   const opened = new Map<number, OpenedReplay>();
   const entries: ScenarioEntry[] = [];

@@ -108,10 +108,14 @@ export const runsUpstream = ({ run }: UseCase): boolean =>
   run.message !== undefined || run.audience === 'nobody';
 
 /** Where clients join and send to groups by themselves. */
-export const permissionsOf = ({ preparation, audience, via }: HubRun): ClientPermission[] => [
-  ...(preparation === 'joinGroups' ? (['joinGroups'] as const) : []),
-  ...(audience === 'group' && via === undefined ? (['sendToGroups'] as const) : []),
-];
+export function permissionsOf({ preparation, audience, via, session }: HubRun): ClientPermission[] {
+  // What recorded clients did is not looked at.
+  const maySend = (audience === 'group' && via === undefined) || session?.replays;
+  return [
+    ...(preparation === 'joinGroups' || session?.replays ? (['joinGroups'] as const) : []),
+    ...(maySend ? (['sendToGroups'] as const) : []),
+  ];
+}
 
 export const runsOnHub = ({ services }: UseCase): boolean => services.includes('hub');
 

@@ -106,6 +106,10 @@ export interface SendingEntry {
   readonly calls?: readonly string[];
 }
 
+const noTable = ({ name }: { readonly name: string }, useCase: { readonly name: string }) => ({
+  problem: `The ${name} guide has no table for ${useCase.name}.`,
+});
+
 /** Traffic of each entry that sends in a step, of sessions one for each kind of call; the others contribute connections only. */
 export function entryTraffic(
   scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
@@ -132,6 +136,7 @@ export function entryTraffic(
         sharing(entries, entry, step),
       );
       for (const { traffic, calls, ownCalls } of sessions) {
+        if (!guide.kinds.includes(traffic.kind)) return noTable(guide, useCase);
         const leaving = sizesOf(traffic).map((size, at) =>
           leavingCall(scenario, ownCalls[at]!, size),
         );
@@ -141,8 +146,7 @@ export function entryTraffic(
     }
     const traffic = useCase.traffic(entry.parameters, { connections, senders }, service);
     if (traffic === undefined) continue;
-    if (!guide.kinds.includes(traffic.kind))
-      return { problem: `The ${guide.name} guide has no table for ${useCase.name}.` };
+    if (!guide.kinds.includes(traffic.kind)) return noTable(guide, useCase);
     const { sizes, meanBytes } = payloadOf(entry.parameters);
     // A limit that holds for each message is lost in the mean.
     const several = sizes.length > 1 && { messageSizes: sizes };

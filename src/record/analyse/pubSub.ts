@@ -4,7 +4,7 @@ import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } fro
 import type { Found, FoundCall } from './found';
 import { durationText, pauseWords, sizeWords } from './plannedSteps';
 import { sizedText, spreadOf, weightedSizes } from './spread';
-import { sharesOf } from '../clientsConfig';
+import { pubSubConfig, sharesOf } from '../clientsConfig';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { urlWithoutKeys } from './values';
 import { yamlText } from './yamlText';
@@ -126,12 +126,6 @@ const groupTypes: ReadonlyMap<string, string> = new Map([
   ['leaveGroup', 'done after the load'],
 ]);
 const quietTypes: ReadonlySet<string> = new Set(['sequenceAck', 'ping', 'pong']);
-const subprotocols: Readonly<Record<string, string>> = {
-  'json.webpubsub.azure.v1': 'json',
-  'json.reliable.webpubsub.azure.v1': 'reliableJson',
-  'protobuf.webpubsub.azure.v1': 'protobuf',
-  'protobuf.reliable.webpubsub.azure.v1': 'reliableProtobuf',
-};
 
 /** Of the data as the client gave it. */
 function sizeOf({ data, dataType }: RecordedPubSub): number {
@@ -156,9 +150,6 @@ function fileOf(
   const intervals =
     gaps.length > 0 ? gaps : senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
   const interval = spreadOf(intervals);
-  const [first] = all;
-  const hub = /\/hubs\/([\w.-]{1,128})(?:[/?]|$)/.exec(first!.open.path)?.[1];
-  const subprotocol = subprotocols[first!.open.protocol];
   const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));
   const parameters: Record<string, WrittenKey> = {
     ...(weighted === undefined
@@ -172,16 +163,7 @@ function fileOf(
     ...(perConnection > 1 && { groupsPerConnection: { value: perConnection } }),
   };
   const config: Record<string, WrittenKey> = {
-    connectionString: {
-      above: [
-        'Clients of the recording came with tokens of their own; a run makes them with this key.',
-      ],
-      value: '${secret:webpubsub}',
-    },
-    service: { value: 'webpubsub' },
-    ...(hub !== undefined && { hub: { value: hub } }),
-    ...(subprotocol !== undefined &&
-      subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
+    ...pubSubConfig(all.map(({ open }) => open)),
     connections: {
       value: count,
       beside: `the clients that were seen${senders.length < count ? `, ${count - senders.length} only listened` : ''}; raise it`,

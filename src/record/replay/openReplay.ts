@@ -2,7 +2,7 @@ import path from 'node:path';
 import { formatCount } from '../../base/units';
 import type { ReplayTracks } from '../../plan/replayTracks';
 import { openRecording } from '../recordingFile';
-import { readReplay, type HubProtocol } from './readReplay';
+import { readReplay, type ReplayProtocol } from './readReplay';
 
 /** What a run needs of a recording: into the parameters of the use case, and into the plan. */
 export interface OpenedReplay {
@@ -18,7 +18,7 @@ export interface OpenedReplay {
 /** @throws ExpectedError `recording-invalid`, `nothing-to-replay` */
 export async function openReplay(
   file: string,
-  asked: { readonly protocol: HubProtocol; readonly speed: number; readonly spreadMs: number },
+  asked: { readonly protocol: ReplayProtocol; readonly speed: number; readonly spreadMs: number },
 ): Promise<OpenedReplay> {
   const recording = await openRecording(file);
   const name = path.basename(file);

@@ -1,5 +1,4 @@
 /** What the clients of a recording sent and when, as bytes that workers only have to send. */
-import { ExpectedError } from '../../base/expectedError';
 import { largestPayloadBytes } from '../../base/message';
 import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
 import { noStamp, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
@@ -13,18 +12,24 @@ import {
   type StreamItem,
 } from '../../wire/message/hubMessage';
 import { stampLength } from '../../wire/message/stamp';
+import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
 import { mostFrequent } from '../clientsConfig';
 import {
   isHubMessage,
   type OpenEvent,
   type RecordedEvent,
+  type RecordedKind,
+  type RecordedPubSub,
   type Recording,
   type RecordingHeader,
 } from '../recording';
+import { nothing, nothingToReplay, ofAnother } from './nothingToReplay';
+import { anyAckId, pubSubFrame } from './pubSubFrame';
 import { NotSendable, sentValue } from './sentValue';
 import { ByteList, shared } from './sharedArrays';
 
-export type HubProtocol = 'json' | 'messagepack';
+/** Of a hub, or the JSON of Azure Web PubSub. */
+export type ReplayProtocol = 'json' | 'messagepack' | 'webpubsub';
 
 /** Times are microseconds. */
 export interface ReadReplay {
@@ -68,24 +73,14 @@ export const replayBounds: ReplayBounds = {
 export async function readReplay(
   { header, events }: Recording,
   name: string,
-  protocol: HubProtocol,
+  protocol: ReplayProtocol,
   bounds = replayBounds,
 ): Promise<ReadReplay> {
-  if (header.kind === 'webpubsub') throw nothingToReplay(header, name);
+  if ((header.kind === 'webpubsub') !== (protocol === 'webpubsub')) throw ofAnother(header, name);
   const reader = new ReplayReader(header, protocol, bounds);
   for await (const event of events) reader.add(event);
   return reader.result(name);
 }
-
-/** Of a recording without clients that could be replayed. */
-export const nothingToReplay = ({ kind }: RecordingHeader, name: string): ExpectedError =>
-  nothing(
-    kind === 'webpubsub'
-      ? `${name} is a recording of Azure Web PubSub, which cannot be replayed: make a scenario of it with import.`
-      : `${name} has no client of a SignalR hub: there is nothing to replay.`,
-  );
-
-const nothing = (problem: string): ExpectedError => new ExpectedError('nothing-to-replay', problem);
 
 type CallMessage = Invocation | StreamInvocation;
 type Form = 'call' | 'stream' | 'send' | 'cancel' | 'item' | 'end';
@@ -131,6 +126,7 @@ interface Client {
 }
 
 class ReplayReader {
+  private readonly hubProtocol: 'json' | 'messagepack';
   private readonly codec: HubCodec;
   private readonly clients = new Map<number, Client>();
   private readonly leftOut = new Map<string, number>();
@@ -139,10 +135,11 @@ class ReplayReader {
 
   constructor(
     private readonly header: RecordingHeader,
-    private readonly protocol: HubProtocol,
+    private readonly protocol: ReplayProtocol,
     private readonly bounds: ReplayBounds,
   ) {
-    this.codec = protocol === 'json' ? jsonCodec : messagePackCodec;
+    this.hubProtocol = protocol === 'messagepack' ? protocol : 'json';
+    this.codec = this.hubProtocol === 'json' ? jsonCodec : messagePackCodec;
   }
 
   add(event: RecordedEvent): void {
@@ -161,8 +158,11 @@ class ReplayReader {
       client.unanswered.clear();
     } else if ('raw' in event) {
       if (event.ev === 'out') this.leave(`message of a client, not understood: ${event.why}`);
+    } else if (isHubMessage(event.m) === (this.protocol === 'webpubsub')) {
+      this.leave('message of another service');
     } else if (!isHubMessage(event.m)) {
-      this.leave('message of Web PubSub');
+      if (event.ev === 'out') this.published(client, event.m, event.t);
+      else cameFromService(client, event.m);
     } else if (event.ev === 'out') {
       this.sent(client, event.m, event.t);
     } else {
@@ -203,7 +203,7 @@ class ReplayReader {
 
   private opened(open: OpenEvent): void {
     const { client, protocol, t } = open;
-    if (!speaksHub(open)) {
+    if (!speaks(open, this.header.kind)) {
       this.leave(
         protocol === 'unknown' ? 'client without a handshake' : `client that spoke ${protocol}`,
       );
@@ -264,6 +264,22 @@ class ReplayReader {
     }
   }
 
+  private published(client: Client, message: RecordedPubSub, t: number): void {
+    const { type, ackId } = message;
+    // A reliable client acknowledges what came, and every client keeps its socket going: a run does so by itself.
+    if (type === 'sequenceAck' || type === 'ping') return;
+    const frame = pubSubFrame(message);
+    if (frame === undefined || frame.method.length > longestName) {
+      this.leave(`message of type ${type.slice(0, 60)}`);
+      return;
+    }
+    if (!this.hasRoom()) return;
+    const { method, bytes, payloadBytes } = frame;
+    const form = ackId === undefined ? 'send' : 'call';
+    const operation = this.keep(client, { t, form, method }, bytes, payloadBytes);
+    if (ackId !== undefined) client.unanswered.set(String(ackId), operation);
+  }
+
   /** An item of a stream of the client, its end, or an answer to the server. */
   private wentUp(client: Client, message: StreamItem | Completion, t: number): void {
     const { invocationId: id } = message;
@@ -300,7 +316,7 @@ class ReplayReader {
   ): void {
     const { method } = of;
     try {
-      const value = sentValue(item, client.open.protocol, this.protocol);
+      const value = sentValue(item, client.open.protocol, this.hubProtocol);
       const bytes = this.codec.encode({ type, invocationId, item: value });
       const around = this.codec.encode({ type, invocationId, item: 0 }).length - 1;
       this.keep(client, { t, form: 'item', of, method }, bytes, bytes.length - around);
@@ -318,7 +334,7 @@ class ReplayReader {
     if (!this.hasRoom()) return undefined;
     const { target: method, arguments: values, streamIds } = call;
     try {
-      const args = values.map((value) => sentValue(value, client.open.protocol, this.protocol));
+      const args = values.map((value) => sentValue(value, client.open.protocol, this.hubProtocol));
       const bytes = this.call(form, method, args, streamIds);
       const payloadBytes = bytes.length - this.call(form, method, [], streamIds).length + 2;
       return this.keep(client, { t, form, method }, bytes, payloadBytes);
@@ -363,7 +379,8 @@ class ReplayReader {
   ): Operation {
     const at = this.bytes.add(bytes);
     // Ids stand before what clients write.
-    const stampAt = hasStamp[operation.form] ? bytes.indexOf(anyStamp) : noStamp;
+    const id = this.protocol === 'webpubsub' ? anyAckId : anyStamp;
+    const stampAt = hasStamp[operation.form] ? bytes.indexOf(id) : noStamp;
     const kept: Operation = { ...operation, at, length: bytes.length, payloadBytes, stampAt };
     this.operations += 1;
     client.operations.push(kept);
@@ -415,8 +432,11 @@ class ReplayReader {
 export const mainPath = (opens: readonly OpenEvent[]): string | undefined =>
   mostFrequent(opens.map(({ path }) => path))[0];
 
-export const speaksHub = ({ protocol }: OpenEvent): boolean =>
-  protocol === 'json' || protocol === 'messagepack';
+/** Whether it can be replayed where clients of that kind are. */
+export const speaks = ({ protocol }: OpenEvent, kind: RecordedKind): boolean =>
+  kind === 'webpubsub'
+    ? subprotocolNamed(protocol) !== undefined
+    : protocol === 'json' || protocol === 'messagepack';
 
 const itemsName = (method: string): string => `${method} items`;
 
@@ -435,6 +455,16 @@ function came(client: Client, message: HubMessage): void {
     unanswered.delete(message.invocationId);
     operation.answer = message.error === undefined ? 'result' : 'error';
   }
+}
+
+function cameFromService({ callbacks, unanswered }: Client, message: RecordedPubSub): void {
+  const { type, ackId, success } = message;
+  if (type === 'message') callbacks.set(type, (callbacks.get(type) ?? 0) + 1);
+  if (type !== 'ack') return;
+  const operation = unanswered.get(String(ackId));
+  if (operation === undefined) return;
+  unanswered.delete(String(ackId));
+  operation.answer = success === true ? 'result' : 'error';
 }
 
 interface NamedCall {

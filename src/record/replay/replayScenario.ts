@@ -3,11 +3,12 @@ import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { visibleLine } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { mostFrequent, secretKeys, targetOf } from '../clientsConfig';
+import { mostFrequent, pubSubConfig, secretKeys, targetOf } from '../clientsConfig';
 import type { OpenEvent, Recording } from '../recording';
 import { openRecording } from '../recordingFile';
 import { Keys, type WrittenKey } from '../writtenKeys';
-import { mainPath, nothingToReplay, replayBounds, speaksHub } from './readReplay';
+import { nothingToReplay } from './nothingToReplay';
+import { mainPath, replayBounds, speaks } from './readReplay';
 
 /** A scenario can have so many. */
 const mostConnections = 1_000_000;
@@ -32,14 +33,14 @@ export async function replayScenario(
   const name = path.basename(file);
   const recording = await openRecording(file);
   const { opens, lengthUs } = await replayedClients(recording);
-  if (recording.header.kind === 'webpubsub' || opens.length === 0)
-    throw nothingToReplay(recording.header, name);
+  if (opens.length === 0) throw nothingToReplay(recording.header, name);
   const connections = times * opens.length;
   if (connections > mostConnections)
     throw new ExpectedError(
       'replay-clients',
       `${formatCount(times)} × ${formatCount(opens.length)} recorded clients are ${formatCount(connections)} connections; at most ${formatCount(mostConnections)} are possible.`,
     );
+  const isPubSub = recording.header.kind === 'webpubsub';
   const target = targetOf(recording.header.target, opens);
   const takesMs = Math.floor(lengthUs / speed / 1000) + 1 + (times > 1 ? spreadMs : 0);
   const [transport] = mostFrequent(opens.map((open) => open.transport));
@@ -47,7 +48,7 @@ export async function replayScenario(
   const day = recording.header.startedAt.slice(0, 10);
   const clients = `${formatCount(opens.length)} ${opens.length === 1 ? 'client' : 'clients'}`;
   const config: Record<string, WrittenKey> = {
-    target: { value: target },
+    ...(isPubSub ? pubSubConfig(opens, true) : { target: { value: target } }),
     connections: {
       value: connections,
       beside: `${formatCount(times)} × ${clients}; each does what a client did`,
@@ -57,7 +58,7 @@ export async function replayScenario(
     singleStepDuration: { value: `${takesMs}ms`, beside: 'one replay' },
     ...(transport !== 'WebSockets' && { transport: { value: transport } }),
     ...(protocol === 'messagepack' && { protocol: { value: protocol } }),
-    ...secretKeys(opens, target),
+    ...(!isPubSub && secretKeys(opens, target)),
   };
   const parameters = {
     recording: { value: named ?? name },
@@ -76,11 +77,12 @@ export async function replayScenario(
 }
 
 async function replayedClients({
+  header: { kind },
   events,
 }: Recording): Promise<{ readonly opens: OpenEvent[]; readonly lengthUs: number }> {
   const all = new Map<number, { readonly open: OpenEvent; lastUs: number }>();
   for await (const event of events) {
-    if (event.ev === 'open' && speaksHub(event) && all.size < replayBounds.clients)
+    if (event.ev === 'open' && speaks(event, kind) && all.size < replayBounds.clients)
       all.set(event.client, { open: event, lastUs: event.t });
     const client = all.get(event.client);
     if (client !== undefined && event.ev !== 'gap') client.lastUs = event.t;

@@ -8,15 +8,17 @@ import {
 } from '../../plan/replayTracks';
 import type { PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf } from '../../plan/population';
+import { callbacks, isHubProtocol } from '../../base/message';
 import { PairTable } from '../../measure/sequence';
 import { callsOf, stepsIn } from '../../usecases/sessionSteps';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
+import { firstMessageAckId, messageAckId, type Hole } from '../../wire/message/messageLayout';
 import { MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampLength, type Stamp } from '../../wire/message/stamp';
 import { codecOf } from '../../wire/connect/codecOf';
-import type { StepRecorder } from '../recorder';
+import type { CallRecorder, StepRecorder } from '../recorder';
 import { DueHeap, type Due } from './dueHeap';
 import { EntrySender } from './entrySender';
 import type { SessionStepWindow } from './session';
@@ -25,6 +27,19 @@ import type { SessionStepWindow } from './session';
 const burst = 256;
 /** Backlog is worked off this long after the step's last message was due; the rest counts as offered, not sent. */
 const graceUs = 1_000_000;
+
+/** A message to Web PubSub that asks for an acknowledgement, whose number says nothing of it. */
+interface Asked {
+  readonly connection: number;
+  readonly step: number;
+  readonly counted: CallRecorder;
+  readonly intendedUs: number;
+  readonly sentUs: number;
+  /** Its acknowledgement is expected. */
+  readonly isExpected: boolean;
+  /** That was recorded as a refusal. */
+  readonly wasRefused: boolean;
+}
 
 /** What one connection replays in a step. */
 class ReplayedClient implements Due {
@@ -62,14 +77,22 @@ export class ReplaySender extends EntrySender {
   private isSending = false;
   /** Callbacks before the first step, by their numbers: hubs greet who connects. */
   private readonly early = new Map<number, number>();
+  /** By the numbers of their acknowledgements. */
+  private readonly asked = new Map<string, Asked>();
+  private readonly isPubSub: boolean;
+  private nextAckId = firstMessageAckId;
 
   constructor(...given: ConstructorParameters<typeof EntrySender>) {
     super(...given);
     const { plan, entry } = this;
     this.tracks = entry.tracks!;
     this.codec = codecOf(plan.protocol);
+    this.isPubSub = !isHubProtocol(plan.protocol);
+    // Whatever comes from Web PubSub has one name.
+    const nameOf = (event: string): string =>
+      (this.isPubSub ? callbacks.recordLatency : event).toLowerCase();
     const names = callsOf(stepsIn(entry.run.session!)).map(({ step }) =>
-      step.kind === 'on' ? step.event.toLowerCase() : '',
+      step.kind === 'on' ? nameOf(step.event) : '',
     );
     this.callbacks = new Map(names.flatMap((name, at) => (name === '' ? [] : [[name, at]])));
   }
@@ -203,14 +226,22 @@ export class ReplaySender extends EntrySender {
     stamp.sequence = this.sequences.values[slot]!++;
     if ((flags & replayFlag.isCancelled) !== 0)
       (client.streams ??= new Map()).set(at, { ...stamp });
-    if ((flags & replayFlag.refused) !== 0)
+    if ((flags & replayFlag.refused) !== 0 && !this.isPubSub)
       (client.refused ??= new Set()).add(`${number} ${stamp.sequence}`);
+    const counted = calls[number]!;
+    const isExpected = (flags & replayFlag.answered) !== 0 && answerableUs < endUs;
+    if (this.isPubSub && tracks.stampAt[at] !== noStamp)
+      this.asked.set(String(++this.nextAckId), {
+        ...{ connection: sender, step: index, counted },
+        ...{ intendedUs: answerableUs, sentUs: stamp.sentUs },
+        ...{ isExpected: isExpected && !stamp.warmup },
+        wasRefused: (flags & replayFlag.refused) !== 0,
+      });
     const wireBytes = this.write(at, connection, stamp, unixMs);
     if (stamp.warmup) return;
-    const counted = calls[number]!;
     counted.offered += 1;
     counted.sent += 1;
-    if ((flags & replayFlag.answered) !== 0 && answerableUs < endUs) counted.expected += 1;
+    if (isExpected) counted.expected += 1;
     counted.payloadBytesIn += tracks.payloadBytes[at]!;
     counted.wireBytesIn += wireBytes;
     counted.slip.record(nowUs - dueUs);
@@ -224,12 +255,13 @@ export class ReplaySender extends EntrySender {
     const shared = Buffer.from(buffer, byteOffset + tracks.at[at]!, tracks.length[at]);
     const body = framed ? shared : Buffer.from(shared);
     const stampAt = tracks.stampAt[at]!;
-    const holes =
-      stampAt === noStamp
-        ? []
-        : [{ kind: 'stamp', form: 'text', at: stampAt, length: stampLength } as const];
+    const hole: Omit<Hole, 'at'> = this.isPubSub
+      ? { kind: 'ackId', form: 'number', length: messageAckId.digits }
+      : { kind: 'stamp', form: 'text', length: stampLength };
+    const holes = stampAt === noStamp ? [] : [{ ...hole, at: stampAt }];
     const template = new MessageTemplate({ body, holes }, codec, framed);
-    return template.sendTo(connection, stamp, undefined, unixMs);
+    const source = { index: connection.index, ackId: this.nextAckId };
+    return template.sendTo(connection, stamp, undefined, unixMs, source);
   }
 
   override called(
@@ -267,6 +299,7 @@ export class ReplaySender extends EntrySender {
   /** Of answers with an error; those without are counted where they are read. */
   override completed({ index }: HubConnection, message: Completion, nowUs: number): boolean {
     const { invocationId, error } = message;
+    if (this.isPubSub) return this.acknowledged(index, message, nowUs);
     const number = this.callOf(invocationId, index);
     if (number === undefined) return false;
     const { window, read, dependencies } = this;
@@ -278,6 +311,18 @@ export class ReplaySender extends EntrySender {
       dependencies.recorder.delivered(
         ...([read.step, counted, index, read.intendedUs, read.sentUs, nowUs] as const),
       );
+    return true;
+  }
+
+  private acknowledged(index: number, { invocationId, error }: Completion, nowUs: number): boolean {
+    const asked = this.asked.get(invocationId);
+    // Those of other entries are on other connections.
+    if (asked?.connection !== index) return false;
+    this.asked.delete(invocationId);
+    const { step, counted, intendedUs, sentUs, isExpected, wasRefused } = asked;
+    const { recorder } = this.dependencies;
+    if (error !== undefined && !wasRefused) recorder.error('invocation', shownText(error), counted);
+    else if (isExpected) recorder.delivered(step, counted, index, intendedUs, sentUs, nowUs);
     return true;
   }
 

@@ -196,6 +196,13 @@ export function checkSubprotocol({ error, at, config, entries, scenario }: Scena
     error('subprotocol-service', written, message);
     return;
   }
+  if (
+    !subprotocol.toLowerCase().endsWith('json') &&
+    entries.some(({ entry }) => entry.name === 'replay')
+  ) {
+    const message = 'A replay speaks JSON: write subprotocol: json or reliableJson.';
+    error('subprotocol-use-case', at('subprotocol'), message, 'json');
+  }
   if (subprotocol !== 'none') return;
   const idle = 'Plain WebSockets have no acknowledgements: remove it, or take another subprotocol.';
   error('acks-subprotocol', acks, idle);

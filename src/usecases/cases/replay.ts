@@ -23,7 +23,7 @@ export const replay: UseCase = {
   name: 'replay',
   aliases: [],
   summary: 'Each sender does what a recorded client did, call by call, at the recorded times.',
-  services: ['hub', 'signalr'],
+  services: ['hub', 'signalr', 'webpubsub'],
   parameters: own,
   starting: { recording: 'chat.recording.jsonl', speed: '1' },
   // What it is made of is known when the recording was read.

@@ -3,7 +3,7 @@ import { noStamp, replayBeginUs, replayFlag } from '../../../../src/plan/replayT
 import {
   readReplay,
   replayBounds,
-  type HubProtocol,
+  type ReplayProtocol,
   type ReadReplay,
 } from '../../../../src/record/replay/readReplay';
 import type { Recording } from '../../../../src/record/recording';
@@ -14,12 +14,12 @@ import { MadeRecording } from '../analyse/madeRecording';
 
 const read = (
   made: MadeRecording,
-  protocol: HubProtocol = 'json',
+  protocol: ReplayProtocol = 'json',
   bounds = {},
 ): Promise<ReadReplay> => readReplay(made.recording, 'x', protocol, { ...replayBounds, ...bounds });
 
 /** What the operations of a client are, as its hub would read them. */
-function sentBy({ tracks, steps }: ReadReplay, client: number, protocol: HubProtocol = 'json') {
+function sentBy({ tracks, steps }: ReadReplay, client: number, protocol: ReplayProtocol = 'json') {
   const names = callsOf(steps).map(({ name }) => name);
   const { first, at, length, stampAt, bytes, dueUs, call, flags } = tracks;
   return Array.from(dueUs.subarray(first[client], first[client + 1]), (due, index) => {
@@ -229,7 +229,62 @@ describe('readReplay', () => {
       /No client .* nothing to replay. Not replayed: 1 × message of a client, not understood: binary/,
     );
     const { header, events } = new MadeRecording().open(1).recording;
-    await refused({ header: { ...header, kind: 'webpubsub' }, events }, /Azure Web PubSub/);
+    await refused({ header: { ...header, kind: 'webpubsub' }, events }, /with config.service: web/);
+    const hub = readReplay(new MadeRecording().open(1).recording, 'x', 'webpubsub');
+    await assert.rejects(hub, /SignalR hub, which Azure Web PubSub does not understand: remove/);
+  });
+
+  it('keeps what clients of Web PubSub sent, with a number of the run to be acknowledged by', async () => {
+    const made = new MadeRecording();
+    const protocol = 'protobuf.reliable.webpubsub.azure.v1';
+    made.at(1).open(1, { protocol, path: '/client/hubs/chat' }).open(2, { protocol: 'none' });
+    const group = 'g 34359738368 "ä"';
+    made.at(10).out(1, { type: 'joinGroup', group, ackId: 7 });
+    made.at(11).in(1, { type: 'ack', ackId: 7, success: true });
+    made
+      .at(20)
+      .out(1, { type: 'sendToGroup', group, noEcho: true, dataType: 'binary', data: 'AQI=' });
+    made.at(30).out(1, { type: 'event', event: 'order', ackId: '8', dataType: 'text', data: 'x' });
+    const error = { name: 'NotFound', message: 'no' };
+    made.at(31).in(1, { type: 'ack', ackId: 8, success: false, error });
+    made.at(32).in(1, { type: 'message', from: 'group', group, sequenceId: 4, data: 1 });
+    made.at(33).out(1, { type: 'sequenceAck', sequenceId: 4 }).out(1, { type: 'ping' });
+    made.at(40).out(1, { type: 'invoke', event: 'later' });
+    made.at(50).out(1, { type: 'leaveGroup', group, ackId: 9 });
+    const { header, events } = made.recording;
+    const recording = { header: { ...header, kind: 'webpubsub' as const }, events };
+    const { tracks, steps, leftOut } = await readReplay(recording, 'x', 'webpubsub');
+    const { at, length, stampAt, bytes, flags, dueUs } = tracks;
+    const texts = Array.from(at, (start, number) =>
+      Buffer.from(bytes.subarray(start, start + length[number]!)).toString('utf8'),
+    );
+    const name = '"group":"g 34359738368 \\"ä\\""';
+    assert.deepEqual(texts, [
+      `{"type":"joinGroup","ackId":34359738368,${name}}`,
+      `{"type":"sendToGroup",${name},"noEcho":true,"dataType":"binary","data":"AQI="}`,
+      '{"type":"event","ackId":34359738368,"event":"order","dataType":"text","data":"x"}',
+      `{"type":"leaveGroup","ackId":34359738368,${name}}`,
+    ]);
+    assert.deepEqual(
+      Array.from(stampAt, (start, number) =>
+        start === noStamp ? '' : texts[number]!.slice(start - 8, start),
+      ),
+      ['"ackId":', '', '"ackId":', '"ackId":'],
+    );
+    const { answered, refused } = replayFlag;
+    assert.deepEqual([...flags], [answered, 0, answered | refused, 0]);
+    assert.deepEqual([...dueUs], [9000, 19_000, 29_000, 49_000]);
+    assert.deepEqual(
+      callsOf(steps).map((call) => call.name),
+      ['joinGroup', 'sendToGroup', 'event order', 'leaveGroup', 'message'],
+    );
+    assert.deepEqual(
+      [...leftOut],
+      [
+        ['client that spoke none', 1],
+        ['message of type invoke', 1],
+      ],
+    );
   });
 });
 

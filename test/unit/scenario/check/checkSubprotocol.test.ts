@@ -27,6 +27,15 @@ describe('the subprotocol', () => {
     assert.deepEqual(brief(fixed(groups, problemOf(groups, 'subprotocol-use-case'))), []);
   });
 
+  it('must be one in JSON where a recording is replayed', () => {
+    const replay = 'name: replay, parameters: { recording: a.recording.jsonl }';
+    for (const subprotocol of ['json', 'reliableJson', 'none', 'reliableProtobuf']) {
+      const problems = brief(text(`service: webpubsub, subprotocol: ${subprotocol}`, replay));
+      const expected = `error subprotocol-use-case "${subprotocol}"`;
+      assert.deepEqual(problems, /json$/i.test(subprotocol) ? [] : [expected]);
+    }
+  });
+
   it('acknowledges the first message of each sender or all, where there is somebody to do so', () => {
     assert.equal(scenarioOf(text('service: webpubsub')).acks, 'first');
     const all = 'service: webpubsub, subprotocol: reliableProtobuf, acks: all';
