@@ -3,7 +3,9 @@ import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
 import { overVariable } from '../machines/bus/bus';
+import { redactText } from '../results/redact';
 import { fileProblem } from '../results/resultFolder';
+import { keepEnvironmentOutOfReports } from '../runner/diagnosticReport';
 import { secretVariable } from '../targets/target';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';
 
@@ -124,9 +126,10 @@ export function stdinEnded(onLine: (line: string) => void): Promise<void> {
 export function runProcess(program: () => Promise<number>): void {
   // Whatever escapes is a defect of ours.
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`${error.stack ?? String(error)}\n`);
+    process.stderr.write(`${redactText(error.stack ?? String(error))}\n`);
     process.exit(exitCode.defect);
   });
+  keepEnvironmentOutOfReports();
   void program().then(async (code) => {
     await flushed();
     const failed: NodeJS.ErrnoException | null = process.stdout.errored;

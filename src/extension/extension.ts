@@ -3,7 +3,7 @@ import { ExpectedError } from '../base/expectedError';
 import type { CommandHandler, RunFeatures } from './commands';
 import type { Features } from './features';
 import type { LanguageProviders } from './language/languageProviders';
-import { errorText, t, type Log } from './log';
+import { errorText, shownError, t, type Log } from './log';
 import { ResultsTree } from './results/resultsTree';
 import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
 import {
@@ -120,8 +120,8 @@ function registerCommands(
         await handlers[command]!(...args);
       } catch (error) {
         log.error(error);
-        // What people can do something about is said; a defect is reported by the editor.
-        if (!(error instanceof ExpectedError)) throw error;
+        // What people can do something about is said; a defect is reported by the editor, which logs what it is given.
+        if (!(error instanceof ExpectedError)) throw shownError(error);
         void vscode.window.showErrorMessage(errorText(error));
       }
     }),

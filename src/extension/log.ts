@@ -54,6 +54,9 @@ export async function offer(
   if (answer !== undefined) await buttons[answer]?.();
 }
 
+/** In place of an error whose text anybody may read. */
+export const shownError = (error: unknown): Error => new Error(errorText(error));
+
 /** A notification is read at a glance; the log has all of it. */
 const mostNoticeCharacters = 400;
 

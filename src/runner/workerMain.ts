@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../protocol/worker';
 import { codecFor } from '../wire/connect/connectHub';
+import { keepEnvironmentOutOfReports } from './diagnosticReport';
 import { machineClock, steeredClock } from './machineClock';
 import {
   memoryOf,
@@ -103,6 +104,7 @@ function workAsProcess(start: WorkerStart): void {
   work({ ...start, memory }, link);
 }
 
+keepEnvironmentOutOfReports();
 if (parentPort !== null) {
   const port = parentPort;
   work(workerData as ThreadStart, {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
 import { startFront } from './loadFront';
 import { listenOnLoopback, type Peer } from './loadPeers';
 
@@ -45,6 +47,15 @@ function formsOf(value: string): string[] {
     hex,
     ...inBase64,
   ];
+}
+
+/** Everything in a folder and below, with the names of the files. */
+export function textsBelow(folder: string): string {
+  return readdirSync(folder, { recursive: true })
+    .map((name) => path.join(folder, String(name)))
+    .filter((file) => statSync(file).isFile())
+    .map((file) => `${file}\n${readFileSync(file, 'latin1')}`)
+    .join('\n');
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;

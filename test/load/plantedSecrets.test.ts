@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { hydrateMessage, storedSource } from '../../src/extension/panel/panelSession';
@@ -9,20 +9,11 @@ import { exitCode } from '../../src/cli/exitCode';
 import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
-import { answering, Planted, plantScenario } from '../fakes/planted';
+import { answering, Planted, plantScenario, textsBelow } from '../fakes/planted';
 import { startRepeatingHub } from '../fakes/repeatingHub';
 import { closedPort, statusPeer } from '../fakes/loadPeers';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { CliFolder } from './cliFolder';
-
-/** Everything in a folder and below. */
-function textsBelow(folder: string): string {
-  return readdirSync(folder, { recursive: true })
-    .map((name) => path.join(folder, String(name)))
-    .filter((file) => statSync(file).isFile())
-    .map((file) => `${file}\n${readFileSync(file, 'latin1')}`)
-    .join('\n');
-}
 
 /** Arguments and environment of all processes below a process, as others on the machine see them. */
 class Children {
@@ -69,6 +60,46 @@ class Children {
 }
 
 const load = { connections: 4, baseSending: 4, step: 0, singleStepDuration: '400ms', warmup: 0 };
+const crashes = [
+  ['cli.js', 'throws', 1],
+  ['thread', 'throws', 1],
+  ['worker.js', 'throws', 2],
+  ['cli.js', 'SIGABRT', 1],
+  ['worker.js', 'SIGSEGV', 2],
+] as const;
+
+interface Crash {
+  /** Script of the process, or `thread`. */
+  readonly program: string;
+  /** A signal, or `throws`. */
+  readonly how: string;
+  /** Where the result is written to. */
+  readonly out: string;
+  /** Folder for a diagnostic report of Node. */
+  readonly reports: string;
+  readonly text: string;
+}
+
+/** Code for a process that reports on itself and dies as soon as something is kept of its run. */
+const crashScript = (crash: Crash): string => `
+  const { isMainThread } = require('node:worker_threads');
+  const { existsSync, mkdirSync, readdirSync, statSync } = require('node:fs');
+  const path = require('node:path');
+  const { program, how, out, reports, text } = ${JSON.stringify(crash)};
+  const samples = () => (existsSync(out) ? readdirSync(out) : [])
+    .map((run) => path.join(out, run, 'samples.jsonl'));
+  const isKept = (file) => existsSync(file) && statSync(file).size > 0;
+  const die = () => {
+    mkdirSync(reports, { recursive: true });
+    process.report.directory = reports;
+    process.report.writeReport();
+    if (how === 'throws') throw new TypeError(text);
+    process.kill(process.pid, how);
+  };
+  if (program === (isMainThread ? path.basename(process.argv[1] ?? '') : 'thread'))
+    setInterval(() => samples().some(isKept) && die(), 50).unref();
+`;
+
 const echo = { name: 'echo', parameters: { sendingInterval: '100ms' } };
 
 describe('planted secrets', function () {
@@ -227,45 +258,43 @@ describe('planted secrets', function () {
 
   it('are in nothing that is left of a crash', async () => {
     const planted = new Planted('die');
+    const env = { PLANTED: planted.at('env reference') };
+    const target = `${hub.url}?code=${encodeURIComponent(planted.at('query'))}`;
+    const accessToken = planted.at('token');
     const config = {
-      ...load,
-      singleStepDuration: '5s',
-      target: `${hub.url}?code=${encodeURIComponent(planted.at('query'))}`,
-      accessToken: planted.at('token'),
-      headers: { 'X-Gate': planted.at('header') },
+      ...{ ...load, singleStepDuration: '5s', target, accessToken },
+      headers: { 'X-Gate': planted.at('header'), 'X-Env': '${env:PLANTED}' },
     };
-    const crashes = [
-      ['cli.js', 1],
-      ['thread', 1],
-      ['worker.js', 2],
-    ] as const;
-    for (const [program, processes] of crashes) {
-      const name = program.replace('.', '-');
+    const one = async ([program, how, processes]: (typeof crashes)[number]): Promise<void> => {
+      const name = `${program}-${how}`.replace('.', '-');
+      const reports = path.join(folder.path, `${name}-reports`);
       folder.write(`${name}.yaml`, stringify({ config: { ...config, processes }, scenario: echo }));
+      const text = `made to fail at ${target} with Bearer ${accessToken}`;
+      const out = path.join(folder.path, name);
+      const script = folder.write(`${name}.cjs`, crashScript({ program, how, out, reports, text }));
       // Worker processes get no variable that is not the product's.
-      const crash = folder.write(
-        `${name}.cjs`,
-        `const { isMainThread } = require('node:worker_threads');
-        const { existsSync, readdirSync, statSync } = require('node:fs');
-        const path = require('node:path');
-        const program = isMainThread ? path.basename(process.argv[1] ?? '') : 'thread';
-        const out = ${JSON.stringify(path.join(folder.path, name))};
-        const samples = () => (existsSync(out) ? readdirSync(out) : [])
-          .map((run) => path.join(out, run, 'samples.jsonl'));
-        // As soon as something is kept.
-        const isKept = (file) => existsSync(file) && statSync(file).size > 0;
-        if (program === '${program}') setInterval(() => {
-          if (samples().some(isKept)) throw new TypeError('made to fail');
-        }, 50).unref();`,
-      );
-      const env = { NODE_OPTIONS: `--require ${JSON.stringify(path.join(folder.path, crash))}` };
-      const [{ code, stdout, stderr }] = await ran(['run', `${name}.yaml`, '--out', name], env);
-      assert.equal(code, exitCode.defect, program);
-      assert.match(stdout + stderr, /made to fail|was lost/, program);
-      const left = textsBelow(path.join(folder.path, name));
-      assert.match(left, /samples\.jsonl/, program);
-      assert.deepEqual(planted.foundIn(stdout + stderr + left), [], program);
-    }
+      const NODE_OPTIONS = `--require ${JSON.stringify(path.join(folder.path, script))}`;
+      const args = ['run', `${name}.yaml`, '--out', name];
+      const { code, signal, stdout, stderr } = await folder.start(args, { ...env, NODE_OPTIONS })
+        .finished;
+      const said = stdout + stderr;
+      if (program === 'cli.js' && how !== 'throws') assert.equal(signal, how, said);
+      else {
+        assert.equal(code, exitCode.defect, said);
+        // Not by saying nothing.
+        const why = how === 'throws' ? /made to fail at \S+\(redacted\)/ : `with signal ${how}`;
+        assert.match(said, new RegExp(why), name);
+      }
+      const left = textsBelow(out);
+      assert.match(left, /samples\.jsonl/, name);
+      assert.deepEqual(planted.foundIn(said + left), [], name);
+      const report = textsBelow(reports);
+      assert.match(report, /"javascriptHeap"/, name);
+      // A worker process has no secret in its environment; others leave it out where Node can.
+      const isBare = program === 'worker.js' || 'excludeEnv' in process.report;
+      assert.deepEqual(planted.foundIn(report), isBare ? [] : ['env reference'], name);
+    };
+    await Promise.all(crashes.map(one));
   });
 
   it('stay where they are with services, buses, baselines and files that are none', async () => {
