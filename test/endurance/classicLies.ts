@@ -234,7 +234,9 @@ const lies: readonly Lie[] = [
   },
 ];
 
+/** Ends their titles. */
+export const byClassic = ', by ASP.NET SignalR,';
 export const classicLies: readonly Lie[] = lies.map((lie) => ({
   ...lie,
-  title: `${lie.title}, by ASP.NET SignalR,`,
+  title: `${lie.title}${byClassic}`,
 }));

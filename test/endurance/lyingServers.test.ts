@@ -5,7 +5,7 @@ import { rawPeer, serverFrame } from '../fakes/loadPeers';
 import { sideBySide } from '../fakes/sideBySide';
 import { CliFolder } from '../load/cliFolder';
 import { needsLinux } from '../fakes/skipAloud';
-import { classicLies } from './classicLies';
+import { byClassic, classicLies } from './classicLies';
 import {
   afterHandshake,
   answering,
@@ -181,6 +181,27 @@ const lies: readonly Lie[] = [
     },
   },
 ];
+
+describe('the tables in docs/reliability.md', () => {
+  const page = readFileSync('docs/reliability.md', 'utf8');
+  for (const [heading, group] of [
+    ['Servers that lie', lies],
+    ['Servers of ASP.NET SignalR that lie', classicLies],
+  ] as const)
+    it(`have all “${heading}”, with exit codes and limits of time`, () => {
+      const section = page.split(/^#{2,3} /m).find((each) => each.startsWith(`${heading}\n`));
+      const rows = (section ?? '').split('\n').filter((line) => /^\| (?!the server|-)/.test(line));
+      const shown = rows.map((row) => {
+        const [, title, , code, , limit] = row.split('|').map((cell) => cell.trim());
+        return [title, code, limit].join(' | ');
+      });
+      const held = group.map(({ title, codes, mostS }) =>
+        [title.replace(byClassic, ''), codes.join(' or '), `${mostS} s`].join(' | '),
+      );
+      assert.deepEqual(shown, held);
+      assert.ok(page.includes(`below ${mostMegabytes} MB`));
+    });
+});
 
 /** The most that a process has had, in MB; what it had last when it is gone. */
 function watchMemory(pid: number): () => number {
