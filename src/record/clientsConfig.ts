@@ -1,4 +1,5 @@
 /** What a scenario's `config` takes from how the clients of a recording came. */
+import { subprotocolNamed } from '../wire/webpubsub/pubSubMessage';
 import { ownHeaders } from './ownHeaders';
 import type { OpenEvent } from './recording';
 import { Keys, type WrittenKey } from './writtenKeys';
@@ -70,13 +71,6 @@ export function secretKeys(
   };
 }
 
-const subprotocols: Readonly<Record<string, string>> = {
-  'json.webpubsub.azure.v1': 'json',
-  'json.reliable.webpubsub.azure.v1': 'reliableJson',
-  'protobuf.webpubsub.azure.v1': 'protobuf',
-  'protobuf.reliable.webpubsub.azure.v1': 'reliableProtobuf',
-};
-
 /**
  * Where clients of Azure Web PubSub connect, and how they talk.
  * @param inJson of the subprotocols with the same reliability the one in JSON
@@ -88,7 +82,9 @@ export function pubSubConfig(
   const [path = ''] = mostFrequent(opens.map((open) => open.path));
   const [protocol = ''] = mostFrequent(opens.map((open) => open.protocol));
   const hub = /\/hubs\/([\w.-]{1,128})(?:[/?]|$)/.exec(path)?.[1];
-  const subprotocol = subprotocols[inJson ? protocol.replace(/^protobuf/, 'json') : protocol];
+  const { format = 'json', isReliable = false } = subprotocolNamed(protocol) ?? {};
+  const spoken = inJson || format === 'json' ? 'Json' : 'Protobuf';
+  const subprotocol = isReliable ? `reliable${spoken}` : spoken.toLowerCase();
   return {
     connectionString: {
       above: [
@@ -98,8 +94,7 @@ export function pubSubConfig(
     },
     service: { value: 'webpubsub' },
     ...(hub !== undefined && { hub: { value: hub } }),
-    ...(subprotocol !== undefined &&
-      subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
+    ...(subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
   };
 }
 

@@ -59,11 +59,17 @@ describe('a replay of official clients of Web PubSub', () => {
       const app = createServer((request, response) => {
         const event = request.headers['ce-eventname'];
         response.setHeader('WebHook-Allowed-Origin', '*');
-        response.setHeader('Content-Type', event === 'order' ? 'text/plain' : 'application/json');
-        const url = Peer.urlOf(emulator, { role: everything });
+        const body: Buffer[] = [];
         request
-          .resume()
-          .on('end', () => response.end(event === 'order' ? 'ordered' : JSON.stringify({ url })));
+          .on('data', (part: Buffer) => body.push(part))
+          .on('end', () => {
+            const isOwn = event !== undefined && event !== 'connect' && event !== 'order';
+            const type = isOwn ? request.headers['content-type'] : undefined;
+            response.setHeader('Content-Type', type ?? 'application/json');
+            const url = Peer.urlOf(emulator, { role: everything });
+            const answer = event === 'order' ? '"ordered"' : JSON.stringify({ url });
+            response.end(isOwn ? Buffer.concat(body) : answer);
+          });
       }).listen(0, '127.0.0.1');
       await once(app, 'listening');
       const own = `http://127.0.0.1:${(app.address() as AddressInfo).port}/`;
@@ -77,9 +83,10 @@ describe('a replay of official clients of Web PubSub', () => {
         const { code, stderr } = await recording.finished;
         assert.equal(code, 0, stderr);
         const times = 3;
+        const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: emulator.connectionString };
         const run = await folder.run(
           ['run', 'chat.recording.jsonl', '--clients', `x${times}`, '--set', 'slo.p99=1m'],
-          { SIGNALR_BENCH_SECRET_WEBPUBSUB: emulator.connectionString },
+          secret,
         );
         assert.equal(run.code, 0, run.stderr + run.stdout);
         const result = folder.result('.signalr-bench');
@@ -110,6 +117,28 @@ describe('a replay of official clients of Web PubSub', () => {
         assert.ok(heard!.came! >= times * (published + 2 * events), String(heard!.came));
         const { started, completed, brokenOff } = step!.sessions!;
         assert.deepEqual([started, completed, brokenOff], [2 * times, 2 * times, 0]);
+        // What is made of it: a mix, whose events come back as this application answers those that it does not know.
+        const short = ['config.singleStepDuration=500ms', 'config.warmup=0', 'config.drain=20s'];
+        const mix = await folder.run(
+          [
+            ...['run', 'chat.signalr.yaml', '--out', 'runs'],
+            ...[...short, 'slo.p99=1m'].flatMap((set) => ['--set', set]),
+          ],
+          secret,
+        );
+        assert.equal(mix.code, 0, mix.stderr + mix.stdout);
+        const [mixed] = folder.result('runs').steps;
+        assert.deepEqual(
+          mixed!.entries!.map(({ name, senders }) => [name, senders]),
+          [
+            ['sendToGroup', 1],
+            ['echo', 1],
+          ],
+        );
+        for (const { sent, expected, received, lost } of mixed!.entries!) {
+          assert.ok(sent > 0);
+          assert.deepEqual([received, lost], [expected, 0]);
+        }
       } finally {
         app.close();
         app.closeAllConnections();

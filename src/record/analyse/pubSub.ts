@@ -11,15 +11,19 @@ import { yamlText } from './yamlText';
 
 /**
  * Clients of Azure Web PubSub have no calls that a session is made of. What they send to groups becomes the
- * use case `sendToGroup`, with its sizes and rates; everything else is said.
+ * use case `sendToGroup`, their events `echo`, with their sizes and rates; everything else is said.
  */
 interface PubSubClient {
   readonly open: OpenEvent;
   closedUs?: number;
   readonly groups: Set<string>;
-  readonly sentAtUs: number[];
-  readonly sizes: number[];
+  readonly sent: Readonly<Record<SentType, { readonly atUs: number[]; readonly bytes: number[] }>>;
 }
+
+const useCases = { sendToGroup: 'sendToGroup', event: 'echo' } as const;
+type SentType = keyof typeof useCases;
+const sentTypes = Object.keys(useCases) as SentType[];
+const isSent = (type: string): type is SentType => type in useCases;
 
 /** What is analysed at most. */
 const mostMessages = 1_000_000;
@@ -29,6 +33,8 @@ interface PubSubTrace {
   readonly groups: ReadonlySet<string>;
   /** What clients asked for, by type of message; `message` is what they heard. */
   readonly seen: ReadonlyMap<string, number>;
+  /** Their names, with how many of each. */
+  readonly events: ReadonlyMap<string, number>;
   readonly leftOut: ReadonlyMap<string, number>;
   readonly messages: number;
   readonly endUs: number;
@@ -38,16 +44,25 @@ export async function pubSubScenario(
   recording: Recording,
 ): Promise<{ readonly yaml?: string; readonly found: Found }> {
   const trace = await pubSubTrace(recording);
-  const senders = trace.clients.filter(({ sentAtUs }) => sentAtUs.length > 0);
-  const found = foundIn(recording, trace, senders.length);
-  if (senders.length === 0) return { found };
-  return { yaml: yamlText(head(found), fileOf(trace, senders)), found };
+  const sending = sentTypes.flatMap((type): Sending[] => {
+    const senders = trace.clients.filter(({ sent }) => sent[type].atUs.length > 0);
+    return senders.length === 0 ? [] : [{ type, senders }];
+  });
+  const found = foundIn(recording, trace, sending);
+  if (sending.length === 0) return { found };
+  return { yaml: yamlText(head(found), fileOf(trace, sending)), found };
+}
+
+interface Sending {
+  readonly type: SentType;
+  readonly senders: readonly PubSubClient[];
 }
 
 async function pubSubTrace({ events }: Recording): Promise<PubSubTrace> {
   const clients = new Map<number, PubSubClient>();
   const leftOut = new Map<string, number>();
   const seen = new Map<string, number>();
+  const named = new Map<string, number>();
   const count = (counts: Map<string, number>, what: string, times = 1): unknown =>
     counts.set(what, (counts.get(what) ?? 0) + times);
   const groups = new Set<string>();
@@ -55,7 +70,10 @@ async function pubSubTrace({ events }: Recording): Promise<PubSubTrace> {
   for await (const event of events) {
     endUs = Math.max(endUs, event.t);
     if (event.ev === 'open')
-      clients.set(event.client, { open: event, groups: new Set(), sentAtUs: [], sizes: [] });
+      clients.set(event.client, {
+        ...{ open: event, groups: new Set() },
+        sent: { sendToGroup: { atUs: [], bytes: [] }, event: { atUs: [], bytes: [] } },
+      });
     const client = clients.get(event.client);
     if (event.ev === 'gap') count(leftOut, 'event that was not recorded in time', event.events);
     else if (client === undefined || event.ev === 'open') continue;
@@ -67,33 +85,33 @@ async function pubSubTrace({ events }: Recording): Promise<PubSubTrace> {
     } else if (!isHubMessage(event.m)) {
       messages += 1;
       const { type, group } = event.m;
-      const known = event.ev === 'out' ? groupTypes.has(type) : type === 'message';
+      const known = event.ev === 'out' ? knownTypes.has(type) : type === 'message';
       if (known) count(seen, type);
-      else if (event.ev === 'out' && !quietTypes.has(type)) count(leftOut, wordsOf(event.m));
+      else if (event.ev === 'out' && !quietTypes.has(type))
+        count(leftOut, `message of type ${type.slice(0, 60)}`);
       if (event.ev === 'in' || !known) continue;
-      groups.add(group ?? '');
-      client.groups.add(group ?? '');
-      if (type !== 'sendToGroup') continue;
-      client.sentAtUs.push(event.t);
-      client.sizes.push(sizeOf(event.m));
+      if (type === 'event') count(named, String(event.m.event).slice(0, 60));
+      else {
+        groups.add(group ?? '');
+        client.groups.add(group ?? '');
+      }
+      if (!isSent(type)) continue;
+      client.sent[type].atUs.push(event.t);
+      client.sent[type].bytes.push(sizeOf(event.m));
     }
   }
-  return { clients: [...clients.values()], groups, seen, leftOut, messages, endUs };
+  return { clients: [...clients.values()], groups, seen, events: named, leftOut, messages, endUs };
 }
 
-const wordsOf = ({ type, event }: RecordedPubSub): string =>
-  type === 'event'
-    ? `event "${String(event).slice(0, 60)}" to the application behind the service; what it answers is its own, see the use case echo`
-    : `message of type ${type.slice(0, 60)}`;
-
-function foundIn({ header }: Recording, trace: PubSubTrace, senders: number): Found {
-  const { clients, seen, leftOut, messages, endUs } = trace;
-  const calls: FoundCall[] = [...groupTypes].flatMap(([method, as]) => {
+function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Sending[]): Found {
+  const { clients, seen, events, leftOut, messages, endUs } = trace;
+  const calls: FoundCall[] = [...knownTypes].flatMap(([method, as]) => {
     const count = seen.get(method);
+    if (method === 'event')
+      return [...events].map(([name, times]) => ({ method: `event ${name}`, count: times, as }));
     return count === undefined ? [] : [{ method, count, as }];
   });
   const heard = seen.get('message');
-  const kind = { clients: senders, sessions: senders, unfinished: 0, calls: ['sendToGroup'] };
   return {
     ...{
       target: urlWithoutKeys(withoutQuery(header.target)),
@@ -104,7 +122,9 @@ function foundIn({ header }: Recording, trace: PubSubTrace, senders: number): Fo
     protocols: [...new Set(clients.map(({ open }) => open.protocol))],
     ...{ clients: clients.length, clientsAtOnce: mostAtOnce(clients) },
     ...{ seconds: endUs / 1_000_000, messages },
-    kinds: senders === 0 ? [] : [kind],
+    kinds: sending.map(({ type, senders: { length } }) => ({
+      ...{ clients: length, sessions: length, unfinished: 0, calls: [type] },
+    })),
     calls,
     callbacks:
       heard === undefined
@@ -112,18 +132,19 @@ function foundIn({ header }: Recording, trace: PubSubTrace, senders: number): Fo
         : [
             {
               ...{ target: 'message', count: heard, perSecond: heard / (Math.max(1, endUs) / 1e6) },
-              ...{ recognised: senders > 0, as: 'to the group' },
+              ...{ recognised: sending.length > 0, as: 'to the group' },
             },
           ],
     notRecognised: [...leftOut].map(([what, count]) => ({ what, count })),
-    secrets: senders === 0 ? [] : ['webpubsub'],
+    secrets: sending.length === 0 ? [] : ['webpubsub'],
   };
 }
 
-const groupTypes: ReadonlyMap<string, string> = new Map([
+const knownTypes: ReadonlyMap<string, string> = new Map([
   ['joinGroup', 'done before the load'],
   ['sendToGroup', 'the use case sendToGroup'],
   ['leaveGroup', 'done after the load'],
+  ['event', 'the use case echo'],
 ]);
 const quietTypes: ReadonlySet<string> = new Set(['sequenceAck', 'ping', 'pong']);
 
@@ -135,52 +156,89 @@ function sizeOf({ data, dataType }: RecordedPubSub): number {
     : Math.floor((data.length * 3) / 4);
 }
 
-function fileOf(
+function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
+  const { clients: all } = trace;
+  const kinds = sending.length;
+  const connections = Math.max(all.length, kinds);
+  const own = allotted(
+    sending.map(({ senders }) => senders.length),
+    connections,
+  );
+  const shares = sharesOf(own, connections);
+  const senders = new Set(sending.flatMap((each) => each.senders)).size;
+  const entries = sending.map((each, at) => entryOf(trace, each, own[at]!, shares[at]));
+  const beside = [
+    'the clients that were seen',
+    ...(senders < all.length ? [`${all.length - senders} only listened`] : []),
+    ...(connections > all.length ? ['and one for each use case'] : []),
+  ];
+  const config: Record<string, WrittenKey> = {
+    ...pubSubConfig(all.map(({ open }) => open)),
+    connections: { value: connections, beside: `${beside.join(', ')}; raise it` },
+    singleStepDuration: { value: '60s' },
+  };
+  return new Keys({
+    config: { value: new Keys(config) },
+    ...(kinds === 1 && shares[0] === undefined
+      ? { scenario: { value: entries[0] } }
+      : { scenarios: { value: entries } }),
+  });
+}
+
+/** Each connection sends one kind of message: where clients sent several, fewer of each do so more often. */
+function allotted(wanted: readonly number[], connections: number): readonly number[] {
+  const own = wanted.map(() => 1);
+  const all = wanted.reduce((sum, count) => sum + count, 0);
+  for (let given = own.length; given < Math.min(all, connections); given++) {
+    const parts = own.map((count, at) => count / wanted[at]!);
+    own[parts.indexOf(Math.min(...parts))]! += 1;
+  }
+  return own;
+}
+
+function entryOf(
   { clients: all, groups: { size: groups }, endUs }: PubSubTrace,
-  senders: readonly PubSubClient[],
+  { type, senders }: Sending,
+  connections: number,
+  share: string | undefined,
 ): Keys {
-  const { length: count } = all;
-  const allSizes = senders.flatMap((client) => client.sizes);
-  const sizes = spreadOf(allSizes);
-  const weighted = weightedSizes(allSizes);
-  const gaps = senders.flatMap(({ sentAtUs }) =>
-    sentAtUs.slice(1).map((atUs, index) => atUs - sentAtUs[index]!),
+  const bytes = senders.flatMap(({ sent }) => sent[type].bytes);
+  const sizes = spreadOf(bytes);
+  const weighted = weightedSizes(bytes);
+  const gaps = senders.flatMap(({ sent: { [type]: own } }) =>
+    own.atUs.slice(1).map((atUs, index) => atUs - own.atUs[index]!),
   );
   // With one message each, the time that they were there.
   const intervals =
     gaps.length > 0 ? gaps : senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
   const interval = spreadOf(intervals);
   const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));
+  const part = connections / senders.length;
+  const often = part < 1 ? '; the connections share it' : '';
   const parameters: Record<string, WrittenKey> = {
     ...(weighted === undefined
       ? { messageSize: { value: Math.max(1, Math.round(sizes.mean)), beside: sizeWords(sizes) } }
       : { messageSizes: { value: sizedText(weighted), beside: sizeWords(sizes) } }),
     sendingInterval: {
-      value: durationText(Math.max(1, interval.mean / 1000)),
-      beside: pauseWords(interval),
+      value: durationText(Math.max(1, (interval.mean * part) / 1000)),
+      beside: `${pauseWords(interval)}${often}`,
     },
-    groupCount: { value: Math.min(groups, count), beside: 'groups that were seen' },
-    ...(perConnection > 1 && { groupsPerConnection: { value: perConnection } }),
+    ...(type === 'sendToGroup' && {
+      groupCount: { value: Math.min(groups, all.length), beside: 'groups that were seen' },
+      ...(perConnection > 1 && { groupsPerConnection: { value: perConnection } }),
+    }),
   };
-  const config: Record<string, WrittenKey> = {
-    ...pubSubConfig(all.map(({ open }) => open)),
-    connections: {
-      value: count,
-      beside: `the clients that were seen${senders.length < count ? `, ${count - senders.length} only listened` : ''}; raise it`,
+  return new Keys({
+    name: {
+      value: useCases[type],
+      ...(type === 'event' && {
+        above: [
+          'Events: in a run a handler (config.upstream) sends each back, on the emulator by itself.',
+        ],
+      }),
     },
-    singleStepDuration: { value: '60s' },
-  };
-  const [share] = sharesOf([senders.length], count);
-  const sending = new Keys({
-    name: { value: 'sendToGroup' },
     ...(share !== undefined && { senders: { value: share, beside: 'of the connections' } }),
     parameters: { value: new Keys(parameters) },
-  });
-  return new Keys({
-    config: { value: new Keys(config) },
-    ...(share === undefined
-      ? { scenario: { value: sending } }
-      : { scenarios: { value: [sending] } }),
   });
 }
 

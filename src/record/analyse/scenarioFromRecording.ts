@@ -517,7 +517,9 @@ class Analysis {
         return { ...seen, as: `no call was found that caused it${often}${use}` };
       const after = `${this.heardWordsOf(cause)}, after ${cause.method}`;
       const each = recognised ? '' : `: ${eachCall(cause)}${often}`;
-      const why = recognised ? use : `; not counted, ${this.whyNot(cause)}`;
+      const why = recognised
+        ? use
+        : `; not counted${cause.certain ? '' : ': it has no text of the call'}`;
       return { ...seen, perCall: cause.count / cause.calls, as: `${after}${each}${why}` };
     });
   }
@@ -527,15 +529,6 @@ class Analysis {
     if (!this.rooms.methods.has(method) && !this.notCounted.has(method))
       return heardWords[audience];
     return isToOthers(audience) ? 'to the others in the room' : 'to the room';
-  }
-
-  /** A run counts a callback by a text of the call, at receivers that it knows. */
-  private whyNot(cause: Consequence): string {
-    if (!cause.certain) return 'as it brings back no text of the call';
-    if (this.notCounted.has(cause.method)) return 'as clients are in several rooms';
-    if (!this.isFree(cause)) return 'as the text that it brings back is a name';
-    const isKnown = cause.audience !== 'client' && cause.audience !== 'some';
-    return isKnown ? 'as its call counts by something else' : 'as a run cannot know to whom';
   }
 }
 

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
 import type { Recording } from '../../../../src/record/recording';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { stepsOf } from '../../../../src/scenario/steps';
 import { MadeRecording } from './madeRecording';
 
 const opening = {
@@ -97,13 +98,88 @@ describe('a recording of Web PubSub', () => {
     });
 
   it('says what it does not recognise', async () => {
-    const made = rooms()
-      .at(500)
-      .out(1, { type: 'event', event: 'order', dataType: 'json', data: 1 });
+    const made = rooms().at(500).out(1, { type: 'invoke', event: 'order' });
     const { found } = await scenarioFromRecording(asPubSub(made));
-    assert.match(found.notRecognised[0]!.what, /^event "order" to the application/);
-    const alone = new MadeRecording().at(1).open(1, opening).out(1, { type: 'event', event: 'a' });
+    assert.deepEqual(found.notRecognised, [{ what: 'message of type invoke', count: 1 }]);
+    const alone = new MadeRecording().at(1).open(1, opening);
+    alone.out(1, { type: 'joinGroup', group: 'g', ackId: 1 });
     const { yaml } = await scenarioFromRecording(asPubSub(alone));
     assert.equal(yaml, undefined);
+  });
+
+  /** Of so many clients one publishes every second, the last ones send an event every two seconds. */
+  function mixed(clients: number, sendingEvents: number): MadeRecording {
+    const made = new MadeRecording();
+    const all = Array.from({ length: clients }, (_, at) => at + 1);
+    for (const client of all) made.at(client).open(client, opening);
+    made.at(10).out(1, { type: 'joinGroup', group: 'g', ackId: 1 });
+    for (let second = 1; second <= 20; second++) {
+      made.at(1000 * second);
+      made.out(1, { type: 'sendToGroup', group: 'g', dataType: 'text', data: 'x'.repeat(90) });
+      if (second % 2 === 0)
+        for (const client of all.slice(clients - sendingEvents))
+          made.at(1000 * second + client).out(client, {
+            type: 'event',
+            event: 'order',
+            dataType: 'text',
+            data: 'x'.repeat(300),
+          });
+    }
+    return made;
+  }
+
+  for (const [what, clients, sendingEvents] of [
+    ['of clients of their own', 3, 2],
+    ['of all clients, who share the rates then', 2, 2],
+    ['of one client that does both, with a connection for each', 1, 1],
+  ] as const)
+    it(`becomes a mix with echo where there are events, ${what}`, async () => {
+      const { yaml, found } = await scenarioFromRecording(asPubSub(mixed(clients, sendingEvents)));
+      const { problems, scenario } = parseScenario(yaml!);
+      assert.deepEqual(
+        problems.filter(({ severity }) => severity === 'error'),
+        [],
+        yaml,
+      );
+      const last = stepsOf(scenario!).at(-1)!;
+      const rates = scenario!.entries.map(({ name, parameters }, at) => {
+        const bytes = parameters['messageSize'];
+        const perSecond = (last.perEntry[at]! * 1000) / Number(parameters['sendingInterval']);
+        return [name, bytes, perSecond] as const;
+      });
+      assert.deepEqual(
+        rates.map(([name, bytes]) => [name, bytes]),
+        [
+          ['sendToGroup', 90],
+          ['echo', 300],
+        ],
+      );
+      for (const [at, wanted] of [1, sendingEvents / 2].entries())
+        assert.ok(Math.abs(rates[at]![2] / wanted - 1) < 0.001, `${rates[at]!.join(' ')}\n${yaml}`);
+      assert.deepEqual(
+        found.calls.map(({ method, count }) => [method, count]),
+        [
+          ['joinGroup', 1],
+          ['sendToGroup', 20],
+          ['event order', 10 * sendingEvents],
+        ],
+      );
+      assert.deepEqual(found.notRecognised, []);
+    });
+
+  it('becomes echo alone where clients send nothing to groups', async () => {
+    const made = new MadeRecording().open(1, opening);
+    for (let second = 1; second <= 5; second++)
+      made.at(1000 * second).out(1, { type: 'event', event: 'a', dataType: 'json', data: second });
+    const { yaml } = await scenarioFromRecording(asPubSub(made));
+    const { problems, scenario } = parseScenario(yaml!);
+    assert.deepEqual(
+      problems.filter(({ severity }) => severity === 'error'),
+      [],
+    );
+    assert.deepEqual(
+      scenario!.entries.map(({ name, parameters }) => [name, parameters['sendingInterval']]),
+      [['echo', 1000]],
+    );
   });
 });

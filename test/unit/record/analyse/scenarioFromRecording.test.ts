@@ -152,7 +152,7 @@ describe('a scenario of a recording', () => {
         ['Shouted', true, 'to all others than the caller, after Shout'],
         [
           ...['Noted', false],
-          'to one other client, after Note: 1.0 for each call, 3.4/s; not counted, as a run cannot know to whom',
+          'to one other client, after Note: 1.0 for each call, 3.4/s; not counted',
         ],
       ],
     );
@@ -173,7 +173,7 @@ describe('a scenario of a recording', () => {
       }
     const { found, yaml } = await analysed(made);
     const heard =
-      'to the others in the room, after Typing: 2.0 for each call, 6.0/s; not counted, as it brings back no text of the call';
+      'to the others in the room, after Typing: 2.0 for each call, 6.0/s; not counted: it has no text of the call';
     assert.deepEqual(found.callbacks, [
       {
         ...{ target: 'Typing', count: 60, perCall: 2, perSecond: 60 / found.seconds },
