@@ -517,9 +517,7 @@ class Analysis {
         return { ...seen, as: `no call was found that caused it${often}${use}` };
       const after = `${this.heardWordsOf(cause)}, after ${cause.method}`;
       const each = recognised ? '' : `: ${eachCall(cause)}${often}`;
-      const why = recognised
-        ? use
-        : `; not counted${cause.certain ? '' : ': it has no text of the call'}`;
+      const why = recognised ? use : `; not counted${whyNot(cause)}`;
       return { ...seen, perCall: cause.count / cause.calls, as: `${after}${each}${why}` };
     });
   }
@@ -531,6 +529,12 @@ class Analysis {
     return isToOthers(audience) ? 'to the others in the room' : 'to the room';
   }
 }
+
+/** A run counts a callback by a text of the call, at clients that it knows. */
+const whyNot = ({ certain, audience }: Consequence): string => {
+  if (!certain) return ': it has no text of the call';
+  return audience === 'client' || audience === 'some' ? ': a run does not know to whom' : '';
+};
 
 const eachCall = ({ count, calls }: Consequence): string =>
   `${formatCount(count / calls, 1)} for each call`;

@@ -54,7 +54,8 @@ export function withSteps(reading: Reading, section: Section, plain: Parameters)
   const { sessionInterval: interval = usualIntervalMs } = plain;
   const pauses = pausesOf(steps);
   if (pauses > Number(interval)) {
-    const message = `The pauses of a session take ${formatDurationMs(pauses)}, but one begins every ${formatDurationMs(Number(interval))}: each would be later than the one before. Write a longer sessionInterval, or shorter pauses.`;
+    const mean = pausesOf(steps, 'longest') > pauses ? ' in the mean' : '';
+    const message = `The pauses of a session take ${formatDurationMs(pauses)}${mean}, but one begins every ${formatDurationMs(Number(interval))}: each would be later than the one before. Write a longer sessionInterval, or shorter pauses.`;
     reading.error('session-length', section.at('sessionInterval'), message);
   }
   return { ...plain, sessionInterval: interval, steps: JSON.stringify(steps) };

@@ -25,6 +25,12 @@ describe('hoverAt', () => {
     assert.match(hover('slo:\n  p7|5: 1s')!, /\*\*p75\*\*[^]*75 % of the expected/);
     assert.match(hover('slo:\n  rat|e: 1')!, /text such as 500\/s/);
     assert.match(hover('slo:\n  - { metr|ic: p99 }')!, /name of an objective/);
+    const session = (step: string): string =>
+      `scenario:\n  name: session\n  parameters:\n    steps:\n      - call: A\n      - ${step}`;
+    assert.match(
+      hover(session('wai|t: [1s, 2s]'))!,
+      /\*\*wait\*\* · a duration.* to 24 h, or a list of them\n/,
+    );
   });
 
   it('says whether an estimate was seen', () => {

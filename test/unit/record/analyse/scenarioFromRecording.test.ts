@@ -152,7 +152,7 @@ describe('a scenario of a recording', () => {
         ['Shouted', true, 'to all others than the caller, after Shout'],
         [
           ...['Noted', false],
-          'to one other client, after Note: 1.0 for each call, 3.4/s; not counted',
+          'to one other client, after Note: 1.0 for each call, 3.4/s; not counted: a run does not know to whom',
         ],
       ],
     );
