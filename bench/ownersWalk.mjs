@@ -41,6 +41,8 @@ const room = 'the-round-table-123';
 const messages = 10;
 /** Of a visit: people write for a part of it and read for the rest, see `visit` in chat.js. */
 const everyMs = (Number(values.seconds) * 1000) / 2.8 / (messages + 1);
+/** Nobody types at one pace; their mean is 1. */
+const paces = [0.6, 1.3, 0.8, 1.6, 0.7];
 const textsOf = (name) =>
   Array.from(
     { length: messages },
@@ -69,7 +71,7 @@ async function usePage(browser, hub) {
     url.search = new URLSearchParams({ hub, room, name });
     await page.goto(url.href);
     await page.waitForTimeout(100 * at);
-    const does = { texts: textsOf(name), everyMs };
+    const does = { texts: textsOf(name), everyMs, paces };
     const shown = await page.evaluate((visit) => globalThis.visit(visit), does);
     await page.context().close();
     return shown;

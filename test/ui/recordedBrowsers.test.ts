@@ -93,6 +93,13 @@ describe('what two people do in a browser, recorded', function () {
   // They wait for the pauses of people most of the time.
   const test = sideBySide(cases.length + 1);
 
+  // People begin when all pages are there: beside pages that load, a visit takes several times as long, and so does each
+  // session of the run that does the same.
+  let toLoad = people.length * (cases.length + 1);
+  let begin = (): void => undefined;
+  const allLoaded = new Promise<void>((resolve) => (begin = resolve));
+  const mostLoadMs = 20_000;
+
   const targetOf = ({ hub }: Case): string =>
     hub === 'aspNet' ? new URL('/chat', server.url).href : hubs![hub].url;
 
@@ -107,6 +114,8 @@ describe('what two people do in a browser, recorded', function () {
         try {
           const tab = await own.newPage();
           await tab.goto(pageOf(name));
+          if (--toLoad === 0) begin();
+          await Promise.race([allLoaded, tab.waitForTimeout(mostLoadMs)]);
           await tab.waitForTimeout(100 * at);
           return await act(tab, name);
         } finally {
@@ -135,7 +144,7 @@ describe('what two people do in a browser, recorded', function () {
   const chat = ({ page, hub }: Case, room: string, url: string): Promise<number[]> =>
     each(
       (name) => {
-        const query = new URLSearchParams({ hub: url, room, name, ...page });
+        const query = new URLSearchParams({ hub: url, room, name, later: '', ...page });
         const pages = hub === 'aspNet' ? url : server.url;
         return new URL(`/pages/chat.html?${query.toString()}`, pages).href;
       },

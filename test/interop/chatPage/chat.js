@@ -1,6 +1,6 @@
 // A small chat as people write one, with the client of the documentation. Of the address of the page: `hub`, `room`,
 // `name`, `transport` and `protocol` of the client, `plain` for a hub that knows neither presence nor typing, `secret` for
-// an access token and a header of the application.
+// an access token and a header of the application, `later` for a page that connects when its visit begins.
 const asked = new URLSearchParams(location.search);
 const room = asked.get('room');
 const author = asked.get('name');
@@ -55,33 +55,35 @@ element('history').addEventListener('click', () => {
 });
 element('leave').addEventListener('click', () => (done = connection.invoke('LeaveRoom', room)));
 
-const ready = (async () => {
+async function connect() {
   await connection.start();
   await connection.invoke('JoinRoom', room);
   if (!isPlain) people = await connection.invoke('Present', room);
   showPeople();
-})();
+}
+let ready = asked.has('later') ? undefined : connect();
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Does what a person does on the page, and ends the connection. Before that the person reads for a while, longer
- * than all the rest took.
+ * than all the rest took. `paces` are how much longer than `everyMs` each text takes in turn.
  *
  * @returns how many messages were shown
  */
-globalThis.visit = async ({ texts, everyMs }) => {
+globalThis.visit = async ({ texts, everyMs, paces = [1] }) => {
   const startedMs = performance.now();
-  await ready;
+  await (ready ??= connect());
   await pause(everyMs);
-  for (const text of texts) {
+  for (const [at, text] of texts.entries()) {
+    const thisMs = everyMs * paces[at % paces.length];
     element('text').value = text;
     element('text').dispatchEvent(new Event('input'));
     await done;
-    await pause(everyMs / 3);
+    await pause(thisMs / 3);
     element('form').requestSubmit();
     await done;
-    await pause((everyMs * 2) / 3);
+    await pause((thisMs * 2) / 3);
   }
   element('history').click();
   await done;
