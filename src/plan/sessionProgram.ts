@@ -1,6 +1,7 @@
 import {
   durationsOf,
   isCounted,
+  isOnlyHeard,
   type Durations,
   type IfStep,
   type SessionStep,
@@ -49,7 +50,8 @@ export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
   };
   const addStep = (step: SessionStep): void => {
     if (isCounted(step)) {
-      add({ do: 'call', call: call++ });
+      if (!isOnlyHeard(step)) add({ do: 'call', call });
+      call += 1;
       return;
     }
     switch (step.kind) {

@@ -60,6 +60,7 @@ interface StreamStep {
 export interface OnStep extends Recorded {
   readonly kind: 'on';
   readonly event: string;
+  /** 0: nothing waits for it; how often it comes is counted. */
   readonly withinMs: number;
   /** From its arguments, which are a list. */
   readonly keep: Keep;
@@ -168,6 +169,10 @@ export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
 export const isCounted = (step: SessionStep): step is CountedStep =>
   step.kind === 'call' || step.kind === 'stream' || step.kind === 'on';
 
+/** Counted as often as it comes, of which nobody knows how often that should be. */
+export const isOnlyHeard = (step: SessionStep): boolean =>
+  step.kind === 'on' && step.withinMs === 0;
+
 const nameOf = (step: CountedStep): string => (step.kind === 'on' ? step.event : step.method);
 
 /** Mean over the weights of `choose`; of an `if` the dearer branch. */
@@ -233,6 +238,8 @@ export function deliveriesOfStep(
   { connections, members }: { readonly connections: number; readonly members: number },
 ): number {
   const spared = sparesCaller(step) ? 1 : 0;
+  // Of a recording it is known how often it comes.
+  if (isOnlyHeard(step) && !('recorded' in step)) return 0;
   switch (audienceOfStep(step)) {
     case 'nobody':
       return 0;

@@ -6,6 +6,7 @@ import {
   callsOf,
   deliveriesOfStep,
   isCounted,
+  isOnlyHeard,
   joinsByCalls,
   sessionStepsOf,
   sizesOfStep,
@@ -55,7 +56,7 @@ export const sessionAssumptions = (parameters: Parameters): string[] => {
       : []),
     ...(has(({ kind }) => kind === 'choose') ? ['Each way of a choose counts by its weight.'] : []),
     ...(has(({ kind }) => kind === 'if') ? ['The more expensive branch of an if counts.'] : []),
-    ...(has(({ kind }) => kind === 'on')
+    ...(has((step) => step.kind === 'on' && !isOnlyHeard(step))
       ? ['Each event that a session waits for counts as an echo.']
       : []),
     ...(has(({ kind }) => kind === 'stream')
@@ -91,7 +92,9 @@ export function sessionTraffic(
   const byKind = new Map<TrafficKind, Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
     const kind = kinds[audienceOfStep(step)];
-    const counted = { name, step, times: (times[at] ?? 0) * echoesOf(step) };
+    // How often that comes only a recording says.
+    const isKnown = !isOnlyHeard(step) || 'recorded' in step;
+    const counted = { name, step, times: isKnown ? (times[at] ?? 0) * echoesOf(step) : 0 };
     byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
   }
   const intervalS = numberOf(parameters, 'sessionInterval') / 1000;

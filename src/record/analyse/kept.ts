@@ -288,3 +288,18 @@ function isTelling(value: string | number, path: Path): boolean {
 /** What each callback says again needs no waiting for it: it is the same for all. */
 const isTold = (value: string | number, { source, path }: Kept): boolean =>
   isTelling(value, path) && source.from.calls.length === 1;
+
+/** Placeholders that are there already. */
+export const reservedNames = [
+  ...['sender', 'senderIndex', 'receiver', 'group', 'sequence', 'time', 'ticks', 'text', 'file'],
+  ...['identity', 'data', 'index', 'row'],
+];
+/** Letters alone, as placeholders have. */
+export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  const plain = wanted.replace(/[^A-Za-z]/g, '').slice(0, 30) || 'value';
+  const start = plain[0]!.toLowerCase() + plain.slice(1);
+  let name = taken.has(start) ? `${start}Kept` : start;
+  for (let letter = 1; taken.has(name); letter++)
+    name = `${start}${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[letter % 26]}${'x'.repeat(letter / 26)}`;
+  return name;
+}

@@ -33,8 +33,6 @@ export interface StepFacts {
   readonly keep: (step: CallStep) => Keep;
   /** What a session waits for before the step, and after it. */
   readonly waited: (step: CallStep, turn: 'before' | 'after') => readonly WaitedEvent[];
-  /** Callbacks that it causes and that are not counted, as sentences. */
-  readonly uncounted: (step: CallStep) => readonly string[];
   /** What it does with its caller and the group. */
   readonly groupChange: (
     step: CallStep,
@@ -116,7 +114,6 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   const comments = [
     ...remarks,
     ...texts.map(({ at, bytes }) => `${at}: ${sizeWords(bytes)}`),
-    ...facts.uncounted(step),
     ...errorWords(step),
   ];
   const given = values.length === 0 ? {} : { arguments: values };

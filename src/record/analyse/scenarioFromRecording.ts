@@ -4,7 +4,14 @@ import { mostSecrets, readArguments, type ReadArguments } from './arguments';
 import { findCauses, isToOthers, type Consequence } from './causes';
 import type { Found, FoundCall, FoundCallback } from './found';
 import { Identities } from './identities';
-import { findKept, isOfOthers, type KeptArguments, type Source } from './kept';
+import {
+  findKept,
+  freeName,
+  isOfOthers,
+  reservedNames,
+  type KeptArguments,
+  type Source,
+} from './kept';
 import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
 import {
   answeringOf,
@@ -42,6 +49,8 @@ const mostStepMs = 604_800_000;
 const roomMs = 50;
 /** The shortest interval of the use case `session`. */
 const leastIntervalMs = 1;
+/** Callbacks that are only counted: further names are left out. */
+const mostHeard = 20;
 
 /**
  * Finds what the clients of a recording did, and writes it as a scenario that does the same. Reads the events
@@ -241,7 +250,6 @@ class Analysis {
           [...this.names.keys()].find(({ from, event }) => from === step && event === undefined),
         ),
       waited: (step, turn) => this.waited(step, turn),
-      uncounted: (step) => this.uncounted(step),
       groupChange: (step, values) => {
         const written = JSON.stringify(values);
         if (!written.includes('{group}')) return undefined;
@@ -262,7 +270,7 @@ class Analysis {
     const unit = longMs < 1000 ? 0.1 : 1;
     const units = Math.max(Math.round(longMs / unit), Math.ceil(pausesMs / unit - 1e-6));
     const intervalMs = Number((units * unit).toFixed(1));
-    return { kind, steps: written, intervalMs };
+    return { kind, steps: [...written, ...this.heardOnly(kind)], intervalMs };
   }
 
   private keepOf(source: Source | undefined): Readonly<Record<string, string>> {
@@ -286,16 +294,24 @@ class Analysis {
     return [...others.map((event) => ({ event })), ...kept];
   }
 
-  /** What else the hub calls then: a run hears it, and cannot count it. */
-  private uncounted(step: CallStep): string[] {
-    const { callback, events } = this.answeringOf(step);
-    const waited = this.waited(step, 'after').map(({ event }) => event);
-    const known = [callback, ...events, ...waited];
-    return this.consequences
-      .filter(({ method, target }) => method === step.method && !known.includes(target))
-      .map(
-        (each) => `also ${each.target} ${this.heardWordsOf(each)}, ${eachCall(each)}: not counted`,
-      );
+  /** What its clients heard and no step counts: counted as it comes. */
+  private heardOnly({ clients }: Kind): WrittenStep[] {
+    const own = new Set(clients);
+    const heard = new Set<string>();
+    for (const { target, client } of this.trace.callbacks) if (own.has(client)) heard.add(target);
+    return this.foundCallbacks()
+      .filter(({ target, recognised }) => !recognised && heard.has(target))
+      .slice(0, mostHeard)
+      .map(({ target: on, as }) => ({ comments: [as], keys: { on, within: 0 } }));
+  }
+
+  /** That a step counts, waits for or takes a value of. */
+  private usedCallbacks(): Set<string | undefined> {
+    for (const { steps } of this.kinds) for (const step of callsIn(steps)) this.answeringOf(step);
+    return new Set([
+      ...[...this.answers.values()].flatMap(({ callback, events }) => [callback, ...events]),
+      ...[...this.names.keys()].map(({ event }) => event),
+    ]);
   }
 
   /** How long a client of the kind was there, by sessions that it did. */
@@ -439,13 +455,12 @@ class Analysis {
       ...uncounted.map(({ target, count, as }) => `${formatCount(count)} ${target} (${as})`),
       ...found.notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`),
     ];
-    const arrive = uncounted.length === 0 ? '' : ' Callbacks arrive in a run too, uncounted.';
     return [
       `Recorded ${day} from ${this.target}: ${counted(found.clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(found.messages, 'message')} (${spoken}).`,
       ...wrap(
         `Recognised: ${[...calls, ...heard.map(({ target, as }) => `callback ${target} (${as})`)].join(', ')}.`,
       ),
-      ...(lost.length === 0 ? [] : wrap(`Not recognised: ${lost.join('; ')}.${arrive}`)),
+      ...(lost.length === 0 ? [] : wrap(`Not recognised: ${lost.join('; ')}.`)),
     ];
   }
 
@@ -498,17 +513,13 @@ class Analysis {
   private foundCallbacks(): FoundCallback[] {
     const all = new Map<string, number>();
     for (const { target } of this.trace.callbacks) all.set(target, (all.get(target) ?? 0) + 1);
-    const counted = new Set<string>();
+    const used = this.usedCallbacks();
     const kept = new Set([...this.names.keys()].map(({ event }) => event));
-    for (const { callback, events } of this.answers.values()) {
-      if (callback !== undefined) counted.add(callback);
-      for (const event of events) counted.add(event);
-    }
     return [...all].map(([target, count]) => {
       const [cause] = this.consequences
         .filter((each) => each.target === target)
         .sort((a, b) => b.count - a.count);
-      const recognised = counted.has(target) || kept.has(target);
+      const recognised = used.has(target);
       const perSecond = count / (Math.max(1, this.trace.endUs) / 1_000_000);
       const often = recognised ? '' : `, ${formatCount(perSecond, perSecond < 0.1 ? 2 : 1)}/s`;
       const use = kept.has(target) ? '; later calls have a value of it' : '';
@@ -517,7 +528,7 @@ class Analysis {
         return { ...seen, as: `no call was found that caused it${often}${use}` };
       const after = `${this.heardWordsOf(cause)}, after ${cause.method}`;
       const each = recognised ? '' : `: ${eachCall(cause)}${often}`;
-      const why = recognised ? use : `; not counted${whyNot(cause)}`;
+      const why = recognised ? use : `; only its number is counted${whyNot(cause)}`;
       return { ...seen, perCall: cause.count / cause.calls, as: `${after}${each}${why}` };
     });
   }
@@ -533,7 +544,7 @@ class Analysis {
 /** A run counts a callback by a text of the call, at clients that it knows. */
 const whyNot = ({ certain, audience }: Consequence): string => {
   if (!certain) return ': it has no text of the call';
-  return audience === 'client' || audience === 'some' ? ': a run does not know to whom' : '';
+  return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
 };
 
 const eachCall = ({ count, calls }: Consequence): string =>
@@ -552,21 +563,6 @@ interface Session {
   readonly kind: Kind;
   readonly steps: readonly WrittenStep[];
   readonly intervalMs: number;
-}
-
-/** Placeholders that are there already. */
-const reservedNames = [
-  ...['sender', 'senderIndex', 'receiver', 'group', 'sequence', 'time', 'ticks', 'text', 'file'],
-  ...['identity', 'data', 'index', 'row'],
-];
-/** Letters alone, as placeholders have. */
-function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  const plain = wanted.replace(/[^A-Za-z]/g, '').slice(0, 30) || 'value';
-  const start = plain[0]!.toLowerCase() + plain.slice(1);
-  let name = taken.has(start) ? `${start}Kept` : start;
-  for (let letter = 1; taken.has(name); letter++)
-    name = `${start}${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[letter % 26]}${'x'.repeat(letter / 26)}`;
-  return name;
 }
 
 const secretsIn = (keys: Readonly<Record<string, WrittenKey>>): string[] =>

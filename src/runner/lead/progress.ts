@@ -16,7 +16,7 @@ import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { sendersOf } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
 import type { WorkerHost } from '../../protocol/worker';
-import { numberedNames, callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { callsOf, isOnlyHeard, numberedNames, stepsIn } from '../../usecases/sessionSteps';
 import { formatCount } from '../../base/units';
 import { firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
 import { waits } from './waiting';
@@ -66,7 +66,7 @@ function callFacts(
     ...(tracks &&
       'recorded' in step &&
       Number.isInteger(replays) && { recorded: (step.recorded ?? 0) * replays }),
-    ...(tracks && step.kind === 'on' && { comes: true as const }),
+    ...(isOnlyHeard(step) && { comes: true as const }),
   }));
   return { calls };
 }

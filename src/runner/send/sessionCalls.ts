@@ -4,6 +4,7 @@ import type { Population } from '../../plan/population';
 import {
   audienceOfStep,
   callsOf,
+  isOnlyHeard,
   mostEvents,
   namesGroup,
   sparesCaller,
@@ -16,7 +17,7 @@ import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message
 import { CallMessages } from './callMessages';
 import type { SenderDependencies } from './entrySender';
 import { keepers } from './keptValues';
-import { WaitingQueue, type Session } from './session';
+import { WaitingQueue, type Session, type SessionStepWindow } from './session';
 
 /** Ids of calls that open streams begin with it, see {@link import('./openStream').callNumber}. */
 const callLetter = 0x69;
@@ -51,12 +52,12 @@ export function formsOf(steps: readonly SessionStep[]): {
 } {
   const found = callsOf(steps);
   const events = found.flatMap(({ step }) =>
-    step.kind === 'on' ? [step.event.toLowerCase()] : [],
+    step.kind === 'on' && !isOnlyHeard(step) ? [step.event.toLowerCase()] : [],
   );
   const eventNames = [...new Set(events)].slice(0, mostEvents);
   const queues = new Map<number, WaitingQueue>();
   const calls = found.map(({ step, name }): Call => {
-    const waits = step.kind !== 'call' || step.reply === 'completion';
+    const waits = !isOnlyHeard(step) && (step.kind !== 'call' || step.reply === 'completion');
     let queue = waits ? queues.get(step.withinMs) : undefined;
     if (waits && queue === undefined)
       queues.set(step.withinMs, (queue = new WaitingQueue(step.withinMs * 1000)));
@@ -95,6 +96,9 @@ export class SessionEvents {
   private readonly keptBits: number;
   /** Of each call that waits for one: how long the slowest has taken that came in the step, microseconds. */
   private readonly slowestUs: Float64Array;
+  /** Numbers of those that are only counted, by their names in lower case. */
+  private readonly counted: ReadonlyMap<string, number>;
+  private window: SessionStepWindow | undefined;
 
   constructor(
     calls: readonly Call[],
@@ -104,10 +108,25 @@ export class SessionEvents {
       .filter(({ keepers: all }) => all.length > 0)
       .reduce((bits, { event }) => bits | event, 0);
     this.slowestUs = new Float64Array(calls.length);
+    this.counted = new Map(
+      calls.flatMap(({ step }, at) =>
+        step.kind === 'on' && isOnlyHeard(step) ? [[step.event.toLowerCase(), at]] : [],
+      ),
+    );
   }
 
-  begin(): void {
+  begin(window: SessionStepWindow): void {
+    this.window = window;
     this.slowestUs.fill(0);
+  }
+
+  /** Counts it where it is one that nothing waits for. */
+  came(name: string, nowUs: number, wireBytes: number): void {
+    const number = this.counted.size === 0 ? undefined : this.counted.get(name.toLowerCase());
+    if (number === undefined || nowUs < this.window!.measureUs) return;
+    const counted = this.window!.calls[number]!;
+    counted.came += 1;
+    counted.wireBytesOut += wireBytes;
   }
 
   /** 0 for a name that nothing waits for. */

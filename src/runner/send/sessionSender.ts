@@ -99,7 +99,7 @@ export class SessionSender extends EntrySender {
       ...this.pacing(step),
       ...{ startUs, measureUs, endUs: measureUs + step.measureMs * 1000 },
     };
-    this.events.begin();
+    this.events.begin(this.sending);
     this.draw = drawsOf(intervalSeed(this.plan, this.position, step.index) ^ choosing);
   }
 
@@ -123,8 +123,7 @@ export class SessionSender extends EntrySender {
     for (const queue of this.queues) nextUs = Math.min(nextUs, queue.nextUs);
     const { sending } = this;
     if (sending === undefined) return nextUs;
-    const { startUs, endUs, pace } = sending;
-    return Math.min(nextUs, startUs + pace.nextDueUs, endUs);
+    return Math.min(nextUs, sending.startUs + sending.pace.nextDueUs, sending.endUs);
   }
 
   pump(): 'idle' | 'more' | 'done' {
@@ -389,10 +388,12 @@ export class SessionSender extends EntrySender {
     { index }: HubConnection,
     { target, arguments: args }: Invocation,
     nowUs: number,
+    wireBytes: number,
   ): void {
     const session = this.sessions.get(index);
-    if (session === undefined || session.state === 'idle') return;
-    const event = this.events.bitOf(target);
+    if (session === undefined) return;
+    this.events.came(target, nowUs, wireBytes);
+    const event = session.state === 'idle' ? 0 : this.events.bitOf(target);
     if (event !== 0) this.noteEvent(session, event, args, nowUs);
   }
 
@@ -439,7 +440,6 @@ export class SessionSender extends EntrySender {
     { bytes, start, end }: MessageBody,
   ): void {
     const call = this.calls[number]!;
-    const { step } = call;
     if (session.state !== 'waiting' || session.call !== number || session.sequence !== sequence)
       return;
     if (call.keepers.length > 0) {
@@ -447,7 +447,7 @@ export class SessionSender extends EntrySender {
       const isAnswer = message?.type === hubMessageType.completion;
       this.keep(session, call, isAnswer ? message.result : undefined);
     }
-    const joins = step.kind === 'call' && step.group === 'join';
+    const joins = call.step.kind === 'call' && call.step.group === 'join';
     if (joins) session.hasJoined = true;
     this.wake(session, nowUs);
     if (joins) this.stays?.goIn(session, nowUs);

@@ -80,7 +80,11 @@ export const stepKeys = {
       { required: true },
       'Client method: waits until the hub calls it. What has come since the call before this step counts too.',
     ),
-    within,
+    within: {
+      ...within,
+      minimum: 0,
+      summary: `${within.summary} 0 waits for nothing: all that come to senders are counted, and none is expected.`,
+    },
     keep: { ...keep, summary: keep.summary.replace('the answer', 'its arguments') },
   }),
   choose: listOf({

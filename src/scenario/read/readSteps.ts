@@ -13,6 +13,7 @@ import {
   deepestSteps,
   durationMs,
   isCounted,
+  isOnlyHeard,
   longestPath,
   mostCallsOfSession,
   mostDurations,
@@ -81,7 +82,9 @@ class StepReader {
     const all = sumOverSession(steps, () => 1);
     const { error } = this.reading;
     const events = new Set(
-      callsOf(steps).flatMap(({ step }) => (step.kind === 'on' ? [step.event] : [])),
+      callsOf(steps).flatMap(({ step }) =>
+        step.kind === 'on' && !isOnlyHeard(step) ? [step.event] : [],
+      ),
     );
     if (events.size > mostEvents) {
       const message = `A session waits for at most ${mostEvents} different events.`;
@@ -220,6 +223,11 @@ class StepReader {
         };
       }
       case 'on':
+        if (withinMs === 0)
+          this.reading.error(
+            ...(['other-reply', section.at('keep')] as const),
+            'within: 0 keeps nothing. Write a longer time.',
+          );
         return { kind, event: textIn(section, 'on'), withinMs, keep: this.keepIn(section) };
       case 'wait':
         return { kind, ms: this.durationsIn(section, kind) ?? 0 };

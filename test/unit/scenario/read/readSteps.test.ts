@@ -180,6 +180,11 @@ describe('the steps of a session', () => {
 
   const wrong: readonly (readonly [string, string, readonly string[]])[] = [
     ['no steps', 'sessionInterval: 30s', ['missing-key: session']],
+    [
+      'something to keep of what nothing waits for',
+      steps("- { on: A, within: 0, keep: { x: '$' } }", '- call: A'),
+      ["other-reply: { x: '$' }"],
+    ],
     ['no interval', 'steps: [{ call: A }]', ['missing-key: session']],
     ['an empty list', 'sessionInterval: 30s\nsteps: []', ['empty-value: []']],
     ['a step without a kind', steps('- { arguments: [1] }'), ['step-kind: arguments']],
