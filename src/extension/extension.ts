@@ -19,7 +19,7 @@ import {
 let loading: Promise<Features> | undefined;
 
 /** Registers everything and does nothing: the code behind it is in bundles of its own, read when it is asked for. */
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): PartsForTests | undefined {
   const services = createServices(context);
   const files = new ScenarioFiles(services.state);
   const relevant = relevantChange(services);
@@ -60,10 +60,16 @@ export function activate(context: vscode.ExtensionContext): void {
         (await runs()).restoreComparison(panel, state),
     }),
   );
-  if (services.state.list('unfinishedRuns').length === 0) return;
-  void runs()
-    .then(({ results }) => results.offerInterrupted())
-    .then(undefined, (error: unknown) => services.log.error(error));
+  if (services.state.list('unfinishedRuns').length > 0)
+    void runs()
+      .then(({ results }) => results.offerInterrupted())
+      .then(undefined, (error: unknown) => services.log.error(error));
+  return context.extensionMode === vscode.ExtensionMode.Test ? { log: services.log } : undefined;
+}
+
+/** What tests in an editor look into, since no extension can read a log. */
+interface PartsForTests {
+  readonly log: Log;
 }
 
 /** The list of results; a filter is named above it, since what it hides is easily missed. */

@@ -12,15 +12,7 @@ import { SecretStore, TargetsTree } from '../../src/extension/targets/targetsTre
 import type { Services } from '../../src/extension/services';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
 import { until, workspaceFolder } from './editor';
-
-function memento(): vscode.Memento {
-  const values = new Map<string, unknown>();
-  return {
-    keys: () => [...values.keys()],
-    get: <T>(key: string, fallback?: T) => (values.get(key) ?? fallback) as T,
-    update: (key: string, value: unknown) => Promise.resolve(void values.set(key, value)),
-  };
-}
+import { memento } from './mementos';
 
 function secretStorage(): vscode.SecretStorage {
   const values = new Map<string, string>();
