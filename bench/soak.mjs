@@ -4,12 +4,13 @@
 //
 // The hub, the process that leads and two worker processes are watched each by itself; with --threads leads the process
 // that works, too. A tenth of the time, a minute at most, is warm-up. Linux only, since memory is read from /proc. Exit
-// code 1 where a count is not exact or memory grows. Method: docs/reliability.md.
-import { readdir, readFile } from 'node:fs/promises';
+// code 1 where a count is not exact, memory grows or slip drifts. Method: docs/reliability.md.
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../scripts/nodeProgram.mjs';
-import { runScenario, serve } from './processes.mjs';
+import { median, runScenario, serve } from './processes.mjs';
 import { mediansOf, trendOf } from './trend.mjs';
 
 const { values } = parseArgs({
@@ -25,13 +26,16 @@ const [minutes, connections, rate] = ['minutes', 'connections', 'rate'].map((nam
 );
 const seconds = Math.round(minutes * 60);
 const warmupS = Math.min(60, Math.round(seconds / 10));
-/** Each has counts and a slip of its own. */
-const stepCount = seconds >= 600 ? 6 : 3;
+const isLong = seconds >= 600;
+/** Each has counts and a slip of its own: two minutes, where there is time for a trend. */
+const stepCount = isLong ? Math.round(minutes / 2) : 3;
 const stepS = Math.floor((seconds - warmupS) / stepCount);
 /** Points that a trend goes through. */
 const points = 60;
 /** Of its size, over the whole time, that a process may grow by and be called flat; readings of a short run say little. */
-const mostGrowth = seconds >= 600 ? 0.05 : 0.3;
+const mostGrowth = isLong ? 0.05 : 0.3;
+/** Of its size, over the whole time, that slip may rise by, where there are steps enough for a trend. */
+const mostDrift = 0.5;
 
 const scenario = `config:
   connections: ${connections}
@@ -50,11 +54,14 @@ slo: { p99: 60s }
 `;
 
 const readings = new Map();
+/** Of processes by their ids. */
+const names = new Map();
 
 async function read(name, pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
   if (kilobytes === undefined) return;
+  names.set(pid, name);
   if (!readings.has(name)) readings.set(name, []);
   readings.get(name).push(Number(kilobytes));
 }
@@ -73,7 +80,10 @@ async function childrenOf(pid) {
 // glibc has an arena for each thread otherwise, whose gaps look like growth.
 process.env.MALLOC_ARENA_MAX = '1';
 // For this process it comes too late: it has loaded everything.
-process.env.NODE_OPTIONS = `--require ${JSON.stringify(path.join(root, 'bench', 'collecting.cjs'))}`;
+const folder = await mkdtemp(path.join(tmpdir(), 'signalr-soak-'));
+const collecting = path.join(folder, 'collecting.cjs');
+await copyFile(path.join(root, 'bench', 'collecting.cjs'), collecting);
+process.env.NODE_OPTIONS = `--require ${JSON.stringify(collecting)}`;
 const server = await serve('hub');
 const begunMs = performance.now();
 function watch(run) {
@@ -130,8 +140,33 @@ for (const [name, all] of readings) {
     `${name}: ${formatKb(size)}, slope ${perMinute[0]} KB/min (95 %: ${perMinute[1]} to ${perMinute[2]})`,
   );
 }
+// What lives: resident memory also has what the allocators keep for later.
+const linesPerMinute = 6;
+for (const file of (await readdir(folder)).filter((name) => /^\d/.test(name))) {
+  const lines = (await readFile(path.join(folder, file), 'utf8')).trim().split('\n');
+  const late = lines.map((line) => JSON.parse(line)).slice((skipped / 60) * linesPerMinute);
+  if (late.length < points) continue;
+  const trends = Object.keys(late[0]).map((part) => {
+    const medians = mediansOf(
+      late.map((bytes) => bytes[part] / 1024),
+      points,
+    );
+    const perPoint = late.length / medians.length / linesPerMinute;
+    const { slope, low, high } = trendOf(medians);
+    const rate = [slope, low, high].map((each) => each / perPoint);
+    return { part, rate, size: median(medians) };
+  });
+  const [pid, thread] = file.split('-');
+  console.log(`what lives in the ${names.get(Number(pid))}, thread ${thread}:`);
+  for (const { part, rate, size } of trends.filter(({ size }) => size > 0))
+    console.log(
+      `  ${part}: ${formatKb(size)}, slope ${rate[0].toFixed(1)} KB/min (95 %: ${rate[1].toFixed(1)} to ${rate[2].toFixed(1)})`,
+    );
+}
+await rm(folder, { recursive: true });
 const slips = result.steps.map(({ generator }) => generator.slipP99Us);
 const { slope, low, high } = trendOf(slips);
+if (isLong && low * stepCount > mostDrift * median(slips)) faults.push('slip drifts');
 console.log(
   `slip p99: slope ${Math.round(slope)} µs per step of ${stepS} s (95 %: ${Math.round(low)} to ${Math.round(high)}), ${Math.round(first?.generator.slipP99Us ?? 0)} µs in the first`,
 );

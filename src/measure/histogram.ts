@@ -77,12 +77,48 @@ class Places extends Int32Histogram {
   }
 }
 
+/** How far each place is from the one before, and its count, as numbers of seven bits a byte: an eighth of the pairs. */
+function packedPairs(pairs: Float64Array): Uint8Array {
+  const bytes: number[] = [];
+  const put = (number: number): void => {
+    let rest = number;
+    for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    bytes.push(rest);
+  };
+  let before = 0;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const place = latencyPlaceOf(pairs[at]!);
+    put(place - before);
+    put(pairs[at + 1]!);
+    before = place;
+  }
+  return Uint8Array.from(bytes);
+}
+
+function unpackedPairs(bytes: Uint8Array): Float64Array {
+  const pairs: number[] = [];
+  let at = 0;
+  const take = (): number => {
+    let number = 0;
+    for (let bits = 0; ; bits += 7) {
+      const byte = bytes[at++]!;
+      number |= (byte & 0x7f) << bits;
+      if (byte < 0x80) return number >>> 0;
+    }
+  };
+  for (let place = 0; at < bytes.length;) {
+    place += take();
+    pairs.push(latencyOfPlace(place), take());
+  }
+  return Float64Array.from(pairs);
+}
+
 /** Whole microseconds with three significant digits (HdrHistogram). Minimum, maximum and mean are exact. */
 export class LatencyHistogram {
   /** Made for the first value: it has a place for each of 23,552 values. */
   private histogram: Places | undefined;
   /** In place of it, see {@link pack}. */
-  private packed: Float64Array | undefined;
+  private packed: Uint8Array | undefined;
   private minUs = Infinity;
   private maxUs = 0;
   private sumUs = 0;
@@ -90,13 +126,13 @@ export class LatencyHistogram {
   /** Keeps the counts that differ from 0 alone, until it is used again. */
   pack(): void {
     if (this.histogram === undefined) return;
-    this.packed = this.counts().pairs;
+    this.packed = packedPairs(this.counts().pairs);
     this.histogram = undefined;
   }
 
   private unpack(): Places {
     const places = new Places();
-    if (this.packed !== undefined) places.putAll(this.packed);
+    if (this.packed !== undefined) places.putAll(unpackedPairs(this.packed));
     this.packed = undefined;
     return places;
   }

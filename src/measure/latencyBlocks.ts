@@ -44,7 +44,7 @@ export class LatencyBlocks {
   private seconds = 1;
   private firstTick: number | undefined;
   /** What was added to one of the blocks and is not in its text yet, by place: samples of many workers have one second. */
-  private readonly open = new Float64Array(mostPlaces);
+  private open: Float64Array | undefined;
   private openAt = 0;
 
   /** @param lastSecond later ticks, of the drain, belong to this one, counted from 0 */
@@ -57,7 +57,7 @@ export class LatencyBlocks {
     if (counts === undefined) return;
     if (at !== this.openAt) this.settle();
     this.openAt = at;
-    const { open } = this;
+    const open = (this.open ??= new Float64Array(mostPlaces));
     const { pairs } = counts;
     // They rise, and many have one place here.
     let [place, fromUs, nextUs] = [0, 0, 0];
@@ -72,9 +72,10 @@ export class LatencyBlocks {
     }
   }
 
-  private settle(): void {
-    this.addTo(this.openAt, this.open);
-    this.open.fill(0);
+  /** Writes down what is open; what is added later begins anew. */
+  settle(): void {
+    if (this.open !== undefined) this.addTo(this.openAt, this.open);
+    this.open = undefined;
   }
 
   private addTo(at: number, counts: Float64Array): void {

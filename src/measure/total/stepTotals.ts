@@ -405,6 +405,7 @@ export class StepTotals extends SendingTotals {
     super.pack();
     this.slip.pack();
     this.loopDelay.pack();
+    this.blocks.settle();
   }
 
   /** A worker, or who leads them, did not run for so long. */

@@ -109,10 +109,14 @@ function withoutFrames(file: string, reader: HarReader): ExpectedError {
   const [why] = reader.notesOfHttp();
   if (why !== undefined) return new ExpectedError('import-file', `${file}: ${why}`);
   const { entries, otherSockets } = reader;
+  const requests =
+    entries === 0
+      ? 'no requests'
+      : `${counted(entries, 'request')}, but no frames of web sockets, and no messages over HTTP`;
   const seen =
     otherSockets > 0
       ? `${counted(otherSockets, 'web socket')}, but none of SignalR or Web PubSub`
-      : `${counted(entries, 'request')}, but no frames of web sockets, and no messages over HTTP`;
+      : requests;
   return new ExpectedError(
     'import-file',
     `${file} has ${seen}. Save it with the developer tools of Chrome or Edge (Network, "Export HAR"), opened before the page connects; Firefox and Safari leave frames out.`,
