@@ -1,11 +1,10 @@
-// What the embedded hub serves from its one process: echoes of 2 KB in a closed loop, and deliveries of a broadcast, by the
-// client in C, which has the other core for itself. Needs `npm run build`, Linux and a C compiler. Judges nothing.
+// What the embedded hub serves from its one process: echoes of 2 KB in a closed loop by our engine, which takes less of a
+// processor for each than the hub does, so that the hub is what bounds them. Needs `npm run build` and Linux. Judges nothing.
 //
 //   node bench/hub.mjs [--connections 200,2000,10000,18000] [--seconds 4]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { buildFloor, floorCommand } from './floor.mjs';
-import { output, serve } from './processes.mjs';
+import { measure, serve } from './processes.mjs';
 import { stolen } from './stolen.mjs';
 
 const { values } = parseArgs({
@@ -14,12 +13,6 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '4' },
   },
 });
-const problem = buildFloor();
-if (problem !== undefined) {
-  console.log(`This needs the client in C: ${problem}`);
-  process.exit(0);
-}
-
 /** User and system time of all threads so far, in microseconds: fields 14 and 15 of proc_pid_stat(5), in ticks of 10 ms. */
 function cpuUsOf(pid) {
   const [, fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
@@ -32,28 +25,25 @@ const mostKbOf = (pid) =>
 
 const seconds = Number(values.seconds);
 const readingMs = 250;
-for (const [mode, counts] of [
-  ['json', values.connections.split(',').map(Number)],
-  ['broadcast', [2000]],
-])
-  for (const connections of counts) {
-    const hub = await serve('hub');
-    stolen();
-    const [program, words] = floorCommand(mode, hub.target, connections, seconds);
-    const readings = [];
-    const timer = setInterval(
-      () => readings.push({ atMs: performance.now(), cpuUs: cpuUsOf(hub.pid) }),
-      readingMs,
-    );
-    const found = JSON.parse(await output(mode, words, program, 120_000));
-    clearInterval(timer);
-    const kilobytes = mostKbOf(hub.pid);
-    hub.stop();
-    // Those of the measured time: the client ends with it.
-    const [first, last] = [readings.at(-((seconds - 1) * 1000) / readingMs), readings.at(-1)];
-    const cores = (last.cpuUs - first.cpuUs) / 1000 / (last.atMs - first.atMs);
-    console.log(
-      `${mode}, ${connections} connections: ${Math.round(found.roundTripsPerSecond)} a second, the hub ${cores.toFixed(2)} of a core ` +
-        `and ${(kilobytes / 1024).toFixed(0)} MB at most, the client ${((found.cpuUs * found.roundTripsPerSecond) / 1e6).toFixed(2)} of a core; ${stolen()}`,
-    );
-  }
+for (const connections of values.connections.split(',').map(Number)) {
+  const hub = await serve('hub');
+  stolen();
+  const readings = [];
+  const timer = setInterval(
+    () => readings.push({ atMs: performance.now(), cpuUs: cpuUsOf(hub.pid) }),
+    readingMs,
+  );
+  const found = await measure('engine', 'WebSockets', hub.target, connections, seconds);
+  clearInterval(timer);
+  const kilobytes = mostKbOf(hub.pid);
+  hub.stop();
+  // Those of the measured time: the client ends with it.
+  const [first, last] = [readings.at(-((seconds - 1) * 1000) / readingMs), readings.at(-1)];
+  const cores = (last.cpuUs - first.cpuUs) / 1000 / (last.atMs - first.atMs);
+  const perSecond = found.roundTripsPerSecond;
+  console.log(
+    `${connections} connections: ${Math.round(perSecond)} echoes a second, the hub ${cores.toFixed(2)} of a core ` +
+      `(${((cores * 1e6) / perSecond).toFixed(1)} us each) and ${(kilobytes / 1024).toFixed(0)} MB at most, ` +
+      `the generator ${((found.cpuUs * perSecond) / 1e6).toFixed(2)}; ${stolen()}`,
+  );
+}

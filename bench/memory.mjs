@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../scripts/nodeProgram.mjs';
 import { buildPeer, startFloorPeer } from './floor.mjs';
-import { output, runScenario, startPeer } from './processes.mjs';
+import { flagsOf, output, runScenario, startPeer } from './processes.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -26,7 +26,10 @@ const kilobytes = (bytes) => (bytes / 1024).toFixed(1);
 const loopConnections = 200;
 
 async function measured(client, url, connections, forSeconds) {
-  const words = ['--expose-gc', 'bench/measureMemory.mjs', client, url, connections, forSeconds];
+  const words = [
+    ...[...flagsOf(client), '--expose-gc', 'bench/measureMemory.mjs'],
+    ...[client, url, connections, forSeconds],
+  ];
   const title = `${client} at ${connections} connections`;
   return JSON.parse(await output(title, words.map(String), process.execPath, 120_000));
 }

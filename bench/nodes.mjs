@@ -5,7 +5,7 @@
 //   node bench/nodes.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.2] [--tls] [--hub c] NODE…
 import { parseArgs } from 'node:util';
 import { buildFloor, buildPeer, buildTlsFloor, makeCertificate, startFloorPeer } from './floor.mjs';
-import { measure, median, output, startPeer } from './processes.mjs';
+import { flagsOf, measure, median, output, startPeer } from './processes.mjs';
 
 const { values, positionals: nodes } = parseArgs({
   allowPositionals: true,
@@ -27,7 +27,8 @@ if (problem !== undefined) {
 const programs = [process.execPath, ...nodes];
 
 async function engine(program, url, connections) {
-  const words = ['--expose-gc', 'bench/measure.mjs', 'engine', 'WebSockets', url];
+  const words = [...flagsOf('engine'), '--expose-gc', 'bench/measure.mjs'];
+  words.push('engine', 'WebSockets', url);
   const text = await output(program, [...words, connections, values.seconds].map(String), program);
   return JSON.parse(text).cpuUs;
 }

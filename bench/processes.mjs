@@ -56,6 +56,9 @@ export async function output(
   return text;
 }
 
+/** What Node gets that measures a client: our engine has the young generation of a run's workers, `semiSpaceMb` of `workerProcesses.ts`. */
+export const flagsOf = (client) => (/^(signalr|ws)\b/.test(client) ? [] : ['--max-semi-space-size=2']);
+
 /** One measurement of a client, see bench/README.md. */
 export async function measure(client, transport, url, connections, seconds) {
   const title = `${client} at ${connections} connections`;
@@ -65,7 +68,7 @@ export async function measure(client, transport, url, connections, seconds) {
     return JSON.parse(await output(title, words, program));
   }
   const what = [client, transport, url, connections, seconds].map(String);
-  const args = ['--expose-gc', 'bench/measure.mjs', ...what];
+  const args = [...flagsOf(name), '--expose-gc', 'bench/measure.mjs', ...what];
   return JSON.parse(await output(title, args));
 }
 

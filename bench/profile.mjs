@@ -18,7 +18,7 @@ import {
   makeCertificate,
   startFloorPeer,
 } from './floor.mjs';
-import { startPeer } from './processes.mjs';
+import { flagsOf, startPeer } from './processes.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -66,6 +66,7 @@ function profile(client, url, connections, folder) {
     : [
         process.execPath,
         [
+          ...flagsOf(name),
           ...['--perf-basic-prof-only-functions', '--expose-gc', 'bench/measure.mjs'],
           ...[client, 'WebSockets', url, String(connections), values.seconds],
         ],
@@ -77,7 +78,7 @@ function profile(client, url, connections, folder) {
   const report = ['report', '-i', file, '--no-children', '--sort', 'dso,symbol', '-g', 'none'];
   const rows = run('perf', [...report, '-t', ';', '--stdio'])
     .split('\n')
-    .map((line) => /^\s*([\d.]+)%?;([^;]+);\[.\] (.+)$/.exec(line))
+    .map((line) => /^\s*([\d.]+)%\s*;([^;]+);\[.\] ([^;]+)/.exec(line))
     .filter((row) => row !== null)
     .map(([, share, object, symbol]) => ({
       share: Number(share) / 100,

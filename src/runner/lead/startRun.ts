@@ -21,7 +21,7 @@ import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMe
 import { reachMemory } from '../prepare/sharedReach';
 import { countedTargets } from '../recorder';
 import { rowMemory } from '../send/messageRows';
-import { startProcesses } from './workerProcesses';
+import { semiSpaceMb, startProcesses } from './workerProcesses';
 import { Conductor, type ConductorContext, type Run } from './conductor';
 import type { StepSource } from './stepSource';
 
@@ -143,6 +143,7 @@ export class WorkerThreads implements WorkerHost {
       const thread = new Worker(workerScript, {
         workerData: { ...start, ...this.shared } satisfies ThreadStart,
         name: `signalr-bench ${index}`,
+        resourceLimits: { maxYoungGenerationSizeMb: 3 * semiSpaceMb },
       });
       thread.on('message', (fact: FromWorker) => {
         if (fact.type === 'closed') this.alive.delete(index);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { FromWorker, ProcessReport, ToWorker } from '../../../../src/protocol/worker';
 import {
+  semiSpaceMb,
   startProcesses,
   WorkerProcesses,
   type WorkerProcess,
@@ -263,7 +264,7 @@ describe('A process of a worker', () => {
       assert.ok(!said.includes('planted'));
       const [env, args, flags, worker] = (JSON.parse(said) as { said: unknown[] }).said;
       assert.ok(Object.keys(env as object).length > 0 && (args as unknown[]).length === 2);
-      assert.deepEqual([flags, worker], [[], 0]);
+      assert.deepEqual([flags, worker], [[`--max-semi-space-size=${semiSpaceMb}`], 0]);
     } finally {
       delete process.env['SIGNALR_BENCH_SECRET_PLANTED'];
     }
