@@ -142,10 +142,12 @@ for (const [name, all] of readings) {
 }
 // What lives: resident memory also has what the allocators keep for later.
 const linesPerMinute = 6;
+/** Fewer say nothing of a trend. */
+const leastReadings = 30;
 for (const file of (await readdir(folder)).filter((name) => /^\d/.test(name))) {
   const lines = (await readFile(path.join(folder, file), 'utf8')).trim().split('\n');
   const late = lines.map((line) => JSON.parse(line)).slice((skipped / 60) * linesPerMinute);
-  if (late.length < points) continue;
+  if (late.length < leastReadings) continue;
   const trends = Object.keys(late[0]).map((part) => {
     const medians = mediansOf(
       late.map((bytes) => bytes[part] / 1024),
