@@ -57,7 +57,8 @@ export async function output(
 }
 
 /** What Node gets that measures a client: our engine has the young generation of a run's workers, `semiSpaceMb` of `workerProcesses.ts`. */
-export const flagsOf = (client) => (/^(signalr|ws)\b/.test(client) ? [] : ['--max-semi-space-size=2']);
+export const flagsOf = (client) =>
+  /^(signalr|ws)\b/.test(client) ? [] : ['--max-semi-space-size=2'];
 
 /** One measurement of a client, see bench/README.md. */
 export async function measure(client, transport, url, connections, seconds) {
