@@ -173,7 +173,11 @@ export const isCounted = (step: SessionStep): step is CountedStep =>
 export const isOnlyHeard = (step: SessionStep): boolean =>
   step.kind === 'on' && step.withinMs === 0;
 
-const nameOf = (step: CountedStep): string => (step.kind === 'on' ? step.event : step.method);
+function nameOf(step: CountedStep): string {
+  if (step.kind !== 'on') return step.method;
+  // A hub often calls back under the name of the call.
+  return isOnlyHeard(step) && step.recorded === undefined ? `callback ${step.event}` : step.event;
+}
 
 /** Mean over the weights of `choose`; of an `if` the dearer branch. */
 export function sumOverSession(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { callsOf, stepsIn } from '../../../../src/usecases/sessionSteps';
 import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
 
 describe('events that nothing in a session waits for', () => {
@@ -27,6 +28,10 @@ steps:
             { afterUs: 2000, message: { type: 1, target: 'Unknown', arguments: [] } },
             { afterUs: 1000, message: completion(id) },
           ];
+    assert.deepEqual(
+      callsOf(stepsIn(plan.entries[0]!.run.session!)).map(({ name }) => name),
+      ['callback Typing', 'Typing', 'Done', 'End'],
+    );
     const bench = new SessionBench(plan, hub).run(20_000, { warmupMs: 10_000, drainMs: 3000 });
     const { calls, expected, received, sessions } = bench.sample();
     const [heard, typing, done, end] = calls!;
