@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Takes the arguments that @vscode/test-electron gives the desktop program, runs the tests in the server
 // of .vscode-host with its workbench in Chromium, and ends with their exit code.
+import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { createHost, launchChromium, stillContext } from './vscodeHost.mjs';
 
@@ -76,6 +77,8 @@ async function main() {
     await browser?.close();
     await host.stop();
   }
+  const keptLog = process.env.VSCODE_TEST_SERVER_LOG;
+  if (keptLog !== undefined) copyFileSync(host.serverLog, keptLog);
   if (code === 0 || code === 1) host.remove();
   else console.error(`The log of the server is ${host.serverLog}.`);
   return code;

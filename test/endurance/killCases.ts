@@ -11,6 +11,7 @@ import type { Result } from '../../src/results/result';
 import { startFaultProxy, type FaultProxy } from '../fakes/faultProxy';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
 import { withHub, type LoadHub } from '../fakes/loadHub';
+import { Planted, textsBelow } from '../fakes/planted';
 import { CliFolder } from '../load/cliFolder';
 import { assertConsistent, scenarioText } from '../load/loadRun';
 import { codeOf, deliveryText } from './chaosCases';
@@ -23,6 +24,7 @@ export interface KillCase {
   readonly processes: boolean;
   /** From the start of the command line; of a worker, from when there is one. */
   readonly afterMs: number;
+  readonly by: NodeJS.Signals;
 }
 
 /** A run on a quiet machine takes less. */
@@ -36,22 +38,26 @@ export function killCase(seed: number): KillCase {
   const random = seededRandom(seed);
   const victim = victims[random.below(victims.length)]!;
   const processes = victim === 'worker' || random.next() < 0.5;
-  return { seed, victim, processes, afterMs: Math.round(random.next() * longestMs) };
+  const afterMs = Math.round(random.next() * longestMs);
+  return { seed, victim, processes, afterMs, by: 'SIGKILL' };
 }
 
-export const killTitle = ({ victim, processes, afterMs }: KillCase): string =>
-  `the ${victim} after ${afterMs} ms, ${processes ? 'processes' : 'threads'}`;
+export const killTitle = ({ victim, processes, afterMs, by }: KillCase): string =>
+  `the ${victim} by ${by} after ${afterMs} ms, ${processes ? 'processes' : 'threads'}`;
+
+/** The last two are those of a crash. */
+const signals = ['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const;
 
 /** The extension host of a real VS Code. */
 export const hostCase = (seed: number): KillCase => ({
-  ...{ seed, victim: 'extension host', processes: false },
+  ...{ seed, victim: 'extension host', processes: false, by: signals[seed % signals.length]! },
   // The run begins a moment after the command.
   afterMs: Math.round(500 + seededRandom(seed).next() * longestMs),
 });
 
 /** Starts what is to be killed in a folder, against a scenario; says how it ended. */
 type Kill = (kill: KillCase, folder: CliFolder, hub: LoadHub) => Promise<Ended>;
-type Ended = Pick<CliResult, 'code' | 'signal' | 'stderr'>;
+type Ended = Pick<CliResult, 'code' | 'signal' | 'stdout' | 'stderr'>;
 
 const scenario = 'killed.signalr.yaml';
 
@@ -65,15 +71,19 @@ const killCommandLine: Kill = async (kill, folder, hub) => {
 /** In a VS Code whose program is given. */
 export const killHost =
   (vscodeExecutablePath: string): Kill =>
-  async ({ afterMs }, folder) => {
+  async ({ afterMs, by }, folder) => {
+    const log = path.join(folder.path, 'server.log');
     await runTests({
       vscodeExecutablePath,
       extensionDevelopmentPath: path.resolve('.'),
       extensionTestsPath: path.resolve('out', 'test', 'vscode', 'hostKill.js'),
       launchArgs: [folder.path],
-      extensionTestsEnv: { KILL_SCENARIO: scenario, KILL_AFTER_MS: String(afterMs) },
+      extensionTestsEnv: {
+        ...{ KILL_SCENARIO: scenario, KILL_AFTER_MS: String(afterMs), KILL_BY: by },
+        VSCODE_TEST_SERVER_LOG: log,
+      },
     }).catch(() => undefined);
-    return { code: null, signal: 'SIGKILL', stderr: '' };
+    return { code: null, signal: by, stdout: readFileSync(log, 'utf8'), stderr: '' };
   };
 
 /** What was left, and that it is true. @throws AssertionError where it is not */
@@ -85,27 +95,33 @@ export const runKillCase = (kill: KillCase, how = killCommandLine): Promise<stri
     const folder = new CliFolder();
     try {
       url.port = String(proxy.port);
-      folder.write(scenario, scenarioOfKill(url.href));
+      const planted = new Planted('kil');
+      folder.write(scenario, scenarioOfKill(url.href, planted));
       const ended = await how(kill, folder, hub);
-      return `${await left(kill, ended, folder, proxy)}, ${proxy.passed()} deliveries went by`;
+      const what = await left(kill, ended, folder, proxy);
+      const results = path.join(folder.path, out);
+      const kept = existsSync(results) ? textsBelow(results) : '';
+      assert.deepEqual(planted.foundIn([ended.stdout, ended.stderr, kept].join('\n')), []);
+      return `${what}, ${proxy.passed()} deliveries went by`;
     } finally {
       proxy.dispose();
       folder.dispose();
     }
   });
 
-const scenarioOfKill = (target: string): string =>
+const scenarioOfKill = (hub: string, planted: Planted): string =>
   scenarioText({
-    target,
+    target: `${hub}?code=${encodeURIComponent(planted.at('query'))}`,
     parameters: { sendingInterval: '20ms' },
     config: {
       ...{ connections: 10, baseSending: 10, singleStepDuration: '2s', warmup: 0, drain: '1s' },
       dialect: 'recordLatency',
+      headers: { 'X-Gate': planted.at('header') },
     },
   });
 
 async function strike(
-  { victim, afterMs }: KillCase,
+  { victim, afterMs, by }: KillCase,
   going: CliProcess,
   hub: LoadHub,
 ): Promise<void> {
@@ -114,11 +130,11 @@ async function strike(
   if (victim === 'worker') while (!isOver() && childrenOf(pid!).length < 2) await setTimeout(10);
   await Promise.race([setTimeout(afterMs), going.finished]);
   if (victim === 'server') await hub.crash();
-  else if (victim === 'lead') going.child.kill('SIGKILL');
+  else if (victim === 'lead') going.child.kill(by);
   else {
     const workers = isOver() ? [] : childrenOf(pid!);
     const chosen = workers[afterMs % Math.max(1, workers.length)];
-    if (chosen !== undefined) process.kill(chosen, 'SIGKILL');
+    if (chosen !== undefined) process.kill(chosen, by);
   }
 }
 
@@ -132,7 +148,7 @@ function childrenOf(pid: number): number[] {
 }
 
 async function left(
-  { victim }: KillCase,
+  { victim, by }: KillCase,
   { code, signal, stderr }: Ended,
   folder: CliFolder,
   proxy: FaultProxy,
@@ -143,7 +159,7 @@ async function left(
     : [];
   if (id === undefined) {
     // It was killed before it had anything to keep, or its server was before a run began.
-    assert.ok(signal === 'SIGKILL' || code === 3, `${code}: ${stderr}`);
+    assert.ok(signal === by || code === 3, `${code}: ${stderr}`);
     return 'nothing kept';
   }
   const samples = samplesIn(path.join(folder.path, out, id, 'samples.jsonl'));
@@ -158,7 +174,7 @@ async function left(
     if (result.ending === 'workerLost') assert.equal(victim, 'worker');
     return `exit code ${code}, ${result.ending}`;
   }
-  assert.equal(signal, 'SIGKILL', stderr);
+  assert.equal(signal, by, stderr);
   if (existsSync(path.join(folder.path, out, id, 'scenario.yaml'))) {
     assert.equal(shown.code, 0, shown.stderr);
     assert.match(shown.stdout, /interrupted/i);

@@ -10,5 +10,5 @@ export async function run(): Promise<void> {
   const { uri } = await openFile(process.env['KILL_SCENARIO']!);
   void vscode.commands.executeCommand('signalrBenchmark.run', uri);
   await setTimeout(Number(process.env['KILL_AFTER_MS']));
-  process.kill(process.pid, 'SIGKILL');
+  process.kill(process.pid, process.env['KILL_BY']);
 }
