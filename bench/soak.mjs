@@ -11,7 +11,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../scripts/nodeProgram.mjs';
 import { median, runScenario, serve } from './processes.mjs';
-import { mediansOf, trendOf } from './trend.mjs';
+import { mediansOf, risesBeyond, trendOf } from './trend.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -168,7 +168,7 @@ for (const file of (await readdir(folder)).filter((name) => /^\d/.test(name))) {
 await rm(folder, { recursive: true });
 const slips = result.steps.map(({ generator }) => generator.slipP99Us);
 const { slope, low, high } = trendOf(slips);
-if (isLong && low * stepCount > mostDrift * median(slips)) faults.push('slip drifts');
+if (isLong && risesBeyond(mostDrift, slips)) faults.push('slip drifts');
 console.log(
   `slip p99: slope ${Math.round(slope)} µs per step of ${stepS} s (95 %: ${Math.round(low)} to ${Math.round(high)}), ${Math.round(first?.generator.slipP99Us ?? 0)} µs in the first`,
 );

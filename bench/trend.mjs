@@ -47,6 +47,11 @@ export function trendOf(values, seed = 1) {
   return { slope, low: at(0.025), high: at(0.975) };
 }
 
+/** Whether values rise by more than this share of their median from the first to the last, beyond doubt: by the lower end of the interval. */
+export function risesBeyond(share, values) {
+  return trendOf(values).low * (values.length - 1) > share * median(values);
+}
+
 /** The medians of so many runs of values that follow one another. */
 export function mediansOf(values, count) {
   const size = values.length / Math.min(count, values.length);

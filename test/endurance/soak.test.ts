@@ -30,10 +30,14 @@ describe('a long run', function () {
 
   describe('is judged by a trend', () => {
     let trendOf: (values: readonly number[]) => Trend;
+    let risesBeyond: (share: number, values: readonly number[]) => boolean;
 
     before(async () => {
       const file = pathToFileURL(path.resolve('bench', 'trend.mjs')).href;
-      ({ trendOf } = (await import(file)) as { trendOf: typeof trendOf });
+      ({ trendOf, risesBeyond } = (await import(file)) as {
+        trendOf: typeof trendOf;
+        risesBeyond: typeof risesBeyond;
+      });
     });
 
     /** The heap before and after it is swept, and an outlier. */
@@ -44,6 +48,15 @@ describe('a long run', function () {
         Array.from({ length: 60 }, (_, at) => sawtooth(at) + 3 * at),
       );
       assert.ok(low > 0 && high < 6 && slope > 2 && slope < 4, `${low} … ${slope} … ${high}`);
+    });
+
+    it('that lets the slip of 15 steps rise by half of itself, and one step be slow', () => {
+      const slips = (rise: number): number[] =>
+        Array.from({ length: 15 }, (_, at) => 1200 + 40 * (at % 3) + (rise * at) / 14);
+      assert.ok(!risesBeyond(0.5, slips(0)));
+      assert.ok(!risesBeyond(0.5, slips(400)));
+      assert.ok(risesBeyond(0.5, slips(1800)));
+      assert.ok(!risesBeyond(0.5, [...slips(0).slice(1), 90_000]));
     });
 
     it('that has none where there is only noise', () => {

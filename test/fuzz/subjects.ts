@@ -13,6 +13,7 @@ import { frames } from './subjects/frames';
 import { hubJson, hubMessagePack } from './subjects/hubMessages';
 import { panelMessages } from './subjects/panels';
 import { polls } from './subjects/polls';
+import { replays } from './subjects/replays';
 import { filters, pubSubJson, pubSubProtobuf, serviceProtocol } from './subjects/services';
 
 /** Everything that reads what others send: one line each. */
@@ -38,6 +39,7 @@ export const subjects: readonly Subject[] = [
   results,
   counters,
   recordings,
+  replays,
   imports,
   panelMessages,
 ];

@@ -1,4 +1,4 @@
-const blockBytes = 4 * 1024 * 1024;
+const blockBytes = 256 * 1024;
 
 type Kind<Numbers> = {
   new (memory: SharedArrayBuffer): Numbers;

@@ -167,9 +167,9 @@ const recordingLines = [
   { t: 6, client: 1, ev: 'gap', events: 2 },
   { t: 9, client: 1, ev: 'close', code: 1000 },
 ];
-const recordingText = recordingLines.map((line) => `${JSON.stringify(line)}\n`).join('');
+export const recordingText = recordingLines.map((line) => `${JSON.stringify(line)}\n`).join('');
 
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+export async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   await Promise.resolve();
   yield bytes;
 }
