@@ -147,9 +147,10 @@ describe('secrets', () => {
       const items = await resultItems();
       const shown = await shownOfResult(folder);
       texts.push(...notices, ...status.shown, ...items, ...log.written, ...shown);
+      // A busy machine makes the step invalid in place of failed.
       assert.match(
         log.written.join('\n'),
-        /^planted\.\S+ → http:\S+, result in .*\n.*failed; step 1/m,
+        /^planted\.\S+ → http:\S+, result in .*\n.*(?:failed|invalid); step 1/m,
       );
       // Not by saying nothing: what stands in the place of the secrets is seen.
       assert.match(
