@@ -37,6 +37,13 @@ export function makeCertificate() {
     : { problem: 'there is no `openssl` that makes a certificate.' };
 }
 
+/** The client in C, over TLS with the files of a key and a certificate for the hub; or a sentence why there is none. */
+export function prepareFloor(isTls) {
+  if (!isTls) return { files: [], problem: buildFloor() };
+  const { files = [], problem = buildTlsFloor() } = makeCertificate();
+  return { files, problem };
+}
+
 export const buildPeer = () => build('peer.c', 'peer');
 
 /** The hub in C, in so many processes: its URL, the ids of its processes, and how to stop it. */

@@ -4,8 +4,8 @@
 //
 //   node bench/nodes.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.2] [--tls] [--hub c] NODE…
 import { parseArgs } from 'node:util';
-import { buildFloor, buildPeer, buildTlsFloor, makeCertificate, startFloorPeer } from './floor.mjs';
-import { flagsOf, measure, median, output, startPeer } from './processes.mjs';
+import { prepareFloor } from './floor.mjs';
+import { flagsOf, measure, median, output, startHub } from './processes.mjs';
 
 const { values, positionals: nodes } = parseArgs({
   allowPositionals: true,
@@ -17,9 +17,7 @@ const { values, positionals: nodes } = parseArgs({
     hub: { type: 'string', default: 'node' },
   },
 });
-const { files = [], problem = values.tls ? buildTlsFloor() : buildFloor() } = values.tls
-  ? makeCertificate()
-  : {};
+const { files, problem } = prepareFloor(values.tls);
 if (problem !== undefined) {
   console.log(`Without the client in C: ${problem}`);
   process.exit(0);
@@ -33,9 +31,7 @@ async function engine(program, url, connections) {
   return JSON.parse(text).cpuUs;
 }
 
-const inC = values.hub === 'c' ? (buildPeer() ?? true) : false;
-if (typeof inC === 'string') throw new Error(inC);
-const peer = inC ? await startFloorPeer(1) : await startPeer('bench/echoPeer.mjs', ...files);
+const peer = await startHub(values.hub, files);
 try {
   for (const connections of values.connections.split(',').map(Number)) {
     const floor = [];

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../scripts/nodeProgram.mjs';
-import { floorCommand } from './floor.mjs';
+import { buildPeer, floorCommand, startFloorPeer } from './floor.mjs';
 
 /** A measurement that takes longer is stuck. */
 const measurementLimitMs = 30_000;
@@ -26,6 +26,14 @@ export async function startPeer(...args) {
   });
   const [line] = await once(peer.stdout, 'data');
   return { url: String(line).trim(), pid: peer.pid, stop: () => peer.stdin.end() };
+}
+
+/** What answers the echoes of a bench: the hub in C, for `c`, or that of the bench, with files of key and certificate for TLS. */
+export async function startHub(kind, files = []) {
+  if (kind !== 'c') return startPeer('bench/echoPeer.mjs', ...files);
+  const problem = buildPeer();
+  if (problem !== undefined) throw new Error(problem);
+  return startFloorPeer(1);
 }
 
 /** Something that the command line serves; reports its URL or connection string. */

@@ -10,15 +10,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  buildFloor,
-  buildPeer,
-  buildTlsFloor,
-  floorCommand,
-  makeCertificate,
-  startFloorPeer,
-} from './floor.mjs';
-import { flagsOf, startPeer } from './processes.mjs';
+import { floorCommand, prepareFloor } from './floor.mjs';
+import { flagsOf, startHub } from './processes.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -90,18 +83,17 @@ function profile(client, url, connections, folder) {
 
 const partOf = ({ object, symbol }) => parts.find(([, fits]) => fits(object, symbol))[0];
 
-const { files = [], problem = values.tls ? buildTlsFloor() : buildFloor() } = values.tls
-  ? makeCertificate()
-  : {};
+const { files, problem } = prepareFloor(values.tls);
 if (problem !== undefined || spawnSync('perf', ['--version']).status !== 0) {
   console.log(`This needs perf and the client in C: ${problem ?? 'there is no `perf`.'}`);
   process.exit(0);
 }
-const inC = values.hub === 'c' && buildPeer() === undefined;
-const peer = inC ? await startFloorPeer(1) : await startPeer('bench/echoPeer.mjs', ...files);
+const peer = await startHub(values.hub, files);
 const folder = mkdtempSync(path.join(tmpdir(), 'bench-profile-'));
 try {
-  console.log(`us of CPU by part, hub ${inC ? 'in C' : 'of the bench'}, Node ${process.version}`);
+  console.log(
+    `us of CPU by part, hub ${values.hub === 'c' ? 'in C' : 'of the bench'}, Node ${process.version}`,
+  );
   for (const connections of values.connections.split(',').map(Number))
     for (const client of values.clients.split(',')) {
       const { cpuUs, rows } = profile(client, peer.url, connections, folder);

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../scripts/nodeProgram.mjs';
-import { median, runScenario, serve } from './processes.mjs';
+import { runScenario, serve } from './processes.mjs';
 import { mediansOf, risesBeyond, trendOf } from './trend.mjs';
 
 const { values } = parseArgs({
@@ -125,20 +125,23 @@ if (result.ending !== 'completed')
 if (result.connections.dropped > 0)
   faults.push(`${result.connections.dropped} connections dropped`);
 
+/** Of readings of memory in KB, so many a minute: how large it is, its trend, and that in words. */
+function memoryTrend(readings, readingsPerMinute) {
+  const medians = mediansOf(readings, points);
+  const perMinute = (readingsPerMinute * medians.length) / readings.length;
+  const { slope, low, high } = trendOf(medians);
+  const size = medians[Math.floor(medians.length / 2)];
+  const [mean, least, most] = [slope, low, high].map((each) => (each * perMinute).toFixed(1));
+  const words = `${formatKb(size)}, slope ${mean} KB/min (95 %: ${least} to ${most})`;
+  return { size, lowPerMinute: low * perMinute, words };
+}
+
 // From the begin of the second step on: by then everything is as large as it gets.
 const skipped = Math.ceil((performance.now() - begunMs) / 1000 - (stepCount - 1) * stepS);
 for (const [name, all] of readings) {
-  const late = all.slice(Math.max(skipped, warmupS));
-  const medians = mediansOf(late, points);
-  const perPoint = late.length / medians.length / 60;
-  const { slope, low, high } = trendOf(medians);
-  const size = medians[Math.floor(medians.length / 2)];
-  const growth = (low / perPoint) * minutes;
-  if (growth > mostGrowth * size) faults.push(`the memory of ${name} grows`);
-  const perMinute = [slope, low, high].map((each) => `${(each / perPoint).toFixed(1)}`);
-  console.log(
-    `${name}: ${formatKb(size)}, slope ${perMinute[0]} KB/min (95 %: ${perMinute[1]} to ${perMinute[2]})`,
-  );
+  const { size, lowPerMinute, words } = memoryTrend(all.slice(Math.max(skipped, warmupS)), 60);
+  if (lowPerMinute * minutes > mostGrowth * size) faults.push(`the memory of ${name} grows`);
+  console.log(`${name}: ${words}`);
 }
 // What lives: resident memory also has what the allocators keep for later.
 const linesPerMinute = 6;
@@ -148,22 +151,13 @@ for (const file of (await readdir(folder)).filter((name) => /^\d/.test(name))) {
   const lines = (await readFile(path.join(folder, file), 'utf8')).trim().split('\n');
   const late = lines.map((line) => JSON.parse(line)).slice((skipped / 60) * linesPerMinute);
   if (late.length < leastReadings) continue;
-  const trends = Object.keys(late[0]).map((part) => {
-    const medians = mediansOf(
-      late.map((bytes) => bytes[part] / 1024),
-      points,
-    );
-    const perPoint = late.length / medians.length / linesPerMinute;
-    const { slope, low, high } = trendOf(medians);
-    const rate = [slope, low, high].map((each) => each / perPoint);
-    return { part, rate, size: median(medians) };
-  });
   const [pid, thread] = file.split('-');
   console.log(`what lives in the ${names.get(Number(pid))}, thread ${thread}:`);
-  for (const { part, rate, size } of trends.filter(({ size }) => size > 0))
-    console.log(
-      `  ${part}: ${formatKb(size)}, slope ${rate[0].toFixed(1)} KB/min (95 %: ${rate[1].toFixed(1)} to ${rate[2].toFixed(1)})`,
-    );
+  for (const part of Object.keys(late[0])) {
+    const kilobytes = late.map((bytes) => bytes[part] / 1024);
+    const { size, words } = memoryTrend(kilobytes, linesPerMinute);
+    if (size > 0) console.log(`  ${part}: ${words}`);
+  }
 }
 await rm(folder, { recursive: true });
 const slips = result.steps.map(({ generator }) => generator.slipP99Us);

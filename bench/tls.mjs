@@ -2,8 +2,8 @@
 //
 //   node bench/tls.mjs [--connections 200,2000] [--rounds 2] [--seconds 1.5]
 import { parseArgs } from 'node:util';
-import { buildTlsFloor, makeCertificate } from './floor.mjs';
-import { measure, median, startPeer } from './processes.mjs';
+import { prepareFloor } from './floor.mjs';
+import { measure, median, startHub } from './processes.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -12,12 +12,12 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1.5' },
   },
 });
-const { files, problem = buildTlsFloor() } = makeCertificate();
+const { files, problem } = prepareFloor(true);
 if (problem !== undefined) {
   console.log(`Without TLS: ${problem}`);
   process.exit(0);
 }
-const peer = await startPeer('bench/echoPeer.mjs', ...files);
+const peer = await startHub('node', files);
 try {
   for (const connections of values.connections.split(',').map(Number)) {
     const cpu = { engine: [], floor: [] };

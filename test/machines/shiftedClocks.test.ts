@@ -8,6 +8,7 @@ import { answerClock } from '../../src/machines/clock/referenceClock';
 import { machineClock } from '../../src/runner/machineClock';
 import type { EntrySummary, StepSummary } from '../../src/measure/summary';
 import type { Result } from '../../src/results/result';
+import { skipAnywhere } from '../fakes/skipAloud';
 import { assertExact } from '../load/loadRun';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 import { clockAhead, noClockSpace, shifts } from './clockSpace';
@@ -22,10 +23,7 @@ describe('agents whose clocks are shifted', () => {
 
   before(async function () {
     const why = noClockSpace();
-    if (why !== undefined) {
-      process.stdout.write(`    skipped, no clock can be shifted here: ${why}\n`);
-      this.skip();
-    }
+    if (why !== undefined) skipAnywhere(this, `no clock can be shifted here: ${why}`);
     cluster = await AgentsOnBus.start();
   });
   // There is none where the tests are skipped.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../src/results/result';
+import { skipAnywhere } from '../fakes/skipAloud';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 import { clockAhead, noClockSpace } from './clockSpace';
 
@@ -60,10 +61,7 @@ describe('a run whose coordinator is killed', () => {
 
   it('goes on with one that has another clock, which asks the agents for the time of the run', async function () {
     const why = noClockSpace();
-    if (why !== undefined) {
-      process.stdout.write(`    skipped, no clock can be shifted here: ${why}\n`);
-      this.skip();
-    }
+    if (why !== undefined) skipAnywhere(this, `no clock can be shifted here: ${why}`);
     const run = cluster.newId();
     // One reads the clock of the first coordinator, the other one knows it by asking.
     const agents = [cluster.agentHere(run), cluster.agentUnder(clockAhead(77), { run })];
@@ -106,10 +104,7 @@ describe('a run whose coordinator is killed', () => {
 
   it('is ended in order by one with another clock where connections come and go', async function () {
     const why = noClockSpace();
-    if (why !== undefined) {
-      process.stdout.write(`    skipped, no clock can be shifted here: ${why}\n`);
-      this.skip();
-    }
+    if (why !== undefined) skipAnywhere(this, `no clock can be shifted here: ${why}`);
     const run = cluster.newId();
     const agent = cluster.agentHere(run);
     const times = { singleStepDuration: '3s', warmup: 0, workers: 1, lifetime: '20s' };
