@@ -60,10 +60,16 @@ const cases: readonly Case[] = [
     page: { protocol: 'messagepack', plain: '', transport },
     ...{ transport, hub: 'embedded' },
   })),
-  {
-    title: 'sent on to Azure SignalR Service',
-    ...{ page: { plain: '' }, transport: 'WebSockets', hub: 'behindService' },
-  },
+  ...[...transports, 'MessagePack over WebSockets'].map((by): Case => {
+    const transport = by.split(' ').at(-1)!;
+    const page = { ...(by !== transport && { protocol: 'messagepack' }), plain: '', transport };
+    return {
+      title: `sent on to Azure SignalR Service, ${by}`,
+      page,
+      transport,
+      hub: 'behindService',
+    };
+  }),
 ];
 
 /** Of tokens that the service has given out: they were seen, and what stands for them goes to the hub. */

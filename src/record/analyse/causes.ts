@@ -39,11 +39,35 @@ export type Heard = 'self' | 'client' | 'others' | 'someOthers' | 'everyone' | '
 export const isToOthers = (heard: Heard): boolean =>
   heard === 'others' || heard === 'someOthers' || heard === 'client';
 
-/** Finds the cause of callbacks, writes it into them, and sums up by method and target. */
-export function findCauses(trace: Trace): readonly Consequence[] {
+/**
+ * Finds the cause of callbacks, writes it into them, and sums up by method and target.
+ * @param greetings callbacks that are taken for no consequence, unless they have a text of a call, see {@link findGreetings}
+ */
+export function findCauses(trace: Trace, greetings: ReadonlySet<string>): readonly Consequence[] {
   byTexts(trace);
-  byTime(trace);
+  byTime(trace, greetings);
   return consequencesOf(trace);
+}
+
+/**
+ * Callbacks that came to each client once, soon after it connected. A hub says such a thing by itself, and a client that
+ * calls at once hears it behind its first call: a session that waited for it would wait in vain the second time.
+ */
+export function findGreetings({ clients, callbacks }: Trace): ReadonlySet<string> {
+  const heard = new Map<string, Set<TracedClient>>();
+  const others = new Set<string>();
+  for (const { target, client, atUs } of callbacks) {
+    const by = heard.get(target) ?? new Set();
+    heard.set(target, by);
+    if (by.has(client) || atUs - client.open.t > soonUs) others.add(target);
+    by.add(client);
+  }
+  const callers = clients.filter(({ calls }) => calls.length > 0);
+  return new Set(
+    [...heard]
+      .filter(([target, by]) => !others.has(target) && callers.every((client) => by.has(client)))
+      .map(([target]) => target),
+  );
 }
 
 const keyOf = (text: string): string =>
@@ -106,7 +130,7 @@ function byTexts(trace: Trace): void {
 }
 
 /** What by its texts has no cause: the method whose calls it follows soonest, if it does so nearly always. */
-function byTime(trace: Trace): void {
+function byTime(trace: Trace, greetings: ReadonlySet<string>): void {
   const found = new Map<string, { all: number; linked: number }>();
   for (const { target, cause } of trace.callbacks) {
     const seen = found.get(target) ?? { all: 0, linked: 0 };
@@ -121,6 +145,7 @@ function byTime(trace: Trace): void {
   const lags = lagsOf(trace, open);
   const methodOf = new Map<string, string>();
   for (const target of open) {
+    if (greetings.has(target)) continue;
     const method = methodBefore(lags.get(target), found.get(target)!.all);
     if (method !== undefined) methodOf.set(target, method);
   }

@@ -1,7 +1,7 @@
 import { stampBytes } from '../../base/message';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { mostSecrets, readArguments, type ReadArguments } from './arguments';
-import { findCauses, isToOthers, type Consequence } from './causes';
+import { findCauses, findGreetings, isToOthers, type Consequence } from './causes';
 import type { Found, FoundCall, FoundCallback } from './found';
 import { Identities } from './identities';
 import {
@@ -63,6 +63,7 @@ export async function scenarioFromRecording(recording: Recording): Promise<FromR
 }
 
 class Analysis {
+  private readonly greetings: ReadonlySet<string>;
   private readonly consequences: readonly Consequence[];
   private readonly rooms: Rooms;
   private readonly kinds: readonly Kind[];
@@ -87,7 +88,8 @@ class Analysis {
     this.target = urlWithoutKeys(targetOf(header.target, this.opens));
     this.secretKeys = this.withOwnTokens(secretKeys(this.opens, this.target));
     this.leftOut = new Map(trace.leftOut);
-    this.consequences = findCauses(trace);
+    this.greetings = findGreetings(trace);
+    this.consequences = findCauses(trace, this.greetings);
     this.kinds = this.readableKinds(kindsOf(trace));
     this.rooms = this.usableRooms(findRooms(trace, this.consequences));
     const stepOf = new Map<TracedCall, CallStep>();
@@ -524,8 +526,12 @@ class Analysis {
       const often = recognised ? '' : `, ${formatCount(perSecond, perSecond < 0.1 ? 2 : 1)}/s`;
       const use = kept.has(target) ? '; later calls have a value of it' : '';
       const seen = { target, count, perSecond, recognised };
-      if (cause === undefined)
-        return { ...seen, as: `no call was found that caused it${often}${use}` };
+      if (cause === undefined) {
+        const when = this.greetings.has(target)
+          ? 'once to each client, soon after it connected'
+          : 'no call was found that caused it';
+        return { ...seen, as: `${when}${often}${use}` };
+      }
       const after = `${this.heardWordsOf(cause)}, after ${cause.method}`;
       const each = recognised ? '' : `: ${eachCall(cause)}${often}`;
       const why = recognised ? use : `; only its number is counted${whyNot(cause)}`;

@@ -44,7 +44,7 @@ function readOne(reading: Reading, item: Node, index: number): ObserveSpec | und
   };
   if (one.written.has('eventPipe')) {
     const message =
-      'eventPipe is not read: no kept npm package speaks the diagnostic port of .NET. Give the server an endpoint, by OpenTelemetry.Exporter.Prometheus.AspNetCore or prometheus-net, and write its URL as prometheus.';
+      'eventPipe is not read: no maintained npm package speaks the diagnostic port of .NET. Give the server an endpoint, by OpenTelemetry.Exporter.Prometheus.AspNetCore or prometheus-net, and write its URL as prometheus.';
     reading.error('event-pipe', one.written.get('eventPipe')?.key, message);
     return undefined;
   }

@@ -353,7 +353,7 @@ describe('a scenario of a recording', () => {
     for (const client of [1, 2, 3]) {
       made.at(10 * client).open(client);
       made
-        .wait(300 * client)
+        .wait(1000 + 300 * client)
         .call(client, 'Subscribe', [5])
         .heard([client], 'State', [{ open: true }]);
     }
@@ -362,6 +362,39 @@ describe('a scenario of a recording', () => {
       { call: 'Subscribe', arguments: [5], reply: 'completion' },
       { on: 'State' },
     ]);
+  });
+
+  it('waits for it where a client hears it again, though all called as soon as they connected', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3]) {
+      made.at(10 * client).open(client);
+      for (let visit = 0; visit < 2; visit++)
+        made
+          .wait(300)
+          .call(client, 'Subscribe', [5])
+          .heard([client], 'State', [{ open: true }]);
+    }
+    const { steps } = await analysed(made);
+    assert.ok(steps.some((step) => 'on' in step && !('within' in step)));
+  });
+
+  it('does not wait for what a hub may say by itself to each client that connects', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3]) {
+      made.at(10 * client).open(client);
+      // The first call was on its way when it came.
+      made
+        .wait(4)
+        .call(client, 'Subscribe', [5])
+        .heard([client], 'Welcome', [{ version: 3 }]);
+    }
+    const { steps, found } = await analysed(made);
+    assert.deepEqual(steps, [
+      { call: 'Subscribe', arguments: [5], reply: 'completion' },
+      { on: 'Welcome', within: 0 },
+    ]);
+    const [welcome] = found.callbacks;
+    assert.match(welcome!.as, /^once to each client, soon after it connected, [\d.]+\/s$/);
   });
 
   it('says what nobody caused, and what was not understood', async () => {

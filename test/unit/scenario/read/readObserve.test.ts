@@ -43,7 +43,7 @@ describe('config.observe', () => {
     ['no pattern', "    - { prometheus: 'http://a/', series: 'a{b}' }", /series holds names/],
     ['no resource', '    - { azureMonitor: chat, region: westeurope }', /not a resource of Azure/],
     ['no region', `    - azureMonitor: ${resource}`, /needs the region/],
-    ['a process', '    - eventPipe: 1234', /no kept npm package speaks/],
+    ['a process', '    - eventPipe: 1234', /no maintained npm package speaks/],
     ['an unknown key', "    - { prometheus: 'http://a/', header: b }", /header/],
   ] as const)
     it(`with ${name} is refused with the reason`, () => {
