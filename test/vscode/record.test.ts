@@ -1,15 +1,69 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { HubConnectionBuilder, HttpTransportType, LogLevel } from '@microsoft/signalr';
+import {
+  HubConnectionBuilder,
+  HttpTransportType,
+  LogLevel,
+  type HubConnection,
+} from '@microsoft/signalr';
 import * as vscode from 'vscode';
 import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
-import { extension, workspaceFolder } from './editor';
+import { extension, until, workspaceFolder } from './editor';
 import { recordMessages, type MessageRecorder } from './messages';
+
+const gone = /^All clients have left\. The recording goes on/;
+
+/** A client that is there. */
+async function connected(url: string): Promise<HubConnection> {
+  const connection = new HubConnectionBuilder()
+    .withUrl(url, { transport: HttpTransportType.WebSockets, skipNegotiation: true })
+    .configureLogging(LogLevel.None)
+    .build();
+  connection.on('RecordLatency', () => undefined);
+  await connection.start();
+  return connection;
+}
+
+/** What the status bar shows of recordings. */
+function watchStatus() {
+  const real = vscode.window.createStatusBarItem;
+  const items: vscode.StatusBarItem[] = [];
+  vscode.window.createStatusBarItem = (...given: unknown[]) => {
+    const item = Reflect.apply(real, vscode.window, given) as vscode.StatusBarItem;
+    items.push(item);
+    return item;
+  };
+  const hover = (): string => {
+    const tooltip = items.at(-1)?.tooltip;
+    return tooltip instanceof vscode.MarkdownString ? tooltip.value : '';
+  };
+  return {
+    shows: (text: RegExp) =>
+      until(
+        () => `${String(text)} in: ${hover()}`,
+        () => text.test(hover()) || undefined,
+      ),
+    restore: () => void (vscode.window.createStatusBarItem = real),
+  };
+}
+
+/** The clock of the extension host, by which the extension sees how long nobody has been there. */
+function movedClock() {
+  const real = performance.now.bind(performance);
+  let aheadMs = 0;
+  performance.now = () => real() + aheadMs;
+  return {
+    passed: (ms: number) => void (aheadMs += ms),
+    restore: () => void (performance.now = real),
+  };
+}
 
 describe('Record Scenario', () => {
   let hub: BenchHub;
   let messages: MessageRecorder;
+  let status: ReturnType<typeof watchStatus>;
+  let clock: ReturnType<typeof movedClock>;
   const record = (node?: object): Thenable<unknown> =>
     vscode.commands.executeCommand('signalrBenchmark.recordScenario', node);
   before(async () => {
@@ -23,32 +77,57 @@ describe('Record Scenario', () => {
     for (const name of readdirSync(folder))
       if (name.startsWith('recorded-')) rmSync(path.join(folder, name));
   });
-  beforeEach(() => (messages = recordMessages()));
+  beforeEach(() => {
+    messages = recordMessages();
+    status = watchStatus();
+    clock = movedClock();
+  });
   afterEach(async () => {
+    clock.restore();
+    status.restore();
     messages.dispose();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
-  it('says where clients go, and opens what they did when it is stopped', async () => {
+  it('says where clients go, shows what passes, and opens what they did when they have left', async () => {
     await record({ kind: 'hub', url: hub.url });
     const said = messages.find(/^Point clients at http:/);
     assert.deepEqual(said?.actions, ['Copy', 'Stop and Open Scenario']);
     const [, url = ''] = /at (\S+) in place/.exec(said.text)!;
-    const connection = new HubConnectionBuilder()
-      .withUrl(url, { transport: HttpTransportType.WebSockets, skipNegotiation: true })
-      .configureLogging(LogLevel.None)
-      .build();
-    connection.on('RecordLatency', () => undefined);
-    await connection.start();
+    const first = await connected(url);
     for (let number = 0; number < 5; number++)
-      await connection.invoke('Echo', { 'payload.MessageBlob': `text ${number}` });
-    await connection.stop();
+      await first.invoke('Echo', { 'payload.MessageBlob': `text ${number}` });
+    await status.shows(/^clients 1, 1 were seen\b/m);
+    const row = String.raw`\| 5 \| \d\.0 \| \d+ B \|`;
+    await status.shows(new RegExp(`^\\| Call .*\n.*\n\\| \`Echo\` ${row}`, 'm'));
+    await status.shows(new RegExp(`^\\| Callback .*\n.*\n\\| \`RecordLatency\` ${row}`, 'm'));
+
+    messages.press = 'Keep Recording';
+    await first.stop();
+    await status.shows(/^clients 0, 1 were seen\b/m);
+    assert.equal(messages.find(gone), undefined);
+    clock.passed(5000);
+    await until('the notice', () => messages.find(gone));
+    const second = await connected(url);
+    await second.invoke('Echo', { 'payload.MessageBlob': 'again' });
+    await status.shows(/^clients 1, 2 were seen\b/m);
+
     messages.press = 'Stop and Open Scenario';
-    await record();
+    await second.stop();
+    await status.shows(/^clients 0, 2 were seen\b/m);
+    clock.passed(5000);
+    await until('what was found', () =>
+      messages.find(/^Recognised in recorded-.*: clients 2, methods 1/),
+    );
+    const notices = messages.shown.filter(({ text }) => gone.test(text));
+    const actions = ['Stop and Open Scenario', 'Keep Recording'];
+    assert.deepEqual(
+      notices.map((notice) => notice.actions),
+      [actions, actions],
+    );
     const document = vscode.window.activeTextEditor!.document;
     assert.ok(document.isUntitled);
     assert.match(document.getText(), /call: Echo$/m);
-    assert.ok(messages.find(/^Recognised in recorded-.*: clients 1, methods 1/));
   });
 
   it('says that nobody came, and that nobody is there', async () => {

@@ -6,7 +6,6 @@ import { formatCount, formatDurationMs } from '../../base/units';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { shownUrl } from '../../wire/connectFailure';
 import type { WaySettings } from '../../wire/socket/socket';
-import type { RecordedCounts } from '../../record/proxy/recorder';
 import { recordingEnding } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
 import {
@@ -15,6 +14,7 @@ import {
   takeRecording,
   type TakenRecording,
 } from '../../record/takeRecording';
+import { watchRecording, type RecordWatcher } from '../../record/watchRecording';
 import { importRecording } from '../../session/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
 import { exitCode } from '../exitCode';
@@ -47,10 +47,6 @@ interface RecordDeps extends EstimateDeps {
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
 
-const tickMs = 1000;
-/** A page that is loaded anew is away for a moment. */
-const goneMs = 5000;
-
 /** Records clients of a hub until it is ended. @throws ExpectedError */
 export async function recordCommand(
   flags: RecordFlags,
@@ -81,9 +77,9 @@ export async function recordCommand(
     view = canRedraw(io)
       ? createLiveRecordView(io.stderr, title, canColour(io))
       : createPlainRecordView(io.stderr, title);
-    const watching = watch(recording, view, { flags, io, ended });
+    const stopWatching = watchRecording(recording, watcher(view, { flags, io, ended }));
     await ended.over;
-    watching.stop();
+    stopWatching();
     const hasClients = await recording.finish();
     view.close();
     return await conclude({ recording, hasClients, files, flags, io, deps });
@@ -175,42 +171,24 @@ function onceEach(say: (text: string) => void): (text: string) => void {
   };
 }
 
-/** Shows each second what has passed, and notices that the clients are gone. */
-function watch(
-  recording: TakenRecording,
+/** What is shown each second, and what is done when nobody is there. */
+function watcher(
   view: RecordView,
   { flags, io, ended }: { flags: RecordFlags; io: ProcessIo; ended: Endings },
-): { stop(): void } {
-  const startedMs = performance.now();
-  let before: RecordedCounts | undefined;
-  let beforeMs = startedMs;
-  let goneSinceMs: number | undefined;
-  let hasSaid = false;
-  const tick = (): void => {
-    const nowMs = performance.now();
-    const counts = recording.counts();
-    const { dropped } = recording;
-    const seconds = (nowMs - beforeMs) / 1000;
-    view.update({ counts, before, seconds, atS: (nowMs - startedMs) / 1000, dropped });
-    if (flags.exitWithStdin === true)
-      io.stdout.write(`${visibleJson(JSON.stringify({ recorded: { ...counts, dropped } }))}\n`);
-    before = counts;
-    beforeMs = nowMs;
-    if (counts.everSeen === 0 || counts.clients > 0) {
-      goneSinceMs = undefined;
-      hasSaid = false;
-      return;
-    }
-    goneSinceMs ??= nowMs;
-    if (nowMs - goneSinceMs < goneMs || hasSaid) return;
-    hasSaid = true;
-    if (flags.untilGone === true) ended.end();
-    // A page may come back, and a second browser may be opened: that is for people to know.
-    else view.message('All clients are gone; the recording goes on for those that come back.');
+): RecordWatcher {
+  return {
+    onProgress(progress) {
+      view.update(progress);
+      if (flags.exitWithStdin !== true) return;
+      const recorded = { ...progress.counts, dropped: progress.dropped };
+      io.stdout.write(`${visibleJson(JSON.stringify({ recorded }))}\n`);
+    },
+    onGone() {
+      if (flags.untilGone === true) ended.end();
+      // A page may come back, and a second browser may be opened: that is for people to know.
+      else view.message('All clients are gone; the recording goes on for those that come back.');
+    },
   };
-  const timer = setInterval(tick, tickMs);
-  view.update({ counts: recording.counts(), before, seconds: 0, atS: 0, dropped: 0 });
-  return { stop: () => clearInterval(timer) };
 }
 
 interface Conclusion {

@@ -1,6 +1,6 @@
 /** What the terminal shows of a recording while it goes on. */
-import { formatBytes, formatCount } from '../../base/units';
-import type { CountedName, RecordedCounts } from '../../record/proxy/recorder';
+import { formatCount } from '../../base/units';
+import { passedRows, passedText, type RecordProgress } from '../../record/watchRecording';
 import { clock, plural } from '../../session/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
@@ -14,40 +14,24 @@ export interface RecordTitle {
   readonly ending: string;
 }
 
-/** Counts at two times: what has passed between them gives the rates. */
-export interface RecordProgress {
-  readonly counts: RecordedCounts;
-  readonly before: RecordedCounts | undefined;
-  /** Between them, and since the beginning. */
-  readonly seconds: number;
-  readonly atS: number;
-  readonly dropped: number;
-}
-
 export interface RecordView {
   update(progress: RecordProgress): void;
   message(text: string): void;
   close(): void;
 }
 
-const rateText = (count: number, before: number, seconds: number): string =>
-  seconds > 0 ? `${formatCount((count - before) / seconds, 1)}/s` : '–';
-
 /** `2 clients, 3 were seen; out 120 messages, 25 KB, 3.1/s; in 412 messages, 96 KB, 12.0/s`. */
-function recordedText({ counts, before, seconds, dropped }: RecordProgress): string {
-  const { clients, everSeen, messages, bytes, unknown } = counts;
-  const side = (direction: 'out' | 'in'): string =>
-    [
-      `${direction} ${formatCount(messages[direction])}`,
-      formatBytes(bytes[direction]),
-      rateText(messages[direction], before?.messages[direction] ?? 0, seconds),
-    ].join(', ');
+function recordedText(progress: RecordProgress): string {
+  const { clients, everSeen, unknown } = progress.counts;
+  const { dropped } = progress;
   const seen = everSeen > clients ? `, ${formatCount(everSeen)} were seen` : '';
   return [
     everSeen === 0
       ? 'no client yet'
       : `${formatCount(clients)} ${plural('client', clients)}${seen}`,
-    ...(everSeen === 0 ? [] : [side('out'), side('in')]),
+    ...(everSeen === 0
+      ? []
+      : [`out ${passedText(progress, 'out')}`, `in ${passedText(progress, 'in')}`]),
     ...(unknown > 0 ? [`${formatCount(unknown)} not understood`] : []),
     ...(dropped > 0 ? [`${formatCount(dropped)} left out, the disk is too slow`] : []),
   ].join('; ');
@@ -63,33 +47,24 @@ export function recordLines(
   terminalRows = 24,
   width = 80,
 ): Line[] {
-  const { counts, before, seconds, atS } = progress;
+  const { counts, atS } = progress;
   const passed = recordedText(progress).split('; ');
   const ending = wrapped(title.ending, width, '  ', 'dim');
   // Three lines at the top, a blank one before the last, and the one in which the cursor stands.
   const others = passed.length + ending.length + linesOfTables + 5;
   const room = Math.max(2, Math.min(2 * mostNames, terminalRows - others));
   const callRoom = Math.max(room - counts.callbacks.length, Math.ceil(room / 2));
-  const calls = counts.calls.slice(0, callRoom);
-  const callbacks = counts.callbacks.slice(0, room - calls.length);
-  const table = (
-    heading: string,
-    rows: readonly CountedName[],
-    all: readonly CountedName[],
-    old: readonly CountedName[] = [],
-  ): Line[] => {
+  const calls = passedRows(progress, 'calls', callRoom);
+  const callbacks = passedRows(progress, 'callbacks', room - calls.rows.length);
+  const table = (heading: string, { rows, more }: ReturnType<typeof passedRows>): Line[] => {
     if (rows.length === 0) return [];
-    const rest = all.length - rows.length;
     return [
       { text: '' },
       { text: rowText(width, heading, ['seen', 'per s', 'size']), tone: 'dim' },
-      ...rows.map(({ name, count, bytes }) => {
-        const earlier = old.find((each) => each.name === name)?.count ?? 0;
-        const rate = rateText(count, earlier, seconds).replace('/s', '');
-        const mean = formatBytes(Math.round(bytes / count));
-        return { text: rowText(width, name, [formatCount(count), rate, mean]) };
-      }),
-      ...(rest > 0 ? [{ text: `… ${formatCount(rest)} more`, tone: 'dim' as const }] : []),
+      ...rows.map(({ name, seen, perS, size }) => ({
+        text: rowText(width, name, [seen, perS, size]),
+      })),
+      ...(more > 0 ? [{ text: `… ${formatCount(more)} more`, tone: 'dim' as const }] : []),
     ];
   };
   return [
@@ -97,8 +72,8 @@ export function recordLines(
     { text: `point clients at ${title.url}` },
     { text: '' },
     ...passed.map((text, at) => ({ text: at === 0 ? `${clock(atS)}  ${text}` : `      ${text}` })),
-    ...table('call', calls, counts.calls, before?.calls),
-    ...table('callback', callbacks, counts.callbacks, before?.callbacks),
+    ...table('call', calls),
+    ...table('callback', callbacks),
     { text: '' },
     ...ending,
   ];

@@ -7,6 +7,8 @@ import { openImported } from '../../record/read/openFile';
 import { recordingEnding } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
 import { takeRecording, type TakenRecording } from '../../record/takeRecording';
+import { redactUrl } from '../../results/redact';
+import { watchRecording } from '../../record/watchRecording';
 import { parseScenario } from '../../scenario/parseScenario';
 import { type ImportedScenario, importRecording } from '../../session/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
@@ -16,9 +18,8 @@ import { trusted } from '../questions';
 import type { Services } from '../services';
 import { back } from '../stepsOfQuestions';
 import { askHubUrl, nodeOf } from '../targets/targetCommands';
+import { recordingTexts } from './recordingTexts';
 import { openUnsaved } from './runCommands';
-
-const everyMs = 1000;
 
 /** A recording that goes on, with its place in the status bar. */
 interface GoingRecording {
@@ -56,10 +57,15 @@ export class ScenarioRecorder implements vscode.Disposable {
     const target = node?.kind === 'hub' ? node.url : await askTarget(this.services);
     if (target === undefined) return undefined;
     try {
-      return await vscode.window.withProgress(
+      const begun = await vscode.window.withProgress(
         notification(t('Connecting to {0}', target)),
         async () => begin(target, this.services),
       );
+      const recorded = {
+        ...begun,
+        shown: showNumbers(begun.recording, () => this.sayGone(recorded)),
+      };
+      return recorded;
     } catch (error) {
       this.services.log.error(error);
       void vscode.window.showErrorMessage(errorText(error));
@@ -71,21 +77,31 @@ export class ScenarioRecorder implements vscode.Disposable {
     const { url } = recorded.recording;
     const text = t('Point clients at {0} in place of {1}.', url, recorded.target);
     const copy = t('Copy');
-    const stop = t('Stop and Open Scenario');
-    for (;;) {
-      const answer = await vscode.window.showInformationMessage(text, copy, stop);
-      if (answer === copy) {
-        await vscode.env.clipboard.writeText(url);
-        continue;
-      }
-      if (answer === stop && this.going === recorded) {
-        this.going = undefined;
-        await end(recorded, this.services);
-      }
-      return;
+    while ((await this.ask(recorded, text, [copy, stopLabel()])) === copy)
+      await vscode.env.clipboard.writeText(url);
+  }
+
+  private sayGone(recorded: GoingRecording): void {
+    const text = t('All clients have left. The recording goes on until you stop it.');
+    void this.ask(recorded, text, [stopLabel(), t('Keep Recording')]);
+  }
+
+  /** Ends the recording where that is the answer. */
+  private async ask(
+    recorded: GoingRecording,
+    text: string,
+    buttons: readonly string[],
+  ): Promise<string | undefined> {
+    const answer = await vscode.window.showInformationMessage(text, ...buttons);
+    if (answer === stopLabel() && this.going === recorded) {
+      this.going = undefined;
+      await end(recorded, this.services);
     }
+    return answer;
   }
 }
+
+const stopLabel = (): string => t('Stop and Open Scenario');
 
 async function askTarget({ state }: Services): Promise<string | undefined> {
   const title = t('Record Scenario');
@@ -99,7 +115,7 @@ async function askTarget({ state }: Services): Promise<string | undefined> {
   return url;
 }
 
-async function begin(target: string, services: Services): Promise<GoingRecording> {
+async function begin(target: string, services: Services): Promise<Omit<GoingRecording, 'shown'>> {
   const { places, log } = services;
   const [folder = ''] = places.for(undefined);
   await mkdir(folder, { recursive: true });
@@ -112,11 +128,11 @@ async function begin(target: string, services: Services): Promise<GoingRecording
     way: { insecureTls: false, ...(proxies !== undefined && { proxies }) },
     onProblem: (text) => log.warn(text),
   });
-  return { target, file, recording, shown: showNumbers(recording) };
+  return { target, file, recording };
 }
 
 /** What passes, in the status bar; a click offers to end it. */
-function showNumbers(recording: TakenRecording): vscode.Disposable {
+function showNumbers(recording: TakenRecording, onGone: () => void): vscode.Disposable {
   const item = vscode.window.createStatusBarItem(
     'signalrBenchmark.recording',
     vscode.StatusBarAlignment.Left,
@@ -124,19 +140,17 @@ function showNumbers(recording: TakenRecording): vscode.Disposable {
   );
   item.name = t('Recording');
   item.command = 'signalrBenchmark.recordScenario';
-  const fill = (): void => {
-    const { clients, messages, calls } = recording.counts();
-    const all = formatCount(messages.out + messages.in);
-    item.text = `$(record) ${t('clients {0}, messages {1}', clients, all)}`;
-    const names = calls
-      .slice(0, 10)
-      .map(({ name, count }) => `${name.slice(0, 60)}: ${formatCount(count)}`);
-    item.tooltip = [t('Recording clients of {0}', recording.url), ...names].join('\n');
-  };
-  fill();
+  const url = redactUrl(recording.url);
+  const stop = watchRecording(recording, {
+    onProgress(progress) {
+      const { text, hover } = recordingTexts(progress, url, t);
+      item.text = `$(record) ${text}`;
+      item.tooltip = new vscode.MarkdownString(hover);
+    },
+    onGone,
+  });
   item.show();
-  const timer = setInterval(fill, everyMs);
-  return vscode.Disposable.from(item, new vscode.Disposable(() => clearInterval(timer)));
+  return vscode.Disposable.from(item, new vscode.Disposable(stop));
 }
 
 async function end({ recording, file, shown }: GoingRecording, services: Services): Promise<void> {

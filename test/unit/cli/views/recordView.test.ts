@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { textWidth } from '../../../../src/cli/views/line';
-import {
-  createPlainRecordView,
-  recordLines,
-  type RecordProgress,
-} from '../../../../src/cli/views/recordView';
+import { createPlainRecordView, recordLines } from '../../../../src/cli/views/recordView';
 import type { RecordedCounts } from '../../../../src/record/proxy/recorder';
+import type { RecordProgress } from '../../../../src/record/watchRecording';
 
 const counts = (factor: number, names = 2): RecordedCounts => ({
   clients: 2,

@@ -1,0 +1,55 @@
+import { visibleLine, type Translate } from '../../base/text';
+import { formatCount } from '../../base/units';
+import { passedRows, passedText, type RecordProgress } from '../../record/watchRecording';
+
+/** Of calls and of callbacks: a hover has no room for more. */
+const mostRows = 10;
+
+/** What the status bar shows of a recording, and what its hover shows, in Markdown. */
+export function recordingTexts(
+  progress: RecordProgress,
+  url: string,
+  t: Translate,
+): { readonly text: string; readonly hover: string } {
+  const { counts, dropped } = progress;
+  const { clients, everSeen, messages, unknown } = counts;
+  const table = (heading: string, kind: 'calls' | 'callbacks'): string[] => {
+    const { rows, more } = passedRows(progress, kind, mostRows);
+    if (rows.length === 0) return [];
+    return [
+      '',
+      `| ${heading} | ${t('Seen')} | ${t('Per s')} | ${t('Size')} |`,
+      '|:--|--:|--:|--:|',
+      ...rows.map(
+        ({ name, seen, perS, size }) => `| ${code(name)} | ${seen} | ${perS} | ${size} |`,
+      ),
+      ...(more > 0 ? ['', `… ${t('{0} more', formatCount(more))}`] : []),
+    ];
+  };
+  const passed =
+    everSeen === 0
+      ? [t('no client yet')]
+      : [
+          t('clients {0}, {1} were seen', formatCount(clients), formatCount(everSeen)),
+          `${t('out')} ${passedText(progress, 'out')}`,
+          `${t('in')} ${passedText(progress, 'in')}`,
+        ];
+  if (unknown > 0) passed.push(t('{0} not understood', formatCount(unknown)));
+  if (dropped > 0) passed.push(t('{0} left out, the disk is too slow', formatCount(dropped)));
+  return {
+    text: t('clients {0}, messages {1}', clients, formatCount(messages.out + messages.in)),
+    hover: [
+      t('Recording clients of {0}', code(url, 300)),
+      '',
+      passed.join('  \n'),
+      ...table(t('Call'), 'calls'),
+      ...table(t('Callback'), 'callbacks'),
+    ].join('\n'),
+  };
+}
+
+/** A text from outside as code: nothing in it is Markdown, and it ends neither the code nor its cell. */
+const code = (text: string, most = 60): string =>
+  `\`${visibleLine(text)
+    .replace(/[`|\\]/g, '·')
+    .slice(0, most)}\``;
