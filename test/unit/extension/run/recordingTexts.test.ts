@@ -33,13 +33,12 @@ describe('recordingTexts', () => {
         'out 60, 5.9 KB, 15.0/s  ',
         'in 240, 78.1 KB, 60.0/s',
         '',
-        '| Call | Seen | Per s | Size |',
+        '| Call | &emsp;Seen | &emsp;Per s | &emsp;Size |',
         '|:--|--:|--:|--:|',
-        '| `SendMessage` | 20 | 5.0 | 210 B |',
-        '',
-        '| Callback | Seen | Per s | Size |',
-        '|:--|--:|--:|--:|',
-        '| `MessagePosted` | 120 | 30.0 | 190 B |',
+        '| `SendMessage` | &emsp;20 | &emsp;5.0 | &emsp;210 B |',
+        '| &emsp; |',
+        '| **Callback** | &emsp;**Seen** | &emsp;**Per s** | &emsp;**Size** |',
+        '| `MessagePosted` | &emsp;120 | &emsp;30.0 | &emsp;190 B |',
       ].join('\n'),
     );
   });
@@ -61,8 +60,11 @@ describe('recordingTexts', () => {
     const { hover } = textsOf(counted(1, calls));
     const rows = hover.split('\n').filter((line) => line.startsWith('| `'));
     assert.equal(rows.length, 11);
-    assert.equal(rows[0], '| `a· ![x](https://evil.example) · b ·c` | 1,000 | – | 0 B |');
-    assert.match(hover, /\n\n… 190 more\n/);
-    assert.ok(hover.length < 1500, String(hover.length));
+    assert.equal(
+      rows[0],
+      '| `a· ![x](https://evil.example) · b ·c` | &emsp;1,000 | &emsp;– | &emsp;0 B |',
+    );
+    assert.match(hover, /\n\| … 190 more \|\n/);
+    assert.ok(hover.length < 2000, String(hover.length));
   });
 });
