@@ -1,257 +1,233 @@
-// What the owner of a chat does with the recorder, from end to end. Two people use the ASP.NET Core chat of test/interop in
-// Chromium, through `record`; the scenario that comes out runs against the same hub as it is, and then with more
-// connections. A second recorder stands before the hub all the time, so that what reaches it can be compared: rate and
-// size of each call and each callback. Ends with 1 where one differs by more than 5 %.
+// What the owner of a chat does with the recorder, from end to end. Two people use a chat in Chromium, through `record`; the
+// scenario that comes out runs against the same hub as it is, and then with more connections. A second recorder stands before
+// the hub then, so that what reaches it can be compared: rate and size of each call and each callback. Ends with 1
+// where one differs by more than 5 %, or where not everything came that was expected.
 // Needs `npx tsc -b`, `npm run build`, `node scripts/buildInterop.mjs` and Chromium. Method: bench/README.md.
-//   node bench/ownersWalk.mjs [--seconds 60] [--connections 500] [--out FOLDER] [--pictures docs/pictures]
-// With --out, recordings, scenarios and results stay there. With --pictures, the panel draws the last run as it is stored.
+//   node bench/ownersWalk.mjs [--seconds 60] [--connections 500] [--transport WebSockets] [--protocol json]
+//     [--service none|signalr|webpubsub] [--out FOLDER] [--pictures docs/pictures]
+//   node bench/ownersWalk.mjs --all [--seconds 20] [--transport …] [--protocol …] [--service …]
+// With --all, each way that fits the other flags is walked, without more connections, and has one line. With --out, recordings, scenarios
+// and results stay there. With --pictures, the panel draws the last run as it is stored.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  createReadStream,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { launchChromium } from '../scripts/vscodeHost.mjs';
-import { startChatServer, startServer } from '../test/interop/chatServer.mjs';
+import { startServer } from '../test/interop/chatServer.mjs';
+import { differences, percent, quietTimes, readTraffic, rowsOf } from './walk/traffic.mjs';
+import { everyWay, startWay } from './walk/ways.mjs';
 
 const require = createRequire(import.meta.url);
 const { parseDurationMs } = require(path.resolve('out/src/base/units.js'));
+const { startRelay } = require(path.resolve('out/test/fakes/relay.js'));
+const { secretVariable } = require(path.resolve('out/src/targets/target.js'));
 
+const text = { type: 'string' };
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '60' },
-    connections: { type: 'string', default: '500' },
-    out: { type: 'string' },
-    pictures: { type: 'string' },
+    ...{ seconds: text, connections: text, transport: text, protocol: text, service: text },
+    ...{ all: { type: 'boolean', default: false }, out: text, pictures: text },
   },
 });
-const people = ['ann', 'bob'];
-/** As long as the names that a run gives to its rooms, which are its own. */
-const room = 'the-round-table-123';
-const messages = 10;
-/** Of a visit: people write for a part of it and read for the rest, see `visit` in chat.js. */
-const everyMs = (Number(values.seconds) * 1000) / 2.8 / (messages + 1);
-/** Nobody types at one pace; their mean is 1. */
-const paces = [0.6, 1.3, 0.8, 1.6, 0.7];
-const textsOf = (name) =>
-  Array.from(
-    { length: messages },
-    (_, at) => `${name} ${at} ${'writes a line of text '.repeat(4 + (at % 3))}`,
-  );
+const seconds = Number(values.seconds ?? (values.all ? 20 : 60));
+/** Of the larger run; 0 for none. */
+const more = Number(values.connections ?? (values.all ? 0 : 500));
 const most = 0.05;
-/** Of a session: nobody does anything so long before somebody's session ends. */
-const restOfSession = 0.05;
 
 const cli = path.resolve('dist', 'cli.js');
-const folder = path.resolve(values.out ?? mkdtempSync(path.join(tmpdir(), 'owners-walk-')));
-mkdirSync(folder, { recursive: true });
+const scenario = 'chat.signalr.yaml';
+const say = values.all ? () => undefined : (said) => process.stdout.write(said);
 
-const startRecorder = (target, name, ...flags) =>
+const startRecorder = (folder, target, name, ...flags) =>
   startServer(
     process.execPath,
     [cli, 'record', '--target', target, '--out', name, '--exit-with-stdin', ...flags],
     { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] },
   );
 
-/** What each person does on the page, in a browser of their own. */
-async function usePage(browser, hub) {
-  const visits = people.map(async (name, at) => {
-    const page = await (await browser.newContext()).newPage();
-    const url = new URL('/pages/chat.html', hub);
-    url.search = new URLSearchParams({ hub, room, name });
-    await page.goto(url.href);
-    await page.waitForTimeout(100 * at);
-    const does = { texts: textsOf(name), everyMs, paces };
-    const shown = await page.evaluate((visit) => globalThis.visit(visit), does);
-    await page.context().close();
-    return shown;
-  });
-  return Promise.all(visits);
-}
-
-/** All calls and callbacks of a recording, in order, and for how long its clients were there together. */
-async function readTraffic(name) {
-  const said = [];
-  let presentUs = 0;
-  const file = path.join(folder, `${name}.recording.jsonl`);
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    const { t: atUs, client, ev, m } = JSON.parse(line);
-    if (ev === 'open') presentUs -= atUs;
-    if (ev === 'close') presentUs += atUs;
-    if (m?.type !== 1) continue;
-    const bytes = Buffer.byteLength(JSON.stringify(m.arguments));
-    said.push({ atUs, client, isCall: ev === 'out', name: m.target, with: m.arguments[0], bytes });
-  }
-  return { said, presentMinutes: presentUs / 60e6 };
-}
-
-/** Callbacks that go to the others in a room when somebody comes or goes. */
-const causeOf = { Joined: 'JoinRoom', Left: 'LeaveRoom' };
-
-/**
- * How often and how large, by name. A callback on coming and going is counted by how many others were there to hear it: a
- * room that fills and empties has fewer of them than one in which people come and go all the time.
- */
-function rowsOf(said, minutes, fromUs = 0, toUs = Infinity) {
-  const rows = new Map();
-  const heardBy = new Map(Object.values(causeOf).map((cause) => [cause, 0]));
-  const rooms = new Map();
-  for (const { atUs, client, isCall, name, with: first, bytes } of said) {
-    const isIn = atUs >= fromUs && atUs < toUs;
-    if (isCall && heardBy.has(name)) {
-      const there = rooms.get(first) ?? new Set();
-      rooms.set(first, there);
-      there.delete(client);
-      if (isIn) heardBy.set(name, heardBy.get(name) + there.size);
-      if (name === causeOf.Joined) there.add(client);
-    }
-    if (!isIn) continue;
-    const what = isCall ? name : `callback ${name}`;
-    const row = rows.get(what) ?? { name, isCall, times: 0, bytes: 0 };
-    rows.set(what, row);
-    row.times += 1;
-    row.bytes += bytes;
-  }
-  return new Map(
-    [...rows].map(([what, { name, isCall, times, bytes }]) => {
-      const cause = isCall ? undefined : causeOf[name];
-      const rate = times / (cause === undefined ? minutes : heardBy.get(cause));
-      return [what, { cause, rate, bytes: bytes / times }];
-    }),
-  );
-}
+const trafficOf = (folder, name) => readTraffic(path.join(folder, `${name}.recording.jsonl`));
 
 /** Ends with what it ended with; what it says is shown. */
-async function runScenario(file) {
-  process.stdout.write(`\n$ signalr-bench run ${file}\n`);
+async function runScenario(folder, file, env) {
+  say(`\n$ signalr-bench run ${file}\n`);
   const child = spawn(process.execPath, [cli, 'run', file], {
-    cwd: folder,
-    stdio: ['ignore', 'inherit', 'pipe'],
+    ...{ cwd: folder, env: { ...process.env, ...env } },
+    stdio: ['ignore', values.all ? 'ignore' : 'inherit', 'pipe'],
   });
   let stderr = '';
-  child.stderr.on('data', (text) => (stderr += text));
+  child.stderr.on('data', (written) => (stderr += written));
   await once(child, 'close');
   const results = path.join(folder, '.signalr-bench');
-  const newest = readdirSync(results).sort().at(-1);
-  const result = path.join(results, newest);
   try {
-    const { steps, errors } = JSON.parse(readFileSync(path.join(result, 'result.json'), 'utf8'));
-    return { result, step: steps[0], errors };
+    const result = path.join(results, readdirSync(results).sort().at(-1));
+    const { steps } = JSON.parse(readFileSync(path.join(result, 'result.json'), 'utf8'));
+    return { result, step: steps[0] };
   } catch (cause) {
     throw new Error(`the run left no result: ${stderr}`, { cause });
   }
 }
 
+/** Whatever a scenario asks for. */
+const secretsIn = (yaml, value) =>
+  Object.fromEntries(
+    [...yaml.matchAll(/\$\{secret:([\w-]+)\}/g)].map(([, name]) => [secretVariable(name), value]),
+  );
+
 /** Runs a scenario, and says what of it reached the hub in so many whole sessions. */
-async function rerun(hub, port, file, connections) {
-  const front = await startRecorder(hub, `seen-${connections}`, '--port', port);
-  const { result, step, errors } = await runScenario(file);
-  await front.stop();
+async function rerun(folder, place, recorded, { port }, file, connections) {
+  const name = `seen-${connections}`;
+  const recorder = await startRecorder(folder, place.service ?? place.url, name, '--port', port);
   const yaml = readFileSync(path.join(folder, file), 'utf8');
-  const msOf = (key) => parseDurationMs(new RegExp(`${key}: (\\S+)`).exec(yaml)[1]);
-  const { said } = await readTraffic(`seen-${connections}`);
+  const secret = place.secret?.(recorder.url) ?? 'any';
+  const { result, step } = await runScenario(folder, file, secretsIn(yaml, secret));
+  await recorder.stop();
+  const msOf = (key) => parseDurationMs(new RegExp(`${key}: (\\S+)`).exec(yaml)?.[1] ?? '');
+  const { said } = await trafficOf(folder, name);
   const begunUs = said.find(({ isCall }) => isCall).atUs;
+  // Clients of Web PubSub have no sessions: each message is one.
   const sessionMs = msOf('sessionInterval');
-  // All have begun by then.
-  const leastMs = (1 - 1 / connections) * sessionMs;
-  const fromUs = begunUs + Math.max(leastMs, msOf('warmup') - restOfSession * sessionMs) * 1000;
-  const minutes = (connections * step.seconds) / 60;
-  const rows = rowsOf(said, minutes, fromUs, fromUs + step.seconds * 1e6);
-  const { sent, expected, received, lost } = step;
-  process.stdout.write(
+  const everyMs = sessionMs ?? msOf('sendingInterval');
+  const quiet = sessionMs === undefined ? new Map() : quietTimes(recorded, connections);
+  const sessions = Math.floor((step.seconds * 1000) / everyMs + 0.01);
+  const rows = rowsOf(said, (connections * sessions * everyMs) / 60_000, (what, atUs) => {
+    // All have begun by then.
+    const from = 1 - 1 / connections + (quiet.get(what) ?? 0.5 / connections);
+    const at = (atUs - begunUs) / 1000 / everyMs;
+    return at >= from && at < from + sessions;
+  });
+  const { sent, expected, received, lost, duplicated, errors } = step;
+  say(
     `${connections} connections: ${sent} calls, ${received} of ${expected} deliveries, ${lost} lost, errors ${JSON.stringify(errors)}\n`,
   );
-  return { connections, rows, result };
+  const isExact =
+    received === expected && lost + duplicated === 0 && Object.keys(errors).length === 0;
+  return { connections, rows, result, step, isExact };
 }
 
-const percent = (found, wanted) => {
-  const share = found / wanted - 1;
-  return `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(1)} %`;
-};
-
-/** Prints rates and sizes beside each other. @returns what differs by too much */
-function compare(recorded, runs) {
-  const differ = [];
+/** Rates and sizes beside each other. */
+function tableOf(recorded, runs) {
   const heads = runs.flatMap(({ connections: n }) => [`${n}: a minute`, `${n}: bytes`]);
   const table = [['', 'recorded: a minute', 'bytes', ...heads]];
-  for (const [name, { cause, rate, bytes }] of recorded) {
-    const unit = cause === undefined ? '' : `, for each who is there at ${cause}`;
-    const cells = runs.flatMap(({ connections, rows }) => {
-      const again = rows.get(name) ?? { rate: 0, bytes: 0 };
+  for (const [name, { per, rate, sizes }] of recorded) {
+    const unit = per === undefined ? '' : `, for ${per}`;
+    const cells = runs.flatMap(({ rows }) => {
+      const again = rows.get(name) ?? { rate: 0, sizes: [0] };
       return [
-        [again.rate, rate, 2],
-        [again.bytes, bytes, 1],
-      ].map(([found, wanted, decimals], at) => {
-        if (Math.abs(found / wanted - 1) > most)
-          differ.push(`${name}, ${['rate', 'size'][at]} with ${connections} connections`);
-        return `${found.toFixed(decimals)} (${percent(found, wanted)})`;
-      });
+        `${again.rate.toFixed(2)} (${percent(again.rate / rate - 1)})`,
+        `${again.sizes[0].toFixed(1)} (${percent(again.sizes[0] / sizes[0] - 1)})`,
+      ];
     });
-    table.push([name + unit, rate.toFixed(2), bytes.toFixed(1), ...cells]);
+    table.push([name + unit, rate.toFixed(2), sizes[0].toFixed(1), ...cells]);
   }
-  for (const { connections, rows } of runs)
-    for (const name of rows.keys())
-      if (!recorded.has(name)) differ.push(`${name}, which only ${connections} connections had`);
+  return table;
+}
+
+function printTable(table) {
   const lines = table.map((cells) => `| ${cells.join(' | ')} |`);
   lines.splice(1, 0, `|${' --- |'.repeat(table[0].length)}`);
   process.stdout.write(`\n${lines.join('\n')}\n`);
-  return differ;
 }
 
-/** The file as it was written, with more connections in as many more rooms, and with the server's metrics. */
-function withMore(file, connections, metrics) {
-  const yaml = readFileSync(path.join(folder, file), 'utf8');
-  const more = yaml
-    .replace(/connections: \d+/, `connections: ${connections}`)
-    .replace(/groupCount: \d+/, `groupCount: ${Math.round(connections / people.length)}`)
-    .replace(/^config:$/m, `config:\n  observe:\n    - prometheus: ${metrics}`);
-  const name = `chat-${connections}.signalr.yaml`;
-  writeFileSync(path.join(folder, name), more);
+/** The file as it was written, with more connections in as many more rooms, and with the server's metrics where it has some. */
+function withMore(folder, { metrics }) {
+  const yaml = readFileSync(path.join(folder, scenario), 'utf8');
+  const seen = Number(/connections: (\d+)/.exec(yaml)[1]);
+  const observed = metrics === undefined ? '' : `\n  observe:\n    - prometheus: ${metrics}`;
+  const name = `chat-${more}.signalr.yaml`;
+  writeFileSync(
+    path.join(folder, name),
+    yaml
+      .replace(/connections: \d+/, `connections: ${more}`)
+      .replace(/groupCount: \d+/, `groupCount: ${Math.round(more / seen)}`)
+      .replace(/^config:$/m, `config:${observed}`),
+  );
   return name;
 }
 
+/** Records two people, and runs what comes out. */
+async function walk(browser, way, folder) {
+  mkdirSync(folder, { recursive: true });
+  const place = await startWay(way, seconds);
+  try {
+    // The recorder of the runs is there later: the scenario goes to its port.
+    const front = new URL(place.url);
+    const relay = await startRelay(Number(front.port));
+    front.port = String(relay.port);
+    const recorder = await startRecorder(folder, front.href, 'chat');
+    say(`Two people use ${place.url} through ${recorder.url} …\n`);
+    const shown = await place.use(browser, recorder.url);
+    await recorder.stop();
+    relay.dispose();
+    say(`Each has seen ${shown.join(' and ')} messages.\n\n`);
+    say(readFileSync(path.join(folder, scenario), 'utf8'));
+    const traffic = await trafficOf(folder, 'chat');
+    const again = (file, connections) => rerun(folder, place, traffic, front, file, connections);
+    const runs = [await again(scenario, shown.length)];
+    if (more > 0) runs.push(await again(withMore(folder, place), more));
+    return { recorded: rowsOf(traffic.said, traffic.presentMinutes), runs };
+  } finally {
+    await place.stop();
+  }
+}
+
+/** @returns whether all is as it was recorded */
+function judge(way, { recorded, runs }) {
+  let isSame = true;
+  for (const { connections, rows, isExact } of runs) {
+    const wrong = differences(recorded, rows)
+      .filter(({ share }) => Math.abs(share) > most)
+      .map(({ name, of, share }) => `More than 5 % off: ${name}, ${of} (${percent(share)})`);
+    if (!isExact) wrong.push('Not everything came that was expected');
+    for (const line of wrong)
+      process.stderr.write(
+        `${line}, ${connections} connections, ${Object.values(way).join(', ')}\n`,
+      );
+    isSame &&= wrong.length === 0;
+  }
+  return isSame;
+}
+
+/** Of its first run. */
+function lineOf({ transport, protocol, service }, { recorded, runs: [{ rows, step, isExact }] }) {
+  const all = differences(recorded, rows);
+  const biggest = ['rate', 'size'].map((of) => {
+    const [first, ...others] = all.filter((each) => each.of === of);
+    const { share, name } = others.reduce(
+      (a, b) => (Math.abs(b.share) > Math.abs(a.share) ? b : a),
+      first,
+    );
+    return `${percent(share)} (${name})`;
+  });
+  const { sent, received, expected } = step;
+  const came = `${received} of ${expected}${isExact ? '' : ', not exact'}`;
+  return [transport, protocol, service, ...biggest, `${sent}`, came];
+}
+
+const head = ['transport', 'protocol', 'service', 'rate', 'size', 'calls', 'deliveries'];
+const ways = everyWay.filter((way) =>
+  Object.entries(way).every(([key, word]) => values[key] === undefined || values[key] === word),
+);
+if (ways.length === 0) throw new Error('no way of the walk is like that: see bench/walk/ways.mjs');
+const out = path.resolve(values.out ?? mkdtempSync(path.join(tmpdir(), 'owners-walk-')));
 const browser = await launchChromium();
-const chat = await startChatServer();
 try {
-  const hub = new URL('/chat', chat.url).href;
-  const front = await startRecorder(hub, 'seen-first');
-  const recorder = await startRecorder(front.url, 'chat');
-  process.stdout.write(`Two people use ${hub} through ${recorder.url} …\n`);
-  const shown = await usePage(browser, recorder.url);
-  await recorder.stop();
-  await front.stop();
-  await browser.close();
-  process.stdout.write(`Each has seen ${shown.join(' and ')} messages.\n\n`);
-  const scenario = 'chat.signalr.yaml';
-  const yaml = readFileSync(path.join(folder, scenario), 'utf8');
-  process.stdout.write(yaml);
-  const { said, presentMinutes } = await readTraffic('chat');
-  const recorded = rowsOf(said, presentMinutes);
-  const { port } = new URL(front.url);
-  const asItIs = await rerun(hub, port, scenario, people.length);
-  const more = Number(values.connections);
-  const large = withMore(scenario, more, new URL('/metrics', hub).href);
-  const runs = [asItIs, await rerun(hub, port, large, more)];
-  const differ = compare(recorded, runs);
-  for (const what of differ) process.stderr.write(`More than 5 % off: ${what}\n`);
-  process.exitCode = differ.length === 0 ? 0 : 1;
-  if (values.pictures !== undefined) {
-    const { result } = runs.at(-1);
-    const args = ['test/ui/runPictures.mjs', result, values.pictures];
-    await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
+  for (const way of values.all ? ways : ways.slice(0, 1)) {
+    const folder = values.all ? path.join(out, Object.values(way).join('-')) : out;
+    const walked = await walk(browser, way, folder);
+    if (!values.all) printTable(tableOf(walked.recorded, walked.runs));
+    else if (way === ways[0]) printTable([head, lineOf(way, walked)]);
+    else process.stdout.write(`| ${lineOf(way, walked).join(' | ')} |\n`);
+    if (!judge(way, walked)) process.exitCode = 1;
+    if (values.pictures !== undefined) {
+      const { result } = walked.runs.at(-1);
+      const args = ['test/ui/runPictures.mjs', result, values.pictures];
+      await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
+    }
   }
 } finally {
   await browser.close();
-  await chat.stop();
-  if (values.out === undefined) rmSync(folder, { recursive: true, force: true });
+  if (values.out === undefined) rmSync(out, { recursive: true, force: true });
 }

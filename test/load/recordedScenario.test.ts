@@ -190,7 +190,7 @@ describe('a scenario of a recording', () => {
         recording.signal('SIGINT');
         const { code, stderr } = await recording.finished;
         assert.equal(code, 0, stderr);
-        await judgePublished(folder, emulator.connectionString, published);
+        await judgePublished(folder, emulator.connectionString);
       } finally {
         app.close();
         app.closeAllConnections();

@@ -81,6 +81,19 @@ interface Rerun {
   readonly warmupUs: number;
 }
 
+/** Passes a run on, which it records as well. */
+const proxyTo = (
+  target: string,
+  traffic: { add(event: RecordedEvent): void },
+): Promise<RecordingProxy> =>
+  RecordingProxy.start({
+    ...{ target: new URL(target), port: 0, way: { insecureTls: false } },
+    ...{
+      onEvent: (event) => traffic.add(JSON.parse(lineOf(event)) as RecordedEvent),
+      onProblem: (text) => assert.fail(text),
+    },
+  });
+
 /**
  * Runs `chat.signalr.yaml`, for two sessions of each client after one that is not measured, and records that as well.
  *
@@ -95,13 +108,7 @@ export async function rerun(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Rerun> {
   const traffic = new RecordedTraffic();
-  const proxy = await RecordingProxy.start({
-    ...{ target: new URL(target), port: 0, way: { insecureTls: false } },
-    ...{
-      onEvent: (event) => traffic.add(JSON.parse(lineOf(event)) as RecordedEvent),
-      onProblem: (text) => assert.fail(text),
-    },
-  });
+  const proxy = await proxyTo(target, traffic);
   try {
     const warmupS = seconds * (1 + warmup);
     const sets = [
@@ -184,10 +191,10 @@ const meanBytes = (callbacks: readonly Callback[]): number =>
 class PublishedTraffic {
   sent = 0;
   received = 0;
-  /** From the first to the last message of each client, and the pauses between. */
+  /** Of what was sent, as JSON text. */
+  private dataBytes = 0;
+  /** That clients were there. */
   private us = 0;
-  private pauses = 0;
-  private readonly lastUs = new Map<number, number>();
 
   static async of(folder: CliFolder, name: string): Promise<PublishedTraffic> {
     const traffic = new PublishedTraffic();
@@ -196,47 +203,53 @@ class PublishedTraffic {
     return traffic;
   }
 
-  /** A second, of a client that sends. */
+  /** A second, of a client that is there. */
   get rate(): number {
-    return (this.pauses * 1e6) / this.us;
+    return (this.sent * 1e6) / this.us;
   }
 
-  private add(event: RecordedEvent): void {
-    if (!('m' in event)) return;
+  get meanBytes(): number {
+    return this.dataBytes / this.sent;
+  }
+
+  readonly add = (event: RecordedEvent): void => {
+    if (event.ev === 'open') this.us -= event.t;
+    else if (event.ev === 'close') this.us += event.t;
+    if (!('m' in event) || isHubMessage(event.m)) return;
     if (event.ev === 'in' && event.m.type === 'message') this.received += 1;
     if (event.ev === 'in' || event.m.type !== 'sendToGroup') return;
     this.sent += 1;
-    const before = this.lastUs.get(event.client);
-    this.lastUs.set(event.client, event.t);
-    if (before === undefined) return;
-    this.us += event.t - before;
-    this.pauses += 1;
-  }
+    this.dataBytes += Buffer.byteLength(JSON.stringify(event.m.data));
+  };
 }
 
 /**
- * Runs `chat.signalr.yaml` of two clients of Web PubSub that have sent this text to their group: both get each message,
- * and both send as often as `chat.recording.jsonl` says.
+ * Runs `chat.signalr.yaml` of two clients of Web PubSub that have sent to their group: both get each message, and both send as
+ * often and as much as `chat.recording.jsonl` says.
  */
-export async function judgePublished(
-  folder: CliFolder,
-  connectionString: string,
-  text: string,
-): Promise<void> {
+export async function judgePublished(folder: CliFolder, connectionString: string): Promise<void> {
   const recorded = await PublishedTraffic.of(folder, 'chat.recording.jsonl');
   assert.ok(recorded.sent > 2 && recorded.received > recorded.sent);
-  const scenario = folder.read('chat.signalr.yaml');
-  assert.equal(/messageSize: (\d+)/.exec(scenario)?.[1], String(text.length));
   const times = 20;
   const sets = [
     `config.singleStepDuration=${(times / recorded.rate).toFixed(3)}s`,
     ...['config.warmup=0', 'config.workers=1', 'config.drain=20s'],
   ].flatMap((set) => ['--set', set]);
-  const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: connectionString };
-  await folder.run(['run', 'chat.signalr.yaml', ...sets, '--out', 'runs'], secret);
+  const [, endpoint] = /Endpoint=([^;]+)/.exec(connectionString)!;
+  const traffic = new PublishedTraffic();
+  const proxy = await proxyTo(new URL('/client/hubs/chat', endpoint).href, traffic);
+  try {
+    const seen = connectionString.replace(endpoint!, new URL(proxy.url).origin);
+    const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: seen };
+    await folder.run(['run', 'chat.signalr.yaml', ...sets, '--out', 'runs'], secret);
+  } finally {
+    await proxy.dispose();
+  }
   const [step] = folder.result('runs').steps;
   const { sent, expected, received, lost, duplicated, extra, errors } = step!;
   assert.deepEqual([lost, duplicated, extra, errors], [0, 0, 0, {}]);
   assert.deepEqual([expected, received], [2 * sent, 2 * sent]);
   within5Percent(sent / step!.seconds / 2, recorded.rate, 'messages of a client in a second');
+  assert.deepEqual([traffic.sent, traffic.received], [sent, received]);
+  within5Percent(traffic.meanBytes, recorded.meanBytes, 'bytes of a message');
 }

@@ -1,4 +1,5 @@
 import { formatCount, formatDurationMs } from '../../base/units';
+import { stampBytes } from '../../base/message';
 import { textBytes } from '../../usecases/ownArguments';
 import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } from '../recording';
 import type { Found, FoundCall } from './found';
@@ -24,6 +25,9 @@ const useCases = { sendToGroup: 'sendToGroup', event: 'echo' } as const;
 type SentType = keyof typeof useCases;
 const sentTypes = Object.keys(useCases) as SentType[];
 const isSent = (type: string): type is SentType => type in useCases;
+
+/** Means that differ by less count as one. */
+const alike = 0.05;
 
 /** What is analysed at most. */
 const mostMessages = 1_000_000;
@@ -156,6 +160,20 @@ function sizeOf({ data, dataType }: RecordedPubSub): number {
     : Math.floor((data.length * 3) / 4);
 }
 
+/**
+ * What the data of a message of a run has beside its payload, see `recordLatencyShape`: stamp, name of the group, time in milliseconds,
+ * and their keys. Quotes of the payload are not counted: text has them too.
+ */
+const besideBytes = (type: SentType): number =>
+  textBytes(
+    JSON.stringify({
+      'bench.Stamp': 'x'.repeat(stampBytes),
+      ...(type === 'sendToGroup' && { 'information.GroupName': 'sendToGroup_01234567_0' }),
+      'payload.Timestamp': 10 ** 12,
+      'payload.MessageBlob': '',
+    }),
+  ) - '""'.length;
+
 function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
   const { clients: all } = trace;
   const kinds = sending.length;
@@ -202,26 +220,30 @@ function entryOf(
   connections: number,
   share: string | undefined,
 ): Keys {
-  const bytes = senders.flatMap(({ sent }) => sent[type].bytes);
-  const sizes = spreadOf(bytes);
+  const recorded = senders.flatMap(({ sent }) => sent[type].bytes);
+  const beside = besideBytes(type);
+  const bytes = recorded.map((each) => Math.max(1, each - beside));
   const weighted = weightedSizes(bytes);
+  const sizes = `data of ${sizeWords(spreadOf(recorded))}; in a run ${beside} B of it are stamp, ${type === 'sendToGroup' ? 'group ' : ''}and time`;
   const gaps = senders.flatMap(({ sent: { [type]: own } }) =>
     own.atUs.slice(1).map((atUs, index) => atUs - own.atUs[index]!),
   );
-  // With one message each, the time that they were there.
-  const intervals =
-    gaps.length > 0 ? gaps : senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
-  const interval = spreadOf(intervals);
+  const thereUs = senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
+  const pauses = spreadOf(gaps.length > 0 ? gaps : thereUs);
+  // Who reads before and behind sends less often than the time between two messages says.
+  const everyUs = Math.max(pauses.mean, (mean(thereUs) * senders.length) / recorded.length);
+  const reading =
+    everyUs > pauses.mean * (1 + alike) ? '; more with the time before and behind' : '';
   const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));
   const part = connections / senders.length;
   const often = part < 1 ? '; the connections share it' : '';
   const parameters: Record<string, WrittenKey> = {
     ...(weighted === undefined
-      ? { messageSize: { value: Math.max(1, Math.round(sizes.mean)), beside: sizeWords(sizes) } }
-      : { messageSizes: { value: sizedText(weighted), beside: sizeWords(sizes) } }),
+      ? { messageSize: { value: Math.round(mean(bytes)), beside: sizes } }
+      : { messageSizes: { value: sizedText(weighted), beside: sizes } }),
     sendingInterval: {
-      value: durationText(Math.max(1, (interval.mean * part) / 1000)),
-      beside: `${pauseWords(interval)}${often}`,
+      value: durationText(Math.max(1, (everyUs * part) / 1000)),
+      beside: `${pauseWords(pauses)}${reading}${often}`,
     },
     ...(type === 'sendToGroup' && {
       groupCount: { value: Math.min(groups, all.length), beside: 'groups that were seen' },

@@ -4,6 +4,7 @@ import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFr
 import type { Recording } from '../../../../src/record/recording';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { stepsOf } from '../../../../src/scenario/steps';
+import { JsonPieces, recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { MadeRecording } from './madeRecording';
 
 const opening = {
@@ -12,6 +13,20 @@ const opening = {
   query: ['access_token'],
   token: true,
 };
+
+/** Bytes of the data that a run sends to a group, beside its payload and the quotes of that. */
+function besidePayload(receiverKey?: string): number {
+  const shape = recordLatencyShape({
+    ...{ method: '', blob: '' },
+    ...(receiverKey !== undefined && { receiverKey }),
+  });
+  const receiver = 'sendToGroup_0123abcd_0'.length;
+  const pieces = new JsonPieces({ receiver, sender: 0, senderIndex: 0 });
+  pieces.list(shape.arguments);
+  return pieces.layout().body.length - 2;
+}
+const besideGroup = besidePayload('information.GroupName');
+const besideEvent = besidePayload();
 
 /** Two of three clients write to their groups, one message a second. */
 function rooms(): MadeRecording {
@@ -32,7 +47,7 @@ function rooms(): MadeRecording {
         type: 'sendToGroup',
         group,
         dataType: 'text',
-        data: 'x'.repeat(90 + 20 * client),
+        data: 'x'.repeat(besideGroup + 90 + 20 * client),
       });
       made
         .wait(2)
@@ -87,7 +102,7 @@ describe('a recording of Web PubSub', () => {
       const made = new MadeRecording().open(1, opening).wait(5);
       made.out(1, { type: 'joinGroup', group: 'g', ackId: 1 });
       for (let round = 0; round < 10; round++) {
-        const data = 'x'.repeat(sizes[round % sizes.length]!);
+        const data = 'x'.repeat(besideGroup + sizes[round % sizes.length]!);
         made.at(1000 * (round + 1));
         made.out(1, { type: 'sendToGroup', group: 'g', dataType: 'text', data });
       }
@@ -96,6 +111,36 @@ describe('a recording of Web PubSub', () => {
       const errors = parseScenario(yaml!).problems.filter(({ severity }) => severity === 'error');
       assert.deepEqual(errors, []);
     });
+
+  it('has at least the data that a run needs where less was sent', async () => {
+    const made = new MadeRecording().open(1, opening);
+    for (const ms of [1000, 2000, 3000])
+      made.at(ms).out(1, { type: 'sendToGroup', group: 'g', dataType: 'text', data: 'hello' });
+    const { yaml } = await scenarioFromRecording(asPubSub(made));
+    assert.match(
+      yaml!,
+      new RegExp(
+        `messageSize: 1 # data of 5 B; in a run ${besideGroup} B of it are stamp, group and time`,
+      ),
+    );
+  });
+
+  it('keeps the rate of clients that read before they write, and behind that', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2]) {
+      made.at(100 * client).open(client, opening);
+      for (let round = 1; round <= 10; round++)
+        made
+          .at(100 * client + 20_000 + 1000 * round)
+          .out(client, { type: 'sendToGroup', group: 'g', dataType: 'text', data: 'x' });
+      made.at(100 * client + 60_000).close(client);
+    }
+    const { yaml } = await scenarioFromRecording(asPubSub(made));
+    assert.match(
+      yaml!,
+      /sendingInterval: 6s # 1 s each time; more with the time before and behind\n/,
+    );
+  });
 
   it('says what it does not recognise', async () => {
     const made = rooms().at(500).out(1, { type: 'invoke', event: 'order' });
@@ -115,14 +160,19 @@ describe('a recording of Web PubSub', () => {
     made.at(10).out(1, { type: 'joinGroup', group: 'g', ackId: 1 });
     for (let second = 1; second <= 20; second++) {
       made.at(1000 * second);
-      made.out(1, { type: 'sendToGroup', group: 'g', dataType: 'text', data: 'x'.repeat(90) });
+      made.out(1, {
+        type: 'sendToGroup',
+        group: 'g',
+        dataType: 'text',
+        data: 'x'.repeat(besideGroup + 90),
+      });
       if (second % 2 === 0)
         for (const client of all.slice(clients - sendingEvents))
           made.at(1000 * second + client).out(client, {
             type: 'event',
             event: 'order',
             dataType: 'text',
-            data: 'x'.repeat(300),
+            data: 'x'.repeat(besideEvent + 300),
           });
     }
     return made;
