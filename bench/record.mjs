@@ -1,7 +1,7 @@
-// What the recording proxy costs: latency that it adds at 1,000 calls a second, CPU per message beside a proxy that
+// What the recording proxy costs: latency that it adds at a steady rate of calls, CPU per message beside a proxy that
 // reads nothing, and memory over a million messages. Hub and proxies are processes of their own, as people start
 // them. Needs `npm run build`. Linux only. Method: bench/README.md. Judges nothing.
-//   node bench/record.mjs [--seconds 2] [--rounds 12] [--messages 1000000] [--minutes 60] [--parts paced,flood,memory]
+//   node bench/record.mjs [--seconds 2] [--rounds 12] [--calls 1000] [--messages 1000000] [--minutes 60] [--parts paced,flood,memory]
 // The part `lasting` records at a low, steady rate for so many minutes; it runs when it is asked for.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,6 +26,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '12' },
+    calls: { type: 'string', default: '1000' },
     messages: { type: 'string', default: '1000000' },
     minutes: { type: 'string', default: '60' },
     parts: { type: 'string', default: 'paced,flood,memory' },
@@ -35,7 +36,8 @@ const [seconds, rounds, messages] = [values.seconds, values.rounds, values.messa
 const minutes = Number(values.minutes);
 const lastingPerSecond = 150;
 const connections = 50;
-const perSecond = 1000;
+/** Calls a second of the part `paced`; each is two messages. */
+const perSecond = Number(values.calls);
 const floodCalls = 10_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'bench-record-'));
 
@@ -160,17 +162,18 @@ try {
   const proxies = [await openWay('pipe', pipe), await openWay('recording', recording)];
   const parts = values.parts.split(',');
   if (parts.includes('paced')) {
+    // What is compiled when it has run often is compiled by then.
+    for (const way of proxies) await flood(way, 2 * floodCalls);
     const of = await inTurn([direct, ...proxies], (way) => paced(way, way, seconds * perSecond));
     for (const key of ['p50', 'p99']) {
       const [alone, piped, recorded] = ['direct', 'pipe', 'recording'].map((name) => of(name, key));
       console.log(
-        `${key} at 1,000 calls a second: direct ${median(alone).toFixed(2)}, pipe ${median(piped).toFixed(2)}, recording ${median(recorded).toFixed(2)} ms; recording adds ${difference(recorded, alone)} ms, ${difference(recorded, piped)} of them to those of a pipe`,
+        `${key} at ${perSecond} calls a second: direct ${median(alone).toFixed(2)}, pipe ${median(piped).toFixed(2)}, recording ${median(recorded).toFixed(2)} ms; recording adds ${difference(recorded, alone)} ms, ${difference(recorded, piped)} of them to those of a pipe`,
       );
     }
-    cpu('at 1,000 calls a second', of);
+    cpu(`at ${perSecond} calls a second`, of);
   }
   if (parts.includes('flood')) {
-    // What is compiled when it has run often is compiled by then.
     for (const way of proxies) await flood(way, 2 * floodCalls);
     cpu('as fast as they go', await inTurn(proxies, (way) => flood(way, floodCalls)));
   }

@@ -18,7 +18,7 @@ import {
 /** What waits for the disk at most; an event beyond it is left out and counted. */
 const maximumWaitingBytes = 16 * 1024 * 1024;
 /** Lines are written together that come within so long, or once they are so many bytes: each write has its price. */
-const gatherMs = 100;
+const gatherMs = 250;
 const gatheredBytes = 256 * 1024;
 /** Longest line that is read: a message of 1 MB with each of its bytes escaped, and what stands around it. */
 const maximumLineBytes = 8 * 1024 * 1024;

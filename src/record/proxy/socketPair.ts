@@ -84,8 +84,9 @@ export function recordSocket(
       broken: (why) => client.raw(direction, 0, why),
     });
   const taps = { out: tapOf('out'), in: tapOf('in') };
-  pair.onBytes((direction, chunk) => taps[direction].read(chunk));
+  pair.onBytes((direction, chunk) => recorder.readLater(taps[direction], chunk));
   pair.onEnd(() => {
+    recorder.readWaiting();
     conversation.over();
     for (const direction of ['out', 'in'] as const) {
       const left = taps[direction].over();

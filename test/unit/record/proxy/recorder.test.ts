@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { Recorder, type RecordedClient } from '../../../../src/record/proxy/recorder';
+import type { RecordedTransport, WrittenEvent } from '../../../../src/record/recording';
+
+const clientOf = (recorder: Recorder, transport: RecordedTransport): RecordedClient =>
+  recorder.client(
+    { headers: {} } as IncomingMessage,
+    new URL('http://localhost/chat'),
+    ...([transport, 'signalr'] as const),
+  );
+
+describe('pieces of web sockets', () => {
+  const ping = { type: 6 } as const;
+
+  it('are read later, and have the order and the times in which they came', () => {
+    const events: WrittenEvent[] = [];
+    const recorder = new Recorder((event) => events.push(event));
+    const [ann, bob] = [clientOf(recorder, 'WebSockets'), clientOf(recorder, 'LongPolling')];
+    const reader = {
+      read: ({ length }: Buffer) => {
+        // Reading takes its time, which is nobody's.
+        const beganMs = performance.now();
+        while (performance.now() - beganMs < 2);
+        ann.message('out', ping, length);
+      },
+    };
+    const earliestMs = performance.now();
+    for (const bytes of [1, 2, 3]) recorder.readLater(reader, Buffer.alloc(bytes));
+    const latestMs = performance.now();
+    assert.equal(events.length, 0);
+    bob.message('out', ping, 4);
+    recorder.readLater(reader, Buffer.alloc(5));
+    assert.deepEqual(recorder.counts().messages, { out: 5, in: 0 });
+    assert.deepEqual(
+      events.map((event) => [event.client, 'bytes' in event && event.bytes]),
+      [1, 1, 1, 2, 1].map((client, at) => [client, at + 1]),
+    );
+    const times = events.map(({ t }) => t);
+    assert.deepEqual(
+      times,
+      [...times].sort((a, b) => a - b),
+    );
+    assert.ok(times[2]! - times[0]! <= (latestMs - earliestMs) * 1000 + 1);
+  });
+
+  it('are read at once when many wait', () => {
+    let read = 0;
+    const recorder = new Recorder(() => undefined);
+    for (let piece = 0; piece < 64; piece++) {
+      assert.equal(read, 0);
+      recorder.readLater({ read: () => (read += 1) }, Buffer.alloc(1));
+    }
+    assert.equal(read, 64);
+  });
+});
+
+describe('tokens of recorded clients', () => {
+  it('are numbered, wherever they stand, and not kept', () => {
+    const events: WrittenEvent[] = [];
+    const recorder = new Recorder((event) => events.push(event));
+    const open = (path: string, authorization?: string): void =>
+      recorder
+        .client(
+          { headers: { ...(authorization !== undefined && { authorization }) } } as IncomingMessage,
+          new URL(path, 'http://localhost/'),
+          ...(['WebSockets', 'signalr'] as const),
+        )
+        .opened('json');
+    open('/chat', 'Bearer hunter2-of-ann');
+    open('/chat?access_token=hunter2-of-bob');
+    open('/chat?access_token=hunter2-of-ann');
+    open('/chat');
+    // A service gives each client one of its own.
+    open('/client/?hub=chat&access_token=hunter2-of-the-service');
+    assert.deepEqual(
+      events.map((event) => event.ev === 'open' && event.tokenNumber),
+      [1, 2, 1, undefined, undefined],
+    );
+    assert.doesNotMatch(JSON.stringify(events), /hunter2/);
+  });
+});
