@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../src/base/expectedError';
 import { RunPanels } from '../../src/extension/panel/runPanel';
+import { startFront } from '../fakes/loadFront';
 import { sampleResult } from '../unit/results/sampleResult';
 import { codeOf, extension, openFile, problemsOf, until, workspaceFolder } from './editor';
 import { endingIn, inWorkspace, resultNames, results, startLong, store } from './longRun';
@@ -183,6 +184,18 @@ describe('bad input', () => {
     }
     rmSync(folder, { recursive: true });
     assert.deepEqual(resultNames(), before);
+  });
+
+  it('a certificate that is not known is named by Test Connection', async () => {
+    const front = await startFront('http://127.0.0.1:9/chat', { tls: true });
+    try {
+      const node = { kind: 'hub', url: front.url };
+      await vscode.commands.executeCommand('signalrBenchmark.testTarget', node);
+      const { level } = await said(/^https:.*: .*self-signed certificate$/);
+      assert.equal(level, 'error');
+    } finally {
+      await front.dispose();
+    }
   });
 
   it('a hub that dies is reported, and its password is not', async () => {

@@ -6,6 +6,7 @@ import type { ConnectPhase, PhaseTimes, Endpoint } from '../../base/endpoint';
 import { proxyFor, TunnelStream } from './proxy';
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { ConnectFailure, switchedProtocols } from '../connectFailure';
 
 export type WaySettings = Pick<
@@ -200,7 +201,8 @@ export class SocketAgents {
     }
     let request: http.ClientRequest;
     try {
-      request = http.request(url, { ...options, agent });
+      // Not by `http.request`: VS Code has one of its own for extensions, with other agents and without https here.
+      request = new http.ClientRequest({ ...urlToHttpOptions(url), ...options, agent });
     } catch (error) {
       throw unsendable(error);
     }
