@@ -2,7 +2,7 @@ import { readFile, unlink } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
 import { shownUrl } from '../wire/connectFailure';
 import type { WaySettings } from '../wire/socket/socket';
-import { RecordingProxy } from './proxy/recordingProxy';
+import { RecordingProxy, type Trust } from './proxy/recordingProxy';
 import type { RecordedCounts } from './proxy/recorder';
 import { recordingSchema, type RecordedKind } from './recording';
 import { createRecordingFile, RecordingWriter, type Sink } from './recordingFile';
@@ -16,8 +16,10 @@ export interface RecordingOptions {
   readonly file: string;
   readonly replaces: boolean;
   readonly way: WaySettings;
+  readonly trustAdvice?: string;
   readonly now: () => Date;
-  readonly onProblem: (text: string) => void;
+  /** As {@link RecordingProxy} has it, with the same text once. */
+  readonly onProblem: (problem: ExpectedError) => void;
 }
 
 /** A recording that goes on. */
@@ -25,6 +27,8 @@ export interface TakenRecording {
   /** What clients use in place of the target. */
   readonly url: string;
   counts(): RecordedCounts;
+  /** Connections from now on take these certificates, too. */
+  trust(trust: Trust): void;
   /** Events that could not be written as fast as they came. */
   readonly dropped: number;
   /** Ends the proxy and the file. @returns whether a client was there; without one there is no file */
@@ -72,7 +76,7 @@ export async function readAuthority(file: string): Promise<string> {
  * @throws ExpectedError as {@link RecordingProxy.start} and {@link createRecordingFile}
  */
 export async function takeRecording(options: RecordingOptions): Promise<TakenRecording> {
-  const { target: text, port, file, replaces, way, onProblem } = options;
+  const { target: text, port, file, replaces, way, trustAdvice } = options;
   const target = recordingTarget(text);
   if (replaces) await unlink(file).catch(() => undefined);
   const sink = await createRecordingFile(file);
@@ -81,7 +85,8 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
   let proxy: RecordingProxy;
   try {
     proxy = await RecordingProxy.start({
-      ...{ target, port, way, onProblem },
+      ...{ target, port, way, onProblem: onceEach(options.onProblem) },
+      ...(trustAdvice !== undefined && { trustAdvice }),
       onEvent: (event, kind) => {
         writer ??= writerOf(sink, target, startedAt, kind);
         writer.add(event);
@@ -94,6 +99,7 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
   return {
     url: proxy.url,
     counts: () => proxy.counts(),
+    trust: (trust) => proxy.trust(trust),
     get dropped() {
       return writer?.dropped ?? 0;
     },
@@ -103,6 +109,15 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
       else await writer.close();
       return writer !== undefined;
     },
+  };
+}
+
+function onceEach(say: RecordingOptions['onProblem']): RecordingOptions['onProblem'] {
+  const said = new Set<string>();
+  return (problem) => {
+    if (said.has(problem.message) || said.size > 100) return;
+    said.add(problem.message);
+    say(problem);
   };
 }
 

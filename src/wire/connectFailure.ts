@@ -117,13 +117,16 @@ function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol')
 /** Words for an error that Node reported, where its own would puzzle people. */
 function textOfSystemError(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  if (code === 'EPROTO') return 'the port does not speak TLS';
+  if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'the port does not speak TLS';
   if (code === 'HPE_HEADER_OVERFLOW')
     return `the headers of the answer are longer than the ${maxHeaderSize / 1024} KB that are read`;
   if (typeof code === 'string' && code.startsWith('HPE_'))
     return `the answer is not valid HTTP (${shownText(String(message))})`;
   if (message === 'socket hang up') return 'the server closed the connection without an answer';
-  return shownText(typeof message === 'string' ? message : String(error));
+  const text = typeof message === 'string' ? message : String(error);
+  // From version 24 on Node advises a flag of its own.
+  return shownText(text.replace(/; if the root CA is installed locally.*/, ''));
 }
 
 /** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   HubConnectionBuilder,
@@ -9,6 +9,7 @@ import {
 } from '@microsoft/signalr';
 import * as vscode from 'vscode';
 import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
+import { startFront, testCertificate } from '../fakes/loadFront';
 import { extension, until, workspaceFolder } from './editor';
 import { recordMessages, type MessageRecorder } from './messages';
 
@@ -82,7 +83,10 @@ describe('Record Scenario', () => {
     status = watchStatus();
     clock = movedClock();
   });
-  afterEach(async () => {
+  afterEach(async function () {
+    // The next try begins anew.
+    messages.press = 'Stop and Open Scenario';
+    if (this.currentTest?.state === 'failed') await record({ kind: 'hub', url: hub.url });
     clock.restore();
     status.restore();
     messages.dispose();
@@ -136,5 +140,43 @@ describe('Record Scenario', () => {
     assert.ok(messages.find(/^No client came to http:.*: nothing was recorded\.$/));
     await record({ kind: 'hub', url: 'http://127.0.0.1:9/chat' });
     assert.ok(messages.find(/^Cannot connect to http:\/\/127.0.0.1:9/));
+  });
+
+  it('takes a certificate that is not known by its authority, or any, once somebody says so', async () => {
+    const authority = path.join(workspaceFolder().fsPath, 'authority.pem');
+    writeFileSync(authority, testCertificate);
+    const dialog = vscode.window.showOpenDialog;
+    vscode.window.showOpenDialog = () => Promise.resolve([vscode.Uri.file(authority)]);
+    try {
+      for (const answer of ['Choose Certificate Authority…', 'Accept Any Certificate']) {
+        const front = await startFront(hub.url, { tls: true });
+        messages.forget();
+        messages.press = answer;
+        await record({ kind: 'hub', url: front.url });
+        const { text } = await until('where clients go', () => messages.find(/^Point clients at/));
+        const asked = messages.find(/^Cannot connect to https:.*certificate\. Choose the file of/);
+        assert.equal(asked?.level, 'error', JSON.stringify(messages.shown));
+        assert.deepEqual(asked.actions, [
+          'Choose Certificate Authority…',
+          'Accept Any Certificate',
+        ]);
+        assert.ok(!/--/.test(asked.text), asked.text);
+        const client = await connected(/at (\S+) in place/.exec(text)![1]!);
+        await client.invoke('Echo', { 'payload.MessageBlob': 'text' });
+        await client.stop();
+        messages.press = 'Stop and Open Scenario';
+        await record();
+        const scenario = vscode.window.activeTextEditor!.document.getText();
+        assert.ok(scenario.includes(`target: ${front.url}`), scenario);
+
+        messages.forget();
+        await record({ kind: 'hub', url: front.url });
+        assert.equal(messages.find(/certificate/), undefined);
+        await front.dispose();
+      }
+    } finally {
+      vscode.window.showOpenDialog = dialog;
+      rmSync(authority);
+    }
   });
 });

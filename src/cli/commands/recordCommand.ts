@@ -70,7 +70,9 @@ export async function recordCommand(
       replaces: flags.force ?? false,
       way: await wayOf(target, flags, io),
       now: io.now,
-      onProblem: onceEach((text) => (view === undefined ? undefined : view.message(`⚠ ${text}`))),
+      trustAdvice:
+        'Name its certificate authority with --ca-file, or accept any certificate with --insecure-tls (for test systems only).',
+      onProblem: ({ message }) => view?.message(`⚠ ${message}`),
     });
     io.stdout.write(`${JSON.stringify({ url: recording.url })}\n`);
     const title = titleOf(flags, recording, files);
@@ -158,16 +160,6 @@ function titleOf(flags: RecordFlags, { url }: TakenRecording, files: Files): Rec
     target: `${shownUrl(target)}${beyond.length > 0 ? `, on ${beyond.join(', ')}` : ''}`,
     url,
     ending: `ends ${ways.join(', or ')}; writes ${file}`,
-  };
-}
-
-/** The same sentence is said once. */
-function onceEach(say: (text: string) => void): (text: string) => void {
-  const said = new Set<string>();
-  return (text) => {
-    if (said.has(text) || said.size > 100) return;
-    said.add(text);
-    say(text);
   };
 }
 

@@ -1,12 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
 import { foundLines } from '../../record/analyse/found';
 import { openImported } from '../../record/read/openFile';
 import { recordingEnding } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
-import { takeRecording, type TakenRecording } from '../../record/takeRecording';
+import { type Trust, unknownCertificate } from '../../record/proxy/recordingProxy';
+import {
+  readAuthority,
+  takeRecording,
+  type RecordingOptions,
+  type TakenRecording,
+} from '../../record/takeRecording';
 import { redactUrl } from '../../results/redact';
 import { watchRecording } from '../../record/watchRecording';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -35,12 +42,14 @@ interface GoingRecording {
  */
 export class ScenarioRecorder implements vscode.Disposable {
   private going: GoingRecording | undefined;
+  /** Certificates by targets, as somebody chose in this window. */
+  private readonly trustIn = new Map<string, Trust>();
 
   constructor(private readonly services: Services) {}
 
   /** Begins; offers the end where one goes on. */
   async record(argument: unknown): Promise<void> {
-    this.going ??= await this.begun(argument);
+    if (this.going === undefined) await this.beginIn(argument);
     if (this.going !== undefined) await this.offerEnd(this.going);
   }
 
@@ -51,26 +60,61 @@ export class ScenarioRecorder implements vscode.Disposable {
     this.going = undefined;
   }
 
-  private async begun(argument: unknown): Promise<GoingRecording | undefined> {
-    if (!(await trusted())) return undefined;
+  private async beginIn(argument: unknown): Promise<void> {
+    if (!(await trusted())) return;
     const node = nodeOf(argument);
     const target = node?.kind === 'hub' ? node.url : await askTarget(this.services);
-    if (target === undefined) return undefined;
+    if (target === undefined) return;
     try {
       const begun = await vscode.window.withProgress(
         notification(t('Connecting to {0}', target)),
-        async () => begin(target, this.services),
+        async () =>
+          begin(target, this.services, {
+            way: this.trustIn.get(target) ?? { insecureTls: false },
+            onProblem: (problem) => {
+              this.services.log.warn(problem.message);
+              void this.sayProblem(problem, target, (trust) => begun.recording.trust(trust));
+            },
+          }),
       );
-      const recorded = {
-        ...begun,
-        shown: showNumbers(begun.recording, () => this.sayGone(recorded)),
-      };
-      return recorded;
+      // Somebody was quicker, by the same command.
+      if (this.going !== undefined) await begun.recording.finish();
+      else this.going = { ...begun, shown: this.show(begun.recording) };
     } catch (error) {
       this.services.log.error(error);
-      void vscode.window.showErrorMessage(errorText(error));
-      return undefined;
+      void this.sayProblem(error, target, () => this.record({ kind: 'hub', url: target }));
     }
+  }
+
+  /** Shows it; of a certificate that is not known it asks whether it is trusted, and goes on then. */
+  private async sayProblem(
+    error: unknown,
+    target: string,
+    goOn: (trust: Trust) => unknown,
+  ): Promise<void> {
+    const text = errorText(error);
+    if (!(error instanceof ExpectedError) || error.code !== unknownCertificate) {
+      await vscode.window.showErrorMessage(text);
+      return;
+    }
+    const todo = t(
+      'Choose the file of its certificate authority, or accept any certificate (for test systems only).',
+    );
+    const trustBy = (trust: Trust | undefined): unknown => {
+      if (trust === undefined) return undefined;
+      this.trustIn.set(target, trust);
+      return goOn(trust);
+    };
+    await offer('Error', `${text} ${todo}`, {
+      [t('Choose Certificate Authority…')]: async () => trustBy(await chooseAuthority()),
+      [t('Accept Any Certificate')]: () => trustBy({ insecureTls: true }),
+    });
+  }
+
+  private show(recording: TakenRecording): vscode.Disposable {
+    return showNumbers(recording, () => {
+      if (this.going?.recording === recording) this.sayGone(this.going);
+    });
   }
 
   private async offerEnd(recorded: GoingRecording): Promise<void> {
@@ -115,8 +159,27 @@ async function askTarget({ state }: Services): Promise<string | undefined> {
   return url;
 }
 
-async function begin(target: string, services: Services): Promise<Omit<GoingRecording, 'shown'>> {
-  const { places, log } = services;
+/** A file with certificates; undefined when the question was turned away, or the file holds none. */
+async function chooseAuthority(): Promise<Trust | undefined> {
+  const [file] =
+    (await vscode.window.showOpenDialog({
+      title: t('Certificate Authority'),
+      filters: { [t('Certificates')]: ['pem', 'crt', 'cer'], '*': ['*'] },
+    })) ?? [];
+  if (file === undefined) return undefined;
+  try {
+    return { insecureTls: false, ca: await readAuthority(file.fsPath) };
+  } catch (error) {
+    void vscode.window.showErrorMessage(errorText(error));
+    return undefined;
+  }
+}
+
+async function begin(
+  target: string,
+  { places }: Services,
+  { way, onProblem }: Pick<RecordingOptions, 'way' | 'onProblem'>,
+): Promise<Omit<GoingRecording, 'shown'>> {
   const [folder = ''] = places.for(undefined);
   await mkdir(folder, { recursive: true });
   // Down to the millisecond: a second recording may begin within a second.
@@ -125,8 +188,8 @@ async function begin(target: string, services: Services): Promise<Omit<GoingReco
   const proxies = proxySettings([target.replace(/^ws/, 'http')], (name) => process.env[name]);
   const recording = await takeRecording({
     ...{ target, file, port: 0, replaces: false, now: () => new Date() },
-    way: { insecureTls: false, ...(proxies !== undefined && { proxies }) },
-    onProblem: (text) => log.warn(text),
+    way: { ...way, ...(proxies !== undefined && { proxies }) },
+    onProblem,
   });
   return { target, file, recording };
 }

@@ -25,10 +25,17 @@ export interface RecordingProxyOptions {
   /** 0 takes any free one. */
   readonly port: number;
   readonly way: WaySettings;
+  /** What to do about a certificate that is not known, where the shell asks for it in words. */
+  readonly trustAdvice?: string;
   readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void;
-  /** A client got no answer, with the reason for people. */
-  readonly onProblem: (text: string) => void;
+  /** A client got no answer: `target-unreachable` or {@link unknownCertificate}. */
+  readonly onProblem: (problem: ExpectedError) => void;
 }
+
+/** Code of the error of a server whose certificate is not known here. */
+export const unknownCertificate = 'target-certificate';
+/** Which certificates are taken. */
+export type Trust = Pick<WaySettings, 'ca' | 'insecureTls'>;
 
 const connectTimeoutMs = 10_000;
 const portRefusals: Readonly<Record<string, string>> = {
@@ -46,6 +53,7 @@ export class RecordingProxy {
   private readonly servers: readonly Server[];
   private readonly places: Places;
   private readonly recorder: Recorder;
+  private readonly way: WaySettings;
   private readonly agents: SocketAgents;
   private readonly clients: HttpClients;
   private readonly pairs = new Set<SocketPair>();
@@ -55,7 +63,8 @@ export class RecordingProxy {
   private constructor(private readonly options: RecordingProxyOptions) {
     this.places = new Places(options.target);
     this.recorder = new Recorder(options.onEvent);
-    this.agents = new SocketAgents(options.way, Infinity);
+    this.way = { ...options.way };
+    this.agents = new SocketAgents(this.way, Infinity);
     this.clients = new HttpClients(this.recorder);
     this.servers = [0, 1].map(() => {
       const server = createServer({ keepAliveTimeout: 130_000, requestTimeout: 0 });
@@ -66,8 +75,8 @@ export class RecordingProxy {
   }
 
   /**
-   * @throws ExpectedError `target-unreachable` when nobody answers at the target, `port-taken`,
-   * `port-refused`
+   * @throws ExpectedError `target-unreachable` when nobody answers at the target, {@link unknownCertificate},
+   * `port-taken`, `port-refused`
    */
   static async start(options: RecordingProxyOptions): Promise<RecordingProxy> {
     await reach(options);
@@ -91,6 +100,11 @@ export class RecordingProxy {
 
   counts(): RecordedCounts {
     return this.recorder.counts();
+  }
+
+  /** Connections from now on take these certificates, too. */
+  trust(trust: Trust): void {
+    Object.assign(this.way, trust);
   }
 
   /** Ends all connections; what they have said until now is recorded. */
@@ -137,7 +151,7 @@ export class RecordingProxy {
     });
     upstream.setNoDelay(true);
     const tap = isHub ? this.clients.tapOf(request, url) : undefined;
-    upstream.on('error', (error) => this.failed(response, error));
+    upstream.on('error', (error) => this.failed(response, url, error));
     upstream.on('response', (answer) => {
       const passed = answerHeaders(request, answer, {
         place: wanted.place,
@@ -232,7 +246,7 @@ export class RecordingProxy {
       addressOf: (text: string) => this.places.addressOf(text, request.headers.host ?? '', false),
     };
     upstream.on('error', (error) => {
-      refuseUpgrade(socket, 502, this.problemOf(error));
+      refuseUpgrade(socket, 502, this.problemOf(url, error));
     });
     upstream.on('response', (answer) => {
       // No web socket: what the server says instead.
@@ -255,17 +269,17 @@ export class RecordingProxy {
     upstream.end();
   }
 
-  private failed(response: ServerResponse, error: Error): void {
+  private failed(response: ServerResponse, url: URL, error: Error): void {
     if (response.destroyed) return;
     if (response.headersSent) response.destroy();
-    else refuse(response, 502, this.problemOf(error));
+    else refuse(response, 502, this.problemOf(url, error));
   }
 
-  private problemOf(error: Error): string {
-    const text = whyOf(this.options.target, error);
+  private problemOf(url: URL, error: Error): string {
+    const problem = failureAt(url, error, this.options.trustAdvice);
     // What ends with the recording is none.
-    if (!this.isOver) this.options.onProblem(text);
-    return text;
+    if (!this.isOver) this.options.onProblem(problem);
+    return problem.message;
   }
 }
 
@@ -336,19 +350,23 @@ function refusalOf({ headers: { host } }: IncomingMessage): string | undefined {
   return 'This proxy is for programs on this machine: the Host of a request has to be localhost or an address.';
 }
 
-function whyOf(target: URL, error: Error): string {
-  const { message, errorClass } = failureOfSocket(error);
-  const todo =
-    errorClass === 'tls'
-      ? ' Name its certificate authority with --ca-file, or accept any certificate with --insecure-tls (for test systems only).'
-      : errorClass === 'refused' || errorClass === 'dns'
-        ? ' Start the hub, or correct the address.'
-        : '';
-  return `Cannot connect to ${target.origin}: ${message}.${todo}`;
+/** Codes of Node and OpenSSL (Node.js documentation, "X509 certificate error codes" of TLS). */
+const certificateProblem = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT_)/;
+
+function failureAt({ origin }: URL, cause: Error, trustAdvice = ''): ExpectedError {
+  const { message, errorClass } = failureOfSocket(cause);
+  const isUnknown = certificateProblem.test((cause as NodeJS.ErrnoException).code ?? '');
+  const todo = isUnknown
+    ? trustAdvice
+    : errorClass === 'refused' || errorClass === 'dns'
+      ? 'Start the hub, or correct the address.'
+      : '';
+  const text = `Cannot connect to ${origin}: ${message}. ${todo}`.trimEnd();
+  return new ExpectedError(isUnknown ? unknownCertificate : 'target-unreachable', text, { cause });
 }
 
 /** Opens a connection to the target and closes it: a wrong name, port or certificate shows before anything else. */
-async function reach({ target, way }: RecordingProxyOptions): Promise<void> {
+async function reach({ target, way, trustAdvice }: RecordingProxyOptions): Promise<void> {
   const socket = openSocket(target, way);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -364,7 +382,7 @@ async function reach({ target, way }: RecordingProxyOptions): Promise<void> {
       socket.on('error', (error) => settle(() => reject(error))());
     });
   } catch (cause) {
-    throw new ExpectedError('target-unreachable', whyOf(target, cause as Error), { cause });
+    throw failureAt(target, cause as Error, trustAdvice);
   } finally {
     socket.destroy();
   }

@@ -11,11 +11,16 @@ import {
 } from '@azure/web-pubsub-client';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { lineOf, type RecordedEvent, type RecordedKind } from '../../../../src/record/recording';
-import { RecordingProxy } from '../../../../src/record/proxy/recordingProxy';
+import type { ExpectedError } from '../../../../src/base/expectedError';
+import {
+  RecordingProxy,
+  type RecordingProxyOptions,
+} from '../../../../src/record/proxy/recordingProxy';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
+import { startFront, testCertificate } from '../../../fakes/loadFront';
 import { everything, Peer } from '../../../fakes/pubSubPeer';
 import { SeededRandom } from '../../../fakes/seededBytes';
 import { hubClient, kinds, notesOf } from '../../servers/azureSignalr/hubClients';
@@ -38,7 +43,7 @@ describe('the recording proxy', () => {
         events.push({ ...(JSON.parse(lineOf(event)) as RecordedEvent), kind });
         wake();
       },
-      onProblem: (text) => problems.push(text),
+      onProblem: ({ message }) => problems.push(message),
     });
     ends.push(() => proxy.dispose());
     return proxy;
@@ -493,5 +498,42 @@ describe('the recording proxy', () => {
     assert.match(await answer.text(), /^Cannot connect to http:.*ECONNREFUSED/);
     assert.equal(problems.length, 1);
     await assert.rejects(record(target), { code: 'target-unreachable' });
+  });
+
+  it('takes a certificate that is not known once it is trusted, also while it goes on', async () => {
+    const server = createServer((_request, response) => response.end('here'));
+    const front = await startFront(await serving(server), { tls: true });
+    ends.push(() => front.dispose());
+    const found: ExpectedError[] = [];
+    const options: RecordingProxyOptions = {
+      ...{ target: new URL(front.url), port: 0, way: { insecureTls: false } },
+      ...{ trustAdvice: 'Trust it.', onEvent: () => undefined },
+      onProblem: (problem) => found.push(problem),
+    };
+    const isUnknown = {
+      code: 'target-certificate',
+      message: /^Cannot .*certificate.* Trust it\.$/,
+    };
+    await assert.rejects(RecordingProxy.start(options), isUnknown);
+
+    const proxy = await RecordingProxy.start({ ...options, way: { insecureTls: true } });
+    ends.push(() => proxy.dispose());
+    proxy.trust({ insecureTls: false });
+    const refused = await fetch(proxy.url);
+    assert.equal(refused.status, 502);
+    assert.equal(await refused.text(), found[0]?.message);
+    assert.match(found[0]!.message, isUnknown.message);
+    proxy.trust({ insecureTls: false, ca: testCertificate });
+    assert.equal(await (await fetch(proxy.url)).text(), 'here');
+    assert.equal(found.length, 1);
+  });
+
+  it('says of a port without TLS that it speaks none, and nothing of certificates', async () => {
+    const server = createServer((_request, response) => response.end());
+    const target = (await serving(server)).replace('http:', 'https:');
+    await assert.rejects(record(target), {
+      code: 'target-unreachable',
+      message: /: the port does not speak TLS\.$/,
+    });
   });
 });
