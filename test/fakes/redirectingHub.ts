@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 export async function redirectingHub(
   to: string,
 ): Promise<{ readonly url: string; readonly dispose: () => void }> {
-  const server = http.createServer((_request, response) =>
-    response.end(JSON.stringify({ url: to, accessToken: 'service' })),
-  );
+  const server = http.createServer((_request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify({ url: to, accessToken: 'service' }));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -10,15 +10,16 @@ import {
 import * as vscode from 'vscode';
 import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
 import { startFront, testCertificate } from '../fakes/loadFront';
+import { redirectingHub } from '../fakes/redirectingHub';
 import { extension, until, workspaceFolder } from './editor';
 import { recordMessages, type MessageRecorder } from './messages';
 
 const gone = /^All clients have left\. The recording goes on/;
 
 /** A client that is there. */
-async function connected(url: string): Promise<HubConnection> {
+async function connected(url: string, { skipNegotiation = true } = {}): Promise<HubConnection> {
   const connection = new HubConnectionBuilder()
-    .withUrl(url, { transport: HttpTransportType.WebSockets, skipNegotiation: true })
+    .withUrl(url, { transport: HttpTransportType.WebSockets, skipNegotiation })
     .configureLogging(LogLevel.None)
     .build();
   connection.on('RecordLatency', () => undefined);
@@ -177,6 +178,28 @@ describe('Record Scenario', () => {
     } finally {
       vscode.window.showOpenDialog = dialog;
       rmSync(authority);
+    }
+  });
+
+  it('asks for the certificate of what a hub leads to while it records, and goes on', async () => {
+    const front = await startFront(hub.url, { tls: true });
+    const redirecting = await redirectingHub(front.url);
+    try {
+      await record({ kind: 'hub', url: redirecting.url });
+      const [, url = ''] = /at (\S+) in place/.exec(messages.find(/^Point clients at/)!.text)!;
+      messages.press = 'Accept Any Certificate';
+      await assert.rejects(connected(url, { skipNegotiation: false }));
+      const asked = await until('the question', () => messages.find(/^Cannot connect to https:/));
+      assert.ok(asked.text.includes(new URL(front.url).origin), asked.text);
+      const client = await connected(url, { skipNegotiation: false });
+      await client.invoke('Echo', { 'payload.MessageBlob': 'text' });
+      await client.stop();
+      messages.press = 'Stop and Open Scenario';
+      await record();
+      assert.ok(messages.find(/^Recognised in recorded-.*: clients 1, methods 1/));
+    } finally {
+      redirecting.dispose();
+      await front.dispose();
     }
   });
 });
