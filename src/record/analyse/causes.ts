@@ -250,7 +250,9 @@ function consequencesOf(trace: Trace): Consequence[] {
   }
   const calls = new Map<string, number>();
   for (const { method } of trace.calls) calls.set(method, (calls.get(method) ?? 0) + 1);
-  const presence = new Presence(trace.clients);
+  const presence = new Presence(
+    trace.clients.map(({ open, closedUs }) => ({ fromUs: open.t, untilUs: closedUs })),
+  );
   const found = [...all.values()].flatMap((targets) => [...targets.values()]);
   return found.map((heads) => {
     const { method, target, heard, callbacks } = heads;
@@ -297,15 +299,21 @@ function echoedIn({ echoes, heard }: Heads): Path | undefined {
   return best;
 }
 
-/** How many clients were there at a time. */
-class Presence {
+export interface Stay {
+  readonly fromUs: number;
+  /** Absent when it was there at the end. */
+  untilUs?: number | undefined;
+}
+
+/** How many clients were there at a time, or in a room. */
+export class Presence {
   private readonly comings: readonly number[];
   private readonly goings: readonly number[];
 
-  constructor(clients: readonly TracedClient[]) {
+  constructor(stays: readonly Stay[]) {
     const rising = (a: number, b: number): number => a - b;
-    this.comings = clients.map(({ open }) => open.t).sort(rising);
-    this.goings = clients.map(({ closedUs }) => closedUs ?? Infinity).sort(rising);
+    this.comings = stays.map(({ fromUs }) => fromUs).sort(rising);
+    this.goings = stays.map(({ untilUs }) => untilUs ?? Infinity).sort(rising);
   }
 
   at(us: number): number {

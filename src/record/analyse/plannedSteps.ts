@@ -299,7 +299,7 @@ export function answeringOf(
     needsAnswer,
     isFree,
   }: {
-    readonly toRoom: boolean;
+    readonly toRoom: (consequence: Consequence) => boolean;
     readonly needsAnswer: boolean;
     readonly isFree: (consequence: Consequence) => boolean;
   },
@@ -310,13 +310,14 @@ export function answeringOf(
     ({ followed, calls, audience }) => followed >= calls * (isToOthers(audience) ? 0.5 : 0.9),
   );
   const countable = nearlyAlways.find(
-    (each) => each.certain && isFree(each) && receiversOf(each.audience, toRoom) !== undefined,
+    (each) =>
+      each.certain && isFree(each) && receiversOf(each.audience, toRoom(each)) !== undefined,
   );
   const events = nearlyAlways
-    .filter((each) => each !== countable && each.audience === 'self' && !toRoom)
+    .filter((each) => each !== countable && each.audience === 'self' && !toRoom(each))
     .map(({ target }) => target);
   if (countable !== undefined && step.form !== 'stream' && !needsAnswer) {
-    const receivers = receiversOf(countable.audience, toRoom)!;
+    const receivers = receiversOf(countable.audience, toRoom(countable))!;
     const answered = step.form === 'call';
     return { reply: 'callback', callback: countable.target, receivers, answered, events };
   }

@@ -1,4 +1,4 @@
-import { isToOthers, type Consequence } from './causes';
+import { isToOthers, Presence, type Consequence, type Stay } from './causes';
 import type { Trace, TracedCall, TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
@@ -11,8 +11,8 @@ export interface Rooms {
   /** Methods that join: those that all who hear had called first. */
   readonly joinMethods: ReadonlySet<string>;
   readonly leaveMethods: ReadonlySet<string>;
-  /** Methods whose callbacks go to a room. */
-  readonly methods: ReadonlySet<string>;
+  /** Those that go to a room. */
+  readonly heard: ReadonlySet<Consequence>;
   /** Some client was in several, which a scenario cannot say. */
   readonly inSeveral: boolean;
 }
@@ -32,14 +32,16 @@ export function findRooms(trace: Trace, consequences: readonly Consequence[]): R
   const uses = firstUses(trace);
   const names = new Set<string>();
   const joinMethods = new Set<string>();
-  const methods = new Set<string>();
+  const toRooms = new Set<Consequence>();
   for (const consequence of consequences) {
-    const { audience } = consequence;
-    const found = joinOf(trace, consequence, uses);
+    const heard = heardBy(trace, consequence);
+    const found = joinOf(heard, uses);
+    if (found === undefined) continue;
     // Who is alone hears itself everywhere: only the name of the method says that it is a room.
-    if (found === undefined || (audience === 'self' && !joins.test(found.joinMethod))) continue;
+    const isToSelf = consequence.audience === 'self';
+    if (isToSelf && !joins.test(found.joinMethod)) continue;
     joinMethods.add(found.joinMethod);
-    methods.add(consequence.method);
+    if (!isToSelf || !isToCaller(trace, heard, found)) toRooms.add(consequence);
     for (const { arguments: values, method } of trace.calls)
       if (method === consequence.method) {
         const name = valueAt(values, found.path);
@@ -49,7 +51,44 @@ export function findRooms(trace: Trace, consequences: readonly Consequence[]): R
   const usedBy = roomsOfClients(trace, names);
   const inSeveral = [...usedBy.values()].some((rooms) => rooms.size > 1);
   const leaveMethods = leavesIn(trace, names, joinMethods);
-  return { names, joinMethods, leaveMethods, methods, inSeveral };
+  return { names, joinMethods, leaveMethods, heard: toRooms, inSeveral };
+}
+
+/** Others were in the room, and mostly heard nothing. */
+function isToCaller(trace: Trace, heard: Hearers, { path, joinMethod }: Join): boolean {
+  const presence = presenceIn(trace, joinMethod);
+  let balance = 0;
+  for (const [call, clients] of heard) {
+    const room = presence.get(String(valueAt(call.arguments, path)));
+    if (clients.length > 1) balance += 1;
+    else if (room !== undefined && room.at(call.atUs) > 1) balance -= 1;
+  }
+  return balance < 0;
+}
+
+/** Of each text that the method had: who is there from the answer until it leaves. */
+function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, Presence> {
+  const stays = new Map<string, Stay[]>();
+  const open = new Map<string, Map<TracedClient, Stay>>();
+  for (const { client, method, arguments: values, atUs, endUs } of calls) {
+    const isJoin = method === joinMethod;
+    if (!isJoin && !leaves.test(method)) continue;
+    visitTexts(values, (text) => {
+      const there = open.get(text) ?? new Map<TracedClient, Stay>();
+      const stay = there.get(client);
+      if (isJoin && stay === undefined) {
+        const begun: Stay = { fromUs: endUs ?? atUs, untilUs: client.closedUs };
+        open.set(text, there.set(client, begun));
+        const ofText = stays.get(text) ?? [];
+        stays.set(text, ofText);
+        ofText.push(begun);
+      } else if (!isJoin && stay !== undefined) {
+        stay.untilUs = atUs;
+        there.delete(client);
+      }
+    });
+  }
+  return new Map([...stays].map(([text, all]) => [text, new Presence(all)]));
 }
 
 function roomsOfClients(
@@ -99,11 +138,10 @@ function firstUses({ calls }: Trace): Uses {
   return all;
 }
 
-function joinOf(
-  trace: Trace,
-  { method, target, audience }: Consequence,
-  uses: Uses,
-): { readonly path: Path; readonly joinMethod: string } | undefined {
+/** Who heard it of each call, as many calls as say enough. */
+type Hearers = ReadonlyMap<TracedCall, readonly TracedClient[]>;
+
+function heardBy(trace: Trace, { method, target, audience }: Consequence): Hearers {
   const heard = new Map<TracedCall, TracedClient[]>();
   for (const { cause, client, target: called } of trace.callbacks) {
     if (cause === undefined || called !== target || cause.method !== method) continue;
@@ -113,6 +151,15 @@ function joinOf(
     else if (heard.size < mostCalls)
       heard.set(cause, isToOthers(audience) ? [client, cause.client] : [client]);
   }
+  return heard;
+}
+
+interface Join {
+  readonly path: Path;
+  readonly joinMethod: string;
+}
+
+function joinOf(heard: Hearers, uses: Uses): Join | undefined {
   const votes = new Map<
     string,
     { path: Path; joinMethod: string; calls: number; firstUs: number }

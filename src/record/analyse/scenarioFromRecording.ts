@@ -74,8 +74,6 @@ class Analysis {
   private readonly read = new Map<CallStep, ReadArguments>();
   private readonly answers = new Map<CallStep, Answering>();
   private readonly leftOut: Map<string, number>;
-  /** Methods whose callbacks go to rooms that a scenario cannot have. */
-  private readonly notCounted = new Set<string>();
   private readonly opens: readonly OpenEvent[];
   private readonly target: string;
   private readonly secretKeys: Readonly<Record<string, WrittenKey>>;
@@ -139,9 +137,8 @@ class Analysis {
   private usableRooms(rooms: Rooms): Rooms {
     if (!rooms.inSeveral) return rooms;
     this.leave('client in several rooms: no callback is counted for a room');
-    for (const method of rooms.methods) this.notCounted.add(method);
     const none = new Set<string>();
-    return { ...rooms, names: none, joinMethods: none, leaveMethods: none, methods: none };
+    return { ...rooms, joinMethods: none, leaveMethods: none };
   }
 
   /** Whether some room has clients of several kinds. */
@@ -168,7 +165,7 @@ class Analysis {
 
   /** One room alone keeps its name: the hub may know no other. */
   private get roomNames(): ReadonlySet<string> {
-    return this.rooms.names;
+    return this.rooms.inSeveral ? new Set() : this.rooms.names;
   }
 
   private nameKept(): void {
@@ -210,14 +207,14 @@ class Analysis {
   private answeringOf(step: CallStep): Answering {
     const known = this.answers.get(step);
     if (known !== undefined) return known;
-    const isCounted = !this.notCounted.has(step.method);
-    const toRoom = this.rooms.methods.has(step.method) || !isCounted;
     const isKept = [...this.names.keys()].some(
       ({ from, event }) => from === step && event === undefined,
     );
-    const needsAnswer = isKept || this.changeOf(step) !== undefined;
-    const isFree = (each: Consequence): boolean => isCounted && this.isFree(each);
-    const answering = answeringOf(step, this.consequences, { toRoom, needsAnswer, isFree });
+    const answering = answeringOf(step, this.consequences, {
+      toRoom: (each) => this.rooms.heard.has(each),
+      needsAnswer: isKept || this.changeOf(step) !== undefined,
+      isFree: (each) => !(this.rooms.inSeveral && this.rooms.heard.has(each)) && this.isFree(each),
+    });
     this.answers.set(step, answering);
     return answering;
   }
@@ -236,7 +233,7 @@ class Analysis {
       if (call.method !== method) continue;
       const text = valueAt(call.arguments, echoed);
       if (typeof text !== 'string') continue;
-      if (this.roomNames.has(text)) return false;
+      if (this.rooms.names.has(text)) return false;
       texts.add(text);
       if (texts.size > 1 || /\s/.test(text) || text.length >= 12) return true;
     }
@@ -540,9 +537,9 @@ class Analysis {
   }
 
   /** To whom it goes. */
-  private heardWordsOf({ method, audience }: Consequence): string {
-    if (!this.rooms.methods.has(method) && !this.notCounted.has(method))
-      return heardWords[audience];
+  private heardWordsOf(consequence: Consequence): string {
+    const { audience } = consequence;
+    if (!this.rooms.heard.has(consequence)) return heardWords[audience];
     return isToOthers(audience) ? 'to the others in the room' : 'to the room';
   }
 }

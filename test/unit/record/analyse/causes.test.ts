@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { analysed } from './analysed';
+import { MadeRecording } from './madeRecording';
+
+const clients = [1, 2, 3];
+const rooms = ['lobby', 'lobby', 'lobby'];
+const written = (of: number, round: number): string =>
+  `what client ${of} writes in round ${round}, as long as the stamp of a run`;
+
+/** Clients that join a room each, call in turn, ten rounds of a second, and leave. */
+function inRooms(
+  names: readonly string[],
+  round: (made: MadeRecording, client: number, room: string, text: string) => void,
+  leaveMs = 12_000,
+): MadeRecording {
+  const made = new MadeRecording();
+  for (const client of clients)
+    made
+      .at(client)
+      .open(client)
+      .wait(5)
+      .call(client, 'JoinRoom', [names[client - 1]]);
+  for (let at = 0; at < 10; at++)
+    for (const client of clients)
+      round(
+        made.at(1000 * (at + 1) + 300 * client),
+        client,
+        names[client - 1]!,
+        written(client, at),
+      );
+  for (const client of clients)
+    made.at(leaveMs + client).call(client, 'LeaveRoom', [names[client - 1]]);
+  return made;
+}
+
+const stepOf = (all: readonly Readonly<Record<string, unknown>>[], call: string) =>
+  all
+    .flatMap((step) => [step, ...((step['steps'] as typeof all | undefined) ?? [])])
+    .find((step) => step['call'] === call);
+
+describe('who hears a callback', () => {
+  const draft = (made: MadeRecording, client: number, room: string, text: string): void => {
+    made.call(client, 'SaveDraft', [room, text]).heard([client], 'DraftSaved', [room, text]);
+  };
+
+  it('is the caller alone where others were in the room and heard nothing', async () => {
+    const { steps, found } = await analysed(inRooms(rooms, draft));
+    assert.deepEqual(stepOf(steps, 'SaveDraft'), {
+      ...{ call: 'SaveDraft', arguments: ['{group}', '{text:62B}'], reply: 'callback' },
+      ...{ callback: 'DraftSaved', receivers: 'self', answered: true },
+    });
+    assert.deepEqual(
+      found.callbacks.map(({ target, as }) => [target, as]),
+      [['DraftSaved', 'to the caller, after SaveDraft']],
+    );
+  });
+
+  it('leaves names of rooms as they are where one comes back to the caller, in several rooms too', async () => {
+    for (const isInSeveral of [false, true]) {
+      const made = inRooms(['a', 'a', 'b'], (all, client, room) => {
+        all.call(client, 'Read', [room]).heard([client], 'WasRead', [room]);
+      });
+      if (isInSeveral) made.at(900).call(1, 'JoinRoom', ['b']);
+      const { steps } = await analysed(made);
+      const read = stepOf(steps, 'Read')!;
+      assert.equal(read['reply'], 'completion');
+      assert.doesNotMatch(String(read['arguments']), /text:/);
+    }
+  });
+
+  it('is the room where each was alone in one, or heard it before others came', async () => {
+    const alone = inRooms(['a', 'b', 'c'], draft);
+    const later = inRooms(['a', 'b', 'c'], draft);
+    for (const client of [4, 5, 6])
+      later
+        .at(11_500)
+        .open(client)
+        .wait(5)
+        .call(client, 'JoinRoom', ['abc'[client - 4]]);
+    for (const made of [alone, later]) {
+      const { steps } = await analysed(made);
+      const { receivers, arguments: values } = stepOf(steps, 'SaveDraft')!;
+      assert.deepEqual([receivers, (values as unknown[])[0]], ['group', '{group}']);
+    }
+  });
+
+  it('may be the room and the caller after one call', async () => {
+    const { steps, found } = await analysed(
+      inRooms(rooms, (made, client, room, text) => {
+        made.call(client, 'Post', [room, text]).heard(clients, 'Posted', [room, text]);
+        made.wait(10).heard([client], 'Stored', [room]).wait(-10);
+      }),
+    );
+    const repeated = steps.find((step) => 'repeat' in step)!['steps'] as typeof steps;
+    assert.deepEqual(
+      repeated.map(({ call, on, receivers }) => [call ?? on, receivers]),
+      [
+        ['Post', 'group'],
+        ['Stored', undefined],
+      ],
+    );
+    assert.deepEqual(
+      found.callbacks.map(({ target, as }) => [target, as]),
+      [
+        ['Posted', 'to the room, after Post'],
+        ['Stored', 'to the caller, after Post'],
+      ],
+    );
+  });
+});
