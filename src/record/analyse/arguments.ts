@@ -7,6 +7,7 @@ import { sizedText, spreadOf, weightedSizes, type Spread } from './spread';
 import type { TracedCall } from './trace';
 import {
   holdsSecret,
+  isIdOrTime,
   isOwnText,
   lastName,
   letsIn,
@@ -50,7 +51,6 @@ const fewValues = 8;
 const mostSizedBytes = 32 * 1024 * 1024;
 /** With more, nobody sets a variable for each. */
 export const mostSecrets = 20;
-const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const dayMs = 86_400_000;
 /** From the year 1, where .NET begins to count its ticks of 100 ns, to 1970. */
 const yearOneMs = 62_135_596_800_000;
@@ -196,7 +196,7 @@ class Reader {
       return usual;
     }
     const texts = [...values.keys()].filter((value) => typeof value === 'string');
-    if (texts.every((text) => guid.test(text) || !Number.isNaN(dateOf(text)))) {
+    if (texts.every(isIdOrTime)) {
       this.differs(
         path,
         'is another id or time each time; the one that is written is from the recording',
@@ -320,9 +320,6 @@ export function placeOf(path: Path): string {
 
 /** Names come from outside: what may stand in a comment. */
 const plain = (name: string): string => name.replace(/[^\w .-]/g, '?').slice(0, 60);
-
-const dateOf = (text: string): number =>
-  /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
 
 /** `user-` of `user-0`, `user-1`: texts that end with numbers behind the same beginning, or numbers alone. */
 function numberedStart(values: readonly unknown[]): string | undefined {

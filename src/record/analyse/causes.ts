@@ -1,5 +1,5 @@
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
-import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
+import { isIdOrTime, pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
 /**
  * Which call made the server send a callback is in no message. A text that both have says it, where it is
@@ -25,10 +25,8 @@ export interface Consequence {
   readonly followed: number;
   readonly calls: number;
   readonly audience: Heard;
-  /** Argument of the method whose text comes back in the callback, if there is one. */
+  /** Argument of the method whose text comes back in the callback, if there is one that may be another. */
   readonly echoed?: Path;
-  /** Where the callbacks were due to be looked for: found by a text, not by time alone. */
-  readonly certain: boolean;
   /** Callbacks in all. */
   readonly count: number;
 }
@@ -260,7 +258,6 @@ function consequencesOf(trace: Trace): Consequence[] {
     return {
       ...{ method, target, followed: heard.size, calls: calls.get(method)! },
       ...{ audience: audienceOf(heard, presence), count: callbacks },
-      certain: echoed !== undefined,
       ...(echoed !== undefined && { echoed }),
     };
   });
@@ -284,13 +281,15 @@ function echoedIn({ echoes, heard }: Heads): Path | undefined {
   const calls = [...heard.keys()].slice(0, mostExamples);
   for (const { path, times } of echoes.values()) {
     if (times < calls.length * 0.9) continue;
-    const texts = new Set<unknown>();
+    const texts = new Set<string>();
     let length = 0;
     for (const call of calls) {
       const text = valueAt(call.arguments, path);
+      if (typeof text !== 'string') continue;
       texts.add(text);
-      length += typeof text === 'string' ? text.length : 0;
+      length += text.length;
     }
+    if ([...texts].every(isIdOrTime)) continue;
     const weight = texts.size + length / calls.length / 1_000_000;
     if (weight <= most) continue;
     most = weight;

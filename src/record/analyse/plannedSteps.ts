@@ -310,8 +310,7 @@ export function answeringOf(
     ({ followed, calls, audience }) => followed >= calls * (isToOthers(audience) ? 0.5 : 0.9),
   );
   const countable = nearlyAlways.find(
-    (each) =>
-      each.certain && isFree(each) && receiversOf(each.audience, toRoom(each)) !== undefined,
+    (each) => isFree(each) && receiversOf(each.audience, toRoom(each)) !== undefined,
   );
   const events = nearlyAlways
     .filter((each) => each !== countable && each.audience === 'self' && !toRoom(each))

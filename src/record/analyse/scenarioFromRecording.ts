@@ -545,8 +545,8 @@ class Analysis {
 }
 
 /** A run counts a callback by a text of the call, at clients that it knows. */
-const whyNot = ({ certain, audience }: Consequence): string => {
-  if (!certain) return ': it has no text of the call';
+const whyNot = ({ echoed, audience }: Consequence): string => {
+  if (echoed === undefined) return ': it has no free text of the call';
   return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
 };
 

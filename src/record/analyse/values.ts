@@ -93,6 +93,7 @@ export function jsonPathOf(path: Path): string {
 
 const jwt = /^eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?$/;
 const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const timeStart = /^\d{4}-\d\d-\d\dT/;
 const longHex = /^[\da-f]{32,}$/i;
 const longBase64 = /^[\w+/-]{24,}={0,2}$/;
 
@@ -109,6 +110,10 @@ function looksLikeKey(text: string): boolean {
   // Words have no digits, names one case: a key has all three.
   return longBase64.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 }
+
+/** A GUID, or a date with its time (ISO 8601): a hub with types for them takes no other text. */
+export const isIdOrTime = (text: string): boolean =>
+  guid.test(text) || (timeStart.test(text) && !Number.isNaN(Date.parse(text)));
 
 /** What lets somebody in, in the middle of a text: of a URL, a connection string, JSON, a header, a message. */
 const inside: readonly RegExp[] = [

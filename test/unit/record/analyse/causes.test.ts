@@ -108,3 +108,45 @@ describe('who hears a callback', () => {
     );
   });
 });
+
+describe('the text by which a callback is recognised', () => {
+  const guid = (client: number, round: number): string =>
+    `3f2504e0-4f89-41d3-9a0c-${String(client * 1000 + round).padStart(12, '0')}`;
+
+  it('is no id that clients make up, and no time: a hub may want those as they are', async () => {
+    let rounds = 0;
+    const made = inRooms(rooms, (all, client, room) => {
+      const clientId = guid(client, rounds++);
+      const sentAt = new Date(1_764_000_000_000 + rounds).toISOString();
+      const message = { clientId, sentAt, text: rounds % 2 === 0 ? 'yes, I think so' : 'no' };
+      all.call(client, 'Post', [room, message]).heard(clients, 'Posted', [room, message]);
+    });
+    const { steps } = await analysed(made);
+    const { callback, arguments: values } = stepOf(steps, 'Post')!;
+    const [, message] = values as [string, Readonly<Record<string, string>>];
+    assert.deepEqual([callback, message['text']], ['Posted', '{text:54B}']);
+    assert.match(message['clientId']!, /^3f2504e0-/);
+    assert.match(message['sentAt']!, /^2025-11-24T/);
+  });
+
+  it('is none where nothing else comes back: the callback is counted alone', async () => {
+    let rounds = 0;
+    const { steps, found } = await analysed(
+      inRooms(rooms, (all, client, room) => {
+        const clientId = guid(client, rounds++);
+        all.send(client, 'Press', [room, clientId]).heard(clients, 'Pressed', [clientId]);
+        all.wait(100).call(client, 'Like', [room, clientId]).heard(clients, 'Liked', [clientId]);
+      }),
+    );
+    assert.deepEqual(
+      ['Press', 'Like'].map((call) => stepOf(steps, call)!['reply']),
+      ['none', 'completion'],
+    );
+    assert.deepEqual(
+      found.callbacks.map(({ target, perCall, as }) => [target, perCall, as.split('; ')[1]]),
+      ['Pressed', 'Liked'].map((target) => [
+        ...[target, 3, 'only its number is counted: it has no free text of the call'],
+      ]),
+    );
+  });
+});

@@ -174,7 +174,7 @@ describe('a scenario of a recording', () => {
       }
     const { found, yaml } = await analysed(made);
     const heard =
-      'to the others in the room, after Typing: 2.0 for each call, 6.0/s; only its number is counted: it has no text of the call';
+      'to the others in the room, after Typing: 2.0 for each call, 6.0/s; only its number is counted: it has no free text of the call';
     assert.deepEqual(found.callbacks, [
       {
         ...{ target: 'Typing', count: 60, perCall: 2, perSecond: 60 / found.seconds },
