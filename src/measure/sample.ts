@@ -148,7 +148,7 @@ export interface CallSample extends SampleOf<MessageCounts> {
   readonly errorText?: string;
   /** Sessions that were broken off there. */
   readonly brokenOff: number;
-  /** Of a replay: callbacks or items of that name that came; absent: none. */
+  /** Callbacks, or of a replay items, of that name that came; their bytes are in `wireBytesOut`. Absent: none. */
   readonly came?: number;
 }
 

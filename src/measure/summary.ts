@@ -122,8 +122,10 @@ export interface CallSummary extends Pick<
   readonly times?: number;
   /** Of a replay: what the recording has of it, as often as it is replayed in the step. */
   readonly recorded?: number;
-  /** Of a replay: callbacks or items of that name that came, which nobody expects. */
+  /** Callbacks, or of a replay items, of that name that came, which nobody expects. */
   readonly came?: number;
+  /** On the wire, of all that came; absent where that is not known. */
+  readonly cameBytes?: number;
   /** Part of those of the step. */
   readonly errors: ErrorCounts;
   /** Of one of them, at most 200 characters; absent where there are none. */

@@ -251,10 +251,7 @@ function measuredStep(
     lostConnections: Math.max(away, failed + dropped + notBack),
     ...(carried !== undefined && { carried }),
     ...(entries !== undefined && { entries }),
-    // What comes of a replay beside its answers is sent by the service too.
-    ...(calls && {
-      calls: calls.map((call) => ({ ...call, expected: call.expected + (call.came ?? 0) })),
-    }),
+    ...(calls !== undefined && { calls }),
     ...(membership !== undefined && {
       moves: {
         done: membership.joins + membership.leaves,

@@ -247,7 +247,10 @@ const callText = {
   ...{ name: text, entry: optional(text), errors: counts, errorText: optional(text) },
   ...{ latencyUs: latency, judgedUs: optional(judged) },
 };
-const call = of<CallSummary>()('sent expected received lost times? recorded? came?', callText);
+const call = of<CallSummary>()(
+  'sent expected received lost times? recorded? came? cameBytes?',
+  callText,
+);
 /** Calls of the sessions of all entries. */
 const mostCalls = 1000;
 const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text, sessions });
@@ -484,7 +487,7 @@ const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });
 const callProgress = of<CallProgress>()(
-  'sent expected received outstanding times? recorded? came?',
+  'sent expected received outstanding times? recorded? came? cameBytes?',
   callText,
 );
 const progress = of<StepProgress>()(

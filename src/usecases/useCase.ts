@@ -151,6 +151,8 @@ export interface Traffic {
   readonly groupMembers?: number;
   /** Connections of the user a message goes to; 1 when absent. */
   readonly connectionsPerUser?: number;
+  /** The hub calls its senders, and nothing of it goes in. */
+  readonly outboundOnly?: true;
 }
 
 /** Traffic of senders that send one message of `messageSize` each interval. */

@@ -2,6 +2,8 @@ import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
+import { listed } from '../../scenario/text/words';
+import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
 import type { Traffic } from '../../usecases/useCase';
 import { numberedNames } from '../../usecases/sessionSteps';
 import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
@@ -150,7 +152,11 @@ function reasonsOf(
     const { inMessages, outMessages, messageBytes } = load;
     if (inMessages === 0 && outMessages === 0) return [];
     const made = madeOf(outMessages, useCases[position]);
-    return `${tableWords[load.table]} ${figure(inMessages)} msg/s in and ${figure(outMessages)} msg/s out${made} of ${formatBytes(messageBytes)}`;
+    const table = tableWords[load.table];
+    const what = useCases[position]?.outboundOnly
+      ? `callbacks (compared with ${table})`
+      : `${table} ${figure(inMessages)} msg/s in and`;
+    return `${what} ${figure(outMessages)} msg/s out${made} of ${formatBytes(messageBytes)}`;
   });
   const traffic = rates.length === 0 ? 'no traffic' : rates.join('; ');
   const reasons = [
@@ -209,23 +215,70 @@ interface MeasuredCall extends Pick<MeasuredCounts, 'sent' | 'expected'> {
   readonly name: string;
   /** Name of its entry, where there are several. */
   readonly entry?: string;
+  /** Callbacks that nobody expects, and their bytes on the wire, where these are known. */
+  readonly came?: number;
+  readonly cameBytes?: number;
 }
+
+const isOf =
+  (names: readonly string[], { position, calls = [] }: SendingEntry) =>
+  ({ name, entry = names[position] }: MeasuredCall): boolean =>
+    entry === names[position] && calls.includes(name);
 
 /** Of an entry, or of those calls of its sessions; what came beside these came of the dearest of them. */
 function countsOf(
   { entries, calls = [], ...step }: MeasuredStep,
   names: readonly string[],
-  { position, calls: own, traffic }: SendingEntry,
+  sending: SendingEntry,
 ): MeasuredCounts {
+  const { position, calls: own, traffic } = sending;
   const whole = entries?.[position] ?? step;
   if (own === undefined) return whole;
-  const counted = calls.filter(
-    ({ name, entry = names[position] }) => entry === names[position] && own.includes(name),
-  );
-  const sum = (key: 'sent' | 'expected'): number =>
-    counted.reduce((total, call) => total + call[key], 0);
+  const counted = calls.filter(isOf(names, sending));
+  const sum = (of: (call: MeasuredCall) => number): number =>
+    counted.reduce((total, call) => total + of(call), 0);
   const isWide = traffic.kind === 'send_to_group' || traffic.kind === 'broadcast';
-  return { sent: sum('sent'), expected: sum('expected'), extra: isWide ? whole.extra : 0 };
+  return {
+    sent: sum((call) => call.sent),
+    // A service sends what nobody expects, too.
+    expected: sum(({ expected, came = 0 }) => expected + came),
+    extra: isWide ? whole.extra : 0,
+  };
+}
+
+type Sized = Pick<Traffic, 'messageBytes' | 'messageSizes' | 'leaving'>;
+
+/** As the scenario has them; callbacks that nobody expects as large as they came. */
+function sizesOfTraffic(
+  { calls = [] }: MeasuredStep,
+  names: readonly string[],
+  sending: SendingEntry,
+): Sized {
+  const { calls: own = [], traffic } = sending;
+  const { messageBytes, messageSizes, leaving = [], outboundOnly } = traffic;
+  const asWritten = {
+    messageBytes,
+    ...(messageSizes && { messageSizes }),
+    ...(traffic.leaving && { leaving }),
+  };
+  if (!outboundOnly) return asWritten;
+  const came = calls
+    .filter(isOf(names, sending))
+    .flatMap(({ name, expected, came: times = 0, cameBytes }): LeavingSize[] => {
+      const written = leaving[own.indexOf(name)];
+      const weight = expected + times;
+      if (written === undefined || weight === 0) return [];
+      if (cameBytes === undefined || times === 0) return [{ ...written, weight }];
+      const toClient = Math.round(cameBytes / times);
+      const bytes = Math.max(0, toClient - (written.toClient - written.bytes));
+      return [{ ...written, bytes, weight, toClient }];
+    });
+  if (came.length === 0) return asWritten;
+  return {
+    messageBytes: Math.max(1, Math.round(meanOf(came, (bytes) => bytes))),
+    messageSizes: came.map(({ bytes, weight }) => ({ bytes, weight })),
+    leaving: came,
+  };
 }
 
 /** The traffic of a step whatever became of it; with the rates of the scenario where {@link holdsBack something} made it smaller. */
@@ -257,14 +310,13 @@ export function measuredLoadOf(
         return {
           kind: traffic.kind,
           senders: traffic.senders,
-          messageBytes: traffic.messageBytes,
-          ...(traffic.messageSizes === undefined ? {} : { messageSizes: traffic.messageSizes }),
-          ...(traffic.leaving === undefined ? {} : { leaving: traffic.leaving }),
+          ...sizesOfTraffic(measured, names, sending),
           inPerSecond: perSecond(sent),
           outPerSecond: perSecond(expected + extra),
           extraPerSecond: perSecond(extra),
           ...(isHeldBack && { planned }),
           ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
+          ...(traffic.outboundOnly && { outboundOnly: true as const }),
         };
       }),
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
@@ -275,6 +327,14 @@ export function measuredLoadOf(
   };
 }
 
+const mostNamed = 5;
+
+function namesWords(calls: readonly MeasuredCall[]): string {
+  const names = [...new Set(calls.map(({ name }) => name))];
+  const more = names.length - mostNamed;
+  return listed([...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])], 'and');
+}
+
 /** Lost connections get nothing, extra deliveries count by arrival only, late joins get fewer, closed pacing waits. */
 function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: MeasuredStep): boolean {
   const missed = moves?.missed ?? 0;
@@ -282,7 +342,7 @@ function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: Measu
 }
 
 function remarksOf(measured: MeasuredStep): string[] {
-  const { lost, expected, extra, lostConnections, connections, moves, seconds } = measured;
+  const { lost, expected, extra, lostConnections, connections, moves, seconds, calls } = measured;
   const remarks: string[] = [];
   if (lost > 0)
     remarks.push(
@@ -295,6 +355,12 @@ function remarksOf(measured: MeasuredStep): string[] {
   if (extra > 0)
     remarks.push(
       'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
+    );
+  const heard = (calls ?? []).filter(({ came = 0 }) => came > 0);
+  const came = heard.reduce((sum, call) => sum + (call.came ?? 0), 0);
+  if (came > 0)
+    remarks.push(
+      `Outbound includes ${figure(came / seconds)} msg/s that no call expects, those that came to senders: ${namesWords(heard)}.`,
     );
   if (moves !== undefined && moves.done > 0)
     remarks.push(

@@ -26,7 +26,7 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
   const found = entryTraffic(scenario, last);
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
-  const traffic = found.sending.map((sending) => sending.traffic);
+  const traffic = found.sending.flatMap(({ traffic: each }) => (each.senders > 0 ? each : []));
   return {
     input: {
       product,

@@ -83,8 +83,9 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   if (!isRest(kind) && senders > connections)
     throw inputError('senders must not exceed connections');
   const receivers = receiversOf(traffic, connections);
-  const inMessages = senders / intervalS;
-  const rates = ratesOf(traffic, inMessages, inMessages * receivers);
+  const perSecond = senders / intervalS;
+  const inMessages = traffic.outboundOnly ? 0 : perSecond;
+  const rates = ratesOf(traffic, inMessages, perSecond * receivers);
   return {
     kind,
     table: tableFor(product, kind, receivers),
@@ -120,19 +121,20 @@ function receiversOf(traffic: Traffic, connections: number): number {
   }
 }
 
-type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS'> &
+type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS' | 'outboundOnly'> &
   Pick<ServiceLoad, 'messageBytes' | 'countedBytes'> & {
     readonly receivers: number;
   };
 
 /** `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`: the guides' bandwidth formula, outbound. */
 export function nominalFormula(nominal: Nominal): string {
-  const { kind, senders, intervalS, receivers } = nominal;
+  const { kind, senders, intervalS, receivers, outboundOnly } = nominal;
   if (senders === 0) return 'no senders: connections only';
   const rate = rateWords(intervalS);
   const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
   if (receivers !== 1) factors.push(receiverWords(kind, receivers));
-  return `${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
+  const what = outboundOnly ? 'callbacks: ' : '';
+  return `${what}${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
 }
 
 /** `2 msg/s` where that is exact, else `1 msg per 333 ms`: what is multiplied must give what stands behind it. */

@@ -26,7 +26,7 @@ interface SessionTraffic {
   readonly traffic: Traffic;
   /** Names of the calls, as results have them. */
   readonly calls: readonly string[];
-  /** Of each of the sizes. */
+  /** Of each of the sizes; each event has one. */
   readonly ownCalls: readonly OwnCall[];
 }
 
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<CallAudience, TrafficKind>> = {
   client: 'send_to_connection',
   group: 'send_to_group',
   everyone: 'broadcast',
-  // The published tables have no traffic that only goes in, nor any that only goes out.
+  // The published tables have no traffic that only goes in.
   nobody: 'echo',
 };
 
@@ -56,8 +56,10 @@ export const sessionAssumptions = (parameters: Parameters): string[] => {
       : []),
     ...(has(({ kind }) => kind === 'choose') ? ['Each way of a choose counts by its weight.'] : []),
     ...(has(({ kind }) => kind === 'if') ? ['The more expensive branch of an if counts.'] : []),
-    ...(has((step) => step.kind === 'on' && !isOnlyHeard(step))
-      ? ['Each event that a session waits for counts as an echo.']
+    ...(has(({ kind }) => kind === 'on')
+      ? [
+          'Callbacks that no call expects go out alone; the guides have no table for that: each counts as the outbound part of an echo.',
+        ]
       : []),
     ...(has(({ kind }) => kind === 'stream')
       ? ['The guides have no table for streams: each item counts as an echo.']
@@ -75,7 +77,8 @@ const isAnywhere = (steps: readonly SessionStep[], of: (step: SessionStep) => bo
   });
 
 /**
- * In the order in which their first calls stand in the session; nothing where it makes none.
+ * In the order in which their first calls stand in the session; nothing where it makes none. What the hub calls is a traffic of
+ * its own, without senders where nobody knows how often it comes: a run counts it.
  *
  * @param joining connections that are in its groups
  */
@@ -89,9 +92,9 @@ export function sessionTraffic(
   const load = { connections, members };
   const named = callsOf(steps);
   const times = timesOf(steps, 1, (step) => costOf(step, load));
-  const byKind = new Map<TrafficKind, Counted[]>();
+  const byKind = new Map<TrafficKind | 'on', Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
-    const kind = kinds[audienceOfStep(step)];
+    const kind = step.kind === 'on' ? step.kind : kinds[audienceOfStep(step)];
     // How often that comes only a recording says.
     const isKnown = !isOnlyHeard(step) || 'recorded' in step;
     const counted = { name, step, times: isKnown ? (times[at] ?? 0) * echoesOf(step) : 0 };
@@ -99,18 +102,22 @@ export function sessionTraffic(
   }
   const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
   return [...byKind].flatMap(([kind, all]): SessionTraffic[] => {
-    const made = all.filter((each) => each.times > 0);
+    const isEvent = kind === 'on';
+    const made = isEvent ? all : all.filter((each) => each.times > 0);
     const each = made.reduce((sum, { times: often }) => sum + often, 0);
-    if (each === 0) return [];
+    const isUnknown = each === 0;
+    if (isUnknown && !isEvent) return [];
     const sizes = made.flatMap(({ step, times }): PayloadSize[] => {
       const own = payloadsOf(step);
       const all = own.reduce((sum, { weight }) => sum + weight, 0);
-      return own.map(({ bytes, weight }) => ({ bytes, weight: (times * weight) / all }));
+      const share = isUnknown ? 1 : times;
+      return own.map(({ bytes, weight }) => ({ bytes, weight: (share * weight) / all }));
     });
     return [
       {
         traffic: {
-          ...{ kind, senders, intervalS: intervalS / each },
+          ...(isUnknown ? { senders: 0, intervalS } : { senders, intervalS: intervalS / each }),
+          ...(isEvent ? { kind: 'echo', outboundOnly: true } : { kind }),
           messageBytes: Math.max(1, Math.round(meanOf(sizes, (bytes) => bytes))),
           ...(sizes.length > 1 && { messageSizes: sizes }),
           ...(kind === 'send_to_group' && {

@@ -199,9 +199,11 @@ class CallTotals extends MessageTotals {
     const { sent, expected, latency, judgedUs, errors, errorText } = this;
     const { received } = this.delivered();
     const { comes, ...facts } = this.facts;
+    const cameBytes = known(this.wireBytesOut);
     return {
       ...facts,
       ...(comes && { came: this.came }),
+      ...(comes && cameBytes !== null && this.came > 0 && { cameBytes }),
       ...(entry !== undefined && { entry }),
       ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
       ...(judgedUs && { judgedUs }),

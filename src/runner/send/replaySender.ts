@@ -76,7 +76,7 @@ export class ReplaySender extends EntrySender {
   private window: SessionStepWindow | undefined;
   private isSending = false;
   /** Callbacks before the first step, by their numbers: hubs greet who connects. */
-  private readonly early = new Map<number, number>();
+  private readonly early = new Map<number, Pick<CallRecorder, 'came' | 'wireBytesOut'>>();
   /** By the numbers of their acknowledgements. */
   private readonly asked = new Map<string, Asked>();
   private readonly isPubSub: boolean;
@@ -109,7 +109,11 @@ export class ReplaySender extends EntrySender {
       ...{ startUs, measureUs, endUs },
     };
     this.isSending = true;
-    for (const [number, came] of this.early) counted.calls![number]!.came += came;
+    for (const [number, { came, wireBytesOut }] of this.early) {
+      const call = counted.calls![number]!;
+      call.came += came;
+      call.wireBytesOut += wireBytesOut;
+    }
     this.early.clear();
     const ranks = ranksOf(senderOrder, sendersOf(step, position), worker, plan.workers.length);
     for (const rank of ranks) {
@@ -288,7 +292,11 @@ export class ReplaySender extends EntrySender {
     const { window, early } = this;
     if (number === undefined) return;
     if (window === undefined) {
-      early.set(number, (early.get(number) ?? 0) + 1);
+      const before = early.get(number) ?? { came: 0, wireBytesOut: 0 };
+      early.set(number, {
+        came: before.came + 1,
+        wireBytesOut: before.wireBytesOut + wireBytes,
+      });
     } else if (this.clients.has(index) && this.dependencies.nowUs() >= window.measureUs) {
       const counted = window.calls[number]!;
       counted.came += 1;

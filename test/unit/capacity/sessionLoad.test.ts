@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../src/capacity/estimate';
-import { measuredLoadOf } from '../../../src/capacity/judge/recommend';
+import {
+  measuredLoadOf,
+  recommend,
+  type MeasuredLoad,
+  type MeasuredStep,
+} from '../../../src/capacity/judge/recommend';
 import { assumptionsOf, loadOf } from '../../../src/capacity/load/loadOf';
 import { sessionTraffic } from '../../../src/capacity/load/sessionLoad';
 import { inlayHints } from '../../../src/extension/language/lensesAndHints';
@@ -188,5 +193,73 @@ describe('the estimate of a session', () => {
         ['send_to_group', 500, 4952],
       ],
     );
+  });
+
+  it('counts callbacks that nothing waits for as they came, with their sizes', () => {
+    const scenario = scenarioOf(
+      ...chat,
+      '- { on: Typing, within: 0 }',
+      '- { on: Left, within: 0 }',
+      '- { on: Never, within: 0 }',
+    );
+    const counts = [
+      ['JoinRoom', 6000, 6000],
+      ['SendMessage', 30_000, 297_000],
+      ['GetHistory', 6000, 6000],
+      ['LeaveRoom', 6000, 0],
+    ] as const;
+    const heard = (event: string, came: number, cameBytes?: number) => ({
+      ...{ name: `callback ${event}`, sent: 0, expected: 0, came },
+      ...(cameBytes !== undefined && { cameBytes }),
+    });
+    const step = {
+      ...{ index: 1, status: 'pass' as const, connections: 2000, lostConnections: 0, lost: 0 },
+      ...{ seconds: 60, sent: 48_000, expected: 309_000, extra: 0 },
+    };
+    type Calls = NonNullable<MeasuredStep['calls']>;
+    const calls: Calls = counts.map(([name, sent, expected]) => ({ name, sent, expected }));
+    const loadWith = (more: Calls): MeasuredLoad => {
+      const measured = measuredLoadOf(scenario, { ...step, calls: [...calls, ...more] });
+      assert.ok('load' in measured);
+      return measured.load;
+    };
+    // An invocation in JSON: 42 bytes around the arguments of Typing, 40 around those of Left.
+    const load = loadWith([
+      heard('Typing', 30_000, 30_000 * (42 + 26)),
+      heard('Left', 10_000, 10_000 * (40 + 4000)),
+      heard('Never', 0),
+    ]);
+    const recommendation = recommend(load);
+    assert.deepEqual(
+      recommendation.loads.map((each) => [
+        ...[each.table, each.in_messages_per_s, each.out_messages_per_s],
+      ]),
+      [
+        ['echo', 300, 200],
+        ['small_group', 500, 4950],
+        // 40,000 in 60 s.
+        ['echo', 0, 666.6667],
+      ],
+    );
+    assert.deepEqual(load.useCases[2]!.messageSizes, [
+      { bytes: 26, weight: 30_000 },
+      { bytes: 4000, weight: 10_000 },
+    ]);
+    assert.equal(load.useCases[2]!.messageBytes, Math.round((26 * 3 + 4000) / 4));
+    // Pieces of 2 KB: one of Typing and two of Left.
+    const bare = recommend(loadWith([]));
+    assert.equal(
+      Math.round(recommendation.billing!.messages_per_day - bare.billing!.messages_per_day),
+      ((30_000 + 2 * 10_000) / 60) * 86_400,
+    );
+    assert.ok(recommendation.traffic_utilisation > 0);
+    assert.match(
+      recommendation.reasons.join(' '),
+      /; callbacks \(compared with echo\) 666\.7 msg\/s out of 1,020 B\. Outbound includes 666\.7 msg\/s that no call expects, those that came to senders: callback Typing and callback Left\./,
+    );
+    assert.doesNotMatch(bare.reasons.join(' '), /no call expects/);
+    // Where nobody sees the bytes on the wire, they are taken for small.
+    const unseen = loadWith([heard('Typing', 30_000)]).useCases[2]!;
+    assert.deepEqual([unseen.messageBytes, unseen.outPerSecond], [1, 500]);
   });
 });

@@ -125,6 +125,22 @@ describe('StepTotals', () => {
     );
   });
 
+  it('adds up callbacks that nobody expects, and their bytes where these are known', () => {
+    const heard = (change: object = {}) => {
+      const calls = [{ name: 'callback Typing', comes: true as const }, { name: 'Typing' }];
+      const totals = new StepTotals({ ...facts, calls });
+      const call = { ...stepSampleOf({ wireBytesOut: 136 }), brokenOff: 0 };
+      for (const more of [{ came: 2 }, { came: 3, ...change }])
+        totals.add(stepSampleOf({ calls: [{ ...call, ...more }, call] }));
+      return totals
+        .summary(defaultSlo, passed)
+        .calls!.map(({ came, cameBytes, expected }) => [came, cameBytes, expected]);
+    };
+    const other = [undefined, undefined, 0];
+    assert.deepEqual(heard(), [[5, 272, 0], other]);
+    assert.deepEqual(heard({ wireBytesOut: NaN }), [[5, undefined, 0], other]);
+  });
+
   it('keeps the sessions of each entry of a mix apart, over all workers, and their sum', () => {
     const calls = [{ name: 'Join' }, { name: 'Post' }];
     const entries = ['a', 'b', 'c'].map((name) => ({
