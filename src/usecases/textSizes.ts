@@ -1,3 +1,4 @@
+import { stampBytes } from '../base/message';
 import {
   argumentBytes,
   placeholdersIn,
@@ -58,3 +59,17 @@ export const argumentSizes = (items: readonly OwnArgument[]): readonly PayloadSi
     bytes: argumentBytes(sized),
     weight,
   }));
+
+/**
+ * Callbacks are recognised by our stamp, with which the first random text begins that has room for one. @returns why these
+ * arguments have no such text, for people
+ */
+export function stampProblem(placeholders: readonly Placeholder[]): string | undefined {
+  const texts = placeholders.filter((each) => each.name === 'text');
+  if (texts.length === 0)
+    return 'Callbacks are recognised by a text that they bring back: put {text:2KB} into the arguments.';
+  const sizesOf = texts.map(({ bytes, sizes = [{ bytes }] }) => sizes.map((size) => size.bytes));
+  const carrier = sizesOf.find((sizes) => Math.max(...sizes) >= stampBytes);
+  if (carrier !== undefined && Math.min(...carrier) >= stampBytes) return undefined;
+  return `The first {text:…} of ${stampBytes} bytes or more carries our stamp, by which callbacks are recognised: ${carrier === undefined ? 'make one so large' : 'each of its sizes must have as many'}.`;
+}

@@ -40,7 +40,7 @@ export async function reportImported(
   { out, json = false, force = false }: ImportFlags,
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
-  const { yaml, found, estimate, noEstimate } = imported;
+  const { yaml, found, problems, estimate, noEstimate } = imported;
   if (out !== undefined) await writeScenario(path.resolve(cwd, out), out, yaml, force);
   const width = Math.min(100, widthOf(stderr));
   const size =
@@ -51,6 +51,10 @@ export async function reportImported(
     ...foundLines(found, width, secretVariable),
     '',
     ...wrapped(size, width, '  ').map(({ text }) => text),
+    ...problems
+      .filter(({ severity }) => severity === 'error')
+      .slice(0, 5)
+      .map(({ message }) => `warning: correct the scenario: ${message}`),
     ...(out === undefined ? [] : [`wrote ${out}`]),
   ];
   stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));

@@ -3,7 +3,7 @@ import type { PayloadSize } from '../../usecases/payloadSizes';
 import { mostSizesOfCall } from '../../usecases/textSizes';
 import type { Identities } from './identities';
 import type { CallStep } from './kinds';
-import { sizedText, spreadOf, weightedSizes, type Spread } from './spread';
+import { sizedText, sizeWords, spreadOf, weightedSizes, type Spread } from './spread';
 import type { TracedCall } from './trace';
 import {
   holdsSecret,
@@ -43,6 +43,8 @@ export interface ReadArguments {
 
 /** A longer text is no part of a file that people read; it becomes random text of its size. */
 const longestLiteral = 300;
+/** Of a text that stands for others of its size. */
+const longestFiller = 2000;
 /** Lists and maps with more are cut. */
 const mostMembers = 50;
 /** So many different values are a choice among a few. */
@@ -84,6 +86,9 @@ class Reader {
   readonly notRecognised: string[] = [];
   readonly texts: { at: string; bytes: Spread }[] = [];
 
+  /** The text that comes back is still to be read: it must be the first that has room for our stamp. */
+  private isBeforeEcho: boolean;
+
   /** Of texts that have several: how many all of them are together, and the largest. */
   private sizes = 1;
   private largestBytes = 0;
@@ -93,6 +98,7 @@ class Reader {
 
   constructor(private readonly facts: ArgumentFacts) {
     const { method, calls } = facts.step;
+    this.isBeforeEcho = facts.echoed !== undefined;
     const isAlone = calls.every(({ arguments: all }) => all.length === 1);
     this.passwordsFrom = letsIn(method) ? (isAlone ? 0 : 1) : Infinity;
   }
@@ -135,7 +141,10 @@ class Reader {
     if ([...values.keys()].every((value) => typeof value === 'string' && rooms.has(value)))
       return '{group}';
     // Random text takes its place, whatever it is.
-    if (key === echoed) return this.text(ones, path, this.facts.leastEchoBytes);
+    if (key === echoed) {
+      this.isBeforeEcho = false;
+      return this.text(ones, path, this.facts.leastEchoBytes);
+    }
     const all = [...values.keys()];
     if (all.every((value) => isOwnText(value, path))) return this.text(ones, path, 1);
     const secrets = all.filter((value) => this.secrecy(value, path) !== undefined);
@@ -238,6 +247,12 @@ class Reader {
       textBytes(typeof value === 'string' ? value : JSON.stringify(value)),
     );
     const bytes = spreadOf(seen);
+    if (this.isBeforeEcho && bytes.most >= this.facts.leastEchoBytes) {
+      this.remarks.push(
+        `${placeOf(path)}: ${sizeWords(bytes)}; a text of the mean size stands for all, since callbacks are recognised by a text behind it`,
+      );
+      return 'x'.repeat(Math.min(longestFiller, Math.round(bytes.mean)));
+    }
     this.texts.push({ at: placeOf(path), bytes });
     if (bytes.least < leastBytes && leastBytes > 1)
       this.remarks.push(

@@ -104,7 +104,7 @@ function summaryOf({
   return `${counted(clients, 'client')} of ${sorts}, ${formatDurationMs(seconds * 1000)}, ${counted(messages, 'message')} from ${target} (${seen})`;
 }
 
-const counted = (count: number, what: string): string =>
+export const counted = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 const cut = (text: string, width: number): string => {

@@ -209,11 +209,20 @@ function leftSoon(
     const [sequence] = other.sessions;
     const next = sequence![steps];
     if (next === undefined) continue;
-    const before = lastCall(sequence![steps - 1]!);
-    longestUs = Math.max(longestUs, firstCall(next).atUs - before.atUs);
+    const before = sequence![steps - 1]!;
+    longestUs = Math.max(
+      longestUs,
+      firstCall(next).atUs - lastCall(before).atUs,
+      // It may have been in the middle of a loop.
+      ...(isLoop(before) ? pausesIn(before.rounds) : []),
+    );
   }
   return stayedUs <= longestUs;
 }
+
+/** Between the beginnings of rounds. */
+const pausesIn = (rounds: readonly (readonly Folded<TracedCall>[])[]): number[] =>
+  rounds.slice(1).map((round, at) => firstCall(round[0]!).atUs - firstCall(rounds[at]![0]!).atUs);
 
 export function firstCall(one: Folded<TracedCall>): TracedCall {
   return isLoop(one) ? firstCall(one.rounds[0]![0]!) : one.item;

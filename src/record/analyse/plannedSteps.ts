@@ -1,9 +1,9 @@
-import { formatBytes, formatCount, formatDurationMs } from '../../base/units';
+import { formatCount, formatDurationMs } from '../../base/units';
 import { isToOthers, type Consequence, type Heard } from './causes';
 import type { CallStep, ChooseStep, Gaps, RepeatStep, Step } from './kinds';
 import type { ReadArguments } from './arguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
-import { fifthsOf, spreadOf, type Spread } from './spread';
+import { fifthsOf, sizeWords, spreadOf, type Spread } from './spread';
 import { heardAfter } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
@@ -88,7 +88,12 @@ export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = tru
 }
 
 const onStep = ({ event, keep, isOfOthers }: WaitedEvent): WrittenStep => ({
-  comments: isOfOthers === true ? ['other clients cause it: without them nothing comes'] : [],
+  comments:
+    isOfOthers === true
+      ? [
+          'other clients cause it: without them nothing comes, and the wait for them counts as latency',
+        ]
+      : [],
   keys: { on: event, ...(keep !== undefined && { keep }) },
 });
 
@@ -264,17 +269,13 @@ export function pauseWords({ median, p10, p90 }: Spread, as?: Durations): string
   return `median ${words(median)}, 10 to 90 %: ${words(p10)} to ${words(p90)}${drawn}`;
 }
 
-export function sizeWords({ least, most, median }: Spread): string {
-  return least === most
-    ? formatBytes(least)
-    : `${formatBytes(least)} to ${formatBytes(most)}, median ${formatBytes(median)}`;
-}
-
 function errorWords({ calls }: CallStep): string[] {
   const failed = calls.filter(({ error }) => error !== undefined).length;
   return failed === 0
     ? []
-    : [`${formatCount(failed)} of ${formatCount(calls.length)} calls were answered with an error`];
+    : [
+        `${formatCount(failed)} of ${formatCount(calls.length)} calls were answered with an error; a session that gets one breaks off`,
+      ];
 }
 
 /** For people: whom a callback went to. */

@@ -3,9 +3,10 @@ import { stampBytes } from '../../base/message';
 import { textBytes } from '../../usecases/ownArguments';
 import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } from '../recording';
 import type { Found, FoundCall } from './found';
-import { durationText, pauseWords, sizeWords } from './plannedSteps';
-import { sizedText, spreadOf, weightedSizes } from './spread';
+import { durationText, pauseWords } from './plannedSteps';
+import { sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
 import { pubSubConfig, sharesOf } from '../clientsConfig';
+import { crowdOf, mostAtOnce, type CrowdPart } from './crowd';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { urlWithoutKeys } from './values';
 import { yamlText } from './yamlText';
@@ -176,19 +177,21 @@ const besideBytes = (type: SentType): number =>
 
 function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
   const { clients: all } = trace;
-  const kinds = sending.length;
-  const connections = Math.max(all.length, kinds);
-  const own = allotted(
-    sending.map(({ senders }) => senders.length),
+  // Each connection sends one kind of message: where clients sent several, fewer of each do so more often.
+  const { connections, words, parts } = crowdOf(
+    trace,
+    sending.map(({ senders }) => senders),
+    false,
+  );
+  const shares = sharesOf(
+    parts.map((part) => part.connections),
     connections,
   );
-  const shares = sharesOf(own, connections);
   const senders = new Set(sending.flatMap((each) => each.senders)).size;
-  const entries = sending.map((each, at) => entryOf(trace, each, own[at]!, shares[at]));
+  const entries = sending.map((each, at) => entryOf(trace, each, parts[at]!, shares[at]));
   const beside = [
-    'the clients that were seen',
+    words,
     ...(senders < all.length ? [`${all.length - senders} only listened`] : []),
-    ...(connections > all.length ? ['and one for each use case'] : []),
   ];
   const config: Record<string, WrittenKey> = {
     ...pubSubConfig(all.map(({ open }) => open)),
@@ -197,27 +200,16 @@ function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
   };
   return new Keys({
     config: { value: new Keys(config) },
-    ...(kinds === 1 && shares[0] === undefined
+    ...(sending.length === 1 && shares[0] === undefined
       ? { scenario: { value: entries[0] } }
       : { scenarios: { value: entries } }),
   });
 }
 
-/** Each connection sends one kind of message: where clients sent several, fewer of each do so more often. */
-function allotted(wanted: readonly number[], connections: number): readonly number[] {
-  const own = wanted.map(() => 1);
-  const all = wanted.reduce((sum, count) => sum + count, 0);
-  for (let given = own.length; given < Math.min(all, connections); given++) {
-    const parts = own.map((count, at) => count / wanted[at]!);
-    own[parts.indexOf(Math.min(...parts))]! += 1;
-  }
-  return own;
-}
-
 function entryOf(
   { clients: all, groups: { size: groups }, endUs }: PubSubTrace,
   { type, senders }: Sending,
-  connections: number,
+  { times }: CrowdPart,
   share: string | undefined,
 ): Keys {
   const recorded = senders.flatMap(({ sent }) => sent[type].bytes);
@@ -235,14 +227,13 @@ function entryOf(
   const reading =
     everyUs > pauses.mean * (1 + alike) ? '; more with the time before and behind' : '';
   const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));
-  const part = connections / senders.length;
-  const often = part < 1 ? '; the connections share it' : '';
+  const often = times < 1 ? '; the connections share it' : '';
   const parameters: Record<string, WrittenKey> = {
     ...(weighted === undefined
       ? { messageSize: { value: Math.round(mean(bytes)), beside: sizes } }
       : { messageSizes: { value: sizedText(weighted), beside: sizes } }),
     sendingInterval: {
-      value: durationText(Math.max(1, (everyUs * part) / 1000)),
+      value: durationText(Math.max(1, (everyUs * times) / 1000)),
       beside: `${pauseWords(pauses)}${reading}${often}`,
     },
     ...(type === 'sendToGroup' && {
@@ -286,18 +277,3 @@ const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0]!;
 
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / Math.max(1, numbers.length);
-
-/** How many of these clients were there at the same time, at most. */
-export function mostAtOnce(
-  clients: readonly { readonly open: OpenEvent; readonly closedUs?: number }[],
-): number {
-  let [most, there] = [0, 0];
-  const changes = clients
-    .flatMap(({ open, closedUs = Infinity }): [number, number][] => [
-      [open.t, 1],
-      [closedUs, -1],
-    ])
-    .sort(([a, x], [b, y]) => (a === b ? x - y : a - b));
-  for (const [, change] of changes) most = Math.max(most, (there += change));
-  return most;
-}

@@ -1,4 +1,5 @@
 import { isToOthers, Presence, type Consequence, type Stay } from './causes';
+import { mostDifferentAtOnce } from './crowd';
 import type { Trace, TracedCall, TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
@@ -8,6 +9,8 @@ import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
  */
 export interface Rooms {
   readonly names: ReadonlySet<string>;
+  /** How many different ones there were at the same time, at most. */
+  readonly atOnce: number;
   /** Methods that join: those that all who hear had called first. */
   readonly joinMethods: ReadonlySet<string>;
   readonly leaveMethods: ReadonlySet<string>;
@@ -51,7 +54,8 @@ export function findRooms(trace: Trace, consequences: readonly Consequence[]): R
   const usedBy = roomsOfClients(trace, names);
   const inSeveral = [...usedBy.values()].some((rooms) => rooms.size > 1);
   const leaveMethods = leavesIn(trace, names, joinMethods);
-  return { names, joinMethods, leaveMethods, heard: toRooms, inSeveral };
+  const atOnce = mostDifferentAtOnce(trace.clients, (client) => [...(usedBy.get(client) ?? [])][0]);
+  return { names, atOnce, joinMethods, leaveMethods, heard: toRooms, inSeveral };
 }
 
 /** Others were in the room, and mostly heard nothing. */

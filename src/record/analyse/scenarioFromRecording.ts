@@ -1,8 +1,9 @@
 import { stampBytes } from '../../base/message';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { mostSecrets, readArguments, type ReadArguments } from './arguments';
+import { crowdOf, mostAtOnce, presenceUs, type Crowd, type CrowdPart } from './crowd';
 import { findCauses, findGreetings, isToOthers, type Consequence } from './causes';
-import type { Found, FoundCall, FoundCallback } from './found';
+import { counted, type Found, type FoundCall, type FoundCallback } from './found';
 import { Identities } from './identities';
 import {
   findKept,
@@ -26,11 +27,11 @@ import {
 import { mostFrequent, secretKeys, sharesOf, targetOf } from '../clientsConfig';
 import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
-import { mostAtOnce, pubSubScenario } from './pubSub';
+import { pubSubScenario } from './pubSub';
 import { findRooms, type Rooms } from './rooms';
 import { traceOf, type Trace, type TracedCall } from './trace';
 import { jsonPathOf, lastName, pathKey, urlWithoutKeys, valueAt, visitTexts } from './values';
-import { StepList, yamlText } from './yamlText';
+import { commentLines, StepList, yamlText } from './yamlText';
 
 /** What a recording becomes. Without `yaml` nothing in it was recognised. */
 export interface FromRecording {
@@ -67,6 +68,7 @@ class Analysis {
   private readonly consequences: readonly Consequence[];
   private readonly rooms: Rooms;
   private readonly kinds: readonly Kind[];
+  private readonly crowd: Crowd;
   private readonly kept: KeptArguments;
   private readonly identities = new Identities();
   /** Of kept values, by their JSONPath in what they came in. */
@@ -89,6 +91,11 @@ class Analysis {
     this.greetings = findGreetings(trace);
     this.consequences = findCauses(trace, this.greetings);
     this.kinds = this.readableKinds(kindsOf(trace));
+    this.crowd = crowdOf(
+      trace,
+      this.kinds.map(({ clients }) => clients),
+      true,
+    );
     this.rooms = this.usableRooms(findRooms(trace, this.consequences));
     const stepOf = new Map<TracedCall, CallStep>();
     const places = new Map<CallStep, number>();
@@ -114,7 +121,7 @@ class Analysis {
   }
 
   result(): FromRecording {
-    const written = this.kinds.map((kind) => this.session(kind));
+    const written = this.kinds.map((kind, at) => this.session(kind, this.crowd.parts[at]!));
     const found = this.found(written);
     if (written.length === 0) return { found };
     return { yaml: yamlText(this.head(found), this.file(written)), found };
@@ -240,7 +247,7 @@ class Analysis {
     return false;
   }
 
-  private session(kind: Kind): Session {
+  private session(kind: Kind, { connections, times }: CrowdPart): Session {
     const facts: StepFacts = {
       answering: (step) => this.answeringOf(step),
       arguments: (step) => this.argumentsOf(step),
@@ -258,18 +265,20 @@ class Analysis {
     };
     const { written, pausesMs } = writeSteps(kind.steps, facts);
     const isAgain = kind.periodsUs.length > 0;
-    const lastsMs = isAgain ? meanOf(kind.periodsUs) / 1000 : this.presenceMs(kind);
+    const lastsMs = isAgain
+      ? meanOf(kind.periodsUs) / 1000
+      : presenceUs(kind.clients, this.trace.endUs) / kind.sessions / 1000;
     // Where rounds were left out, it is shorter than it was.
     const isCut = kind.steps.some((step) => step.kind === 'repeat' && isCutShort(step));
     const needsMs = pausesMs + (isAgain && !isCut ? 0 : roomMs);
-    const longMs = isCut ? needsMs : Math.max(lastsMs, needsMs, leastIntervalMs);
+    const longMs = Math.max((isCut ? needsMs : lastsMs) * times, needsMs, leastIntervalMs);
     if (isAgain && lastsMs < leastIntervalMs)
       this.leave('session that began less than 1 ms after the one before', kind.sessions);
     // As it is written; not shorter than its pauses.
     const unit = longMs < 1000 ? 0.1 : 1;
     const units = Math.max(Math.round(longMs / unit), Math.ceil(pausesMs / unit - 1e-6));
     const intervalMs = Number((units * unit).toFixed(1));
-    return { kind, steps: [...written, ...this.heardOnly(kind)], intervalMs };
+    return { kind, connections, steps: [...written, ...this.heardOnly(kind)], intervalMs };
   }
 
   private keepOf(source: Source | undefined): Readonly<Record<string, string>> {
@@ -313,19 +322,10 @@ class Analysis {
     ]);
   }
 
-  /** How long a client of the kind was there, by sessions that it did. */
-  private presenceMs({ clients, sessions }: Kind): number {
-    const us = clients.reduce(
-      (sum, { open, closedUs }) => sum + (closedUs ?? this.trace.endUs) - open.t,
-      0,
-    );
-    return us / sessions / 1000;
-  }
-
   private file(sessions: readonly Session[]): Keys {
     const shares = sharesOf(
-      sessions.map(({ kind }) => kind.clients.length),
-      this.trace.clients.length,
+      sessions.map(({ connections }) => connections),
+      this.crowd.connections,
     );
     const isMix = sessions.length > 1 || shares[0] !== undefined;
     const parts = sessions.map((session, at) => this.scenario(session, shares[at]));
@@ -344,8 +344,8 @@ class Analysis {
     const keys: Record<string, WrittenKey> = {
       target: { value: this.target },
       connections: {
-        value: clients.length,
-        beside: `the clients that were seen${this.atOnce() < clients.length ? `, ${this.atOnce()} at a time` : ''}${this.silentWords()}; raise it`,
+        value: this.crowd.connections,
+        beside: `${this.crowd.words}${this.silentWords()}; raise it`,
       },
     };
     keys['warmup'] = {
@@ -360,7 +360,7 @@ class Analysis {
       keys['transport'] = { value: transport };
     if (protocol === 'messagepack') keys['protocol'] = { value: protocol };
     Object.assign(keys, this.secretKeys);
-    const all = this.identities.rows(clients.map(({ id }) => id));
+    const all = this.rows();
     const rows = all.slice(0, mostRows);
     if (rows.length > 0)
       keys['identities'] = {
@@ -387,6 +387,13 @@ class Analysis {
     return new Keys(keys);
   }
 
+  /** One for each client; of clients that came again one is enough. */
+  private rows(): Record<string, unknown>[] {
+    const all = this.identities.rows(this.trace.clients.map(({ id }) => id));
+    if (this.crowd.isAll) return all;
+    return [...new Map(all.map((row) => [JSON.stringify(row), row])).values()];
+  }
+
   /** Of clients that are connections alone. */
   private silentWords(): string {
     const silent = this.trace.clients.filter(({ calls }) => calls.length === 0);
@@ -399,12 +406,9 @@ class Analysis {
       .join('');
   }
 
-  private atOnce(): number {
-    return mostAtOnce(this.trace.clients);
-  }
-
   private scenario({ kind, steps, intervalMs }: Session, share: string | undefined): Keys {
-    const groups = this.roomNames.size;
+    const { size: rooms } = this.roomNames;
+    const groups = Math.min(rooms, this.rooms.atOnce);
     const usesRooms = callsIn(kind.steps).some((step) => this.usesRoom(step));
     const sharesRooms = this.areShared(this.rooms);
     const parameters = new Keys({
@@ -413,7 +417,7 @@ class Analysis {
         usesRooms && {
           groupCount: {
             value: groups,
-            beside: `rooms that were seen; raise it with the connections, {group} is the name of one`,
+            beside: `rooms that were seen${groups < rooms ? ' at a time' : ''}; raise it with the connections, {group} is the name of one`,
           },
         }),
       ...(usesRooms &&
@@ -456,10 +460,10 @@ class Analysis {
     ];
     return [
       `Recorded ${day} from ${this.target}: ${counted(found.clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(found.messages, 'message')} (${spoken}).`,
-      ...wrap(
+      ...commentLines(
         `Recognised: ${[...calls, ...heard.map(({ target, as }) => `callback ${target} (${as})`)].join(', ')}.`,
       ),
-      ...(lost.length === 0 ? [] : wrap(`Not recognised: ${lost.join('; ')}.`)),
+      ...(lost.length === 0 ? [] : commentLines(`Not recognised: ${lost.join('; ')}.`)),
     ];
   }
 
@@ -471,7 +475,7 @@ class Analysis {
       ...{ target: this.target, startedAt, kind, clients: clients.length, messages },
       transports: [...new Set(clients.map(({ open }) => open.transport))],
       protocols: [...new Set(clients.map(({ open }) => open.protocol))],
-      clientsAtOnce: this.atOnce(),
+      clientsAtOnce: mostAtOnce(clients),
       seconds: endUs / 1_000_000,
       kinds: sessions.map(({ kind: each }) => ({
         clients: each.clients.length,
@@ -564,6 +568,7 @@ function stepMs(sessionMs: number, recordedMs: number): number {
 
 interface Session {
   readonly kind: Kind;
+  readonly connections: number;
   readonly steps: readonly WrittenStep[];
   readonly intervalMs: number;
 }
@@ -577,20 +582,3 @@ const secretsIn = (keys: Readonly<Record<string, WrittenKey>>): string[] =>
 
 const meanOf = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-
-const counted = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
-
-/** Lines of a comment. */
-function wrap(text: string): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + word.length > 110) {
-      lines.push(line);
-      line = ' ';
-    }
-    line += line === '' || line === ' ' ? word.padStart(word.length + line.length) : ` ${word}`;
-  }
-  return line.trim() === '' ? lines : [...lines, line];
-}

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../base/units';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 
 /** How numbers of a recording lie: what a scenario takes is the mean, so that its rates are those recorded. */
@@ -77,3 +78,10 @@ export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] 
 /** As a scenario has them. */
 export const sizedText = (sizes: readonly PayloadSize[]): string =>
   sizes.map(({ bytes, weight }) => `${bytes}B ${weight}`).join(', ');
+
+/** For people. */
+export function sizeWords({ least, most, median }: Spread): string {
+  return least === most
+    ? formatBytes(least)
+    : `${formatBytes(least)} to ${formatBytes(most)}, median ${formatBytes(median)}`;
+}

@@ -34,7 +34,7 @@ export type CallForm = 'call' | 'stream' | 'send';
 export interface TracedCall {
   readonly client: TracedClient;
   /** Among the calls of its client, from 0. */
-  readonly index: number;
+  index: number;
   readonly form: CallForm;
   readonly method: string;
   /** The same text for the same form and method. */
@@ -63,6 +63,10 @@ export interface TracedCallback {
 
 /** Of a method's name in words on what was left out. */
 const longestNamed = 60;
+const shortName = (method: string): string =>
+  method.length > longestNamed ? `${method.slice(0, longestNamed)}…` : method;
+/** Of the calls of a method that is left out, so many were answered with an error. */
+const nearlyAlways = 0.9;
 
 /** What is analysed at most: beyond it a recording says nothing new, and memory ends. */
 const mostMessages = 1_000_000;
@@ -133,8 +137,34 @@ class TraceBuilder {
   }
 
   trace(): Trace {
+    this.leaveFailing();
     const { calls, callbacks, messages, endUs, leftOut } = this;
     return { clients: [...this.clients.values()], calls, callbacks, messages, endUs, leftOut };
+  }
+
+  /** A session breaks off at an answer with an error; its client went on. */
+  private leaveFailing(): void {
+    const answers = new Map<string, { all: number; errors: number }>();
+    for (const { key, error } of this.calls) {
+      const seen = answers.get(key) ?? { all: 0, errors: 0 };
+      answers.set(key, seen);
+      seen.all += 1;
+      if (error !== undefined) seen.errors += 1;
+    }
+    const isLeft = ({ key }: TracedCall): boolean => {
+      const { all, errors } = answers.get(key)!;
+      return errors >= all * nearlyAlways;
+    };
+    for (const call of this.calls)
+      if (isLeft(call)) this.leave(`call of ${shortName(call.method)}, answered with an error`);
+    for (const calls of [this.calls, ...[...this.clients.values()].map((each) => each.calls)]) {
+      const kept = calls.filter((call) => !isLeft(call));
+      if (kept.length === calls.length) continue;
+      calls.length = 0;
+      for (const call of kept) calls.push(call);
+    }
+    for (const { calls } of this.clients.values())
+      for (const [index, call] of calls.entries()) call.index = index;
   }
 
   private sent(
@@ -183,7 +213,7 @@ class TraceBuilder {
         this.count(bytes);
         // The end of what goes up, or what a client answers to a question of the server.
         if (this.uploads.get(client)?.delete(message.invocationId) !== true)
-          this.leave('answer of a client to a call of the server');
+          this.leave('answer of a client that the server asked for, and that a run does not give');
         return;
       case cancelInvocation:
         this.count(bytes);
@@ -237,8 +267,7 @@ class TraceBuilder {
     let ids = this.uploads.get(client);
     if (ids === undefined) this.uploads.set(client, (ids = new Set()));
     for (const id of streamIds) ids.add(id);
-    const name = method.length > longestNamed ? `${method.slice(0, longestNamed)}…` : method;
-    this.leave(`call of ${name}, to which the client streams`);
+    this.leave(`call of ${shortName(method)}, to which the client streams`);
   }
 
   private keyOf(form: CallForm, method: string): string {

@@ -78,3 +78,17 @@ function waysOf(document: Document, ways: NonNullable<WrittenStep['ways']>): YAM
   }
   return list;
 }
+
+/** Lines of a long comment. */
+export function commentLines(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + word.length > 110) {
+      lines.push(line);
+      line = ' ';
+    }
+    line += line === '' || line === ' ' ? word.padStart(word.length + line.length) : ` ${word}`;
+  }
+  return line.trim() === '' ? lines : [...lines, line];
+}

@@ -1,7 +1,7 @@
 /** Checks of one entry: its groups, the call of the user's own method, its streams, and its dialect. */
-import { stampBytes } from '../../base/message';
+import { stampProblem } from '../../usecases/textSizes';
 import { formatCount } from '../../base/units';
-import { ownArguments, placeholdersIn, type Placeholder } from '../../usecases/ownArguments';
+import { ownArguments, placeholdersIn } from '../../usecases/ownArguments';
 import { payloadOf } from '../../usecases/entryPayload';
 import {
   mostOpenStreams,
@@ -120,16 +120,6 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   }
   const problem = calledBack ? stampProblem(placeholders) : undefined;
   if (problem !== undefined) error('no-stamp', read.at('arguments', 'reply'), problem);
-}
-
-/** Callbacks are recognised by our stamp, with which the first random text begins. */
-function stampProblem(placeholders: readonly Placeholder[]): string | undefined {
-  const text = placeholders.find(({ name }) => name === 'text');
-  if (text?.name !== 'text')
-    return 'Callbacks are recognised by a text that they bring back: put {text:2KB} into the arguments.';
-  return text.bytes < stampBytes
-    ? `The first {text:…} carries our stamp, by which callbacks are recognised: it must have at least ${stampBytes} bytes.`
-    : undefined;
 }
 
 function reportUnused({ warning }: ScenarioFile, { parameters }: ReadEntry, reply: string): void {

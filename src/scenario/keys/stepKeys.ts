@@ -31,7 +31,7 @@ export const stepKeys = {
     ),
     callback: text(
       { optional: true },
-      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of the arguments, by which it is recognised.',
+      'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of at least 54 bytes in the arguments, by which it is recognised.',
     ),
     receivers: choice(
       { default: 'self', choices: callReceivers },

@@ -1,12 +1,11 @@
 /** `steps` of a session: read, checked where they stand, and kept as JSON text with their defaults. */
 import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
-import { stampBytes } from '../../base/message';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { refusalOfPath } from '../../usecases/jsonPath';
 import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import { tooLargeTogether } from '../../usecases/payloadSizes';
-import { argumentSizes, mostSizesOfCall, sizesIn } from '../../usecases/textSizes';
+import { argumentSizes, mostSizesOfCall, sizesIn, stampProblem } from '../../usecases/textSizes';
 import {
   callReceivers,
   callsOf,
@@ -307,13 +306,7 @@ class StepReader {
     this.checkReply(section, step);
     this.checkReceivers(section, step, names);
     if (reply === 'callback') {
-      const text = found.find(({ name }) => name === 'text');
-      const problem =
-        text?.name !== 'text'
-          ? 'Callbacks are recognised by a text that they bring back: put {text:2KB} into the arguments.'
-          : Math.min(text.bytes, ...(text.sizes ?? []).map(({ bytes }) => bytes)) < stampBytes
-            ? `The first {text:…} carries our stamp, by which callbacks are recognised: it must have at least ${stampBytes} bytes.`
-            : undefined;
+      const problem = stampProblem(found);
       if (problem !== undefined)
         this.reading.error('no-stamp', section.at('arguments', 'reply'), problem);
     }

@@ -81,7 +81,7 @@ describe('a value that came in a callback and is sent back', () => {
     ]);
     assert.match(
       yaml,
-      /# other clients cause it: without them nothing comes\n +- on: MessagePosted/,
+      /# other clients cause it: without them nothing comes, and the wait for them counts as latency\n +- on: MessagePosted/,
     );
   });
 

@@ -502,17 +502,18 @@ describe('a scenario of a recording', () => {
     assert.deepEqual(steps[0]!['arguments'], ['{text:22B}', '{{sender}']);
   });
 
-  it('says what to do with one client alone, and with a call that fails', async () => {
+  it('says what to do with one client alone, and with a call that fails now and then', async () => {
     const made = new MadeRecording();
-    made
-      .at(1)
-      .open(1)
-      .wait(5)
-      .call(1, 'Set', [1], { error: 'refused' })
-      .wait(50)
-      .call(1, 'Get', []);
+    for (const client of [1, 2])
+      made
+        .at(client)
+        .open(client)
+        .wait(5)
+        .call(client, 'Set', [1], client === 1 ? { error: 'refused' } : {})
+        .wait(50)
+        .call(client, 'Get', []);
     const { yaml, steps } = await analysed(made);
-    assert.match(yaml, /# 1 of 1 calls were answered with an error/);
+    assert.match(yaml, /# 1 of 2 calls were answered with an error; a session .* breaks off/);
     assert.deepEqual(steps, [
       { call: 'Set', arguments: [1], reply: 'completion' },
       { wait: '49ms' },
