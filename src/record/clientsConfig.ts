@@ -1,7 +1,7 @@
 /** What a scenario's `config` takes from how the clients of a recording came. */
 import { subprotocolNamed } from '../wire/webpubsub/pubSubMessage';
 import { ownHeaders } from './ownHeaders';
-import type { OpenEvent } from './recording';
+import type { OpenEvent, RecordingHeader } from './recording';
 import { Keys, type WrittenKey } from './writtenKeys';
 
 /** The hub that was recorded, without a query; of several hubs that of most clients. */
@@ -17,6 +17,17 @@ export function targetOf(recorded: string, opens: readonly OpenEvent[]): string 
     return 'http://localhost/';
   }
 }
+
+/** By which certificates a run trusts what was recorded. */
+export const trustKeys = ({
+  caFile,
+  insecureTls,
+}: RecordingHeader): Record<string, WrittenKey> => ({
+  ...(caFile !== undefined && { caFile: { value: caFile } }),
+  ...(insecureTls === true && {
+    insecureTls: { value: true, beside: 'as it was recorded; for test systems only' },
+  }),
+});
 
 /** References in place of what clients came with and nobody has kept: tokens, cookies, own headers and query parameters. */
 export function secretKeys(

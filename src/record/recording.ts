@@ -23,6 +23,9 @@ export interface RecordingHeader {
   readonly startedAt: string;
   /** What the first client spoke. */
   readonly kind: RecordedKind;
+  /** By which certificates its servers were trusted, where not by those of this machine. */
+  readonly caFile?: string;
+  readonly insecureTls?: true;
 }
 
 const transports = ['WebSockets', 'ServerSentEvents', 'LongPolling'] as const;
@@ -159,12 +162,16 @@ export function headerIn(line: string, file: string): RecordingHeader {
     throw notARecording(
       `The recording has the form ${fields['schema'].slice(0, 64)}; this version reads ${recordingSchema}.`,
     );
-  const { target, startedAt, kind } = fields;
+  const { target, startedAt, kind, caFile, insecureTls } = fields;
   if (!isText(target) || !isText(startedAt) || Number.isNaN(Date.parse(startedAt)))
     throw notARecording('The first line of the recording has no target or no time.');
   if (kind !== 'signalr' && kind !== 'webpubsub')
     throw notARecording('The first line of the recording names neither SignalR nor Web PubSub.');
-  return { schema: recordingSchema, target, startedAt, kind };
+  return {
+    ...{ schema: recordingSchema, target, startedAt, kind },
+    ...(isText(caFile) && { caFile }),
+    ...(insecureTls === true && { insecureTls }),
+  };
 }
 
 /** An event in its line; undefined when the line is none. */

@@ -4,7 +4,7 @@ import { shownUrl } from '../wire/connectFailure';
 import type { WaySettings } from '../wire/socket/socket';
 import { RecordingProxy, type Trust } from './proxy/recordingProxy';
 import type { RecordedCounts } from './proxy/recorder';
-import { recordingSchema, type RecordedKind } from './recording';
+import { recordingSchema } from './recording';
 import { createRecordingFile, RecordingWriter, type Sink } from './recordingFile';
 
 export interface RecordingOptions {
@@ -15,7 +15,7 @@ export interface RecordingOptions {
   /** Path of the recording; nobody else may have it. */
   readonly file: string;
   readonly replaces: boolean;
-  readonly way: WaySettings;
+  readonly way: WaySettings & Trust;
   readonly trustAdvice?: string;
   readonly now: () => Date;
   /** As {@link RecordingProxy} has it, with the same text once. */
@@ -56,14 +56,15 @@ export function recordingTarget(text: string): URL {
   return target;
 }
 
-/** @throws ExpectedError `ca-file` */
-export async function readAuthority(file: string): Promise<string> {
+/** @param file its whole path @throws ExpectedError `ca-file` */
+export async function readAuthority(file: string): Promise<Trust> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'there is no such file' : message;
     throw new ExpectedError('ca-file', `${file} cannot be read: ${why}.`, { cause });
   });
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  if (text.includes('-----BEGIN CERTIFICATE-----'))
+    return { insecureTls: false, ca: text, caFile: file };
   throw new ExpectedError(
     'ca-file',
     `${file} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`,
@@ -81,6 +82,7 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
   if (replaces) await unlink(file).catch(() => undefined);
   const sink = await createRecordingFile(file);
   const startedAt = options.now().toISOString();
+  let trusted: Trust = way;
   let writer: RecordingWriter | undefined;
   let proxy: RecordingProxy;
   try {
@@ -88,7 +90,12 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
       ...{ target, port, way, onProblem: onceEach(options.onProblem) },
       ...(trustAdvice !== undefined && { trustAdvice }),
       onEvent: (event, kind) => {
-        writer ??= writerOf(sink, target, startedAt, kind);
+        writer ??= new RecordingWriter(sink, {
+          ...{ schema: recordingSchema, target: shownTarget(target), startedAt, kind },
+          ...(trusted.insecureTls
+            ? { insecureTls: true }
+            : trusted.caFile !== undefined && { caFile: trusted.caFile }),
+        });
         writer.add(event);
       },
     });
@@ -99,7 +106,10 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
   return {
     url: proxy.url,
     counts: () => proxy.counts(),
-    trust: (trust) => proxy.trust(trust),
+    trust: (trust) => {
+      trusted = trust;
+      proxy.trust(trust);
+    },
     get dropped() {
       return writer?.dropped ?? 0;
     },
@@ -126,11 +136,6 @@ function shownTarget(target: URL): string {
   const names = [...new Set(target.searchParams.keys())];
   const query = names.map((name) => `${encodeURIComponent(name)}=`).join('&');
   return `${shownUrl(target.href)}${query === '' ? '' : `?${query}`}`;
-}
-
-function writerOf(sink: Sink, target: URL, startedAt: string, kind: RecordedKind): RecordingWriter {
-  const schema = recordingSchema;
-  return new RecordingWriter(sink, { schema, target: shownTarget(target), startedAt, kind });
 }
 
 async function discard(sink: Sink, file: string): Promise<void> {

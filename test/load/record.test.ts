@@ -143,6 +143,7 @@ describe('record', () => {
           assert.equal(none.code, 2);
           assert.match(none.stderr, /none.pem holds no certificate in PEM form/);
           assert.deepEqual(readdirSync(folder.path).sort(), ['ca.pem', 'none.pem']);
+          const token = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'a-secret-token' };
           for (const [out, ...trust] of [
             ['named', '--ca-file', 'ca.pem'],
             ['any', '--insecure-tls'],
@@ -160,7 +161,12 @@ describe('record', () => {
               (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
             );
             assert.equal(calls.length, 6);
-            assert.match(folder.read(`${out!}.signalr.yaml`), /^ {2}target: https:/m);
+            const scenario = folder.read(`${out!}.signalr.yaml`);
+            assert.match(scenario, /^ {2}target: https:/m);
+            const key = out === 'named' ? /^ {2}caFile: .*ca\.pem$/m : /^ {2}insecureTls: true #/m;
+            assert.match(scenario, key);
+            const again = await folder.run(['run', `${out!}.recording.jsonl`], token);
+            assert.equal(again.code, 0, again.stderr);
           }
         } finally {
           await front.dispose();

@@ -169,6 +169,9 @@ describe('Record Scenario', () => {
         await record();
         const scenario = vscode.window.activeTextEditor!.document.getText();
         assert.ok(scenario.includes(`target: ${front.url}`), scenario);
+        const key =
+          answer === 'Accept Any Certificate' ? 'insecureTls: true' : `caFile: ${authority}`;
+        assert.ok(scenario.includes(`  ${key}`), scenario);
 
         messages.forget();
         await record({ kind: 'hub', url: front.url });

@@ -5,13 +5,13 @@ import { visibleJson } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { shownUrl } from '../../wire/connectFailure';
-import type { WaySettings } from '../../wire/socket/socket';
 import { recordingEnding } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
 import {
   readAuthority,
   recordingTarget,
   takeRecording,
+  type RecordingOptions,
   type TakenRecording,
 } from '../../record/takeRecording';
 import { watchRecording, type RecordWatcher } from '../../record/watchRecording';
@@ -111,11 +111,11 @@ async function wayOf(
   target: URL,
   { caFile, insecureTls = false }: RecordFlags,
   { cwd, env }: ProcessIo,
-): Promise<WaySettings> {
+): Promise<RecordingOptions['way']> {
   const proxies = proxySettings([target.href], (name) => env[name]);
   return {
+    ...(caFile !== undefined && (await readAuthority(path.resolve(cwd, caFile)))),
     insecureTls,
-    ...(caFile !== undefined && { ca: await readAuthority(path.resolve(cwd, caFile)) }),
     ...(proxies !== undefined && { proxies }),
   };
 }

@@ -168,7 +168,7 @@ async function chooseAuthority(): Promise<Trust | undefined> {
     })) ?? [];
   if (file === undefined) return undefined;
   try {
-    return { insecureTls: false, ca: await readAuthority(file.fsPath) };
+    return await readAuthority(file.fsPath);
   } catch (error) {
     void vscode.window.showErrorMessage(errorText(error));
     return undefined;

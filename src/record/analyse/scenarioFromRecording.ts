@@ -24,7 +24,7 @@ import {
   type StepFacts,
   type WrittenStep,
 } from './plannedSteps';
-import { mostFrequent, secretKeys, sharesOf, targetOf } from '../clientsConfig';
+import { mostFrequent, secretKeys, sharesOf, targetOf, trustKeys } from '../clientsConfig';
 import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { pubSubScenario } from './pubSub';
@@ -343,6 +343,7 @@ class Analysis {
     const [protocol] = mostFrequent(clients.map(({ open }) => open.protocol));
     const keys: Record<string, WrittenKey> = {
       target: { value: this.target },
+      ...trustKeys(this.header),
       connections: {
         value: this.crowd.connections,
         beside: `${this.crowd.words}${this.silentWords()}; raise it`,

@@ -34,8 +34,10 @@ export interface RecordingProxyOptions {
 
 /** Code of the error of a server whose certificate is not known here. */
 export const unknownCertificate = 'target-certificate';
-/** Which certificates are taken. */
-export type Trust = Pick<WaySettings, 'ca' | 'insecureTls'>;
+/** Which certificates are taken: those of an authority, with the file they are from, or any. */
+export interface Trust extends Pick<WaySettings, 'ca' | 'insecureTls'> {
+  readonly caFile?: string;
+}
 
 const connectTimeoutMs = 10_000;
 const portRefusals: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { visibleLine } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { mostFrequent, pubSubConfig, secretKeys, targetOf } from '../clientsConfig';
+import { mostFrequent, pubSubConfig, secretKeys, targetOf, trustKeys } from '../clientsConfig';
 import type { OpenEvent, Recording } from '../recording';
 import { openRecording } from '../recordingFile';
 import { Keys, type WrittenKey } from '../writtenKeys';
@@ -48,7 +48,9 @@ export async function replayScenario(
   const day = recording.header.startedAt.slice(0, 10);
   const clients = `${formatCount(opens.length)} ${opens.length === 1 ? 'client' : 'clients'}`;
   const config: Record<string, WrittenKey> = {
-    ...(isPubSub ? pubSubConfig(opens, true) : { target: { value: target } }),
+    ...(isPubSub
+      ? pubSubConfig(opens, true)
+      : { target: { value: target }, ...trustKeys(recording.header) }),
     connections: {
       value: connections,
       beside: `${formatCount(times)} × ${clients}; each does what a client did`,
