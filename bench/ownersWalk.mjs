@@ -7,7 +7,8 @@
 //     [--service none|signalr|webpubsub] [--out FOLDER] [--pictures docs/pictures]
 //   node bench/ownersWalk.mjs --all [--seconds 20] [--transport …] [--protocol …] [--service …]
 // With --all, each way that fits the other flags is walked, without more connections, and has one line. With --out, recordings, scenarios
-// and results stay there. With --pictures, the panel draws the last run as it is stored.
+// and results stay there. With --pictures, the terminal of the recorder, the scenario in VS Code, and the last run in the panel are
+// drawn (test/ui/recordPictures.mjs, runPictures.mjs); ports are those of the documents.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +18,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { launchChromium } from '../scripts/vscodeHost.mjs';
 import { startServer } from '../test/interop/chatServer.mjs';
+import { recordInTerminal } from './walk/terminal.mjs';
 import { differences, percent, quietTimes, readTraffic, rowsOf } from './walk/traffic.mjs';
 import { everyWay, startWay } from './walk/ways.mjs';
 
@@ -36,6 +38,9 @@ const seconds = Number(values.seconds ?? (values.all ? 20 : 60));
 /** Of the larger run; 0 for none. */
 const more = Number(values.connections ?? (values.all ? 0 : 500));
 const most = 0.05;
+const isShown = values.pictures !== undefined;
+/** Those of the documents. */
+const shownPorts = { hub: 5050, recorder: 5051 };
 
 const cli = path.resolve('dist', 'cli.js');
 const scenario = 'chat.signalr.yaml';
@@ -154,12 +159,15 @@ async function walk(browser, way, folder) {
   try {
     // The recorder of the runs is there later: the scenario goes to its port.
     const front = new URL(place.url);
-    const relay = await startRelay(Number(front.port));
+    const relay = await startRelay(Number(front.port), undefined, isShown ? shownPorts.hub : 0);
     front.port = String(relay.port);
-    const recorder = await startRecorder(folder, front.href, 'chat');
+    const recorder = isShown
+      ? await recordInTerminal(folder, front.href, shownPorts.recorder)
+      : await startRecorder(folder, front.href, 'chat');
     say(`Two people use ${place.url} through ${recorder.url} …\n`);
     const shown = await place.use(browser, recorder.url);
-    await recorder.stop();
+    const screen = await recorder.stop();
+    if (isShown) writeFileSync(path.join(folder, 'terminal.txt'), screen);
     relay.dispose();
     say(`Each has seen ${shown.join(' and ')} messages.\n\n`);
     say(readFileSync(path.join(folder, scenario), 'utf8'));
@@ -221,10 +229,14 @@ try {
     else if (way === ways[0]) printTable([head, lineOf(way, walked)]);
     else process.stdout.write(`| ${lineOf(way, walked).join(' | ')} |\n`);
     if (!judge(way, walked)) process.exitCode = 1;
-    if (values.pictures !== undefined) {
-      const { result } = walked.runs.at(-1);
-      const args = ['test/ui/runPictures.mjs', result, values.pictures];
-      await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
+    if (!isShown) continue;
+    for (const [script, from] of [
+      ['runPictures', walked.runs.at(-1).result],
+      ['recordPictures', folder],
+    ]) {
+      const args = [`test/ui/${script}.mjs`, from, values.pictures];
+      const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
+      if (code !== 0) process.exitCode = 1;
     }
   }
 } finally {

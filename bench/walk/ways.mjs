@@ -38,11 +38,16 @@ const textsOf = (name) =>
  * hear that the other has come.
  */
 async function each(browser, pageOf, does, hasCome) {
+  const pages = await Promise.all(
+    people.map(async (name) => {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(pageOf(name));
+      return page;
+    }),
+  );
   const visits = [];
-  for (const name of people) {
-    const page = await (await browser.newContext()).newPage();
-    await page.goto(pageOf(name));
-    const visit = does(page, textsOf(name)).finally(() => page.context().close());
+  for (const [at, page] of pages.entries()) {
+    const visit = does(page, textsOf(people[at])).finally(() => page.context().close());
     visits.push(visit);
     await Promise.race([hasCome(page), visit]);
   }

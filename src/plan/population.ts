@@ -70,7 +70,8 @@ export function populationsOf(plan: Plan): Population[] {
     const known = sharedAs === undefined ? undefined : shared.get(sharedAs);
     const named = known ?? {
       firstGroup: groups,
-      groupName: (group) => `${entry.useCase}_${plan.runId.toString(16)}_${prefix}${group}`,
+      groupName: (group) =>
+        `${entry.useCase}_${plan.runId.toString(16).padStart(8, '0')}_${prefix}${group}`,
     };
     if (sharedAs !== undefined) shared.set(sharedAs, named);
     const population: Population = {

@@ -9,10 +9,14 @@ export interface Relay {
   dispose(): void;
 }
 
-/** @param isCut whether {@link Relay.cut} cuts a connection that begins so */
+/**
+ * @param isCut whether {@link Relay.cut} cuts a connection that begins so
+ * @param ownPort 0 for a free one
+ */
 export async function startRelay(
   port: number,
   isCut = (head: string): boolean => head.startsWith('GET /client'),
+  ownPort = 0,
 ): Promise<Relay> {
   const sockets = new Set<net.Socket>();
   const webSockets = new Set<net.Socket>();
@@ -35,7 +39,7 @@ export async function startRelay(
       if (isCut(head.toString('latin1'))) webSockets.add(client);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(ownPort, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
     cut: () => {

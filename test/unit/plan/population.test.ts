@@ -288,6 +288,17 @@ scenarios: [{ name: echo, senders: 20% }, { name: broadcast, senders: 50% }, { n
     );
   });
 
+  it('have names of one length in all runs', () => {
+    const { scenario } = parseScenario(
+      'config: { connections: 4 }\nscenario: { name: sendToGroup, parameters: { groupCount: 2 } }',
+    );
+    const names = [1, 0xc0_ff_ee_01].map((runId) => {
+      const [groups] = populationsOf(buildPlan(scenario!, { workers: 1, seed: 5, runId }));
+      return groups!.groupName(1);
+    });
+    assert.deepEqual(names, ['sendToGroup_00000001_1', 'sendToGroup_c0ffee01_1']);
+  });
+
   it('deal the senders of an entry over its groups', () => {
     const dealt = [...populations[1]!.senderOrder].map((connection) => connection % 3);
     assert.deepEqual(dealt, [0, 1, 2, 0, 1]);
