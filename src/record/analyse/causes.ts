@@ -1,8 +1,8 @@
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
-import { isIdOrTime, pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
+import { isIdOrTime, pathKey, valueAt, visitLeaves, visitValues, type Path } from './values';
 
 /**
- * Which call made the server send a callback is in no message. A text that both have says it, where it is
+ * Which call made the server send a callback is in no message. A text or number that both have says it, where it is
  * rare; else that the callback keeps coming soon after calls of one method.
  */
 const windowUs = 10_000_000;
@@ -14,6 +14,8 @@ const rareShare = 0.02;
 const mostMethods = 16;
 /** So many calls of a method say which text comes back. */
 const mostExamples = 2000;
+/** Smaller whole numbers are the same by chance: those of rounds, rows, days. */
+const tellingNumber = 10_000;
 /** Longer texts count as equal by their length and their ends. */
 const wholeText = 256;
 
@@ -42,7 +44,7 @@ export const isToOthers = (heard: Heard): boolean =>
  * @param greetings callbacks that are taken for no consequence, unless they have a text of a call, see {@link findGreetings}
  */
 export function findCauses(trace: Trace, greetings: ReadonlySet<string>): readonly Consequence[] {
-  byTexts(trace);
+  byMarks(trace);
   byTime(trace, greetings);
   return consequencesOf(trace);
 }
@@ -73,12 +75,17 @@ const keyOf = (text: string): string =>
     ? text
     : `${text.length}:${text.slice(0, wholeText / 2)}${text.slice(-wholeText / 2)}`;
 
-function textsOf(values: readonly unknown[]): string[] {
-  const texts: string[] = [];
-  visitTexts(values, (text) => {
-    if (text !== '') texts.push(keyOf(text));
+/** A text, or a number with a fraction or of many digits, such as a place on a map. */
+type Mark = string | number;
+
+function marksOf(values: readonly unknown[]): Mark[] {
+  const marks: Mark[] = [];
+  visitValues(values, (leaf) => {
+    if (typeof leaf === 'string') {
+      if (leaf !== '') marks.push(keyOf(leaf));
+    } else if (!Number.isInteger(leaf) || Math.abs(leaf) > tellingNumber) marks.push(leaf);
   });
-  return texts;
+  return marks;
 }
 
 /** Calls and callbacks in the order of their times. */
@@ -92,34 +99,35 @@ function* inOrder({ calls, callbacks }: Trace): Generator<TracedCall | TracedCal
 
 const isCall = (one: TracedCall | TracedCallback): one is TracedCall => 'method' in one;
 
-const isSame = (texts: readonly string[], others: readonly string[]): boolean =>
-  texts.length === others.length && texts.every((text, at) => text === others[at]);
+const isSame = (marks: readonly Mark[], others: readonly Mark[]): boolean =>
+  marks.length === others.length && marks.every((mark, at) => mark === others[at]);
 
-function byTexts(trace: Trace): void {
-  const uses = new Map<string, number>();
+function byMarks(trace: Trace): void {
+  const uses = new Map<Mark, number>();
   for (const call of trace.calls)
-    for (const text of new Set(textsOf(call.arguments))) uses.set(text, (uses.get(text) ?? 0) + 1);
+    for (const mark of new Set(marksOf(call.arguments))) uses.set(mark, (uses.get(mark) ?? 0) + 1);
   const rare = Math.max(rareCalls, trace.calls.length * rareShare);
-  const latest = new Map<string, TracedCall>();
-  let before: { readonly texts: readonly string[]; readonly callback: TracedCallback } | undefined;
+  const latest = new Map<Mark, TracedCall>();
+  let before: { readonly marks: readonly Mark[]; readonly callback: TracedCallback } | undefined;
   for (const one of inOrder(trace)) {
-    const texts = textsOf(one.arguments);
-    if (!isCall(one) && before !== undefined && isSame(texts, before.texts)) {
+    const marks = marksOf(one.arguments);
+    if (!isCall(one) && before !== undefined && isSame(marks, before.marks)) {
       // The same goes to one client after the other.
       one.cause = before.callback.cause;
       continue;
     }
-    before = isCall(one) ? undefined : { texts, callback: one };
+    before = isCall(one) ? undefined : { marks, callback: one };
     if (isCall(one)) {
-      for (const text of texts) if (uses.get(text)! <= rare) latest.set(text, one);
+      for (const mark of marks) if (uses.get(mark)! <= rare) latest.set(mark, one);
       continue;
     }
     let rarest = Infinity;
-    for (const text of texts) {
-      const call = latest.get(text);
+    for (const mark of marks) {
+      const call = latest.get(mark);
       if (call === undefined || one.atUs - call.atUs > windowUs) continue;
-      // Of two that are as rare the longer says more.
-      const weight = uses.get(text)! - Math.min(text.length, wholeText) / (wholeText + 1);
+      // Of two that are as rare the longer text says more.
+      const length = typeof mark === 'string' ? Math.min(mark.length, wholeText) : 0;
+      const weight = uses.get(mark)! - length / (wholeText + 1);
       if (weight >= rarest) continue;
       rarest = weight;
       one.cause = call;
@@ -127,7 +135,7 @@ function byTexts(trace: Trace): void {
   }
 }
 
-/** What by its texts has no cause: the method whose calls it follows soonest, if it does so nearly always. */
+/** What by its texts and numbers has no cause: the method whose calls it follows soonest, if it does so nearly always. */
 function byTime(trace: Trace, greetings: ReadonlySet<string>): void {
   const found = new Map<string, { all: number; linked: number }>();
   for (const { target, cause } of trace.callbacks) {
@@ -161,11 +169,15 @@ function byTime(trace: Trace, greetings: ReadonlySet<string>): void {
 }
 
 interface Lag {
-  /** Callbacks that came soon after a call of the method, and the sum of the times between. */
+  /** Callbacks that came soon after a call of the method, the first to each client, and the sum of the times between. */
   callbacks: number;
   sumUs: number;
-  readonly calls: Set<TracedCall>;
-  readonly methodCalls: number;
+  /** Calls that one followed, with the latest of them, of all. */
+  followed: number;
+  latest?: TracedCall;
+  readonly calls: number;
+  /** After which call each client heard it last. */
+  readonly heardBy: Map<TracedClient, TracedCall>;
 }
 
 function lagsOf(trace: Trace, targets: ReadonlySet<string>): Map<string, Map<string, Lag>> {
@@ -187,12 +199,17 @@ function lagsOf(trace: Trace, targets: ReadonlySet<string>): Map<string, Map<str
       const { method } = call;
       const lagUs = one.atUs - call.atUs;
       if (lagUs > soonUs) continue;
-      const methodCalls = counts.get(method)!;
-      const lag = ofTarget.get(method) ?? { callbacks: 0, sumUs: 0, calls: new Set(), methodCalls };
+      const lag: Lag = ofTarget.get(method) ?? {
+        ...{ callbacks: 0, sumUs: 0, followed: 0, calls: counts.get(method)!, heardBy: new Map() },
+      };
       ofTarget.set(method, lag);
+      // One call reaches each client once: what comes to it again is caused by something else.
+      if (lag.heardBy.get(one.client) === call) continue;
+      lag.heardBy.set(one.client, call);
       lag.callbacks += 1;
       lag.sumUs += lagUs;
-      lag.calls.add(call);
+      if (lag.latest !== call) lag.followed += 1;
+      lag.latest = call;
     }
   }
   return lags;
@@ -206,7 +223,7 @@ function methodBefore(
   let best: string | undefined;
   let bestUs = Infinity;
   for (const [method, lag] of lags ?? []) {
-    if (lag.callbacks < callbacks * 0.8 || lag.calls.size < lag.methodCalls * 0.8) continue;
+    if (lag.callbacks < callbacks * 0.8 || lag.followed < lag.calls * 0.8) continue;
     const meanUs = lag.sumUs / lag.callbacks;
     if (meanUs >= bestUs) continue;
     bestUs = meanUs;
@@ -264,7 +281,7 @@ function consequencesOf(trace: Trace): Consequence[] {
 }
 
 function countEchoes({ echoes }: Heads, call: TracedCall, callback: TracedCallback): void {
-  const came = new Set(textsOf(callback.arguments));
+  const came = new Set(marksOf(callback.arguments));
   visitLeaves(call.arguments, (leaf, path) => {
     if (typeof leaf !== 'string' || !came.has(keyOf(leaf))) return;
     const key = pathKey(path);

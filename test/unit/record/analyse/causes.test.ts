@@ -150,3 +150,50 @@ describe('the text by which a callback is recognised', () => {
     );
   });
 });
+
+describe('the call that caused a callback', () => {
+  const wordsOf = async (made: MadeRecording): Promise<unknown[]> => {
+    const { found } = await analysed(made);
+    return found.callbacks.map(({ target, perCall, as }) => [target, perCall, as.split(', ')[0]]);
+  };
+  const others = (client: number): number[] => clients.filter((other) => other !== client);
+
+  it('is known by numbers with a fraction or many digits, where several clients call at once', async () => {
+    for (const place of [
+      (client: number, at: number) => [3 * at + client + 0.25, -client - 0.75],
+      (client: number, at: number) => [20_000 + 100 * at + client, -30_000],
+    ]) {
+      let rounds = 0;
+      const made = inRooms(rooms, (all, client, room, text) => {
+        all.call(client, 'Post', [room, text]).heard(clients, 'Posted', [text]);
+        for (let more = 0; more < 5; more++) {
+          rounds += 1;
+          all.wait(20);
+          // All call before anybody hears of it.
+          for (const each of clients) all.send(each, 'Move', [room, ...place(each, rounds)]);
+          for (const each of clients)
+            all.heard(others(each), 'Moved', [`mover-${each}`, ...place(each, rounds)]);
+        }
+      });
+      assert.deepEqual(await wordsOf(made), [
+        ['Posted', 3, 'to the room'],
+        ['Moved', 2, 'to the others in the room'],
+      ]);
+    }
+  });
+
+  it('is none that would reach a client several times, and none by small whole numbers', async () => {
+    for (const [ticks, perCall] of [
+      [1, 3],
+      [3, undefined],
+    ] as const) {
+      let calls = 0;
+      const made = inRooms(rooms, (all, client, room) => {
+        all.call(client, 'Refresh', [room, ++calls]);
+        for (let tick = 0; tick < ticks; tick++) all.wait(90).heard(clients, 'Tick', [calls]);
+      });
+      const words = perCall === undefined ? 'no call was found that caused it' : 'to the room';
+      assert.deepEqual(await wordsOf(made), [['Tick', perCall, words]]);
+    }
+  });
+});
