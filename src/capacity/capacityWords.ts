@@ -1,4 +1,5 @@
 import { formatBytes, formatCount, formatShare } from '../base/units';
+import { listed } from '../scenario/text/words';
 import type { Direction, Estimate, TableName } from './model';
 
 export const tableWords: Readonly<Record<TableName, string>> = {
@@ -27,6 +28,15 @@ export function figure(value: number): string {
 
 export function counted(count: number, noun: string): string {
   return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const mostNamed = 5;
+
+/** `Typing, Joined and Left`; each once, and of many how many more there are. */
+export function namesWords(all: readonly string[]): string {
+  const names = [...new Set(all)];
+  const more = names.length - mostNamed;
+  return listed([...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])]);
 }
 
 /** `95 %`; close to 100 with decimals, so that 100.4 % does not read as fitting. */

@@ -62,6 +62,10 @@ export interface OnStep extends Recorded {
   readonly event: string;
   /** 0: nothing waits for it; how often it comes is counted. */
   readonly withinMs: number;
+  /** For the estimate, where nothing waits for it: how often it comes to a sender in a session, in the mean. */
+  readonly perSession?: number;
+  /** For the estimate: of its arguments. */
+  readonly eventBytes?: number;
   /** From its arguments, which are a list. */
   readonly keep: Keep;
 }
@@ -274,9 +278,11 @@ export const sparesCaller = (step: CountedStep): boolean =>
 export const argumentsOfStep = (step: CountedStep): readonly OwnArgument[] =>
   step.kind === 'on' ? [] : ownArguments(JSON.stringify(step.arguments), keptIn);
 
-/** As JSON text, in the order in which a run draws them; of an event nothing is sent. */
+/** As JSON text, in the order in which a run draws them; of an event nothing is sent, and its size is for the estimate. */
 export const sizesOfStep = (step: CountedStep): readonly PayloadSize[] =>
-  step.kind === 'on' ? [{ bytes: 0, weight: 1 }] : argumentSizes(argumentsOfStep(step));
+  step.kind === 'on'
+    ? [{ bytes: step.eventBytes ?? 0, weight: 1 }]
+    : argumentSizes(argumentsOfStep(step));
 
 /** Whether something in it is named by `{group}`, or meant for one. */
 export const usesGroup = (steps: readonly SessionStep[]): boolean =>

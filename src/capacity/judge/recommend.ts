@@ -2,7 +2,6 @@ import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { stepsOf } from '../../scenario/steps';
-import { listed } from '../../scenario/text/words';
 import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
 import type { Traffic } from '../../usecases/useCase';
 import { numberedNames } from '../../usecases/sessionSteps';
@@ -27,7 +26,7 @@ import {
   type TableSource,
 } from '../model';
 import { checkNumber, rounded } from '../tables/publishedLimits';
-import { figure, tableWords, unitWords } from '../capacityWords';
+import { figure, namesWords, tableWords, unitWords } from '../capacityWords';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
 
@@ -289,7 +288,7 @@ export function measuredLoadOf(
   const { index, planned: place = index, connections, seconds, status, carried } = measured;
   const step = stepsOf(scenario)[place - 1];
   if (step === undefined) return { problem: `The scenario has no step ${index}.` };
-  const found = entryTraffic(scenario, step);
+  const found = entryTraffic(scenario, step, true);
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);
@@ -327,14 +326,6 @@ export function measuredLoadOf(
   };
 }
 
-const mostNamed = 5;
-
-function namesWords(calls: readonly MeasuredCall[]): string {
-  const names = [...new Set(calls.map(({ name }) => name))];
-  const more = names.length - mostNamed;
-  return listed([...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])], 'and');
-}
-
 /** Lost connections get nothing, extra deliveries count by arrival only, late joins get fewer, closed pacing waits. */
 function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: MeasuredStep): boolean {
   const missed = moves?.missed ?? 0;
@@ -360,7 +351,7 @@ function remarksOf(measured: MeasuredStep): string[] {
   const came = heard.reduce((sum, call) => sum + (call.came ?? 0), 0);
   if (came > 0)
     remarks.push(
-      `Outbound includes ${figure(came / seconds)} msg/s that no call expects, those that came to senders: ${namesWords(heard)}.`,
+      `Outbound includes ${figure(came / seconds)} msg/s that no call expects, those that came to senders: ${namesWords(heard.map(({ name }) => name))}.`,
     );
   if (moves !== undefined && moves.done > 0)
     remarks.push(

@@ -9,10 +9,11 @@ import { findUseCase, streamsOf } from '../../usecases/registry';
 import { callsOf, joinsByCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import { hubRunOf, type Traffic } from '../../usecases/useCase';
 import type { EstimateInput, OrProblem } from '../model';
+import { namesWords } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
 import { leavingCall, leavingSizes } from './leavingSizes';
 import { connectionsOnly, sizesOf } from './serviceLoad';
-import { sessionAssumptions, sessionTraffic } from './sessionLoad';
+import { sessionAssumptions, sessionTraffic, unknownEvents } from './sessionLoad';
 
 /** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
 export function loadOf(scenario: Scenario): OrProblem<{ readonly input: EstimateInput }> {
@@ -26,7 +27,8 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
   const found = entryTraffic(scenario, last);
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
-  const traffic = found.sending.flatMap(({ traffic: each }) => (each.senders > 0 ? each : []));
+  const traffic = found.sending.map((sending) => sending.traffic);
+  const unknown = scenario.entries.flatMap(({ parameters }) => unknownEvents(parameters));
   return {
     input: {
       product,
@@ -34,7 +36,14 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
       useCases: traffic.length === 0 ? [connectionsOnly(product)] : traffic,
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
       ...applicationOf(scenario),
-      assumptions: assumptionsOf(scenario),
+      assumptions: [
+        ...(unknown.length === 0
+          ? []
+          : [
+              `Not in this estimate: callbacks that are only counted (${namesWords(unknown)}). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.`,
+            ]),
+        ...assumptionsOf(scenario),
+      ],
     },
   };
 }
@@ -110,10 +119,15 @@ const noTable = ({ name }: { readonly name: string }, useCase: { readonly name: 
   problem: `The ${name} guide has no table for ${useCase.name}.`,
 });
 
-/** Traffic of each entry that sends in a step, of sessions one for each kind of call; the others contribute connections only. */
+/**
+ * Traffic of each entry that sends in a step, of sessions one for each kind of call; the others contribute connections only.
+ *
+ * @param measures also those of which only a run knows how much they are
+ */
 export function entryTraffic(
   scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
   step: StepSenders,
+  measures = false,
 ): EntryTraffic {
   const { connections, entries, service } = scenario;
   const guide = guides[azureServiceOf(service)];
@@ -136,6 +150,7 @@ export function entryTraffic(
         sharing(entries, entry, step),
       );
       for (const { traffic, calls, ownCalls } of sessions) {
+        if (traffic.senders === 0 && !measures) continue;
         if (!guide.kinds.includes(traffic.kind)) return noTable(guide, useCase);
         const leaving = sizesOf(traffic).map((size, at) =>
           leavingCall(scenario, ownCalls[at]!, size),

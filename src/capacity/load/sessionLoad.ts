@@ -95,9 +95,7 @@ export function sessionTraffic(
   const byKind = new Map<TrafficKind | 'on', Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
     const kind = step.kind === 'on' ? step.kind : kinds[audienceOfStep(step)];
-    // How often that comes only a recording says.
-    const isKnown = !isOnlyHeard(step) || 'recorded' in step;
-    const counted = { name, step, times: isKnown ? (times[at] ?? 0) * echoesOf(step) : 0 };
+    const counted = { name, step, times: heardTimes(step) ?? (times[at] ?? 0) * echoesOf(step) };
     byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
   }
   const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
@@ -132,6 +130,20 @@ export function sessionTraffic(
     ];
   });
 }
+
+/** Of what nothing waits for; undefined for others, and where a recording says how often it comes. */
+const heardTimes = (step: CountedStep): number | undefined =>
+  step.kind === 'on' && isOnlyHeard(step) && !('recorded' in step)
+    ? (step.perSession ?? 0)
+    : undefined;
+
+/** Events that are only counted, of which nobody has said how often they come. */
+export const unknownEvents = (parameters: Parameters): string[] =>
+  callsOf(sessionStepsOf(parameters)).flatMap(({ step }) =>
+    step.kind === 'on' && heardTimes(step) !== undefined && step.perSession === undefined
+      ? [step.event]
+      : [],
+  );
 
 interface Counted {
   readonly name: string;

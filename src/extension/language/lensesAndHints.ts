@@ -1,6 +1,7 @@
 import { english, type Translate } from '../../base/text';
 import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/load/loadOf';
+import { unknownEvents } from '../../capacity/load/sessionLoad';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/capacityWords';
 import { stepsOf } from '../../scenario/steps';
@@ -43,7 +44,10 @@ export function inlayHints(
         '{0} msg/s in, {1} msg/s out',
         ...(['in_messages_per_s', 'out_messages_per_s'] as const).map(sum),
       );
-      return first === position ? behind(parameters, 'sessionInterval', words) : [];
+      const unknown = unknownEvents(entry.parameters);
+      const label =
+        unknown.length === 0 ? words : t('{0}, without callbacks {1}', words, unknown.join(', '));
+      return first === position ? behind(parameters, 'sessionInterval', label) : [];
     }
     const streams = streamsOf(entry);
     // The estimate counts what goes one way only as an echo.

@@ -1,10 +1,12 @@
 import { formatCount, formatDurationMs } from '../../base/units';
 import { isToOthers, type Consequence, type Heard } from './causes';
-import type { CallStep, ChooseStep, Gaps, RepeatStep, Step } from './kinds';
+import type { FoundCallback } from './found';
+import type { CallStep, ChooseStep, Gaps, Kind, RepeatStep, Step } from './kinds';
 import type { ReadArguments } from './arguments';
+import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
 import { fifthsOf, sizeWords, spreadOf, type Spread } from './spread';
-import { heardAfter } from './trace';
+import { heardAfter, type TracedCallback } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
 export interface WrittenStep {
@@ -327,4 +329,43 @@ export function answeringOf(
 function receiversOf(heard: Heard, toRoom: boolean): Answering['receivers'] {
   if (toRoom) return isToOthers(heard) ? 'others' : 'group';
   return heard === 'some' || heard === 'someOthers' || heard === 'client' ? undefined : heard;
+}
+
+/** Callbacks that are only counted: further names are left out. */
+const mostHeard = 20;
+const mostEventBytes = 16 * 1024 * 1024;
+
+interface HeardFacts {
+  readonly found: readonly FoundCallback[];
+  readonly greetings: ReadonlySet<string>;
+  /** Of a session: what the written one is of it. */
+  readonly part: number;
+}
+
+/** What clients of the kind heard and no step counts: counted as it comes; how often and how large it was is for the estimate. */
+export function heardSteps(
+  { clients, sessions }: Kind,
+  callbacks: readonly TracedCallback[],
+  { found, greetings, part }: HeardFacts,
+): WrittenStep[] {
+  const open = found.filter(({ recognised }) => !recognised);
+  const names = new Set(open.map(({ target }) => target));
+  const own = new Set(clients);
+  const heard = new Map<string, { count: number; bytes: number }>();
+  for (const { target, client, arguments: values } of callbacks) {
+    if (!names.has(target) || !own.has(client)) continue;
+    const { count, bytes } = heard.get(target) ?? { count: 0, bytes: 0 };
+    heard.set(target, { count: count + 1, bytes: bytes + textBytes(JSON.stringify(values)) });
+  }
+  return open
+    .flatMap(({ target, as }): WrittenStep[] => {
+      const seen = heard.get(target);
+      if (seen === undefined) return [];
+      // Of a greeting there is one for each connection, however many sessions it has.
+      const often = greetings.has(target) ? 0 : (seen.count * part) / sessions;
+      const eventSize = Math.min(mostEventBytes, Math.round(seen.bytes / seen.count));
+      const estimated = { perSession: Number(often.toPrecision(4)), eventSize };
+      return [{ comments: [as], keys: { on: target, within: 0, ...estimated } }];
+    })
+    .slice(0, mostHeard);
 }

@@ -17,6 +17,7 @@ import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
 import {
   answeringOf,
   durationText,
+  heardSteps,
   heardWords,
   isCutShort,
   writeSteps,
@@ -50,8 +51,6 @@ const mostStepMs = 604_800_000;
 const roomMs = 50;
 /** The shortest interval of the use case `session`. */
 const leastIntervalMs = 1;
-/** Callbacks that are only counted: further names are left out. */
-const mostHeard = 20;
 
 /**
  * Finds what the clients of a recording did, and writes it as a scenario that does the same. Reads the events
@@ -278,7 +277,12 @@ class Analysis {
     const unit = longMs < 1000 ? 0.1 : 1;
     const units = Math.max(Math.round(longMs / unit), Math.ceil(pausesMs / unit - 1e-6));
     const intervalMs = Number((units * unit).toFixed(1));
-    return { kind, connections, steps: [...written, ...this.heardOnly(kind)], intervalMs };
+    const heard = heardSteps(kind, this.trace.callbacks, {
+      found: this.foundCallbacks(),
+      greetings: this.greetings,
+      part: isCut ? needsMs / lastsMs : 1,
+    });
+    return { kind, connections, steps: [...written, ...heard], intervalMs };
   }
 
   private keepOf(source: Source | undefined): Readonly<Record<string, string>> {
@@ -300,17 +304,6 @@ class Analysis {
       sources.every((source) => source.event !== event),
     );
     return [...others.map((event) => ({ event })), ...kept];
-  }
-
-  /** What its clients heard and no step counts: counted as it comes. */
-  private heardOnly({ clients }: Kind): WrittenStep[] {
-    const own = new Set(clients);
-    const heard = new Set<string>();
-    for (const { target, client } of this.trace.callbacks) if (own.has(client)) heard.add(target);
-    return this.foundCallbacks()
-      .filter(({ target, recognised }) => !recognised && heard.has(target))
-      .slice(0, mostHeard)
-      .map(({ target: on, as }) => ({ comments: [as], keys: { on, within: 0 } }));
   }
 
   /** That a step counts, waits for or takes a value of. */

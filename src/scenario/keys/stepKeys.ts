@@ -4,6 +4,7 @@ import { callReceivers, callReplies, groupChanges, mostTimes } from '../../useca
 import { choice, entries, keyOf, text, type KeySpec } from './keySpec';
 
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
+const number = keyOf('number');
 const [list, stepList, texts] = [keyOf('list'), keyOf('steps'), keyOf('texts')];
 const [value, flag] = [keyOf('value'), keyOf('flag')];
 
@@ -86,13 +87,21 @@ export const stepKeys = {
       summary: `${within.summary} 0 waits for nothing: all that come to senders are counted, and none is expected.`,
     },
     keep: { ...keep, summary: keep.summary.replace('the answer', 'its arguments') },
+    perSession: number(
+      { range: [0, 1_000_000], optional: true },
+      'With within: 0, for the estimate: how often it comes to a sender in one session, in the mean. Without it the estimate leaves it out and says so.',
+    ),
+    eventSize: size(
+      { range: [1, 16 * 1024 * 1024], optional: true },
+      'Size of its arguments, for the estimate.',
+    ),
   }),
   choose: listOf({
     choose: entries(
       {
         required: true,
         keys: listOf({
-          weight: keyOf('number')(
+          weight: number(
             { range: [0.001, 1_000_000], default: 1 },
             'How often this way is taken, against the weights of the others.',
           ),

@@ -222,12 +222,7 @@ class StepReader {
         };
       }
       case 'on':
-        if (withinMs === 0)
-          this.reading.error(
-            ...(['other-reply', section.at('keep')] as const),
-            'within: 0 keeps nothing. Write a longer time.',
-          );
-        return { kind, event: textIn(section, 'on'), withinMs, keep: this.keepIn(section) };
+        return this.onOf(section, withinMs);
       case 'wait':
         return { kind, ms: this.durationsIn(section, kind) ?? 0 };
       case 'repeat': {
@@ -242,6 +237,25 @@ class StepReader {
       case 'if':
         return this.ifOf(section, below);
     }
+  }
+
+  private onOf(section: Section, withinMs: number): SessionStep {
+    const { error, warning } = this.reading;
+    const perSession = numberIn(section, 'perSession');
+    const eventBytes = numberIn(section, 'eventSize');
+    if (withinMs === 0) {
+      const message = 'within: 0 keeps nothing. Write a longer time.';
+      error('other-reply', section.at('keep'), message);
+    } else if (perSession !== undefined) {
+      const message =
+        'What is waited for counts once each time. Remove perSession, or write within: 0.';
+      warning('other-reply', section.at('perSession'), message);
+    }
+    return {
+      ...{ kind: 'on', event: textIn(section, 'on'), withinMs, keep: this.keepIn(section) },
+      ...(perSession !== undefined && withinMs === 0 && { perSession }),
+      ...(eventBytes !== undefined && { eventBytes }),
+    };
   }
 
   /** No round is late by its own pauses, whatever is drawn. */

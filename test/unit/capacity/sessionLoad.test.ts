@@ -195,6 +195,64 @@ describe('the estimate of a session', () => {
     );
   });
 
+  it('counts callbacks that nothing waits for as often as their steps say, and says which it leaves out', () => {
+    const estimateOf = (...more: readonly string[]) => {
+      const found = scenarioEstimate(scenarioOf(...chat, ...more));
+      assert.ok('estimate' in found);
+      return found.estimate;
+    };
+    const rates = ({ loads }: ReturnType<typeof estimateOf>): unknown =>
+      loads.map((load) => [load.table, load.in_messages_per_s, load.out_messages_per_s]);
+    const calls = [
+      ['echo', 300, 300],
+      ['small_group', 500, 5000],
+    ];
+    // 100 sessions a second: 3.4 and 1.6 callbacks each, and one that is waited for; nothing of these goes in.
+    const known = estimateOf(
+      '- { on: Typing, within: 0, perSession: 3.4, eventSize: 26 }',
+      '- repeat: 2',
+      '  steps: [{ on: Left, within: 0, perSession: 1.6, eventSize: 4KB }]',
+      '- { on: Ready }',
+    );
+    assert.deepEqual(rates(known), [...calls, ['echo', 0, 600]]);
+    assert.equal(
+      known.formula[2],
+      'callbacks: 2,000 senders × 1 msg per 3.333333 s = 600 msg/s × 1.8 KB (counted for 1.1 KB) = 1.08 MB/s',
+    );
+    assert.doesNotMatch(known.notes.join(' '), /Not in this estimate/);
+    const left = ['Typing', 'Joined', 'Left'].map((on) => `- { on: ${on}, within: 0 }`);
+    const unknown = estimateOf(...left);
+    assert.deepEqual(rates(unknown), calls);
+    const sentence =
+      'Not in this estimate: callbacks that are only counted (Typing, Joined and Left). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.';
+    assert.ok(unknown.notes.includes(sentence), unknown.notes.join('\n'));
+    // Where only some are known, the others are named.
+    const some = estimateOf(left[0]!, '- { on: Left, within: 0, perSession: 0 }');
+    assert.deepEqual(rates(some), calls);
+    assert.match(some.notes.join(' '), /only counted \(Typing\)\./);
+    // A run counts them all, so there is nothing to say.
+    const measured = measuredLoadOf(scenarioOf(...chat, ...left), {
+      ...{ index: 1, status: 'pass', connections: 2000, lostConnections: 0, lost: 0, seconds: 60 },
+      ...{ sent: 48_000, expected: 309_000, extra: 0, calls: [] },
+    });
+    assert.ok('load' in measured);
+    assert.doesNotMatch((measured.load.assumptions ?? []).join(' '), /Not in this estimate/);
+  });
+
+  it('names behind the interval what it leaves out, and keeps the entries of a mix apart', () => {
+    const entry = (...steps: readonly string[]): string =>
+      `  - name: session\n    parameters:\n      sessionInterval: 20s\n      steps:\n${steps.map((line) => `        ${line}\n`).join('')}`;
+    const mix = [
+      head.slice(0, head.indexOf('scenario:')) + 'scenarios:\n',
+      entry('- { call: A }', '- { on: Typing, within: 0 }', '- { on: Left, within: 0 }'),
+      entry('- { call: B }', '- { call: C }'),
+    ].join('');
+    assert.deepEqual(
+      inlayHints(analyseScenario(mix)).map(({ label }) => label),
+      ['50 msg/s in, 50 msg/s out, without callbacks Typing, Left', '100 msg/s in, 100 msg/s out'],
+    );
+  });
+
   it('counts callbacks that nothing waits for as they came, with their sizes', () => {
     const scenario = scenarioOf(
       ...chat,

@@ -146,7 +146,7 @@ describe('a scenario of a recording', () => {
     const written = JSON.stringify(steps);
     assert.ok(written.includes('"callback":"Shouted","receivers":"others"'), written);
     assert.ok(!written.includes('{group}') && !written.includes('"callback":"Noted"'), written);
-    assert.deepEqual(steps.at(-1), { on: 'Noted', within: 0 });
+    assert.deepEqual(steps.at(-1), { on: 'Noted', within: 0, perSession: 4, eventSize: 78 });
     assert.deepEqual(
       found.callbacks.map(({ target, recognised, as }) => [target, recognised, as]),
       [
@@ -183,7 +183,7 @@ describe('a scenario of a recording', () => {
     ]);
     assert.match(
       yaml,
-      /# to the others in the room, after Typing: 2\.0 .*\n +- on: Typing\n +within: 0\n/,
+      /# to the others in the room, after Typing: 2\.0 .*\n +- on: Typing\n +within: 0\n +perSession: 20\n +eventSize: 10\n/,
     );
   });
 
@@ -391,7 +391,7 @@ describe('a scenario of a recording', () => {
     const { steps, found } = await analysed(made);
     assert.deepEqual(steps, [
       { call: 'Subscribe', arguments: [5], reply: 'completion' },
-      { on: 'Welcome', within: 0 },
+      { on: 'Welcome', within: 0, perSession: 0, eventSize: 15 },
     ]);
     const [welcome] = found.callbacks;
     assert.match(welcome!.as, /^once to each client, soon after it connected, [\d.]+\/s$/);

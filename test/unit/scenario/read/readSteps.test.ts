@@ -185,6 +185,16 @@ describe('the steps of a session', () => {
       steps("- { on: A, within: 0, keep: { x: '$' } }", '- call: A'),
       ["other-reply: { x: '$' }"],
     ],
+    [
+      'how often that comes which is waited for',
+      steps('- { on: A, perSession: 2 }', '- call: A'),
+      ['other-reply: 2'],
+    ],
+    [
+      'less than nothing that comes',
+      steps('- { on: A, within: 0, perSession: -1 }', '- call: A'),
+      ['negative: -1'],
+    ],
     ['no interval', 'steps: [{ call: A }]', ['missing-key: session']],
     ['an empty list', 'sessionInterval: 30s\nsteps: []', ['empty-value: []']],
     ['a step without a kind', steps('- { arguments: [1] }'), ['step-kind: arguments']],
