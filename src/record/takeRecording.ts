@@ -18,7 +18,7 @@ export interface RecordingOptions {
   readonly way: WaySettings & Trust;
   readonly trustAdvice?: string;
   readonly now: () => Date;
-  /** As {@link RecordingProxy} has it, with the same text once. */
+  /** As {@link RecordingProxy} has it, with the same text once until other certificates are trusted. */
   readonly onProblem: (problem: ExpectedError) => void;
 }
 
@@ -83,12 +83,18 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
   const sink = await createRecordingFile(file);
   const startedAt = options.now().toISOString();
   let trusted: Trust = way;
+  const said = new Set<string>();
   let writer: RecordingWriter | undefined;
   let proxy: RecordingProxy;
   try {
     proxy = await RecordingProxy.start({
-      ...{ target, port, way, onProblem: onceEach(options.onProblem) },
+      ...{ target, port, way },
       ...(trustAdvice !== undefined && { trustAdvice }),
+      onProblem: (problem) => {
+        if (said.has(problem.message) || said.size > 100) return;
+        said.add(problem.message);
+        options.onProblem(problem);
+      },
       onEvent: (event, kind) => {
         writer ??= new RecordingWriter(sink, {
           ...{ schema: recordingSchema, target: shownTarget(target), startedAt, kind },
@@ -108,6 +114,8 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
     counts: () => proxy.counts(),
     trust: (trust) => {
       trusted = trust;
+      // What is still not known then is asked for again.
+      said.clear();
       proxy.trust(trust);
     },
     get dropped() {
@@ -119,15 +127,6 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
       else await writer.close();
       return writer !== undefined;
     },
-  };
-}
-
-function onceEach(say: RecordingOptions['onProblem']): RecordingOptions['onProblem'] {
-  const said = new Set<string>();
-  return (problem) => {
-    if (said.has(problem.message) || said.size > 100) return;
-    said.add(problem.message);
-    say(problem);
   };
 }
 

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ExpectedError } from '../../../src/base/expectedError';
+import { takeRecording } from '../../../src/record/takeRecording';
+import { startFront } from '../../fakes/loadFront';
+
+describe('takeRecording', () => {
+  it('says a problem once, and again where other certificates did not help', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taken-'));
+    const front = await startFront('http://127.0.0.1:9/chat', { tls: true });
+    const problems: ExpectedError[] = [];
+    const recording = await takeRecording({
+      ...{ target: front.url, port: 0, file: path.join(folder, 'x.recording.jsonl') },
+      ...{ replaces: false, way: { insecureTls: true }, now: () => new Date() },
+      onProblem: (problem) => problems.push(problem),
+    });
+    try {
+      const said: number[] = [];
+      for (const trusts of [true, false, true]) {
+        if (trusts) recording.trust({ insecureTls: false });
+        assert.equal((await fetch(recording.url)).status, 502);
+        said.push(problems.length);
+      }
+      assert.deepEqual(said, [1, 1, 2]);
+      assert.ok(problems.every(({ code }) => code === 'target-certificate'));
+    } finally {
+      assert.equal(await recording.finish(), false);
+      await front.dispose();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
