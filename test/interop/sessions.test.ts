@@ -24,6 +24,7 @@ describe('sessions against a chat in ASP.NET Core', function () {
     { call: 'GetHistory', arguments: ['{group}', 3], keep: { last: '$[0].id' } },
     { call: 'Acknowledge', arguments: ['{last}'] },
     leave,
+    { on: 'Joined', within: 0 },
   ];
   const reading = [
     join,
@@ -57,6 +58,13 @@ describe('sessions against a chat in ASP.NET Core', function () {
         for (const entry of entries!) assert.ok(entry.sessions!.completed > 0, transport);
         const [, posts] = calls!;
         assert.ok(posts!.expected > posts!.sent, 'others than the sender are members');
+        const joined = calls!.find(({ name }) => name === 'callback Joined')!;
+        assert.ok(joined.came! > 0, transport);
+        // {"type":1,"target":"Joined","arguments":["…"]}, an id of 22 characters, and what ends it.
+        const heads = joined.cameBytes! - joined.came! * 68;
+        // Messages may share a frame, whose head counts with its first.
+        if (transport === 'Websockets')
+          assert.ok(heads >= 0 && heads <= 4 * joined.came!, String(heads));
       }),
     );
   });

@@ -31,8 +31,10 @@ function check(text: string, options?: ParseOptions): void {
   const load = { connections: scenario.connections, senders: steps.at(-1)!.senders };
   for (const { name, parameters } of scenario.entries) {
     const useCase = findUseCase(name)!;
-    for (const { name, optional } of useCase.parameters)
-      assert.ok(name in parameters || optional === true, name);
+    // One without a default is missing where the file does not have it, and that is an error.
+    const isWhole = problems.every(({ severity }) => severity !== 'error');
+    for (const { name, optional, required = false } of useCase.parameters)
+      assert.ok(name in parameters || optional === true || (required && !isWhole), name);
     assert.ok(Number.isFinite(deliveriesOf(useCase, parameters, load)));
     useCase.traffic(parameters, load, scenario.service);
   }
