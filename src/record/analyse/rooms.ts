@@ -74,9 +74,9 @@ function isToCaller(trace: Trace, heard: Hearers, { path, joinMethod }: Join): b
 function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, Presence> {
   const stays = new Map<string, Stay[]>();
   const open = new Map<string, Map<TracedClient, Stay>>();
-  for (const { client, method, arguments: values, atUs, endUs } of calls) {
+  for (const { client, method, arguments: values, atUs, endUs, error } of calls) {
     const isJoin = method === joinMethod;
-    if (!isJoin && !leaves.test(method)) continue;
+    if (error !== undefined || (!isJoin && !leaves.test(method))) continue;
     visitTexts(values, (text) => {
       const there = open.get(text) ?? new Map<TracedClient, Stay>();
       const stay = there.get(client);

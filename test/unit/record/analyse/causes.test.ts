@@ -68,7 +68,7 @@ describe('who hears a callback', () => {
     }
   });
 
-  it('is the room where each was alone in one, or heard it before others came', async () => {
+  it('is the room where each was alone in one: others came later, or were not let in', async () => {
     const alone = inRooms(['a', 'b', 'c'], draft);
     const later = inRooms(['a', 'b', 'c'], draft);
     for (const client of [4, 5, 6])
@@ -77,7 +77,14 @@ describe('who hears a callback', () => {
         .open(client)
         .wait(5)
         .call(client, 'JoinRoom', ['abc'[client - 4]]);
-    for (const made of [alone, later]) {
+    const refused = inRooms(['a', 'b', 'c'], draft);
+    for (const client of [4, 5, 6])
+      refused
+        .at(10 + client)
+        .open(client)
+        .wait(5)
+        .call(client, 'JoinRoom', ['abc'[client - 4]], { error: 'not for you' });
+    for (const made of [alone, later, refused]) {
       const { steps } = await analysed(made);
       const { receivers, arguments: values } = stepOf(steps, 'SaveDraft')!;
       assert.deepEqual([receivers, (values as unknown[])[0]], ['group', '{group}']);
