@@ -45,7 +45,7 @@ export interface CallStep extends Recorded {
   readonly keep: Keep;
 }
 
-/** A stream that the hub makes; the session goes on when it has ended. */
+/** A stream that the hub makes; the session goes on when it has ended, or was cancelled. */
 interface StreamStep {
   readonly kind: 'stream';
   readonly method: string;
@@ -53,6 +53,8 @@ interface StreamStep {
   readonly items: number;
   /** Of one item, for the estimate. */
   readonly itemBytes: number;
+  /** It is cancelled when its items have come, and the session goes on. */
+  readonly cancel?: true;
   readonly withinMs: number;
 }
 

@@ -29,19 +29,22 @@ export interface CrowdPart {
  * time: all of them together would do what they did several times as often.
  * @param parts clients that do the same; one may be of several
  * @param areBusy nobody can do more than a client did: a part has as many as were there in the mean, at least
+ * @param visits parts of visitors beside the clients, with as many connections as were there in the mean
  */
 export function crowdOf(
   { clients, endUs }: { readonly clients: readonly Visitor[]; readonly endUs: number },
   parts: readonly (readonly Visitor[])[],
   areBusy: boolean,
+  visits: readonly (readonly Visitor[])[] = [],
 ): Crowd {
   const atOnce = mostAtOnce(clients);
   const isAll = atOnce === clients.length;
-  const beganUs = clients.reduce((least, { open }) => Math.min(least, open.t), endUs);
+  const beganUs = [clients, ...visits]
+    .flat()
+    .reduce((earliest, { open }) => Math.min(earliest, open.t), endUs);
   const spanUs = Math.max(1, endUs - beganUs);
-  /** In the mean. */
-  const there = (of: readonly Visitor[]): number =>
-    isAll ? of.length : Math.max(presenceUs(of, endUs), 1) / spanUs;
+  const inTheMean = (of: readonly Visitor[]): number => Math.max(presenceUs(of, endUs), 1) / spanUs;
+  const there = (of: readonly Visitor[]): number => (isAll ? of.length : inTheMean(of));
   const least = Math.max(atOnce, parts.length);
   const each = parts.map(there);
   const scale = least / Math.max(there(clients), Number.MIN_VALUE);
@@ -49,15 +52,17 @@ export function crowdOf(
     each.map((count) => count * scale),
     least,
   ).map((count, at) => (areBusy ? Math.max(count, Math.ceil(each[at]! - nearly)) : count));
-  const connections = areBusy ? Math.max(least, sumOf(own)) : least;
+  const beside = visits.map(inTheMean);
+  const besideOwn = beside.map((count) => Math.max(1, Math.ceil(count - nearly)));
+  const connections = (areBusy ? Math.max(least, sumOf(own)) : least) + sumOf(besideOwn);
   const most = isAll
     ? 'the clients that were seen'
     : `so many of the ${formatCount(clients.length)} clients that were seen were there at a time`;
   return {
     ...{ connections, isAll },
     words: connections > atOnce ? `${most}, and some more so that each kind has its own` : most,
-    parts: own.map((count, at) => {
-      const times = count / each[at]!;
+    parts: [...own, ...besideOwn].map((count, at) => {
+      const times = count / [...each, ...beside][at]!;
       return { connections: count, times: Math.abs(times - 1) <= nearly ? 1 : times };
     }),
   };

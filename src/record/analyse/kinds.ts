@@ -1,3 +1,4 @@
+import type { Visitor } from './crowd';
 import { fold, isLoop, Symbols, type Folded } from './fold';
 import type { CallForm, Trace, TracedCall, TracedClient } from './trace';
 
@@ -10,6 +11,8 @@ export interface Kind {
   readonly periodsUs: readonly number[];
   /** Sessions that ended before their last step: the client left, or the recording was over. */
   readonly unfinished: number;
+  /** Streams that went on while their clients made other calls: each is as if somebody came for it alone. */
+  readonly streams?: readonly Visitor[];
 }
 
 export type Step = CallStep | RepeatStep | ChooseStep;
@@ -58,7 +61,29 @@ interface Behaviour {
   readonly sessions: readonly (readonly Folded<TracedCall>[])[];
 }
 
-export function kindsOf({ clients, endUs }: Trace): Kind[] {
+export function kindsOf(trace: Trace): Kind[] {
+  return [...sessionKinds(trace), ...streamKinds(trace)];
+}
+
+function streamKinds({ streamsBeside, endUs }: Trace): Kind[] {
+  const byKey = new Map<string, TracedCall[]>();
+  for (const call of streamsBeside) {
+    const same = byKey.get(call.key);
+    if (same === undefined) byKey.set(call.key, [call]);
+    else same.push(call);
+  }
+  return [...byKey.values()].map((calls) => ({
+    clients: [...new Set(calls.map(({ client }) => client))],
+    steps: [{ ...callStep(calls[0]!), calls }],
+    streams: calls.map(({ client, atUs, endUs: endedUs, lastItemUs }) => ({
+      open: { ...client.open, t: atUs },
+      closedUs: endedUs ?? lastItemUs ?? client.closedUs ?? endUs,
+    })),
+    ...{ sessions: calls.length, periodsUs: [], unfinished: 0 },
+  }));
+}
+
+function sessionKinds({ clients, endUs }: Trace): Kind[] {
   const symbols = new Symbols();
   const symbolOf = ({ key }: TracedCall): number => symbols.of(key);
   const active = clients.filter(({ calls }) => calls.length > 0);

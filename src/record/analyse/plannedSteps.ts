@@ -126,7 +126,11 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   const given = values.length === 0 ? {} : { arguments: values };
   if (step.form === 'stream') {
     const items = Math.max(1, Math.round(mean(step.calls.map((call) => call.items))));
-    return [...before, { comments, keys: { stream: step.method, ...given, items } }, ...after];
+    const isCancelled =
+      step.calls.filter((call) => call.isCancelled).length * 2 > step.calls.length;
+    const cancel = isCancelled ? { cancel: true } : {};
+    const keys = { stream: step.method, ...given, items, ...cancel };
+    return [...before, { comments, keys }, ...after];
   }
   const keys = {
     ...{ call: step.method, ...given, reply },
@@ -344,10 +348,12 @@ interface HeardFacts {
 
 /** What clients of the kind heard and no step counts: counted as it comes; how often and how large it was is for the estimate. */
 export function heardSteps(
-  { clients, sessions }: Kind,
+  { clients, sessions, streams }: Kind,
   callbacks: readonly TracedCallback[],
   { found, greetings, part }: HeardFacts,
 ): WrittenStep[] {
+  // The connections that make their other calls count.
+  if (streams !== undefined) return [];
   const open = found.filter(({ recognised }) => !recognised);
   const names = new Set(open.map(({ target }) => target));
   const own = new Set(clients);

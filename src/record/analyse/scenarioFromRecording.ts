@@ -90,10 +90,14 @@ class Analysis {
     this.greetings = findGreetings(trace);
     this.consequences = findCauses(trace, this.greetings);
     this.kinds = this.readableKinds(kindsOf(trace));
+    const onlyStream = new Set(
+      trace.streamsBeside.map(({ client }) => client).filter(({ calls }) => calls.length === 0),
+    );
     this.crowd = crowdOf(
-      trace,
-      this.kinds.map(({ clients }) => clients),
+      { clients: trace.clients.filter((client) => !onlyStream.has(client)), endUs: trace.endUs },
+      this.kinds.filter(({ streams }) => streams === undefined).map(({ clients }) => clients),
       true,
+      this.kinds.flatMap(({ streams }) => (streams === undefined ? [] : [streams])),
     );
     this.rooms = this.usableRooms(findRooms(trace, this.consequences));
     const stepOf = new Map<TracedCall, CallStep>();
@@ -150,7 +154,7 @@ class Analysis {
   /** Whether some room has clients of several kinds. */
   private areShared({ names }: Rooms): boolean {
     const kindsIn = new Map<string, Set<Kind>>();
-    for (const kind of this.kinds)
+    for (const kind of this.kinds.filter(({ streams }) => streams === undefined))
       for (const { calls } of kind.clients)
         for (const { arguments: values } of calls)
           visitTexts(values, (text) => {
@@ -266,10 +270,11 @@ class Analysis {
     const isAgain = kind.periodsUs.length > 0;
     const lastsMs = isAgain
       ? meanOf(kind.periodsUs) / 1000
-      : presenceUs(kind.clients, this.trace.endUs) / kind.sessions / 1000;
+      : presenceUs(kind.streams ?? kind.clients, this.trace.endUs) / kind.sessions / 1000;
     // Where rounds were left out, it is shorter than it was.
     const isCut = kind.steps.some((step) => step.kind === 'repeat' && isCutShort(step));
-    const needsMs = pausesMs + (isAgain && !isCut ? 0 : roomMs);
+    const leastMs = kind.streams === undefined ? pausesMs : lastsMs;
+    const needsMs = leastMs + (isAgain && !isCut ? 0 : roomMs);
     const longMs = Math.max((isCut ? needsMs : lastsMs) * times, needsMs, leastIntervalMs);
     if (isAgain && lastsMs < leastIntervalMs)
       this.leave('session that began less than 1 ms after the one before', kind.sessions);
@@ -390,7 +395,10 @@ class Analysis {
 
   /** Of clients that are connections alone. */
   private silentWords(): string {
-    const silent = this.trace.clients.filter(({ calls }) => calls.length === 0);
+    const streaming = new Set(this.trace.streamsBeside.map(({ client }) => client));
+    const silent = this.trace.clients.filter(
+      (client) => client.calls.length === 0 && !streaming.has(client),
+    );
     const others = silent.filter(({ sentOther }) => sentOther === true).length;
     return [
       [silent.length - others, 'only listened'],
@@ -436,7 +444,11 @@ class Analysis {
     );
   }
 
-  private sessionWords({ clients, sessions, unfinished }: Kind): string[] {
+  private sessionWords({ clients, sessions, unfinished, streams }: Kind): string[] {
+    if (streams !== undefined)
+      return [
+        `${counted(sessions, 'stream')} of ${counted(clients.length, 'client')}, while other calls went on: here they have connections of their own.`,
+      ];
     const seen = `${counted(clients.length, 'client')}, ${counted(sessions, 'session')}`;
     const rest = unfinished === 0 ? '' : `, ${formatCount(unfinished)} of them not to the end`;
     return [`${seen}${rest}.`];

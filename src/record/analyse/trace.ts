@@ -8,6 +8,8 @@ export interface Trace {
   readonly calls: readonly TracedCall[];
   /** Of all clients, in the order in which they came. */
   readonly callbacks: readonly TracedCallback[];
+  /** Streams that went on while their clients made other calls: a session waits for the end of one. They are none of `calls`. */
+  readonly streamsBeside: readonly TracedCall[];
   /** Messages of the hub protocol, without pings. */
   readonly messages: number;
   /** Of the last event. */
@@ -49,6 +51,8 @@ export interface TracedCall {
   /** That came back. */
   items: number;
   lastItemUs: number | undefined;
+  /** Its client ended the stream. */
+  isCancelled: boolean;
 }
 
 export interface TracedCallback {
@@ -138,8 +142,10 @@ class TraceBuilder {
 
   trace(): Trace {
     this.leaveFailing();
+    const streamsBeside = this.takeStreamsBeside();
     const { calls, callbacks, messages, endUs, leftOut } = this;
-    return { clients: [...this.clients.values()], calls, callbacks, messages, endUs, leftOut };
+    const clients = [...this.clients.values()];
+    return { clients, calls, callbacks, streamsBeside, messages, endUs, leftOut };
   }
 
   /** A session breaks off at an answer with an error; its client went on. */
@@ -157,8 +163,32 @@ class TraceBuilder {
     };
     for (const call of this.calls)
       if (isLeft(call)) this.leave(`call of ${shortName(call.method)}, answered with an error`);
+    this.take(isLeft);
+  }
+
+  private takeStreamsBeside(): readonly TracedCall[] {
+    const streams = new Map<string, { all: number; beside: number }>();
+    for (const { form, key, client, index, endUs, lastItemUs } of this.calls) {
+      if (form !== 'stream') continue;
+      const seen = streams.get(key) ?? { all: 0, beside: 0 };
+      streams.set(key, seen);
+      seen.all += 1;
+      const next = client.calls[index + 1];
+      if (next !== undefined && Math.max(lastItemUs ?? 0, endUs ?? 0) > next.atUs) seen.beside += 1;
+    }
+    const areBeside = (key: string): boolean => {
+      const { all, beside } = streams.get(key) ?? { all: 0, beside: 0 };
+      return beside * 2 > all;
+    };
+    const taken = this.calls.filter(({ key }) => areBeside(key));
+    this.take(({ key }) => areBeside(key));
+    return taken;
+  }
+
+  /** Out of all calls. */
+  private take(isTaken: (call: TracedCall) => boolean): void {
     for (const calls of [this.calls, ...[...this.clients.values()].map((each) => each.calls)]) {
-      const kept = calls.filter((call) => !isLeft(call));
+      const kept = calls.filter((call) => !isTaken(call));
       if (kept.length === calls.length) continue;
       calls.length = 0;
       for (const call of kept) calls.push(call);
@@ -199,6 +229,7 @@ class TraceBuilder {
           error: undefined,
           items: 0,
           lastItemUs: undefined,
+          isCancelled: false,
         };
         client.calls.push(call);
         this.calls.push(call);
@@ -215,10 +246,13 @@ class TraceBuilder {
         if (this.uploads.get(client)?.delete(message.invocationId) !== true)
           this.leave('answer of a client that the server asked for, and that a run does not give');
         return;
-      case cancelInvocation:
+      case cancelInvocation: {
         this.count(bytes);
-        this.leave('stream that a client gave up');
+        const call = this.open.get(client)?.get(message.invocationId);
+        if (call === undefined) this.leave('stream that a client gave up');
+        else call.isCancelled = true;
         return;
+      }
       default:
     }
   }

@@ -12,6 +12,8 @@ import {
   type CountedStep,
   type SessionStep,
 } from '../../usecases/sessionSteps';
+import type { HubConnection } from '../../wire/hub/clientConnection';
+import { hubMessageType } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message/stamp';
 import { CallMessages } from './callMessages';
@@ -316,6 +318,13 @@ export class SessionCalls {
     session.streamId = this.streams;
     session.items = 0;
     writeHex(this.source.callId, 1, streamIdLength - 1, this.streams);
+  }
+
+  /** Ends the stream of a session, which has what it wants of it. */
+  cancelStream({ streamId }: Session, connection: HubConnection): void {
+    writeHex(this.source.callId, 1, streamIdLength - 1, streamId);
+    const invocationId = this.source.callId.toString('latin1');
+    connection.sendMessage({ type: hubMessageType.cancelInvocation, invocationId });
   }
 
   /** Number of the call whose id that is; undefined when it is none of this entry's by that connection. */

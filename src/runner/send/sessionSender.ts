@@ -462,12 +462,13 @@ export class SessionSender extends EntrySender {
   }
 
   override itemCame(
-    { index }: HubConnection,
+    connection: HubConnection,
     id: number,
     payloadBytes: number,
     wireBytes: number,
     nowUs: number,
   ): boolean {
+    const { index } = connection;
     const session = this.sessions.get(index);
     if (session === undefined) return false;
     const { window, callDueUs, sentUs, call: number } = session;
@@ -479,6 +480,10 @@ export class SessionSender extends EntrySender {
       return true;
     }
     session.items += 1;
+    if (call.step.cancel === true && session.items === call.step.items) {
+      this.sendsCalls.cancelStream(session, connection);
+      this.wake(session, nowUs);
+    }
     if (callDueUs < window.measureUs) return true;
     const counted = window.calls[number]!;
     counted.wireBytesOut += wireBytes;
@@ -501,13 +506,8 @@ export class SessionSender extends EntrySender {
       if (error === undefined && session.items >= items) this.wake(session, nowUs);
       else {
         const short = `${method}: completed after ${session.items} of ${items} items`;
-        this.fail(
-          session,
-          session.call,
-          'invocation',
-          error === undefined ? short : shownText(error),
-          nowUs,
-        );
+        const text = error === undefined ? short : shownText(error);
+        this.fail(session, session.call, 'invocation', text, nowUs);
       }
       return true;
     }

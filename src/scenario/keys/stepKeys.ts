@@ -68,11 +68,15 @@ export const stepKeys = {
     arguments: args,
     items: count(
       { range: [1, 1_000_000], required: true },
-      'How many items the method makes for one call.',
+      'How many items the method makes for one call, or how many are taken before the stream is cancelled.',
     ),
     itemSize: size(
       { range: [1, 16 * 1024 * 1024], default: 2048 },
       'Size of one item, for the estimate.',
+    ),
+    cancel: flag(
+      { default: false },
+      'Cancels the stream when its items have come, and the session goes on: for streams that do not end by themselves. What still comes of it counts as extra.',
     ),
     within,
   }),

@@ -188,4 +188,35 @@ describe('a scenario of what other applications do', () => {
       { what: 'call of Set, answered with an error', count: 1 },
     ]);
   });
+
+  /** Each subscribes to quotes, an item each 200 ms, and searches meanwhile. */
+  const dashboards = (searches: number): MadeRecording => {
+    const made = new MadeRecording();
+    for (const client of [1, 2, 3, 4]) {
+      made.at(10 * client).open(client);
+      made.wait(5).out(client, { type: 4, invocationId: 'q', target: 'Quotes', arguments: ['A'] });
+      for (let item = 0; item < 40; item++)
+        made.at(10 * client + 205 + 200 * item).in(client, { type: 2, invocationId: 'q', item });
+      for (let search = 0; search < searches; search++)
+        made.at(10 * client + 500 + 1000 * search).call(client, 'Search', ['text']);
+      made.at(10 * client + 8100).out(client, { type: 5, invocationId: 'q' });
+      made.wait(1).in(client, { type: 3, invocationId: 'q' }).wait(4).close(client);
+    }
+    return made;
+  };
+
+  it('gives streams that went on beside other calls connections of their own', async () => {
+    const { file, yaml } = await analysed(dashboards(7));
+    assert.equal(file.config['connections'], 8);
+    const [searching, streaming] = file.scenarios!;
+    assert.deepEqual(searching!.parameters.steps, [
+      { call: 'Search', arguments: ['text'], reply: 'completion' },
+    ]);
+    assert.equal(searching!.parameters.sessionInterval, '1s');
+    assert.deepEqual(streaming!.parameters.steps, [
+      { stream: 'Quotes', arguments: ['A'], items: 40, cancel: true },
+    ]);
+    assert.equal(streaming!.parameters.sessionInterval, '8.146s');
+    assert.match(yaml, /# 4 streams of 4 clients, while other calls went on: here they have/);
+  });
 });

@@ -470,6 +470,29 @@ steps:
     assert.deepEqual(bench.errors, ['invocation: Count: completed after 2 of 3 items']);
   });
 
+  it('cancels a stream that goes on when it has its items, and goes on itself', () => {
+    const plan = sessionPlan(
+      'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, cancel: true }, { call: A }]',
+      one,
+    );
+    const hub: FakeHub = ({ target, id }) =>
+      target === 'A'
+        ? [{ afterUs: 1000, message: completion(id) }]
+        : [
+            ...Array.from({ length: 5 }, (_, item) => ({
+              ...{ afterUs: 1000 * (item + 1), message: { type: 2, invocationId: id, item } },
+            })),
+            // .NET may end a cancelled stream with an error.
+            { afterUs: 6000, message: { type: 3, invocationId: id, error: 'cancelled' } },
+          ];
+    const bench = new SessionBench(plan, hub).run(4000);
+    const { expected, received, extra, sessions, calls } = bench.sample();
+    assert.deepEqual([expected, received, extra], [4, 4, 2]);
+    assert.deepEqual([sessions!.completed, calls![1]!.received, bench.errors], [1, 1, []]);
+    const [ticks] = bench.calls;
+    assert.deepEqual(bench.connections[0]!.messages, [{ type: 5, invocationId: ticks!.id }]);
+  });
+
   it('is broken off where its connection goes, and none begins until that is back', () => {
     const plan = sessionPlan(
       'sessionInterval: 1s\nsteps: [{ call: A }, { wait: 500ms }, { call: B }]',
