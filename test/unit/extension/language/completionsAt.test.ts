@@ -102,7 +102,12 @@ describe('completionsAt: sessions, identities and what is observed', () => {
   it('offers the kinds of steps, and the keys of the one that stands there', () => {
     const all = ['call', 'repeat', 'wait', 'stream', 'on', 'choose', 'if'];
     assert.deepEqual(labels(`${steps}      - |\n`), all);
-    assert.deepEqual(labels(`${steps}      - on: A\n        |\n`), ['within', 'keep']);
+    assert.deepEqual(labels(`${steps}      - on: A\n        |\n`), [
+      'within',
+      'keep',
+      'perSession',
+      'eventSize',
+    ]);
   });
 });
 
