@@ -144,7 +144,7 @@ async function pictureOfResults(workbench) {
   await settle(page);
   save(
     'media/screenshots/results.png',
-    await page.screenshot({ clip: await below(page, 1140, 598) }),
+    await page.screenshot({ clip: await below(page, 1140, 588) }),
   );
 }
 
