@@ -55,6 +55,8 @@ interface StreamStep {
   readonly itemBytes: number;
   /** It is cancelled when its items have come, and the session goes on. */
   readonly cancel?: true;
+  /** Between two items, as the hub makes them by itself. */
+  readonly everyMs: number;
   readonly withinMs: number;
 }
 

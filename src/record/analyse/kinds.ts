@@ -1,6 +1,6 @@
 import type { Visitor } from './crowd';
 import { fold, isLoop, Symbols, type Folded } from './fold';
-import type { CallForm, Trace, TracedCall, TracedClient } from './trace';
+import { lastedUs, type CallForm, type Trace, type TracedCall, type TracedClient } from './trace';
 
 /** Clients that do the same calls in the same order are of one kind. */
 export interface Kind {
@@ -32,6 +32,8 @@ export interface CallStep {
   readonly method: string;
   readonly form: CallForm;
   readonly calls: TracedCall[];
+  /** Streams one after the other that stand for each of these, which lasted longer than one may. */
+  readonly pieces?: number;
 }
 
 export interface RepeatStep {
@@ -54,6 +56,8 @@ export interface ChooseStep {
 /** Longer sessions are no pattern that somebody could read: their middle becomes steps in no order. */
 const longestSession = 24;
 const deepestLoops = 3;
+/** A step of a session may wait for ten minutes. */
+const longestStreamUs = 540_000_000;
 
 /** Sessions of one client, folded; the last one may be unfinished. */
 interface Behaviour {
@@ -72,15 +76,18 @@ function streamKinds({ streamsBeside, endUs }: Trace): Kind[] {
     if (same === undefined) byKey.set(call.key, [call]);
     else same.push(call);
   }
-  return [...byKey.values()].map((calls) => ({
-    clients: [...new Set(calls.map(({ client }) => client))],
-    steps: [{ ...callStep(calls[0]!), calls }],
-    streams: calls.map(({ client, atUs, endUs: endedUs, lastItemUs }) => ({
-      open: { ...client.open, t: atUs },
-      closedUs: endedUs ?? lastItemUs ?? client.closedUs ?? endUs,
-    })),
-    ...{ sessions: calls.length, periodsUs: [], unfinished: 0 },
-  }));
+  return [...byKey.values()].map((calls) => {
+    const pieces = Math.ceil(Math.max(...calls.map(lastedUs)) / longestStreamUs) || 1;
+    return {
+      clients: [...new Set(calls.map(({ client }) => client))],
+      steps: [{ ...callStep(calls[0]!), calls, pieces }],
+      streams: calls.map(({ client, atUs, endUs: endedUs, lastItemUs }) => ({
+        open: { ...client.open, t: atUs },
+        closedUs: endedUs ?? lastItemUs ?? client.closedUs ?? endUs,
+      })),
+      ...{ sessions: pieces * calls.length, periodsUs: [], unfinished: 0 },
+    };
+  });
 }
 
 function sessionKinds({ clients, endUs }: Trace): Kind[] {

@@ -6,7 +6,7 @@ import type { ReadArguments } from './arguments';
 import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
 import { fifthsOf, sizeWords, spreadOf, type Spread } from './spread';
-import { heardAfter, type TracedCallback } from './trace';
+import { heardAfter, lastedUs, type TracedCallback } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
 export interface WrittenStep {
@@ -52,6 +52,8 @@ interface WaitedEvent {
   readonly isOfOthers?: boolean;
 }
 
+/** The longest wait of a step. */
+const mostWithinS = 600;
 /** Shorter pauses are what networks and programs need anyway. */
 const leastPauseMs = 5;
 /** As many rounds as a scenario may have, and a part of the calls that its sessions may have. */
@@ -125,11 +127,7 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
   ];
   const given = values.length === 0 ? {} : { arguments: values };
   if (step.form === 'stream') {
-    const items = Math.max(1, Math.round(mean(step.calls.map((call) => call.items))));
-    const isCancelled =
-      step.calls.filter((call) => call.isCancelled).length * 2 > step.calls.length;
-    const cancel = isCancelled ? { cancel: true } : {};
-    const keys = { stream: step.method, ...given, items, ...cancel };
+    const keys = { stream: step.method, ...given, ...streamKeys(step) };
     return [...before, { comments, keys }, ...after];
   }
   const keys = {
@@ -140,6 +138,23 @@ function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
     ...(Object.keys(keep).length > 0 && { keep }),
   };
   return [...before, { comments, keys }, ...after];
+}
+
+/** How many items, how far apart, and how it ends. */
+function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, unknown>> {
+  const items = Math.max(1, Math.round(mean(calls.map((call) => call.items)) / pieces));
+  const everyUs = calls.flatMap(({ items: all, firstItemUs = 0, lastItemUs = 0 }) =>
+    all < 2 ? [] : [(lastItemUs - firstItemUs) / (all - 1)],
+  );
+  const everyMs = mean(everyUs) / 1000;
+  const cancelled = calls.filter(({ isCancelled }) => isCancelled).length;
+  const longestS = Math.ceil(Math.max(...calls.map(lastedUs)) / pieces / 1e6);
+  return {
+    items,
+    ...(everyMs >= leastPauseMs && { every: durationText(rounded(everyMs)) }),
+    ...((pieces > 1 || cancelled * 2 > calls.length) && { cancel: true }),
+    ...(longestS > 10 && { within: `${Math.min(mostWithinS, longestS + 30)}s` }),
+  };
 }
 
 function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Written {

@@ -30,7 +30,7 @@ import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { pubSubScenario } from './pubSub';
 import { findRooms, type Rooms } from './rooms';
-import { traceOf, type Trace, type TracedCall } from './trace';
+import { longestStreamUs, traceOf, type Trace, type TracedCall } from './trace';
 import { jsonPathOf, lastName, pathKey, urlWithoutKeys, valueAt, visitTexts } from './values';
 import { commentLines, StepList, yamlText } from './yamlText';
 
@@ -49,6 +49,9 @@ const mostWarmupMs = 3_600_000;
 const mostStepMs = 604_800_000;
 /** Rates stay as they were when a session takes as long as it did; where no other follows, a little room is for answers. */
 const roomMs = 50;
+/** Shorter ones end before a run gives up what is outstanding. */
+const shortStreamMs = 2000;
+const mostDrainMs = 600_000;
 /** The shortest interval of the use case `session`. */
 const leastIntervalMs = 1;
 
@@ -355,6 +358,12 @@ class Analysis {
       value: durationText(stepMs(longestMs, this.trace.endUs / 1000)),
       beside: 'whole sessions',
     };
+    const streamMs = longestStreamUs(this.trace) / 1000;
+    if (streamMs > shortStreamMs)
+      keys['drain'] = {
+        value: durationText(Math.min(mostDrainMs, Math.ceil(streamMs / 1000) * 1000 + 5000)),
+        beside: 'streams that began last go on to their end',
+      };
     if (transport !== undefined && transport !== 'WebSockets')
       keys['transport'] = { value: transport };
     if (protocol === 'messagepack') keys['protocol'] = { value: protocol };

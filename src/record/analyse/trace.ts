@@ -50,6 +50,7 @@ export interface TracedCall {
   error: string | undefined;
   /** That came back. */
   items: number;
+  firstItemUs: number | undefined;
   lastItemUs: number | undefined;
   /** Its client ended the stream. */
   isCancelled: boolean;
@@ -228,6 +229,7 @@ class TraceBuilder {
           result: undefined,
           error: undefined,
           items: 0,
+          firstItemUs: undefined,
           lastItemUs: undefined,
           isCancelled: false,
         };
@@ -277,6 +279,7 @@ class TraceBuilder {
         const call = this.open.get(client)?.get(message.invocationId);
         if (call === undefined) return;
         call.items += 1;
+        call.firstItemUs ??= t;
         call.lastItemUs = t;
         return;
       }
@@ -320,6 +323,15 @@ class TraceBuilder {
     this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
   }
 }
+
+/** Of a stream, up to its last item. */
+export const lastedUs = ({ atUs, lastItemUs = atUs }: TracedCall): number => lastItemUs - atUs;
+
+export const longestStreamUs = ({ calls, streamsBeside }: Trace): number =>
+  [...calls, ...streamsBeside].reduce(
+    (longest, call) => (call.form === 'stream' ? Math.max(longest, lastedUs(call)) : longest),
+    0,
+  );
 
 /** The first callback of that name which came to the caller before its next call; if it can, one that the call caused. */
 export function heardAfter(call: TracedCall, target: string): TracedCallback | undefined {

@@ -479,6 +479,7 @@ export class SessionSender extends EntrySender {
       if (nowUs >= window.measureUs) window.recorder.extra += 1;
       return true;
     }
+    const itemDueUs = Math.min(nowUs, callDueUs + session.items * call.step.everyMs * 1000);
     session.items += 1;
     if (call.step.cancel === true && session.items === call.step.items) {
       this.sendsCalls.cancelStream(session, connection);
@@ -488,9 +489,8 @@ export class SessionSender extends EntrySender {
     const counted = window.calls[number]!;
     counted.wireBytesOut += wireBytes;
     counted.payloadBytesOut += payloadBytes;
-    this.dependencies.recorder.delivered(
-      ...([window.index, counted, index, callDueUs, sentUs, nowUs] as const),
-    );
+    const times = [itemDueUs, Math.max(sentUs, itemDueUs), nowUs] as const;
+    this.dependencies.recorder.delivered(window.index, counted, index, ...times);
     return true;
   }
 

@@ -74,6 +74,10 @@ export const stepKeys = {
       { range: [1, 16 * 1024 * 1024], default: 2048 },
       'Size of one item, for the estimate.',
     ),
+    every: duration(
+      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
+      'Time from one item to the next, as the hub makes them by itself: each item is due so much later than the one before, and its latency counts from there.',
+    ),
     cancel: flag(
       { default: false },
       'Cancels the stream when its items have come, and the session goes on: for streams that do not end by themselves. What still comes of it counts as extra.',

@@ -219,6 +219,7 @@ class StepReader {
         return {
           ...{ kind, method: textIn(section, 'stream'), arguments: this.argumentsIn(section) },
           ...{ items: items ?? 1, itemBytes: numberIn(section, 'itemSize')!, withinMs },
+          everyMs: numberIn(section, 'every')!,
           ...(section.values.get('cancel') === true && { cancel: true }),
         };
       }

@@ -214,9 +214,10 @@ describe('a scenario of what other applications do', () => {
     ]);
     assert.equal(searching!.parameters.sessionInterval, '1s');
     assert.deepEqual(streaming!.parameters.steps, [
-      { stream: 'Quotes', arguments: ['A'], items: 40, cancel: true },
+      { stream: 'Quotes', arguments: ['A'], items: 40, every: '200ms', cancel: true },
     ]);
     assert.equal(streaming!.parameters.sessionInterval, '8.146s');
+    assert.equal(file.config['drain'], '13s');
     assert.match(yaml, /# 4 streams of 4 clients, while other calls went on: here they have/);
   });
 });

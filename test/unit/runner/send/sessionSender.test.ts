@@ -470,6 +470,25 @@ steps:
     assert.deepEqual(bench.errors, ['invocation: Count: completed after 2 of 3 items']);
   });
 
+  it('counts the latency of an item from where it is due', () => {
+    const plan = sessionPlan(
+      'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, every: 500ms }]',
+      one,
+    );
+    // The second comes before it is due, the third 20 ms late.
+    const hub: FakeHub = ({ id }) => [
+      ...[1000, 400_000, 1_020_000].map((afterUs, item) => ({
+        ...{ afterUs, message: { type: 2, invocationId: id, item } },
+      })),
+      { afterUs: 1_030_000, message: { type: 3, invocationId: id } },
+    ];
+    const { latency, received } = new SessionBench(plan, hub).run(4000).sample();
+    assert.deepEqual(
+      [received, latency!.minUs, latency!.maxUs, latency!.sumUs],
+      [3, 0, 20_000, 21_000],
+    );
+  });
+
   it('cancels a stream that goes on when it has its items, and goes on itself', () => {
     const plan = sessionPlan(
       'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, cancel: true }, { call: A }]',
