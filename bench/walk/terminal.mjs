@@ -5,8 +5,9 @@ import path from 'node:path';
 
 /** Erases what is drawn anew each second; before it the cursor goes up by as many lines. */
 const erase = '\x1b[J';
-/** Of the screens that show callbacks, too. */
-const rateOf = (screen) => Number(/out [^\n]*, ([\d.]+)\/s[^]*callback /.exec(screen)?.[1] ?? -1);
+/** Of the screens that show what people write. */
+const rateOf = (screen) =>
+  screen.includes('MessagePosted') ? Number(/out [^\n]*, ([\d.]+)\/s/.exec(screen)?.[1]) : -1;
 
 /** @returns its `url`, and `stop()`, which settles with what the screen was when most was said */
 export async function recordInTerminal(folder, target, port) {
