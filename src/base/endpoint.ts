@@ -12,7 +12,7 @@ export interface Endpoint {
   /** What differs from one connection to the next. */
   readonly personal?: PersonalEndpoint;
   readonly accessToken?: string;
-  /** PEM text of additional certificate authorities. */
+  /** PEM text of the certificate authorities to trust, in place of those that Node knows. */
   readonly ca?: string;
   /** PEM text of the client's certificate and key, where the server wants them. */
   readonly clientCertificate?: ClientCertificate;

@@ -168,7 +168,7 @@ export const configSpecs = {
   ),
   caFile: text(
     {},
-    'PEM file with additional certificate authorities, relative to the scenario file.',
+    'PEM file with the certificate authorities to trust, in place of those that Node knows; relative to the scenario file.',
   ),
   certFile: text(
     {},
