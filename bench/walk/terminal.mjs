@@ -5,11 +5,10 @@ import path from 'node:path';
 
 /** Erases what is drawn anew each second; before it the cursor goes up by as many lines. */
 const erase = '\x1b[J';
-/** Of the screens that show what people write. */
-const rateOf = (screen) =>
-  screen.includes('MessagePosted') ? Number(/out [^\n]*, ([\d.]+)\/s/.exec(screen)?.[1]) : -1;
+/** Of what people write. */
+const rateOf = (screen) => Number(/MessagePosted +\S+ +([\d.]+)/.exec(screen)?.[1] ?? -1);
 
-/** @returns its `url`, and `stop()`, which settles with what the screen was when most was said */
+/** @returns its `url`, and `stop()`, which settles with what the screen was when most was written */
 export async function recordInTerminal(folder, target, port) {
   const words = ['record', '--target', target, '--out', 'chat.signalr.yaml'];
   const cli = path.resolve('dist', 'cli.js');
