@@ -7,7 +7,7 @@ import type { Result } from '../../src/results/result';
 import { startCli, type CliResult } from '../fakes/loadCli';
 import { startHubHere, withHubHere, type HubHere } from '../fakes/loadHub';
 import { closedPort } from '../fakes/loadPeers';
-import { CliFolder, withFolder } from './cliFolder';
+import { assertRan, CliFolder, withFolder } from './cliFolder';
 import { assertExact } from './loadRun';
 
 /** What no pipe may get: control characters other than ends of lines. */
@@ -159,7 +159,7 @@ describe('signalr-bench run', function () {
     withFolder(async (own) => {
       const file = own.scenario('local.yaml', { target: 'http://127.0.0.1:1/unused' });
       const done = await own.start(['run', file, '--target', 'local', '--out', 'local']).finished;
-      assert.equal(done.code, 0, done.stderr);
+      assertRan(done);
       const result = own.result('local');
       assert.equal(result.target.kind, 'local');
       assertExact(result.steps[0]!, 200, 200);
@@ -183,7 +183,7 @@ describe('signalr-bench run', function () {
 
         const allowed = ['--set', 'slo.duplicated=25%', '--out', 'allowed'];
         const passed = await own.run(['run', file, ...allowed]);
-        assert.equal(passed.code, 0, passed.stderr);
+        assertRan(passed);
         assert.equal(own.result('allowed').steps[0]!.duplicated, 50);
       }),
     ),

@@ -13,7 +13,7 @@ import { answering, Planted, plantScenario, textsBelow } from '../fakes/planted'
 import { startRepeatingHub } from '../fakes/repeatingHub';
 import { closedPort, statusPeer } from '../fakes/loadPeers';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
-import { CliFolder } from './cliFolder';
+import { assertRan, CliFolder } from './cliFolder';
 
 /** Arguments and environment of all processes below a process, as others on the machine see them. */
 class Children {
@@ -166,7 +166,7 @@ describe('planted secrets', function () {
       const args = ['run', 's.yaml', '--out', 'out', '--otlp', collector.url];
       const OTEL_EXPORTER_OTLP_HEADERS = `x-key=${encodeURIComponent(given.at('otlp header'))}`;
       const [run, children] = await ran(args, { ...env, OTEL_EXPORTER_OTLP_HEADERS });
-      assert.equal(run.code, 0, run.stderr);
+      assertRan(run);
       assert.match(run.stderr, /warning: \S+ does not take metrics/);
       planted.assertArrived(collector.requests);
       const all = [run.stdout, run.stderr, await madeOf('out')].join('\n');
@@ -205,7 +205,7 @@ describe('planted secrets', function () {
             SIGNALR_BENCH_SECRET_OTHER: planted.at(`another secret of ${name}`),
           };
           const [run, children] = await ran(['run', `${name}.yaml`, '--out', name], env);
-          assert.equal(run.code, 0, run.stderr);
+          assertRan(run);
           assert.deepEqual(planted.foundIn(run.stdout + run.stderr + (await madeOf(name))), []);
           if (process.platform === 'linux') {
             assert.ok(children.args.includes(server), children.args);

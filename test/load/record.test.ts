@@ -7,7 +7,7 @@ import type { RecordedEvent } from '../../src/record/recording';
 import { startFront, testCertificate } from '../fakes/loadFront';
 import { startHubHere, withHubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
-import { withFolder, type CliFolder } from './cliFolder';
+import { assertRan, withFolder, type CliFolder } from './cliFolder';
 
 const urlOf = (line: string): string => (JSON.parse(line) as { url: string }).url;
 
@@ -166,7 +166,7 @@ describe('record', () => {
             const key = out === 'named' ? /^ {2}caFile: .*ca\.pem$/m : /^ {2}insecureTls: true #/m;
             assert.match(scenario, key);
             const again = await folder.run(['run', `${out!}.recording.jsonl`], token);
-            assert.equal(again.code, 0, again.stderr);
+            assertRan(again);
           }
         } finally {
           await front.dispose();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HubConnectionBuilder, HubConnectionState, LogLevel, Subject } from '@microsoft/signalr';
 import type { Result } from '../../src/results/result';
 import { withHubHere } from '../fakes/loadHub';
-import { withFolder, type CliFolder } from './cliFolder';
+import { assertRan, withFolder, type CliFolder } from './cliFolder';
 
 const times = 5;
 const posted = 4;
@@ -73,7 +73,7 @@ describe('a replay', () => {
         // How long it takes is not judged.
         const replay = ['run', 'chat.recording.jsonl', '--set', 'slo.p99=1m'];
         const run = await folder.run([...replay, '--clients', `x${times}`, '--speed', '2'], token);
-        assert.equal(run.code, 0, run.stderr + run.stdout);
+        assertRan(run);
         const result = folder.result('.signalr-bench');
         assert.equal(result.connections.connected, 2 * times);
         const [step] = result.steps;
@@ -123,7 +123,7 @@ describe('a replay', () => {
         const long = ['config.singleStepDuration=1s', 'scenario.parameters.spread=0s'];
         const sets = [...other, ...long].flatMap((each) => ['--set', each]);
         const polled = await folder.run([...replay, '--out', 'polled', '--json', ...sets], token);
-        assert.equal(polled.code, 0, polled.stderr);
+        assertRan(polled);
         const { steps } = JSON.parse(polled.stdout) as Result;
         assert.deepEqual(
           steps[0]!.calls!.slice(0, 9).map(({ sent, received }) => [sent, received]),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { WebPubSubClient, WebPubSubJsonReliableProtocol } from '@azure/web-pubsub-client';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { everything, Peer } from '../fakes/pubSubPeer';
-import { withFolder } from './cliFolder';
+import { assertRan, withFolder } from './cliFolder';
 
 const published = 4;
 const events = 3;
@@ -88,7 +88,7 @@ describe('a replay of official clients of Web PubSub', () => {
           ['run', 'chat.recording.jsonl', '--clients', `x${times}`, '--set', 'slo.p99=1m'],
           secret,
         );
-        assert.equal(run.code, 0, run.stderr + run.stdout);
+        assertRan(run);
         const result = folder.result('.signalr-bench');
         assert.equal(result.connections.connected, 2 * times);
         const [step] = result.steps;
@@ -126,7 +126,7 @@ describe('a replay of official clients of Web PubSub', () => {
           ],
           secret,
         );
-        assert.equal(mix.code, 0, mix.stderr + mix.stdout);
+        assertRan(mix);
         const [mixed] = folder.result('runs').steps;
         assert.deepEqual(
           mixed!.entries!.map(({ name, senders }) => [name, senders]),
