@@ -105,7 +105,6 @@ export async function rerun(
   target: string,
   { seconds }: RecordedTraffic,
   warmup: number,
-  env: Readonly<Record<string, string>> = {},
 ): Promise<Rerun> {
   const traffic = new RecordedTraffic();
   const proxy = await proxyTo(target, traffic);
@@ -120,7 +119,7 @@ export async function rerun(
     ];
     const args = ['run', 'chat.signalr.yaml', ...sets.flatMap((set) => ['--set', set])];
     // On a busy machine the load may be late, and the hub slow: what was said is judged.
-    const { stderr } = await folder.run([...args, '--out', 'runs'], env);
+    const { stderr } = await folder.run([...args, '--out', 'runs']);
     assert.doesNotMatch(stderr, /broken off|cannot/i);
     return { result: folder.result('runs'), traffic, warmupUs: warmupS * 1e6 };
   } finally {

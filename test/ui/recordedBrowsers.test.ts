@@ -73,9 +73,6 @@ const cases: readonly Case[] = [
   }),
 ];
 
-/** Of tokens that the service has given out: they were seen, and what stands for them goes to the hub. */
-const secrets = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
-
 describe('what two people do in a browser, recorded', function () {
   const server = sharedAspNetServer();
   let hubs: Readonly<Record<'embedded' | 'behindService', HubHere>> | undefined;
@@ -181,7 +178,7 @@ describe('what two people do in a browser, recorded', function () {
           [[people.length, 0]],
         );
         const recorded = await RecordedTraffic.of(folder, 'chat.recording.jsonl');
-        const again = await rerun(folder, target, recorded, whenNothingIsDone, secrets);
+        const again = await rerun(folder, target, recorded, whenNothingIsDone);
         judgeRerun(again, recorded);
       }),
     );

@@ -101,6 +101,7 @@ export class Recorder {
   private readonly bytes = { out: 0, in: 0 };
   private latestRefusal: Refusal | undefined;
   private readonly negotiatedWith = new Set<string>();
+  private negotiatedWithToken = false;
   /** Their numbers by their digests: none is kept. */
   private readonly tokens = new Map<string, number>();
   private readonly calls = new NameCounts();
@@ -110,15 +111,16 @@ export class Recorder {
   constructor(private readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void) {}
 
   /** Browsers send headers of the application with negotiate alone: whoever comes next has them. */
-  negotiated(headerNames: readonly string[]): void {
+  negotiated(headerNames: readonly string[], url: URL): void {
+    // With a service a client negotiates again, with the token that it got.
+    if (headerNames.includes('authorization') && !isOfService(url)) this.negotiatedWithToken = true;
     for (const name of ownHeaders(headerNames))
       if (this.negotiatedWith.size < mostOwnHeaders) this.negotiatedWith.add(name);
   }
 
   private tokenOf({ headers }: IncomingMessage, url: URL): Pick<OpenEvent, 'tokenNumber'> {
     const token = headers.authorization ?? url.searchParams.get(accessToken);
-    // Services give each client one of their own.
-    if (token === null || /^\/clients?(?:\/|$)/.test(url.pathname)) return {};
+    if (token === null || isOfService(url)) return {};
     const digest = createHash('sha256')
       .update(token.replace(/^Bearer\s+/i, ''))
       .digest('base64');
@@ -140,9 +142,13 @@ export class Recorder {
     transport: RecordedTransport,
     kind: RecordedKind,
   ): RecordedClient {
-    const came = { ...openingOf(request, url, transport), ...this.tokenOf(request, url) };
+    const opening = openingOf(request, url, transport);
+    const came = {
+      ...(isOfService(url) ? withoutToken(opening, this.negotiatedWithToken) : opening),
+      ...this.tokenOf(request, url),
+    };
     const headers = [...new Set([...(came.headers ?? []), ...this.negotiatedWith])];
-    const opening = headers.length === 0 ? came : { ...came, headers };
+    const known = headers.length === 0 ? came : { ...came, headers };
     const client = (this.everSeen += 1);
     this.clients += 1;
     let isOpen = true;
@@ -150,7 +156,7 @@ export class Recorder {
     const report = (event: WrittenEvent): void => this.onEvent(event, kind);
     return {
       opened: (protocol) =>
-        report({ t: this.now(), client, ev: 'open', protocol, ...opening } satisfies OpenEvent),
+        report({ t: this.now(), client, ev: 'open', protocol, ...known } satisfies OpenEvent),
       message: (direction, message, bytes) => {
         const isText = message instanceof MessageText;
         this.count(direction, isText ? message.name : nameOf(message), bytes);
@@ -239,6 +245,19 @@ export class Recorder {
 }
 
 const accessToken = 'access_token';
+
+/** Where a service sends clients to, with a token that it makes for each. */
+const isOfService = ({ pathname }: URL): boolean => /^\/clients?(?:\/|$)/.test(pathname);
+
+/** @param hadOwn the application gave one when it asked where to go */
+function withoutToken({ token, query, ...others }: Opening, hadOwn: boolean): Opening {
+  void token;
+  return {
+    ...others,
+    query: query.filter((name) => name !== accessToken),
+    ...(hadOwn && { token: true }),
+  };
+}
 
 /** What is kept of the request that a client came with: of its own headers and of the query the names alone. */
 function openingOf({ headers }: IncomingMessage, url: URL, transport: RecordedTransport): Opening {

@@ -145,7 +145,7 @@ export class RecordingProxy {
     const { target } = this.options;
     const { url, isHub } = wanted;
     const isRead = isHub || isNegotiate(url);
-    if (isNegotiate(url)) this.recorder.negotiated(Object.keys(request.headers));
+    if (isNegotiate(url)) this.recorder.negotiated(Object.keys(request.headers), url);
     const headers = requestHeaders(request, { url, target: target.origin, isRead });
     const upstream = this.agents.request(url, {
       ...(request.method !== undefined && { method: request.method }),

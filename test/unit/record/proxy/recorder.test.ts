@@ -79,4 +79,31 @@ describe('tokens of recorded clients', () => {
     );
     assert.doesNotMatch(JSON.stringify(events), /hunter2/);
   });
+
+  it('are those of the application alone, where a service gives its clients others', () => {
+    const events: WrittenEvent[] = [];
+    const recorder = new Recorder((event) => events.push(event));
+    const open = (): void =>
+      recorder
+        .client(
+          { headers: {} } as IncomingMessage,
+          new URL('http://localhost/client/?hub=chat&access_token=hunter2'),
+          ...(['WebSockets', 'signalr'] as const),
+        )
+        .opened('json');
+    const negotiate = (path: string, name: string): void =>
+      recorder.negotiated([name], new URL(path, 'http://localhost'));
+    negotiate('/chat/negotiate', 'content-type');
+    negotiate('/client/negotiate?hub=chat', 'authorization');
+    open();
+    negotiate('/chat/negotiate', 'authorization');
+    open();
+    assert.deepEqual(
+      events.map((event) => event.ev === 'open' && [event.token, event.query]),
+      [
+        [undefined, ['hub']],
+        [true, ['hub']],
+      ],
+    );
+  });
 });

@@ -206,7 +206,8 @@ describe('the recording proxy', () => {
         HttpTransportType[transport],
         protocol,
         '/client/',
-        true,
+        // That of the service is none of the application.
+        undefined,
       ]),
     );
     const notes = events.filter(callsTo('note'));
