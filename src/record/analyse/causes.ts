@@ -29,8 +29,9 @@ export interface Consequence {
   readonly audience: Heard;
   /** Argument of the method whose text comes back in the callback, if there is one that may be another. */
   readonly echoed?: Path;
-  /** Callbacks in all. */
+  /** Callbacks in all, and those that a client heard beyond its first of a call. */
   readonly count: number;
+  readonly repeated: number;
 }
 
 /** `others`: all but the caller; `someOthers`: some of those, a group perhaps. */
@@ -108,15 +109,19 @@ function byMarks(trace: Trace): void {
     for (const mark of new Set(marksOf(call.arguments))) uses.set(mark, (uses.get(mark) ?? 0) + 1);
   const rare = Math.max(rareCalls, trace.calls.length * rareShare);
   const latest = new Map<Mark, TracedCall>();
-  let before: { readonly marks: readonly Mark[]; readonly callback: TracedCallback } | undefined;
+  let before:
+    | { marks: readonly Mark[]; callback: TracedCallback; clients: Set<TracedClient> }
+    | undefined;
   for (const one of inOrder(trace)) {
     const marks = marksOf(one.arguments);
-    if (!isCall(one) && before !== undefined && isSame(marks, before.marks)) {
+    const isNext = !isCall(one) && before?.clients.has(one.client) === false;
+    if (isNext && isSame(marks, before!.marks)) {
       // The same goes to one client after the other.
-      one.cause = before.callback.cause;
+      before!.clients.add(one.client);
+      one.cause = before!.callback.cause;
       continue;
     }
-    before = isCall(one) ? undefined : { marks, callback: one };
+    before = isCall(one) ? undefined : { marks, callback: one, clients: new Set([one.client]) };
     if (isCall(one)) {
       for (const mark of marks) if (uses.get(mark)! <= rare) latest.set(mark, one);
       continue;
@@ -239,6 +244,7 @@ interface Heads {
   /** How often a text of an argument came back, by its path. */
   readonly echoes: Map<string, { readonly path: Path; times: number }>;
   callbacks: number;
+  repeated: number;
 }
 
 function consequencesOf(trace: Trace): Consequence[] {
@@ -251,12 +257,13 @@ function consequencesOf(trace: Trace): Consequence[] {
     if (targets === undefined) all.set(method, (targets = new Map<string, Heads>()));
     let heads = targets.get(target);
     if (heads === undefined) {
-      heads = { method, target, callbacks: 0, heard: new Map(), echoes: new Map() };
+      heads = { method, target, callbacks: 0, repeated: 0, heard: new Map(), echoes: new Map() };
       targets.set(target, heads);
     }
     heads.callbacks += 1;
     const clients = heads.heard.get(cause);
     if (clients !== undefined) {
+      if (clients.has(callback.client)) heads.repeated += 1;
       clients.add(callback.client);
       continue;
     }
@@ -270,11 +277,11 @@ function consequencesOf(trace: Trace): Consequence[] {
   );
   const found = [...all.values()].flatMap((targets) => [...targets.values()]);
   return found.map((heads) => {
-    const { method, target, heard, callbacks } = heads;
+    const { method, target, heard, callbacks, repeated } = heads;
     const echoed = echoedIn(heads);
     return {
       ...{ method, target, followed: heard.size, calls: calls.get(method)! },
-      ...{ audience: audienceOf(heard, presence), count: callbacks },
+      ...{ audience: audienceOf(heard, presence), count: callbacks, repeated },
       ...(echoed !== undefined && { echoed }),
     };
   });

@@ -105,7 +105,8 @@ export function mostDifferentAtOnce<T extends Visitor>(
       if (one === undefined) return [];
       return [
         [client.open.t, 1, one],
-        [client.closedUs ?? Infinity, -1, one],
+        // Who goes at the moment of coming was there for a moment.
+        [Math.max(client.closedUs ?? Infinity, client.open.t + 1), -1, one],
       ];
     })
     .sort(([a, x], [b, y]) => (a === b ? x - y : a - b));

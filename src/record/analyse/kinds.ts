@@ -1,6 +1,6 @@
 import type { Visitor } from './crowd';
 import { fold, isLoop, Symbols, type Folded } from './fold';
-import { lastedUs, type CallForm, type Trace, type TracedCall, type TracedClient } from './trace';
+import { longestOf, type CallForm, type Trace, type TracedCall, type TracedClient } from './trace';
 
 /** Clients that do the same calls in the same order are of one kind. */
 export interface Kind {
@@ -77,13 +77,13 @@ function streamKinds({ streamsBeside, endUs }: Trace): Kind[] {
     else same.push(call);
   }
   return [...byKey.values()].map((calls) => {
-    const pieces = Math.ceil(Math.max(...calls.map(lastedUs)) / longestStreamUs) || 1;
+    const pieces = Math.max(1, Math.ceil(longestOf(calls) / longestStreamUs));
     return {
       clients: [...new Set(calls.map(({ client }) => client))],
       steps: [{ ...callStep(calls[0]!), calls, pieces }],
-      streams: calls.map(({ client, atUs, endUs: endedUs, lastItemUs }) => ({
+      streams: calls.map(({ client, atUs, endUs: endedUs }) => ({
         open: { ...client.open, t: atUs },
-        closedUs: endedUs ?? lastItemUs ?? client.closedUs ?? endUs,
+        closedUs: endedUs ?? client.closedUs ?? endUs,
       })),
       ...{ sessions: pieces * calls.length, periodsUs: [], unfinished: 0 },
     };
@@ -242,15 +242,14 @@ function leftSoon(
     const next = sequence![steps];
     if (next === undefined) continue;
     const before = sequence![steps - 1]!;
-    longestUs = Math.max(
-      longestUs,
-      firstCall(next).atUs - lastCall(before).atUs,
-      // It may have been in the middle of a loop.
-      ...(isLoop(before) ? pausesIn(before.rounds) : []),
-    );
+    longestUs = Math.max(longestUs, firstCall(next).atUs - lastCall(before).atUs);
+    // It may have been in the middle of a loop.
+    if (isLoop(before)) longestUs = pausesIn(before.rounds).reduce(larger, longestUs);
   }
   return stayedUs <= longestUs;
 }
+
+const larger = (a: number, b: number): number => Math.max(a, b);
 
 /** Between the beginnings of rounds. */
 const pausesIn = (rounds: readonly (readonly Folded<TracedCall>[])[]): number[] =>

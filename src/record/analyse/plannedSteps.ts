@@ -6,7 +6,7 @@ import type { ReadArguments } from './arguments';
 import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
 import { fifthsOf, sizeWords, spreadOf, type Spread } from './spread';
-import { heardAfter, lastedUs, type TracedCallback } from './trace';
+import { heardAfter, longestOf, type TracedCallback } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
 export interface WrittenStep {
@@ -147,11 +147,12 @@ function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, un
     all < 2 ? [] : [(lastItemUs - firstItemUs) / (all - 1)],
   );
   const everyMs = mean(everyUs) / 1000;
-  const cancelled = calls.filter(({ isCancelled }) => isCancelled).length;
-  const longestS = Math.ceil(Math.max(...calls.map(lastedUs)) / pieces / 1e6);
+  // Left open by a client that went: it did not end by itself.
+  const cancelled = calls.filter((call) => call.isCancelled || call.endUs === undefined).length;
+  const longestS = Math.ceil(longestOf(calls) / pieces / 1e6);
   return {
     items,
-    ...(everyMs >= leastPauseMs && { every: durationText(rounded(everyMs)) }),
+    ...(everyMs >= leastPauseMs && { every: `${Number(everyMs.toFixed(3))}ms` }),
     ...((pieces > 1 || cancelled * 2 > calls.length) && { cancel: true }),
     ...(longestS > 10 && { within: `${Math.min(mostWithinS, longestS + 30)}s` }),
   };
@@ -309,6 +310,16 @@ export const heardWords: Readonly<Record<Heard, string>> = {
   some: 'to some of the clients',
 };
 
+/** A run counts a callback by a text of the call, at clients that it knows. */
+export const whyNot = ({ echoed, audience, repeated, followed }: Consequence): string => {
+  if (repeated * 2 > followed) return ': it comes again and again';
+  if (echoed === undefined) return ': it has no free text of the call';
+  return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
+};
+
+export const eachCall = ({ count, calls }: Consequence): string =>
+  `${formatCount(count / calls, 1)} for each call`;
+
 /**
  * How calls to a method are answered, by what was found of its callbacks.
  * @param needsAnswer the session cannot go on without: something of it is kept, or it joins a group
@@ -328,8 +339,9 @@ export function answeringOf(
 ): Answering {
   const mine = consequences.filter(({ method }) => method === step.method);
   const nearlyAlways = mine.filter(
-    // Of others nobody hears who is alone.
-    ({ followed, calls, audience }) => followed >= calls * (isToOthers(audience) ? 0.5 : 0.9),
+    // Of others nobody hears who is alone. What comes to a client again and again is more than a session expects.
+    ({ followed, calls, audience, repeated }) =>
+      followed >= calls * (isToOthers(audience) ? 0.5 : 0.9) && repeated * 2 <= followed,
   );
   const countable = nearlyAlways.find(
     (each) => isFree(each) && receiversOf(each.audience, toRoom(each)) !== undefined,
@@ -378,7 +390,15 @@ export function heardSteps(
     const { count, bytes } = heard.get(target) ?? { count: 0, bytes: 0 };
     heard.set(target, { count: count + 1, bytes: bytes + textBytes(JSON.stringify(values)) });
   }
+  // Those that weigh most, where they are many.
+  const kept = new Set(
+    [...heard]
+      .sort(([, a], [, b]) => b.bytes - a.bytes)
+      .slice(0, mostHeard)
+      .map(([target]) => target),
+  );
   return open
+    .filter(({ target }) => kept.has(target))
     .flatMap(({ target, as }): WrittenStep[] => {
       const seen = heard.get(target);
       if (seen === undefined) return [];
@@ -387,6 +407,5 @@ export function heardSteps(
       const eventSize = Math.min(mostEventBytes, Math.round(seen.bytes / seen.count));
       const estimated = { perSession: Number(often.toPrecision(4)), eventSize };
       return [{ comments: [as], keys: { on: target, within: 0, ...estimated } }];
-    })
-    .slice(0, mostHeard);
+    });
 }

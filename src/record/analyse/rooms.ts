@@ -36,8 +36,9 @@ export function findRooms(trace: Trace, consequences: readonly Consequence[]): R
   const names = new Set<string>();
   const joinMethods = new Set<string>();
   const toRooms = new Set<Consequence>();
+  const hearers = hearersOf(trace, consequences);
   for (const consequence of consequences) {
-    const heard = heardBy(trace, consequence);
+    const heard = hearers.get(keyOf(consequence))!;
     const found = joinOf(heard, uses);
     if (found === undefined) continue;
     // Who is alone hears itself everywhere: only the name of the method says that it is a room.
@@ -145,17 +146,31 @@ function firstUses({ calls }: Trace): Uses {
 /** Who heard it of each call, as many calls as say enough. */
 type Hearers = ReadonlyMap<TracedCall, readonly TracedClient[]>;
 
-function heardBy(trace: Trace, { method, target, audience }: Consequence): Hearers {
-  const heard = new Map<TracedCall, TracedClient[]>();
-  for (const { cause, client, target: called } of trace.callbacks) {
-    if (cause === undefined || called !== target || cause.method !== method) continue;
-    const clients = heard.get(cause);
+const keyOf = ({ method, target }: Pick<Consequence, 'method' | 'target'>): string =>
+  JSON.stringify([method, target]);
+
+/** By {@link keyOf}. */
+function hearersOf(
+  { callbacks }: Trace,
+  consequences: readonly Consequence[],
+): ReadonlyMap<string, Hearers> {
+  const all = new Map(
+    consequences.map((each) => [
+      keyOf(each),
+      { toOthers: isToOthers(each.audience), heard: new Map<TracedCall, TracedClient[]>() },
+    ]),
+  );
+  for (const { cause, client, target } of callbacks) {
+    const found = cause && all.get(keyOf({ method: cause.method, target }));
+    if (found === undefined) continue;
+    const { heard, toOthers } = found;
+    const clients = heard.get(cause!);
     if (clients !== undefined) clients.push(client);
     // To others in a room: the caller is in it. Else it may be a message to somebody by a name.
     else if (heard.size < mostCalls)
-      heard.set(cause, isToOthers(audience) ? [client, cause.client] : [client]);
+      heard.set(cause!, toOthers ? [client, cause!.client] : [client]);
   }
-  return heard;
+  return new Map([...all].map(([key, { heard }]) => [key, heard]));
 }
 
 interface Join {

@@ -17,9 +17,11 @@ import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
 import {
   answeringOf,
   durationText,
+  eachCall,
   heardSteps,
   heardWords,
   isCutShort,
+  whyNot,
   writeSteps,
   type Answering,
   type StepFacts,
@@ -30,7 +32,7 @@ import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { pubSubScenario } from './pubSub';
 import { findRooms, type Rooms } from './rooms';
-import { longestStreamUs, traceOf, type Trace, type TracedCall } from './trace';
+import { longestOf, traceOf, type Trace, type TracedCall } from './trace';
 import { jsonPathOf, lastName, pathKey, urlWithoutKeys, valueAt, visitTexts } from './values';
 import { commentLines, StepList, yamlText } from './yamlText';
 
@@ -71,6 +73,7 @@ class Analysis {
   private readonly rooms: Rooms;
   private readonly kinds: readonly Kind[];
   private readonly crowd: Crowd;
+  private callbacks: readonly FoundCallback[] | undefined;
   private readonly kept: KeptArguments;
   private readonly identities = new Identities();
   /** Of kept values, by their JSONPath in what they came in. */
@@ -358,7 +361,8 @@ class Analysis {
       value: durationText(stepMs(longestMs, this.trace.endUs / 1000)),
       beside: 'whole sessions',
     };
-    const streamMs = longestStreamUs(this.trace) / 1000;
+    const streamMs =
+      Math.max(longestOf(this.trace.calls), longestOf(this.trace.streamsBeside)) / 1000;
     if (streamMs > shortStreamMs)
       keys['drain'] = {
         value: durationText(Math.min(mostDrainMs, Math.ceil(streamMs / 1000) * 1000 + 5000)),
@@ -411,7 +415,7 @@ class Analysis {
     const others = silent.filter(({ sentOther }) => sentOther === true).length;
     return [
       [silent.length - others, 'only listened'],
-      [others, 'sent nothing that was understood'],
+      [others, 'sent nothing that became a step'],
     ]
       .map(([count, what]) => (count === 0 ? '' : `, ${count} ${what}`))
       .join('');
@@ -528,15 +532,21 @@ class Analysis {
     return reply === 'completion' ? 'answered' : 'sent, no answer';
   }
 
-  private foundCallbacks(): FoundCallback[] {
+  /** Once it is known what each step has for answers. */
+  private foundCallbacks(): readonly FoundCallback[] {
+    return (this.callbacks ??= this.findCallbacks());
+  }
+
+  private findCallbacks(): FoundCallback[] {
+    const causes = new Map<string, Consequence>();
+    for (const each of this.consequences)
+      if (each.count > (causes.get(each.target)?.count ?? 0)) causes.set(each.target, each);
     const all = new Map<string, number>();
     for (const { target } of this.trace.callbacks) all.set(target, (all.get(target) ?? 0) + 1);
     const used = this.usedCallbacks();
     const kept = new Set([...this.names.keys()].map(({ event }) => event));
     return [...all].map(([target, count]) => {
-      const [cause] = this.consequences
-        .filter((each) => each.target === target)
-        .sort((a, b) => b.count - a.count);
+      const cause = causes.get(target);
       const recognised = used.has(target);
       const perSecond = count / (Math.max(1, this.trace.endUs) / 1_000_000);
       const often = recognised ? '' : `, ${formatCount(perSecond, perSecond < 0.1 ? 2 : 1)}/s`;
@@ -562,15 +572,6 @@ class Analysis {
     return isToOthers(audience) ? 'to the others in the room' : 'to the room';
   }
 }
-
-/** A run counts a callback by a text of the call, at clients that it knows. */
-const whyNot = ({ echoed, audience }: Consequence): string => {
-  if (echoed === undefined) return ': it has no free text of the call';
-  return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
-};
-
-const eachCall = ({ count, calls }: Consequence): string =>
-  `${formatCount(count / calls, 1)} for each call`;
 
 /**
  * Whole sessions, so that none of their calls is counted more often than the others: two at least, and for as long as

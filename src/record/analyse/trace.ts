@@ -149,22 +149,28 @@ class TraceBuilder {
     return { clients, calls, callbacks, streamsBeside, messages, endUs, leftOut };
   }
 
-  /** A session breaks off at an answer with an error; its client went on. */
+  /** A session breaks off at an answer with an error, and waits for an item that does not come; its client went on. */
   private leaveFailing(): void {
-    const answers = new Map<string, { all: number; errors: number }>();
-    for (const { key, error } of this.calls) {
-      const seen = answers.get(key) ?? { all: 0, errors: 0 };
+    const answers = new Map<string, { all: number; errors: number; items: number }>();
+    for (const { key, error, items } of this.calls) {
+      const seen = answers.get(key) ?? { all: 0, errors: 0, items: 0 };
       answers.set(key, seen);
       seen.all += 1;
+      seen.items += items;
       if (error !== undefined) seen.errors += 1;
     }
-    const isLeft = ({ key }: TracedCall): boolean => {
-      const { all, errors } = answers.get(key)!;
-      return errors >= all * nearlyAlways;
+    const whyLeft = ({ key, form }: TracedCall): string | undefined => {
+      const { all, errors, items } = answers.get(key)!;
+      if (errors >= all * nearlyAlways) return 'answered with an error';
+      return form === 'stream' && items === 0 ? 'a stream that brought no items' : undefined;
     };
-    for (const call of this.calls)
-      if (isLeft(call)) this.leave(`call of ${shortName(call.method)}, answered with an error`);
-    this.take(isLeft);
+    for (const call of this.calls) {
+      const why = whyLeft(call);
+      if (why === undefined) continue;
+      call.client.sentOther = true;
+      this.leave(`call of ${shortName(call.method)}, ${why}`);
+    }
+    this.take((call) => whyLeft(call) !== undefined);
   }
 
   private takeStreamsBeside(): readonly TracedCall[] {
@@ -175,7 +181,9 @@ class TraceBuilder {
       streams.set(key, seen);
       seen.all += 1;
       const next = client.calls[index + 1];
-      if (next !== undefined && Math.max(lastItemUs ?? 0, endUs ?? 0) > next.atUs) seen.beside += 1;
+      // One that nobody ended goes on, whether it brings items or not.
+      const overUs = Math.max(lastItemUs ?? 0, endUs ?? Infinity);
+      if (next !== undefined && overUs > next.atUs) seen.beside += 1;
     }
     const areBeside = (key: string): boolean => {
       const { all, beside } = streams.get(key) ?? { all: 0, beside: 0 };
@@ -324,12 +332,11 @@ class TraceBuilder {
   }
 }
 
-/** Of a stream, up to its last item. */
-export const lastedUs = ({ atUs, lastItemUs = atUs }: TracedCall): number => lastItemUs - atUs;
-
-export const longestStreamUs = ({ calls, streamsBeside }: Trace): number =>
-  [...calls, ...streamsBeside].reduce(
-    (longest, call) => (call.form === 'stream' ? Math.max(longest, lastedUs(call)) : longest),
+/** Of streams among these calls, the longest up to its last item. */
+export const longestOf = (calls: readonly TracedCall[]): number =>
+  calls.reduce(
+    (longest, { form, atUs, lastItemUs = atUs }) =>
+      form === 'stream' ? Math.max(longest, lastItemUs - atUs) : longest,
     0,
   );
 

@@ -107,20 +107,27 @@ export class Recorder {
   private readonly calls = new NameCounts();
   private readonly callbacks = new NameCounts();
 
-  /** @param onEvent gets each event as it happens; `kind` is what its client speaks */
-  constructor(private readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void) {}
+  /**
+   * @param onEvent gets each event as it happens; `kind` is what its client speaks
+   * @param target what is recorded: a hub of the application, or a service
+   */
+  constructor(
+    private readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void,
+    private readonly target?: URL,
+  ) {}
 
   /** Browsers send headers of the application with negotiate alone: whoever comes next has them. */
   negotiated(headerNames: readonly string[], url: URL): void {
     // With a service a client negotiates again, with the token that it got.
-    if (headerNames.includes('authorization') && !isOfService(url)) this.negotiatedWithToken = true;
+    if (headerNames.includes('authorization') && !this.isOfService(url))
+      this.negotiatedWithToken = true;
     for (const name of ownHeaders(headerNames))
       if (this.negotiatedWith.size < mostOwnHeaders) this.negotiatedWith.add(name);
   }
 
   private tokenOf({ headers }: IncomingMessage, url: URL): Pick<OpenEvent, 'tokenNumber'> {
     const token = headers.authorization ?? url.searchParams.get(accessToken);
-    if (token === null || isOfService(url)) return {};
+    if (token === null || this.isOfService(url)) return {};
     const digest = createHash('sha256')
       .update(token.replace(/^Bearer\s+/i, ''))
       .digest('base64');
@@ -129,6 +136,13 @@ export class Recorder {
     const tokenNumber = known ?? this.tokens.size + 1;
     this.tokens.set(digest, tokenNumber);
     return { tokenNumber };
+  }
+
+  /** An application's own hub may have such a path, too. */
+  private isOfService(url: URL): boolean {
+    const { target } = this;
+    const isTarget = target !== undefined && url.origin === target.origin && !isServicePath(target);
+    return isServicePath(url) && !isTarget;
   }
 
   /** The server has answered a client that wants to come in; from 400 on it does not let it in. */
@@ -144,7 +158,7 @@ export class Recorder {
   ): RecordedClient {
     const opening = openingOf(request, url, transport);
     const came = {
-      ...(isOfService(url) ? withoutToken(opening, this.negotiatedWithToken) : opening),
+      ...(this.isOfService(url) ? withoutToken(opening, this.negotiatedWithToken) : opening),
       ...this.tokenOf(request, url),
     };
     const headers = [...new Set([...(came.headers ?? []), ...this.negotiatedWith])];
@@ -201,11 +215,14 @@ export class Recorder {
     this.timer = undefined;
     const pieces = this.waiting;
     this.waiting = [];
-    for (const { cameUs, reader, chunk } of pieces) {
-      this.cameUs = cameUs;
-      reader.read(chunk);
+    try {
+      for (const { cameUs, reader, chunk } of pieces) {
+        this.cameUs = cameUs;
+        reader.read(chunk);
+      }
+    } finally {
+      this.cameUs = undefined;
     }
-    this.cameUs = undefined;
   }
 
   counts(): RecordedCounts {
@@ -246,8 +263,8 @@ export class Recorder {
 
 const accessToken = 'access_token';
 
-/** Where a service sends clients to, with a token that it makes for each. */
-const isOfService = ({ pathname }: URL): boolean => /^\/clients?(?:\/|$)/.test(pathname);
+/** A path of a service, which makes a token for each client. */
+const isServicePath = ({ pathname }: URL): boolean => /^\/clients?(?:\/|$)/.test(pathname);
 
 /** @param hadOwn the application gave one when it asked where to go */
 function withoutToken({ token, query, ...others }: Opening, hadOwn: boolean): Opening {

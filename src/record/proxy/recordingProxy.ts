@@ -64,7 +64,7 @@ export class RecordingProxy {
 
   private constructor(private readonly options: RecordingProxyOptions) {
     this.places = new Places(options.target);
-    this.recorder = new Recorder(options.onEvent);
+    this.recorder = new Recorder(options.onEvent, options.target);
     this.way = { ...options.way };
     this.agents = new SocketAgents(this.way, Infinity);
     this.clients = new HttpClients(this.recorder);

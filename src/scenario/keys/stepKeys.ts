@@ -76,7 +76,7 @@ export const stepKeys = {
     ),
     every: duration(
       { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
-      'Time from one item to the next, as the hub makes them by itself: each item is due so much later than the one before, and its latency counts from there.',
+      'Time from one item to the next, as the hub makes them by itself: each item is due so much later than the one before, and its latency counts from there: none where the hub is faster, and more from item to item where it is slower.',
     ),
     cancel: flag(
       { default: false },

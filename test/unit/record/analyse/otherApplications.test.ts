@@ -220,4 +220,87 @@ describe('a scenario of what other applications do', () => {
     assert.equal(file.config['drain'], '13s');
     assert.match(yaml, /# 4 streams of 4 clients, while other calls went on: here they have/);
   });
+
+  /** Each watches something until it goes, and calls meanwhile. */
+  const watchers = (items: number): MadeRecording => {
+    const made = new MadeRecording();
+    for (const client of [1, 2]) {
+      made.at(10 * client).open(client);
+      made.wait(5).out(client, { type: 4, invocationId: 'w', target: 'Watch', arguments: [] });
+      for (let item = 0; item < items; item++)
+        made.at(10 * client + 100 + 100 * item).in(client, { type: 2, invocationId: 'w', item });
+      for (let call = 0; call < 5; call++)
+        made.at(10 * client + 500 + 1000 * call).call(client, 'Ok', []);
+      made.at(10 * client + 6000).close(client);
+    }
+    return made;
+  };
+  for (const [what, items, expected] of [
+    ['that its client left open', 60, { stream: 'Watch', items: 60, every: '100ms', cancel: true }],
+    ['that was quiet after its first item', 1, { stream: 'Watch', items: 1, cancel: true }],
+    ['that brought nothing', 0, undefined],
+  ] as const)
+    it(`does not wait for the end of a stream ${what}`, async () => {
+      const { file, found } = await analysed(watchers(items));
+      const entries = file.scenarios ?? [file.scenario!];
+      assert.deepEqual(entries[0]!.parameters.steps, [{ call: 'Ok', reply: 'completion' }]);
+      assert.deepEqual(entries[1]?.parameters.steps, expected && [expected]);
+      if (expected === undefined)
+        assert.deepEqual(found.notRecognised, [
+          { what: 'call of Watch, a stream that brought no items', count: 2 },
+        ]);
+    });
+
+  it('expects no callback of a call that a hub makes again and again', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2]) {
+      made
+        .at(client)
+        .open(client)
+        .wait(1500)
+        .call(client, 'Join', [`the-room-of-client-${client}`]);
+      for (let second = 1; second <= 60; second++)
+        made
+          .at(1500 + 1000 * second + client)
+          .heard([client], 'Update', [`the-room-of-client-${client}`, second % 2 === 0]);
+    }
+    const { steps, found } = await analysed(made);
+    assert.deepEqual(steps.at(0), {
+      ...{ call: 'Join', arguments: ['the-room-of-client-{senderIndex}'], reply: 'completion' },
+    });
+    assert.equal(found.callbacks[0]!.recognised, false);
+  });
+
+  it('says of clients whose calls all failed that they sent something', async () => {
+    const made = new MadeRecording();
+    for (const client of [1, 2]) made.at(client).open(client).wait(2000);
+    for (let call = 0; call < 5; call++)
+      made
+        .at(2000 + 500 * call)
+        .call(1, 'Bad', [], { error: 'no' })
+        .call(2, 'Good', []);
+    const { yaml } = await analysed(made);
+    assert.match(yaml, /connections: 2 # .*, 1 sent nothing that became a step; raise it/);
+  });
+
+  it('counts clients that went at the moment they came one after the other', async () => {
+    const made = new MadeRecording();
+    for (let client = 1; client <= 50; client++)
+      made
+        .at(10 * client)
+        .open(client)
+        .close(client);
+    made.at(5).open(99);
+    for (let call = 0; call < 5; call++) made.at(1000 + 500 * call).call(99, 'Good', []);
+    const { file } = await analysed(made);
+    assert.equal(file.config['connections'], 2);
+  });
+
+  it('is made of a hundred thousand streams too', async () => {
+    const made = new MadeRecording();
+    made.at(1).open(1);
+    for (let at = 0; at < 130_000; at++) made.at(10 + at).stream(1, 'Numbers', [], [1]);
+    const { found } = await analysed(made);
+    assert.equal(found.calls[0]!.count, 130_000);
+  });
 });

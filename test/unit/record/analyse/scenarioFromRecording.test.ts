@@ -226,7 +226,7 @@ describe('a scenario of a recording', () => {
     );
     assert.match(
       yaml,
-      /connections: 6 # the clients that were seen, 1 only listened, 1 sent nothing that was understood; raise it/,
+      /connections: 6 # the clients that were seen, 1 only listened, 1 sent nothing that became a step; raise it/,
     );
     assert.equal(found.kinds.length, 2);
     for (const times of [1, 7, 80]) {

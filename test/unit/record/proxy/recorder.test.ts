@@ -106,4 +106,20 @@ describe('tokens of recorded clients', () => {
       ],
     );
   });
+
+  it('are those of a hub of the application, whatever its path', () => {
+    const events: WrittenEvent[] = [];
+    const target = new URL('http://localhost:5000/clients/chat');
+    const recorder = new Recorder(
+      (event) => events.push(event),
+      new URL('http://localhost:5000/app'),
+    );
+    target.searchParams.set('access_token', 'hunter2');
+    recorder
+      .client({ headers: {} } as IncomingMessage, target, ...(['WebSockets', 'signalr'] as const))
+      .opened('json');
+    const [open] = events;
+    assert.ok(open?.ev === 'open');
+    assert.deepEqual([open.token, open.tokenNumber, open.query], [true, 1, ['access_token']]);
+  });
 });
