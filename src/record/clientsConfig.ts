@@ -29,6 +29,10 @@ export const trustKeys = ({
   }),
 });
 
+/** Of a recording without one, such as a file that is damaged before it. */
+export const noUrlWords = (recorded: string): Partial<WrittenKey> =>
+  URL.canParse(recorded) ? {} : { beside: 'the URL was not found: write that of the hub' };
+
 /** References in place of what clients came with and nobody has kept: tokens, cookies, own headers and query parameters. */
 export function secretKeys(
   opens: readonly OpenEvent[],

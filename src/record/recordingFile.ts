@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import { ExpectedError } from '../base/expectedError';
 import { formatCount } from '../base/units';
@@ -141,11 +142,13 @@ export async function createRecordingFile(file: string): Promise<Sink> {
         `There is a file ${file} already. Name another one, or replace it with --force.`,
         { cause },
       );
-    throw new ExpectedError(
-      'recording-not-written',
-      `${file} cannot be written: ${(cause as Error).message}.`,
-      { cause },
-    );
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const why = isMissing
+      ? `there is no folder ${path.dirname(file)}. Make it, or name another file`
+      : (cause as Error).message;
+    throw new ExpectedError('recording-not-written', `${file} cannot be written: ${why}.`, {
+      cause,
+    });
   }
   return { write: (text) => handle.writeFile(text), close: () => handle.close() };
 }

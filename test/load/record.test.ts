@@ -207,12 +207,15 @@ describe('record', () => {
     'ends when the clients are gone, and prints what passed as JSON',
     withFolder((folder) =>
       withHubHere('', async ({ url: target }) => {
-        const args = ['record', '--target', target, '--until-gone', '--json', '--out', 'x'];
+        const withUser = target.replace('://', '://ann:hunter2@');
+        const args = ['record', '--target', withUser, '--until-gone', '--json', '--out', 'x'];
         const recording = folder.startHere(args);
         const url = urlOf(await recording.said(/^\{.*\}$/m));
         await chat(url, HttpTransportType.WebSockets, 3);
-        const { code, stdout } = await recording.finished;
+        const { code, stdout, stderr } = await recording.finished;
         assert.equal(code, 0);
+        assert.match(stderr, /^warning: user and password of --target are not sent/m);
+        assert.doesNotMatch(stderr + stdout, /hunter2/);
         const { found, out } = JSON.parse(stdout.slice(stdout.indexOf('\n'))) as {
           found: { clients: number; calls: readonly { method: string; count: number }[] };
           out: string;

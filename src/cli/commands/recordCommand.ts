@@ -75,6 +75,10 @@ export async function recordCommand(
       onProblem: ({ message }) => view?.message(`⚠ ${message}`),
     });
     io.stdout.write(`${JSON.stringify({ url: recording.url })}\n`);
+    if (/^[a-z]+:\/\/[^/]*@/i.test(flags.target))
+      io.stderr.write(
+        'warning: user and password of --target are not sent: clients send what the hub wants\n',
+      );
     const title = titleOf(flags, recording, files);
     view = canRedraw(io)
       ? createLiveRecordView(io.stderr, title, canColour(io))

@@ -7,6 +7,7 @@ import { isIdOrTime, pathKey, valueAt, visitLeaves, visitValues, type Path } fro
  */
 const windowUs = 10_000_000;
 const soonUs = 1_000_000;
+const busyUs = 5_000_000;
 /** A text that so many calls have, or so large a part of them, names something: a room, a user. */
 const rareCalls = 3;
 const rareShare = 0.02;
@@ -52,7 +53,8 @@ export function findCauses(trace: Trace, greetings: ReadonlySet<string>): readon
 
 /**
  * Callbacks that came to each client once, soon after it connected. A hub says such a thing by itself, and a client that
- * calls at once hears it behind its first call: a session that waited for it would wait in vain the second time.
+ * calls at once hears it behind its first call: a session that waited for it would wait in vain the second time. It comes
+ * before the answer to that call, which a busy machine may hear late.
  */
 export function findGreetings({ clients, callbacks }: Trace): ReadonlySet<string> {
   const heard = new Map<string, Set<TracedClient>>();
@@ -60,7 +62,10 @@ export function findGreetings({ clients, callbacks }: Trace): ReadonlySet<string
   for (const { target, client, atUs } of callbacks) {
     const by = heard.get(target) ?? new Set();
     heard.set(target, by);
-    if (by.has(client) || atUs - client.open.t > soonUs) others.add(target);
+    const afterUs = atUs - client.open.t;
+    const answeredUs = client.calls[0]?.endUs ?? Infinity;
+    const isSoon = afterUs <= soonUs || (afterUs <= busyUs && atUs <= answeredUs);
+    if (by.has(client) || !isSoon) others.add(target);
     by.add(client);
   }
   const callers = clients.filter(({ calls }) => calls.length > 0);

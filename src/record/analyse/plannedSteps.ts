@@ -6,7 +6,8 @@ import type { ReadArguments } from './arguments';
 import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
 import { fifthsOf, sizeWords, spreadOf, type Spread } from './spread';
-import { heardAfter, longestOf, type TracedCallback } from './trace';
+import type { WrittenKey } from '../writtenKeys';
+import { heardAfter, longestOf, type Trace, type TracedCallback } from './trace';
 
 /** A step as a scenario has it, in the order of its keys, with what is said above it. */
 export interface WrittenStep {
@@ -156,6 +157,19 @@ function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, un
     ...((pieces > 1 || cancelled * 2 > calls.length) && { cancel: true }),
     ...(longestS > 10 && { within: `${Math.min(mostWithinS, longestS + 30)}s` }),
   };
+}
+
+/** Shorter ones end before a run gives up what is outstanding. */
+const shortStreamMs = 2000;
+const mostDrainMs = 600_000;
+
+/** Of `config`: streams that begin last are to come to their end. */
+export function drainKeys({ calls, streamsBeside }: Trace): Readonly<Record<string, WrittenKey>> {
+  const streamMs = Math.max(longestOf(calls), longestOf(streamsBeside)) / 1000;
+  if (streamMs <= shortStreamMs) return {};
+  const drainMs = Math.min(mostDrainMs, Math.ceil(streamMs / 1000) * 1000 + 5000);
+  const beside = 'streams that began last go on to their end';
+  return { drain: { value: durationText(drainMs), beside } };
 }
 
 function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Written {

@@ -1,5 +1,7 @@
 import { isToOthers, Presence, type Consequence, type Stay } from './causes';
+import { textBytes } from '../../usecases/ownArguments';
 import { mostDifferentAtOnce } from './crowd';
+import { spreadOf } from './spread';
 import type { Trace, TracedCall, TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
@@ -94,6 +96,17 @@ function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, P
     });
   }
   return new Map([...stays].map(([text, all]) => [text, new Presence(all)]));
+}
+
+/** Of names that a run gives to groups, see `population.ts`. */
+const ownNameBytes = { least: 18, most: 20 };
+
+/** For people, where names of a run are longer or shorter: calls that give little else differ in size. */
+export function nameSizeWords(names: ReadonlySet<string>): string {
+  const { least, most } = spreadOf([...names].map(textBytes));
+  if (least >= ownNameBytes.least - 1 && most <= ownNameBytes.most + 1) return '';
+  const seen = least === most ? `${least} B` : `${least} to ${most} B`;
+  return `; names of a run have ${ownNameBytes.least} to ${ownNameBytes.most} B, these had ${seen}`;
 }
 
 function roomsOfClients(

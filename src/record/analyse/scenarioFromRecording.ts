@@ -16,6 +16,7 @@ import {
 import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
 import {
   answeringOf,
+  drainKeys,
   durationText,
   eachCall,
   heardSteps,
@@ -27,12 +28,19 @@ import {
   type StepFacts,
   type WrittenStep,
 } from './plannedSteps';
-import { mostFrequent, secretKeys, sharesOf, targetOf, trustKeys } from '../clientsConfig';
+import {
+  noUrlWords,
+  mostFrequent,
+  secretKeys,
+  sharesOf,
+  targetOf,
+  trustKeys,
+} from '../clientsConfig';
 import type { OpenEvent, Recording, RecordingHeader } from '../recording';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { pubSubScenario } from './pubSub';
-import { findRooms, type Rooms } from './rooms';
-import { longestOf, traceOf, type Trace, type TracedCall } from './trace';
+import { findRooms, nameSizeWords, type Rooms } from './rooms';
+import { traceOf, type Trace, type TracedCall } from './trace';
 import { jsonPathOf, lastName, pathKey, urlWithoutKeys, valueAt, visitTexts } from './values';
 import { commentLines, StepList, yamlText } from './yamlText';
 
@@ -51,9 +59,6 @@ const mostWarmupMs = 3_600_000;
 const mostStepMs = 604_800_000;
 /** Rates stay as they were when a session takes as long as it did; where no other follows, a little room is for answers. */
 const roomMs = 50;
-/** Shorter ones end before a run gives up what is outstanding. */
-const shortStreamMs = 2000;
-const mostDrainMs = 600_000;
 /** The shortest interval of the use case `session`. */
 const leastIntervalMs = 1;
 
@@ -346,7 +351,7 @@ class Analysis {
     const [transport] = mostFrequent(clients.map(({ open }) => open.transport));
     const [protocol] = mostFrequent(clients.map(({ open }) => open.protocol));
     const keys: Record<string, WrittenKey> = {
-      target: { value: this.target },
+      target: { value: this.target, ...noUrlWords(this.header.target) },
       ...trustKeys(this.header),
       connections: {
         value: this.crowd.connections,
@@ -361,13 +366,7 @@ class Analysis {
       value: durationText(stepMs(longestMs, this.trace.endUs / 1000)),
       beside: 'whole sessions',
     };
-    const streamMs =
-      Math.max(longestOf(this.trace.calls), longestOf(this.trace.streamsBeside)) / 1000;
-    if (streamMs > shortStreamMs)
-      keys['drain'] = {
-        value: durationText(Math.min(mostDrainMs, Math.ceil(streamMs / 1000) * 1000 + 5000)),
-        beside: 'streams that began last go on to their end',
-      };
+    Object.assign(keys, drainKeys(this.trace));
     if (transport !== undefined && transport !== 'WebSockets')
       keys['transport'] = { value: transport };
     if (protocol === 'messagepack') keys['protocol'] = { value: protocol };
@@ -432,7 +431,7 @@ class Analysis {
         usesRooms && {
           groupCount: {
             value: groups,
-            beside: `rooms that were seen${groups < rooms ? ' at a time' : ''}; raise it with the connections, {group} is the name of one`,
+            beside: `rooms that were seen${groups < rooms ? ' at a time' : ''}; raise it with the connections, {group} is the name of one${nameSizeWords(this.roomNames)}`,
           },
         }),
       ...(usesRooms &&

@@ -56,6 +56,7 @@ export interface Conversation {
 export const cutOff = 'cut off';
 const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
 const noHub = 'no message of the SignalR hub protocol';
+const noHandshake = 'no handshake of the SignalR hub protocol stands before it';
 const noPubSub = 'no message of its subprotocol';
 /** A handshake is a few dozen bytes; what goes on without one is none. */
 const maximumHandshakeBytes = 4096;
@@ -166,7 +167,7 @@ export class HubConversation implements Conversation {
       typeof protocol === 'string' && /^[\w.-]{1,64}$/.test(protocol) ? protocol : 'unknown',
     );
     if (this.codec !== undefined) return end + 1;
-    this.listener.raw('out', bytes.length, noHub);
+    this.listener.raw('out', bytes.length, noHandshake);
     return bytes.length;
   }
 

@@ -88,7 +88,7 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
     // Damage behind frames that were read does not take them away.
     if (!reader.hasFrames) throw notHar(file, 'it is not JSON text', cause);
     notes.push(
-      `The file is damaged after about ${formatBytes(bytes)}; what stands before was read.`,
+      `The file is damaged within its first ${formatBytes(bytes)}; what stands before was read.`,
     );
   }
   reader.finish();

@@ -56,7 +56,7 @@ export async function readLogFile(file: string): Promise<ImportedFile> {
   if (messages === 0)
     throw problem(
       file,
-      'has no messages. Use configureLogging(LogLevel.Trace) and logMessageContent: true in the options of withUrl',
+      'has no messages with their times. Use configureLogging(LogLevel.Trace) and logMessageContent: true in the options of withUrl, and keep the time at the beginning of each line',
     );
   if (withoutContent > 0)
     notes.push(

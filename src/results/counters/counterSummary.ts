@@ -206,15 +206,17 @@ export async function readCounters(file: string): Promise<ReadCounters> {
       summarizer.add(line);
       lines += 1;
     } else if (!ended && lines > 0) cut = true;
-    else
-      throw damaged(file, number, line === '' ? `${problem}${lines === 0 ? noOther : ''}` : line);
+    else if (line === '' && lines === 0)
+      throw new ExpectedError('counters-damaged', `${file} ${noneOfAll} (line ${number}).`);
+    else throw damaged(file, number, line === '' ? problem : line);
   }
   if (lines === 0) throw damaged(file, 1, 'the file holds no counters');
   const summary = summarizer.summary();
   return { ...summary, lines, cut };
 }
 
-const noOther = '. The file is no recording, HAR file or log of the JavaScript client either';
+const noneOfAll =
+  'is no recording, no HAR file, no log of the JavaScript client, and no file of counters, whose lines are {"Time":"…","Counters":{…}}';
 
 const damaged = (file: string, line: number, why: string): ExpectedError =>
   new ExpectedError('counters-damaged', `${file}:${line}: ${why}.`);

@@ -76,7 +76,7 @@ export const stepKeys = {
     ),
     every: duration(
       { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
-      'Time from one item to the next, as the hub makes them by itself: each item is due so much later than the one before, and its latency counts from there: none where the hub is faster, and more from item to item where it is slower.',
+      'Time from one item to the next, as the hub makes them by itself: each item is due so much later than the one before, and its latency counts from there. It is 0 where the hub is faster, and grows from item to item where it is slower.',
     ),
     cancel: flag(
       { default: false },
@@ -97,7 +97,7 @@ export const stepKeys = {
     keep: { ...keep, summary: keep.summary.replace('the answer', 'its arguments') },
     perSession: number(
       { range: [0, 1_000_000], optional: true },
-      'With within: 0, for the estimate: how often it comes to a sender in one session, in the mean. Without it the estimate leaves it out and says so.',
+      'With within: 0, for the estimate: how often it comes to a sender in one session, in the mean; 0 for what comes once to each connection. Without it the estimate leaves it out and says so.',
     ),
     eventSize: size(
       { range: [1, 16 * 1024 * 1024], optional: true },

@@ -245,6 +245,11 @@ class StepReader {
     const { error, warning } = this.reading;
     const perSession = numberIn(section, 'perSession');
     const eventBytes = numberIn(section, 'eventSize');
+    const [, event, within] = /^(\S+)\s+within:?\s+(\S+)$/.exec(textIn(section, 'on')) ?? [];
+    if (event !== undefined) {
+      const message = `Write "on: ${event}", and "within: ${within!}" as a key of its own in the line below.`;
+      error('event-name', section.at('on'), message);
+    }
     if (withinMs === 0) {
       const message = 'within: 0 keeps nothing. Write a longer time.';
       error('other-reply', section.at('keep'), message);

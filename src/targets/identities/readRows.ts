@@ -65,7 +65,7 @@ function csvProblem({ code, lines, record }: CsvError & Record<string, unknown>)
   switch (code) {
     case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
       const count = Array.isArray(record) ? record.length : 0;
-      return `line ${line} has ${count} ${count === 1 ? 'value' : 'values'}, another number than the columns of its first line. Put quotes around a value with a comma.`;
+      return `line ${line} has ${count} ${count === 1 ? 'value' : 'values'}, another number than the columns of its first line. Put quotes around a value with a comma, and write a comma for each value that is empty.`;
     }
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'has a quote that is never closed.';

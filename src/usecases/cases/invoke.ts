@@ -28,7 +28,7 @@ const own: readonly ParameterSpec[] = listOf({
   ),
   callback: text(
     { optional: true },
-    'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of at least 54 bytes in the arguments, which begins with our stamp.',
+    'Client method that the hub calls, with reply: callback. It must bring back the first `{text}` of at least 54 bytes in the arguments, by which it is recognised.',
   ),
   receivers: choice(
     { default: 'self', choices: ['self', 'client', 'group', 'everyone'] },

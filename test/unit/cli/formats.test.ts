@@ -197,7 +197,7 @@ describe('export, import and the old summary', () => {
     const file = await at.file('broken.txt', 'hello\n');
     const { code, out, err } = await at.run(['import', file]);
     assert.deepEqual([code, out], [2, '']);
-    assert.match(err, /broken\.txt:1: it is not a line of counters/);
+    assert.match(err, /broken\.txt is no recording, no HAR file, .* and no file of counters/);
     const good = (await readFile(documented, 'utf8')).split('\n')[0]!;
     const cut = await at.run(['import', await at.file('cut.txt', `${good}\n${good.slice(0, 50)}`)]);
     assert.equal(cut.code, 0);

@@ -73,6 +73,10 @@ describe('a recording file', () => {
     assert.deepEqual(recording.notes(), []);
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
     await assert.rejects(createRecordingFile(file), { code: 'recording-exists' });
+    await assert.rejects(createRecordingFile(path.join(file, '..', 'none', 'x.jsonl')), {
+      code: 'recording-not-written',
+      message: /cannot be written: there is no folder .*none\. Make it, or name another file\.$/,
+    });
     assert.equal(readFileSync(file, 'utf8').split('\n').length, events.length + 2);
   });
 

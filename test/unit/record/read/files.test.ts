@@ -119,7 +119,7 @@ describe('files of other programs', () => {
       ]);
     }
     const { notes } = await readHarFile(file);
-    assert.match(notes()[0]!, /^The file is damaged after about/);
+    assert.match(notes()[0]!, /^The file is damaged within its first/);
   });
 
   it('takes the URL of the hub where the service was connected to', async () => {
@@ -159,7 +159,7 @@ describe('files of other programs', () => {
     const { events, notes } = await eventsOf(file);
     assert.match(
       notes.join(),
-      /^The file is damaged after about .*; what stands before was read\.$/,
+      /^The file is damaged within its first .*; what stands before was read\.$/,
     );
     assert.equal(events.filter(({ ev }) => ev === 'out').length, 3);
   });
@@ -327,7 +327,7 @@ describe('files of other programs', () => {
       message: /has 4 messages without their content\. Set logMessageContent: true/,
     });
     await assert.rejects(readLog('nothing\n'), {
-      message: /has no messages\. Use configureLogging/,
+      message: /has no messages with their times\. Use configureLogging/,
     });
   });
 

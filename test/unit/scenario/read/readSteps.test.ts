@@ -198,6 +198,7 @@ describe('the steps of a session', () => {
     ['no interval', 'steps: [{ call: A }]', ['missing-key: session']],
     ['an empty list', 'sessionInterval: 30s\nsteps: []', ['empty-value: []']],
     ['a step without a kind', steps('- { arguments: [1] }'), ['step-kind: arguments']],
+    ['a time in the name of an event', steps('- on: X within 5s'), ['event-name: X within 5s']],
     ['a misspelt kind', steps('- { cal: A }'), ['step-kind: cal']],
     [
       'two kinds',
