@@ -269,6 +269,10 @@ describe('identities that somebody is asked for', () => {
 
   const failures: readonly (readonly [script: string, message: RegExp, more?: object])[] = [
     ["console.error('no ' + process.env.KEY); process.exit(3)", /ended with 3: no \(redacted\)/],
+    [
+      `console.error('no such user user-2 password=S3cret,1 {"token":"S3cret 2","room":"r"} Authorization: Bearer S3cret4 pwd="S3cret5'); process.exit(3)`,
+      /ended with 3: no such user user-2 password=\(redacted\) \{"token":\(redacted\),"room":"r"\} Authorization: \(redacted\) pwd=\(redacted\)/,
+    ],
     ['process.stdout.write("x".repeat(1e6))', /prints more than 64 KB/],
     ['setInterval(() => 0, 1000)', /did not end within 0\.5 s/, { timeoutMs: 500 }],
     ['console.log("{]")', /begins like JSON, but is not JSON/],
