@@ -2,23 +2,11 @@ import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../../src/capacity/estimate';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { analysed } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { threeWhoType } from './madeRecording';
 
 describe('callbacks of a recording that are only counted', () => {
   it('are in the estimate of its scenario as often, and as large, as they came', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2, 3])
-      made.at(client).open(client).wait(5).call(client, 'JoinRoom', ['lobby']);
-    for (let round = 0; round < 10; round++)
-      for (const client of [1, 2, 3]) {
-        made.at(1000 + 900 * round + 300 * client).send(client, 'Typing', ['lobby']);
-        made.heard(
-          [1, 2, 3].filter((other) => other !== client),
-          'Typing',
-          [`user-${client}`],
-        );
-      }
-    const { yaml } = await analysed(made);
+    const { yaml } = await analysed(threeWhoType());
     const { scenario, problems } = parseScenario(yaml);
     assert.deepEqual(
       problems.filter(({ severity }) => severity === 'error'),

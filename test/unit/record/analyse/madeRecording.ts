@@ -102,3 +102,20 @@ export class MadeRecording {
     return this;
   }
 }
+
+/** In one room, where each lets the two others know ten times, by a text that is none of the call. */
+export function threeWhoType(): MadeRecording {
+  const made = new MadeRecording();
+  for (const client of [1, 2, 3])
+    made.at(client).open(client).wait(5).call(client, 'JoinRoom', ['lobby']);
+  for (let round = 0; round < 10; round++)
+    for (const client of [1, 2, 3]) {
+      made.at(1000 + 900 * round + 300 * client).send(client, 'Typing', ['lobby']);
+      made.heard(
+        [1, 2, 3].filter((other) => other !== client),
+        'Typing',
+        [`user-${client}`],
+      );
+    }
+  return made;
+}

@@ -28,51 +28,6 @@ describe('a scenario of what other applications do', () => {
     };
     assert.equal(inner[0].callback, 'Posted');
     assert.deepEqual(inner[0].arguments, ['{group}', '{text:12B 2, 22B 2, 32B 8}', '{text:83B}']);
-
-    /** Two people who load a page again and again: each time they join, post twice and go. */
-    const reloads = (): MadeRecording => {
-      const made = new MadeRecording();
-      for (let visit = 0; visit < 6; visit++)
-        for (const person of [1, 2]) {
-          const client = 2 * visit + person;
-          made.at(3000 * visit + 100 * person).open(client);
-          made.wait(5).call(client, 'Join', ['lobby']);
-          for (const at of [500, 1500]) {
-            const text = lines(80, 1000 * client + at);
-            made
-              .at(3000 * visit + 100 * person + at)
-              .call(client, 'Post', ['lobby', text])
-              .heard([2 * visit + 1, 2 * visit + 2], 'Posted', [text]);
-          }
-          made.at(3000 * visit + 100 * person + 2500).close(client);
-        }
-      return made;
-    };
-
-    it('has as many connections as clients were there at a time, and as many calls as there were', async () => {
-      const { file, found } = await analysed(reloads());
-      const { sessionInterval, groupCount } = file.scenario!.parameters;
-      assert.deepEqual([found.clients, found.clientsAtOnce], [12, 2]);
-      assert.deepEqual([file.config['connections'], groupCount], [2, 1]);
-      // 12 visits in 17.6 s.
-      assert.equal(sessionInterval, '2.933s');
-    });
-
-    it('gives kinds of clients that come again their part of the connections, and their rates', async () => {
-      const made = reloads();
-      // One of another kind stays, and calls each second.
-      made.at(50).open(99);
-      for (let ms = 1000; ms < 17_500; ms += 1000) made.at(ms).call(99, 'Look', [1]);
-      const { file } = await analysed(made.at(17_600).close(99));
-      assert.equal(file.config['connections'], 3);
-      assert.deepEqual(
-        file.scenarios!.map(({ senders, parameters }) => [senders, parameters.sessionInterval]),
-        [
-          ['66.66%', '2.942s'],
-          [undefined, '1s'],
-        ],
-      );
-    });
   });
 
   it('has a text of the mean size for longer ones before it', async () => {
@@ -82,51 +37,6 @@ describe('a scenario of what other applications do', () => {
     };
     assert.deepEqual(inner[0].arguments, ['{group}', 'x'.repeat(77), '{text:83B}']);
     assert.match(yaml, /# argument 2: 42 B to 102 B, median 102 B; a text of the mean size stands/);
-
-    /** Two people who load a page again and again: each time they join, post twice and go. */
-    const reloads = (): MadeRecording => {
-      const made = new MadeRecording();
-      for (let visit = 0; visit < 6; visit++)
-        for (const person of [1, 2]) {
-          const client = 2 * visit + person;
-          made.at(3000 * visit + 100 * person).open(client);
-          made.wait(5).call(client, 'Join', ['lobby']);
-          for (const at of [500, 1500]) {
-            const text = lines(80, 1000 * client + at);
-            made
-              .at(3000 * visit + 100 * person + at)
-              .call(client, 'Post', ['lobby', text])
-              .heard([2 * visit + 1, 2 * visit + 2], 'Posted', [text]);
-          }
-          made.at(3000 * visit + 100 * person + 2500).close(client);
-        }
-      return made;
-    };
-
-    it('has as many connections as clients were there at a time, and as many calls as there were', async () => {
-      const { file, found } = await analysed(reloads());
-      const { sessionInterval, groupCount } = file.scenario!.parameters;
-      assert.deepEqual([found.clients, found.clientsAtOnce], [12, 2]);
-      assert.deepEqual([file.config['connections'], groupCount], [2, 1]);
-      // 12 visits in 17.6 s.
-      assert.equal(sessionInterval, '2.933s');
-    });
-
-    it('gives kinds of clients that come again their part of the connections, and their rates', async () => {
-      const made = reloads();
-      // One of another kind stays, and calls each second.
-      made.at(50).open(99);
-      for (let ms = 1000; ms < 17_500; ms += 1000) made.at(ms).call(99, 'Look', [1]);
-      const { file } = await analysed(made.at(17_600).close(99));
-      assert.equal(file.config['connections'], 3);
-      assert.deepEqual(
-        file.scenarios!.map(({ senders, parameters }) => [senders, parameters.sessionInterval]),
-        [
-          ['66.66%', '2.942s'],
-          [undefined, '1s'],
-        ],
-      );
-    });
   });
 
   /** Two people who load a page again and again: each time they join, post twice and go. */

@@ -4,7 +4,7 @@ import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFr
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { stepsOf } from '../../../../src/scenario/steps';
 import { analysed, type Session } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { MadeRecording, threeWhoType } from './madeRecording';
 
 const long = (text: string): string => `${text} ${'.'.repeat(60)}`;
 
@@ -160,19 +160,7 @@ describe('a scenario of a recording', () => {
   });
 
   it('says of callbacks without a text of the call to whom they go, how often, and why no more is counted', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2, 3])
-      made.at(client).open(client).wait(5).call(client, 'JoinRoom', ['lobby']);
-    for (let round = 0; round < 10; round++)
-      for (const client of [1, 2, 3]) {
-        made.at(1000 + 900 * round + 300 * client).send(client, 'Typing', ['lobby']);
-        made.heard(
-          [1, 2, 3].filter((other) => other !== client),
-          'Typing',
-          [`user-${client}`],
-        );
-      }
-    const { found, yaml } = await analysed(made);
+    const { found, yaml } = await analysed(threeWhoType());
     const heard =
       'to the others in the room, after Typing: 2.0 for each call, 6.0/s; only its number is counted: it has no free text of the call';
     assert.deepEqual(found.callbacks, [
