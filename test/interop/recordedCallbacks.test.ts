@@ -69,7 +69,10 @@ describe('numbers that an ASP.NET Core chat gives in callbacks alone', function 
       const [step] = again.result.steps;
       const events = step!.calls!.find(({ name }) => name === 'MessagePosted')!;
       assert.deepEqual([events.received, events.lost], [events.expected, 0]);
-      assert.equal(events.expected, step!.calls!.find(({ name }) => name === 'Acknowledge')!.sent);
+      // Of each client the one may be on this side of an edge of the step, and the other behind it.
+      const { sent } = step!.calls!.find(({ name }) => name === 'Acknowledge')!;
+      const beside = Math.abs(events.expected - sent);
+      assert.ok(beside <= recorded.clients, `${events.expected} events, ${sent} sent back`);
     }),
   );
 });
