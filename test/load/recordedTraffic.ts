@@ -10,8 +10,7 @@ import type { CliFolder } from './cliFolder';
 /** What clients and hub said to each other, where each client had one session. */
 export class RecordedTraffic {
   clients = 0;
-  /** By method, and when they were made. */
-  readonly calls = new Map<string, number>();
+  /** When calls were made, by method. */
   readonly callsUs = new Map<string, number[]>();
   /** Of all calls, as JSON text. */
   argumentBytes = 0;
@@ -24,11 +23,8 @@ export class RecordedTraffic {
   beginUs = Infinity;
   private us = 0;
 
-  static async of(folder: CliFolder, name: string): Promise<RecordedTraffic> {
-    const traffic = new RecordedTraffic();
-    const recording = await openRecording(path.join(folder.path, name));
-    for await (const event of recording.events) traffic.add(event);
-    return traffic;
+  static of(folder: CliFolder, name: string): Promise<RecordedTraffic> {
+    return withEvents(new RecordedTraffic(), folder, name);
   }
 
   /** That a client was there, mean. */
@@ -37,7 +33,7 @@ export class RecordedTraffic {
   }
 
   get sent(): number {
-    return [...this.calls.values()].reduce((sum, times) => sum + times, 0);
+    return [...this.callsUs.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   readonly add = (event: RecordedEvent): void => {
@@ -53,7 +49,6 @@ export class RecordedTraffic {
     const bytes = Buffer.byteLength(JSON.stringify(m.arguments));
     if (event.ev === 'out') {
       this.beginUs = Math.min(this.beginUs, event.t);
-      countOne(this.calls, target);
       this.callsUs.set(target, [...(this.callsUs.get(target) ?? []), event.t]);
       this.argumentBytes += bytes;
     } else if (target === greeting) this.greetings += 1;
@@ -64,8 +59,15 @@ export class RecordedTraffic {
 
 const greeting = 'OnConnected';
 
-const countOne = (counts: Map<string, number>, name: string): unknown =>
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+async function withEvents<T extends { add(event: RecordedEvent): void }>(
+  traffic: T,
+  folder: CliFolder,
+  name: string,
+): Promise<T> {
+  const recording = await openRecording(path.join(folder.path, name));
+  for await (const event of recording.events) traffic.add(event);
+  return traffic;
+}
 
 interface Callback {
   readonly atUs: number;
@@ -141,17 +143,17 @@ export function judgeRerun(again: Rerun, recorded: RecordedTraffic): void {
   // Events that sessions wait for, or only count, have rows of their own.
   const made = step!.calls!.filter(
     ({ name, came }) =>
-      came === undefined && (recorded.calls.has(name) || !recorded.callbacks.has(name)),
+      came === undefined && (recorded.callsUs.has(name) || !recorded.callbacks.has(name)),
   );
   const calls = new Map(made.map((call) => [call.name, call]));
-  assert.deepEqual([...calls.keys()], [...recorded.calls.keys()]);
-  for (const [name, times] of recorded.calls) {
+  assert.deepEqual([...calls.keys()], [...recorded.callsUs.keys()]);
+  for (const [name, timesUs] of recorded.callsUs) {
     const { sent, expected, received } = calls.get(name)!;
     assert.equal(received, expected, name);
-    const wanted = (times * step!.seconds) / recorded.seconds;
+    const wanted = (timesUs.length * step!.seconds) / recorded.seconds;
     // Where the machine is busy, a call of each client may fall to the other side of an edge, and those that were late, too.
     // On a clock of its own none may: see `sameRates.test.ts`.
-    const late = lateOf(again, recorded.callsUs.get(name)!);
+    const late = lateOf(again, timesUs);
     if (Math.floor(Math.abs(sent - wanted)) > recorded.clients + late)
       within5Percent(sent, wanted, `${name}, calls in ${step!.seconds} s`);
   }
@@ -211,11 +213,8 @@ class PublishedTraffic {
   /** That clients were there. */
   private us = 0;
 
-  static async of(folder: CliFolder, name: string): Promise<PublishedTraffic> {
-    const traffic = new PublishedTraffic();
-    const recording = await openRecording(path.join(folder.path, name));
-    for await (const event of recording.events) traffic.add(event);
-    return traffic;
+  static of(folder: CliFolder, name: string): Promise<PublishedTraffic> {
+    return withEvents(new PublishedTraffic(), folder, name);
   }
 
   /** A second, of a client that is there. */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { smallPng } from './smallPng.mjs';
 
 const require = createRequire(import.meta.url);
-const { startWorkbench } = require(path.resolve('out/test/ui/workbench.js'));
+const { pictureSettings, startWorkbench } = require(path.resolve('out/test/ui/workbench.js'));
 
 const scenarioFile = 'chat-room.signalr.yaml';
 const scenario = `# Rooms of ten people who all write once a second.
@@ -148,13 +148,7 @@ async function pictureOfResults(workbench) {
   );
 }
 
-const workbench = await startWorkbench({
-  settings: {
-    'editor.minimap.enabled': false,
-    'workbench.colorTheme': 'Dark Modern',
-    'window.autoDetectColorScheme': false,
-  },
-});
+const workbench = await startWorkbench({ settings: pictureSettings });
 let failed = true;
 try {
   writeFileSync(path.join(workbench.workspace, scenarioFile), scenario);

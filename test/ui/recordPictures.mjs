@@ -9,7 +9,7 @@ import { launchChromium } from '../../scripts/vscodeHost.mjs';
 import { smallPng } from './smallPng.mjs';
 
 const require = createRequire(import.meta.url);
-const { startWorkbench } = require(path.resolve('out/test/ui/workbench.js'));
+const { pictureSettings, startWorkbench } = require(path.resolve('out/test/ui/workbench.js'));
 
 const [walk, folder] = process.argv.slice(2);
 const scenario = 'chat.signalr.yaml';
@@ -45,13 +45,7 @@ async function pictureOfTerminal() {
 }
 
 async function pictureOfScenario() {
-  const workbench = await startWorkbench({
-    settings: {
-      'editor.minimap.enabled': false,
-      'workbench.colorTheme': 'Dark Modern',
-      'window.autoDetectColorScheme': false,
-    },
-  });
+  const workbench = await startWorkbench({ settings: pictureSettings });
   let failed = true;
   try {
     const { page, workspace } = workbench;

@@ -70,6 +70,13 @@ export interface Workbench {
   close(failed: boolean): Promise<void>;
 }
 
+/** Of the editor in the pictures of README and documents. */
+export const pictureSettings = {
+  'editor.minimap.enabled': false,
+  'workbench.colorTheme': 'Dark Modern',
+  'window.autoDetectColorScheme': false,
+} as const;
+
 export async function startWorkbench(
   options: Parameters<HostModule['createHost']>[0] = {},
 ): Promise<Workbench> {

@@ -413,13 +413,12 @@ export function heardSteps(
   );
   return open
     .filter(({ target }) => kept.has(target))
-    .flatMap(({ target, as }): WrittenStep[] => {
-      const seen = heard.get(target);
-      if (seen === undefined) return [];
+    .map(({ target, as }): WrittenStep => {
+      const seen = heard.get(target)!;
       // Of a greeting there is one for each connection, however many sessions it has.
       const often = greetings.has(target) ? 0 : (seen.count * part) / sessions;
       const eventSize = Math.min(mostEventBytes, Math.round(seen.bytes / seen.count));
       const estimated = { perSession: Number(often.toPrecision(4)), eventSize };
-      return [{ comments: [as], keys: { on: target, within: 0, ...estimated } }];
+      return { comments: [as], keys: { on: target, within: 0, ...estimated } };
     });
 }

@@ -6,7 +6,7 @@ import type { Found, FoundCall } from './found';
 import { durationText, pauseWords } from './plannedSteps';
 import { sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
 import { pubSubConfig, sharesOf } from '../clientsConfig';
-import { crowdOf, mostAtOnce, type CrowdPart } from './crowd';
+import { crowdOf, mostAtOnce, presenceUs, type CrowdPart } from './crowd';
 import { Keys, type WrittenKey } from '../writtenKeys';
 import { urlWithoutKeys } from './values';
 import { yamlText } from './yamlText';
@@ -223,7 +223,7 @@ function entryOf(
   const thereUs = senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
   const pauses = spreadOf(gaps.length > 0 ? gaps : thereUs);
   // Who reads before and behind sends less often than the time between two messages says.
-  const everyUs = Math.max(pauses.mean, (mean(thereUs) * senders.length) / recorded.length);
+  const everyUs = Math.max(pauses.mean, presenceUs(senders, endUs) / recorded.length);
   const reading =
     everyUs > pauses.mean * (1 + alike) ? '; more with the time before and behind' : '';
   const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));

@@ -164,13 +164,10 @@ class TraceBuilder {
       if (errors >= all * nearlyAlways) return 'answered with an error';
       return form === 'stream' && items === 0 ? 'a stream that brought no items' : undefined;
     };
-    for (const call of this.calls) {
-      const why = whyLeft(call);
-      if (why === undefined) continue;
+    for (const call of this.take((each) => whyLeft(each) !== undefined)) {
       call.client.sentOther = true;
-      this.leave(`call of ${shortName(call.method)}, ${why}`);
+      this.leave(`call of ${shortName(call.method)}, ${whyLeft(call)!}`);
     }
-    this.take((call) => whyLeft(call) !== undefined);
   }
 
   private takeStreamsBeside(): readonly TracedCall[] {
@@ -189,13 +186,13 @@ class TraceBuilder {
       const { all, beside } = streams.get(key) ?? { all: 0, beside: 0 };
       return beside * 2 > all;
     };
-    const taken = this.calls.filter(({ key }) => areBeside(key));
-    this.take(({ key }) => areBeside(key));
-    return taken;
+    return this.take(({ key }) => areBeside(key));
   }
 
-  /** Out of all calls. */
-  private take(isTaken: (call: TracedCall) => boolean): void {
+  /** Takes calls out of all, and of those of their clients. */
+  private take(isTaken: (call: TracedCall) => boolean): readonly TracedCall[] {
+    const taken = this.calls.filter(isTaken);
+    if (taken.length === 0) return taken;
     for (const calls of [this.calls, ...[...this.clients.values()].map((each) => each.calls)]) {
       const kept = calls.filter((call) => !isTaken(call));
       if (kept.length === calls.length) continue;
@@ -204,6 +201,7 @@ class TraceBuilder {
     }
     for (const { calls } of this.clients.values())
       for (const [index, call] of calls.entries()) call.index = index;
+    return taken;
   }
 
   private sent(

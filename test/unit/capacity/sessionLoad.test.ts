@@ -62,6 +62,14 @@ function ratesOf(scenario: Scenario): Record<string, [perSecond: number, members
   );
 }
 
+/** What a minute of the chat has measured: sent, and expected. */
+const chatCounts = [
+  ['JoinRoom', 6000, 6000],
+  ['SendMessage', 30_000, 297_000],
+  ['GetHistory', 6000, 6000],
+  ['LeaveRoom', 6000, 0],
+] as const;
+
 describe('the estimate of a session', () => {
   it('counts each size of a text by its weight', () => {
     const call = (text: string): string => `- { call: A, arguments: ['${text}'] }`;
@@ -170,16 +178,10 @@ describe('the estimate of a session', () => {
   });
 
   it('is compared with what its calls have measured, each kind by its own', () => {
-    const counts = [
-      ['JoinRoom', 6000, 6000],
-      ['SendMessage', 30_000, 297_000],
-      ['GetHistory', 6000, 6000],
-      ['LeaveRoom', 6000, 0],
-    ] as const;
     const measured = measuredLoadOf(scenarioOf(...chat), {
       ...{ index: 1, status: 'pass', connections: 2000, lostConnections: 0, lost: 0, seconds: 60 },
       ...{ sent: 48_000, expected: 309_000, extra: 120 },
-      calls: counts.map(([name, sent, expected]) => ({ name, sent, expected })),
+      calls: chatCounts.map(([name, sent, expected]) => ({ name, sent, expected })),
     });
     assert.ok(!('problem' in measured));
     assert.deepEqual(
@@ -260,12 +262,6 @@ describe('the estimate of a session', () => {
       '- { on: Left, within: 0 }',
       '- { on: Never, within: 0 }',
     );
-    const counts = [
-      ['JoinRoom', 6000, 6000],
-      ['SendMessage', 30_000, 297_000],
-      ['GetHistory', 6000, 6000],
-      ['LeaveRoom', 6000, 0],
-    ] as const;
     const heard = (event: string, came: number, cameBytes?: number) => ({
       ...{ name: `callback ${event}`, sent: 0, expected: 0, came },
       ...(cameBytes !== undefined && { cameBytes }),
@@ -275,7 +271,7 @@ describe('the estimate of a session', () => {
       ...{ seconds: 60, sent: 48_000, expected: 309_000, extra: 0 },
     };
     type Calls = NonNullable<MeasuredStep['calls']>;
-    const calls: Calls = counts.map(([name, sent, expected]) => ({ name, sent, expected }));
+    const calls: Calls = chatCounts.map(([name, sent, expected]) => ({ name, sent, expected }));
     const loadWith = (more: Calls): MeasuredLoad => {
       const measured = measuredLoadOf(scenario, { ...step, calls: [...calls, ...more] });
       assert.ok('load' in measured);
