@@ -1,7 +1,15 @@
 // Makes the bundles in dist with webpack, prints their sizes beside their budgets, and fails on errors
 // and passed budgets. Does nothing when no input has changed since the last good build.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { bundledPackages, writeLicenses } from './licenses.mjs';
@@ -9,7 +17,6 @@ import { root } from './nodeProgram.mjs';
 
 const require = createRequire(import.meta.url);
 const dist = path.join(root, 'dist');
-const stampFile = path.join(dist, 'build.stamp');
 /** The one file that a build leaves outside of dist. */
 const chartStyles = path.join(root, 'media', 'uPlot.css');
 
@@ -64,13 +71,15 @@ function runWebpack(configurations) {
 }
 
 const stamp = inputStamp();
+const stampFile = path.join(dist, 'build.stamp');
 const lastStamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
 if (stamp === lastStamp && existsSync(chartStyles)) {
   console.log('dist is up to date.');
 } else {
-  // Whatever happens now, an old bundle must not be taken for a new one.
-  rmSync(dist, { recursive: true, force: true });
   const configurations = require(path.join(root, 'webpack.config.js'));
+  // Whoever runs the bundles meanwhile, such as a suite, finds whole ones: these take their place when all are made.
+  const made = path.join(root, 'out', `dist-${process.pid}`);
+  for (const { output } of configurations) output.path = made;
   console.log('Building …');
   const stats = await runWebpack(configurations);
   printSizes(stats, configurations.budgets);
@@ -79,10 +88,14 @@ if (stamp === lastStamp && existsSync(chartStyles)) {
       stats.toString({ preset: 'errors-warnings', colors: process.stderr.isTTY === true }),
     );
   }
+  // After a build that failed, an old bundle must not be taken for a new one.
+  rmSync(dist, { recursive: true, force: true });
   if (stats.hasErrors()) {
+    rmSync(made, { recursive: true, force: true });
     process.exitCode = 1;
   } else {
-    writeLicenses(path.join(dist, 'licenses.txt'), bundledPackages(stats));
-    writeFileSync(stampFile, stamp);
+    writeLicenses(path.join(made, 'licenses.txt'), bundledPackages(stats));
+    writeFileSync(path.join(made, 'build.stamp'), stamp);
+    renameSync(made, dist);
   }
 }

@@ -22,6 +22,11 @@ const preparations = {
     alone: true,
     soon: true,
   },
+  chromium: {
+    args: () => ['scripts/setupChromium.mjs'],
+    leaves: 'out/chromium.ready',
+    alone: true,
+  },
   natsServer: { args: () => ['scripts/natsServer.mjs'], leaves: 'out/nats/program', alone: true },
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },
 };

@@ -26,7 +26,13 @@ const lingerMs = 60_000;
  */
 export const suites = [
   { name: 'load', needs: ['bundles'], jobs: 3, retries: 1 },
-  { name: 'interop', needs: ['bundles', 'aspnetServer', 'natsServer'], retries: 0 },
+  {
+    name: 'interop',
+    needs: ['bundles', 'aspnetServer', 'natsServer'],
+    // For pages of official clients.
+    wants: ['chromium'],
+    retries: 0,
+  },
   // Its agents are processes of their own.
   { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
   // It waits more than it works, but what it waits for is real: generators that starve are none that stood still.
@@ -37,14 +43,14 @@ export const suites = [
   { name: 'fuzz', after: ['interop'], needs: [], retries: 0, yields: true },
   {
     name: 'vscode',
-    needs: ['bundles', 'vscodeHost', 'natsServer'],
+    needs: ['bundles', 'vscodeHost', 'chromium', 'natsServer'],
     retries: 1,
     runner: 'scripts/runVscodeTests.mjs',
   },
   {
     name: 'ui',
     after: ['machines', 'vscode'],
-    needs: ['vsix', 'vscodeHost'],
+    needs: ['vsix', 'vscodeHost', 'chromium'],
     // For pages of a hub's own.
     wants: ['aspnetServer'],
     jobs: 2,
@@ -57,7 +63,7 @@ export const suites = [
 export const onDemand = [
   {
     name: 'cluster',
-    needs: ['bundles', 'vsix', 'vscodeHost'],
+    needs: ['bundles', 'vsix', 'vscodeHost', 'chromium'],
     retries: 0,
     runner: 'scripts/testCluster.mjs',
   },

@@ -17,7 +17,7 @@ import { root } from './nodeProgram.mjs';
 
 /** Where scripts/setupVscode.mjs installs the server. */
 export const hostFolder = process.env.VSCODE_HOST_DIR ?? path.join(root, '.vscode-host');
-/** Written by the set-up when both server and browser are there. */
+/** Written by the set-up when the server is there. */
 export const readyFile = path.join(root, 'out', 'vscodeHost.ready');
 
 const codeServer = path.join(hostFolder, 'node_modules', 'code-server');
