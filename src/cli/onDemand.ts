@@ -6,7 +6,7 @@ export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
 export { completeWords, printScript } from './tree/completion';
-export { findBaseline, isBaselineWord } from '../results/compare/baseline';
+export { findBaseline, isBaselineWord, someOf } from '../results/compare/baseline';
 export { agentCommand } from './commands/agentCommand';
 export { agentLogs, listAgents, removeAgents } from './commands/agentsCommand';
 export { attachCommand } from './commands/attachCommand';

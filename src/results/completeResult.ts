@@ -40,6 +40,7 @@ import { emulatedBy, resultSchema, standsFor, type Result } from './result';
 
 export interface CompleteOptions extends EstimateOptions {
   readonly id: string;
+  readonly scenarioName?: string;
   readonly toolVersion: string;
   /** What searches have measured of sizes; absent: nothing. */
   readonly calibrations?: readonly Calibration[];
@@ -61,6 +62,7 @@ export function completeResult(
   return {
     schema: resultSchema,
     id: options.id,
+    ...(options.scenarioName !== undefined && { scenarioName: options.scenarioName }),
     tool: { name: 'signalr-bench', version: options.toolVersion },
     ...clean,
     ...(repeatsIn(scenario) > 1 && { repeats: repeatsOf(clean.steps, stepCount(scenario)) }),

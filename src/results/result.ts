@@ -19,6 +19,8 @@ export const toolVersion = '0.1.0';
 export interface Result extends RunSummary {
   readonly schema: typeof resultSchema;
   readonly id: string;
+  /** File name of the scenario; older results have only their folder's name, which may end in a number of its own. */
+  readonly scenarioName?: string;
   readonly tool: { readonly name: 'signalr-bench'; readonly version: string };
   readonly verdict: Verdict;
   readonly scenario: Scenario;

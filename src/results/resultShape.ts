@@ -453,7 +453,12 @@ const repeatedStep = of<RepeatedStep>()('step senders', {
 
 /** What the readers of a `result.json` rely on. */
 export const resultShape = of<Result>()('plannedSteps?', {
-  ...{ schema: text, id: text, tool: named({ name: text, version: text }) },
+  ...{
+    schema: text,
+    id: text,
+    scenarioName: optional(text),
+    tool: named({ name: text, version: text }),
+  },
   ...{ startedAt: time, endedAt: time, endingMessage: optional(text) },
   ending: oneOf(endings),
   verdict,

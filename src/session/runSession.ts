@@ -90,7 +90,8 @@ export class RunSession {
       const times = timesFrom(prepared.startedAt, summary);
       const beside = path.dirname(prepared.folder.path);
       const calibrations = await readCalibrations(beside);
-      const of = { id: prepared.folder.id, toolVersion, calibrations };
+      const scenarioName = path.basename(prepared.request.title);
+      const of = { id: prepared.folder.id, scenarioName, toolVersion, calibrations };
       const measured = { ...summary, ...times };
       const result = await parts.completeResult(measured, prepared.scenario, of);
       const run = { ...prepared, kept: this.kept };

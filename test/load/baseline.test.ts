@@ -62,10 +62,14 @@ describe('signalr-bench run --repeat and --baseline', () => {
         });
         return folder.run(['run', 'chat.yaml', '--baseline', 'last', ...flags]);
       };
-      const first = await withHubHere('--delay 50ms', ({ url }) => run(url));
+      let port = '';
+      const first = await withHubHere('--delay 50ms', ({ url }) => {
+        ({ port } = new URL(url));
+        return run(url);
+      });
       assert.equal(first.code, 0, first.stderr);
       assert.match(first.stderr, /note: there is no earlier result of chat\.yaml/);
-      const slower = await withHubHere('--delay 500ms', ({ url }) =>
+      const slower = await withHubHere(`--delay 500ms --port ${port}`, ({ url }) =>
         run(url, '--md', 'comment.md'),
       );
       // The end says how it was judged.

@@ -5,7 +5,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { english, jsonDocument } from '../../base/text';
 import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import type { FoundBaseline } from '../../results/compare/baseline';
+import type { BaselineQuestion, FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
 import { scenarioCopy } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
@@ -167,7 +167,7 @@ async function baselineOf(
   { baseline: which, tolerance }: RunFlags,
   directory: string,
   { name, scenario }: { readonly name: string; readonly scenario: Scenario },
-  { cwd, stderr }: ProcessIo,
+  { cwd, env, stderr }: ProcessIo,
 ): Promise<FoundBaseline | undefined> {
   if (which === undefined) {
     if (tolerance === undefined) return undefined;
@@ -176,13 +176,16 @@ async function baselineOf(
       '--tolerance belongs to a comparison: name the earlier run with --baseline. Nothing was started.',
     );
   }
-  const { findBaseline, isBaselineWord } = await onDemand();
+  const { findBaseline, isBaselineWord, someOf } = await onDemand();
   const place = isBaselineWord(which) ? which : path.resolve(cwd, which);
-  const question = { which: place, directory, scenarioName: name, scenario };
+  const reference: BaselineQuestion['reference'] = (kind, name) => referenceValue(env, kind, name);
+  const question = { which: place, directory, scenarioName: name, scenario, reference };
   const found = await findBaseline(question);
+  const { passedOver = [] } = found.result ? found : {};
+  const over = passedOver.length === 0 ? '' : `; passed over: ${someOf(passedOver)}`;
   // Scenarios with the same file name share their earlier results: people see which one it is.
   const note = found.result
-    ? `baseline: ${found.result.id}, started ${timeWords(found.result.startedAt)}.`
+    ? `baseline: ${found.result.id}, started ${timeWords(found.result.startedAt)}${over}.`
     : `${found.why}${found.lookedIn === undefined ? '' : ` (results in ${found.lookedIn})`}; nothing is compared.`;
   stderr.write(`note: ${printable(note)}\n`);
   return found;

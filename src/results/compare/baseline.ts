@@ -3,12 +3,15 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { formatDurationMs } from '../../base/units';
+import { formatCount, formatDurationMs } from '../../base/units';
 import { leastBlocks } from '../../measure/compare/comparison';
 import { shownLatency } from '../../measure/latencySummary';
 import type { Scenario } from '../../scenario/scenario';
 import type { StepSummary } from '../../measure/summary';
 import { repeatsIn, stepsOf } from '../../scenario/steps';
+import { referencesIn, resolveReferences } from '../../scenario/target/references';
+import { urlsOf, withTexts } from '../../scenario/target/targetKinds';
+import { listed } from '../../scenario/text/words';
 import {
   baselinesFile,
   baselinesSchema,
@@ -17,6 +20,7 @@ import {
   writeKept,
 } from '../keptFile';
 import { readResult } from '../readResult';
+import { redactTarget } from '../redact';
 import type { Result } from '../result';
 import { fileProblem, folderName } from '../resultFolder';
 import {
@@ -34,12 +38,14 @@ const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 /** Whether it stands for a result that is looked for; anything else is a result folder or a `result.json`. */
 export const isBaselineWord = (which: string): boolean => baselineWords.includes(which);
 
-interface BaselineQuestion {
+export interface BaselineQuestion {
   /** `kept`, `last` or `best`, or where a result is. */
   readonly which: string;
   readonly directory: string;
   readonly scenarioName: string;
   readonly scenario: Scenario;
+  /** What references stand for; absent: the same references are the same target. */
+  readonly reference?: Parameters<typeof resolveReferences>[1];
 }
 
 /** Newest first; older ones are not looked at. */
@@ -47,8 +53,9 @@ const mostResults = 50;
 
 /**
  * The result that a run is to be compared with: `kept`, the one that was made the baseline of the scenario; `last`,
- * the newest that can be compared; `best`, of those that passed the one with the lowest p99 in its last step; or the one that is
- * named. In words why there is none.
+ * the newest of the same file and target that passed and was not worse than its own baseline, or was made the baseline
+ * all the same; `best`, of those that passed the one with the lowest p99 in its last step; or the one that is named. In
+ * words why there is none.
  *
  * @throws ExpectedError `baseline-unlike` where a named one cannot be compared with such a run; as {@link readResult}
  */
@@ -74,19 +81,48 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
     const found = await comparable(path.join(directory, kept), scenario);
     return found.result === undefined ? { why: `the baseline ${kept}: ${found.why}` } : found;
   }
-  const found = await earlierResults(question, which === 'last' ? 1 : mostResults);
+  const kept = Object.values(await readBaselines(directory));
+  const found: Result[] = [];
+  const passedOver: string[] = [];
+  for await (const earlier of earlierResults(question)) {
+    const fault = kept.includes(earlier.id) ? undefined : faultOf(earlier);
+    if (fault !== undefined) passedOver.push(`${earlier.id} (${fault})`);
+    else if (found.push(earlier) === 1 && which === 'last') break;
+  }
   const result = which === 'last' ? found[0] : bestOf(found);
-  return result === undefined
-    ? {
-        why: `there is no earlier result of ${name} with this load to compare with`,
-        lookedIn: directory,
-      }
-    : { result };
+  if (result !== undefined) return { result, passedOver: which === 'last' ? passedOver : [] };
+  const over = passedOver.length === 0 ? '' : `; passed over: ${someOf(passedOver)}`;
+  return {
+    why: `there is no earlier result of ${name} with this load and target to compare with${over}`,
+    lookedIn: directory,
+  };
 }
+
+/** Why `last` does not stand on it: a red run that is run again would be compared with itself. */
+function faultOf({ verdict, baseline }: Result): string | undefined {
+  if (verdict.status !== 'pass') return verdict.status === 'fail' ? 'failed' : verdict.status;
+  return baseline?.verdict === 'worse' ? `worse than ${baseline.a.id}` : undefined;
+}
+
+const mostNamed = 3;
+
+/** The newest by name, the others by their number. */
+export const someOf = (ids: readonly string[]): string =>
+  listed(
+    ids.length > mostNamed
+      ? [...ids.slice(0, mostNamed), `${formatCount(ids.length - mostNamed)} older`]
+      : ids,
+  );
 
 /** A result; or in words why nothing is compared. */
 export type FoundBaseline =
-  | { readonly result: Result; readonly why?: undefined; readonly lookedIn?: undefined }
+  | {
+      readonly result: Result;
+      /** Newer results that `last` does not stand on, newest first, with the reason. */
+      readonly passedOver?: readonly string[];
+      readonly why?: undefined;
+      readonly lookedIn?: undefined;
+    }
   | {
       readonly result?: undefined;
       readonly why: string;
@@ -161,27 +197,62 @@ function whyNoStep(result: Result, scenario: Scenario): string | undefined {
     : `its deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
 }
 
-/** Of this scenario and with its load, newest first. */
-async function earlierResults(question: BaselineQuestion, most: number): Promise<Result[]> {
+/** Of this scenario, with its load and against its target, newest first; those that were broken off are none. */
+async function* earlierResults(question: BaselineQuestion): AsyncGenerator<Result> {
   const { directory, scenarioName, scenario } = question;
   const name = nameOf(scenarioName);
   const all = await readdir(directory).catch((): string[] => []);
   const own = all.filter((each) => hasName(each, name)).sort((a, b) => (a < b ? 1 : -1));
-  const found: Result[] = [];
   for (const each of own.slice(0, mostResults)) {
-    if (found.length >= most) break;
     // One that is damaged, or still being written, is none.
     const run = await readResult(path.join(directory, each)).catch(() => undefined);
-    if (run?.kind !== 'result' || whyNot(run.result, scenario) !== undefined) continue;
-    if (run.result.ending === 'completed' || run.result.ending === 'threshold')
-      found.push(run.result);
+    if (run?.kind !== 'result') continue;
+    const { result } = run;
+    const isOther = ownNameOf(result, directory) !== name || !isSameTarget(result, question);
+    if (isOther || whyNot(result, scenario) !== undefined) continue;
+    if (result.ending === 'completed' || result.ending === 'threshold') yield result;
   }
-  return found;
 }
 
 /** What folders of the scenario are called after their time. */
 const nameOf = (scenarioName: string): string =>
   folderName(new Date(0), scenarioName).slice('1970-01-01T00-00-00-'.length);
+
+/** The same of a result. Older ones have only their id, in which a number stands where the name was taken. */
+function ownNameOf({ id, scenarioName }: Result, directory: string): string {
+  if (scenarioName !== undefined) return nameOf(scenarioName);
+  const unnumbered = id.replace(/-\d+$/, '');
+  const isNumbered = unnumbered !== id && existsSync(path.join(directory, unnumbered));
+  return scenarioNameOf(isNumbered ? unnumbered : id);
+}
+
+/** As the file names it, and where references stand for a URL, by what they stand for now. */
+function isSameTarget(
+  { scenario, target }: Result,
+  { scenario: asked, reference }: BaselineQuestion,
+): boolean {
+  const textsOf = ({ target: spec = { kind: 'local' } }: Scenario): string =>
+    JSON.stringify(withTexts(spec, redactTarget));
+  if (textsOf(scenario) !== textsOf(asked)) return false;
+  const urls = urlsOf(asked.target);
+  if (reference === undefined || target.kind !== 'hubUrl' || !urls.some(hasReference)) return true;
+  const placesOf = (texts: readonly string[]): string =>
+    texts
+      .flatMap((text) => text.split(','))
+      .map(placeOf)
+      .join();
+  return (
+    placesOf(urls.map((url) => resolveReferences(url, reference).text)) === placesOf([target.url])
+  );
+}
+
+const hasReference = (text: string): boolean => referencesIn(text).length > 0;
+
+function placeOf(url: string): string {
+  if (!URL.canParse(url.trim())) return url;
+  const { host, pathname } = new URL(url.trim());
+  return host + pathname;
+}
 
 /** With a number where a name was taken. */
 function hasName(folder: string, name: string): boolean {
@@ -217,12 +288,8 @@ export async function keepBaseline(folder: string): Promise<string> {
   const [refused] = refusal(run.result);
   if (refused !== undefined) throw unkept(id, refused);
   const directory = path.dirname(at);
-  // The folder may have a name that somebody gave it.
-  const { id: first } = run.result;
-  const unnumbered = first.replace(/-\d+$/, '');
-  // A number stands there where the name was taken.
-  const isNumbered = unnumbered !== first && existsSync(path.join(directory, unnumbered));
-  const scenario = scenarioNameOf(isNumbered ? unnumbered : first);
+  // Not by the folder, which may have a name that somebody gave it.
+  const scenario = ownNameOf(run.result, directory);
   const others = Object.entries(await readBaselines(directory)).filter(
     ([name]) => name !== scenario,
   );

@@ -153,6 +153,85 @@ describe('run --baseline', () => {
     assert.equal((await newest()).baseline?.a.id, '2026-11-10T09-00-00-chat');
   });
 
+  it('passes over failed, invalid and worse results for last, so that none becomes the baseline by a rerun', async () => {
+    await stored(usual, [step(1)]);
+    const worse = await run(step(2, 1.3), '--baseline', 'last');
+    assert.equal(worse.code, 1);
+    const { id: red } = await newest();
+    const again = await run(step(3, 1.3), '--baseline', 'last');
+    assert.equal(again.code, 1);
+    assert.equal((await newest()).baseline?.a.id, usual);
+    const note = `^note: baseline: ${usual}, started [^;]+; passed over: ${red} \\(worse than ${usual}\\)\\.$`;
+    assert.match(again.err, new RegExp(note, 'm'));
+    // Only whoever keeps it says that it is as it shall be.
+    await at.run(['baseline', path.join('.signalr-bench', red)]);
+    const accepted = await run(step(6, 1.3), '--baseline', 'last');
+    assert.equal(accepted.code, 0);
+    assert.equal((await newest()).baseline?.a.id, red);
+    await stored('2026-11-22T09-00-00-chat', [step(4)], {
+      verdict: { status: 'fail', reasons: [] },
+    });
+    const after = await run(step(5), '--baseline', 'last');
+    assert.match(after.err, /passed over: 2026-11-22T09-00-00-chat \(failed\)/);
+  });
+
+  it('says what it passed over where nothing is left', async () => {
+    for (const day of [15, 16, 17, 18, 19])
+      await stored(`2026-11-${day}T09-00-00-chat`, [step(day)], {
+        verdict: { status: 'fail', reasons: [] },
+      });
+    const { code, err } = await run(step(1), '--baseline', 'last');
+    assert.equal(code, 0);
+    assert.match(
+      err,
+      /^note: there is no earlier result of chat\.yaml with this load and target to compare with; passed over: 2026-11-19T09-00-00-chat \(failed\), 2026-11-18T\S+ \(failed\), 2026-11-17T\S+ \(failed\) and 2 older \(results in /m,
+    );
+  });
+
+  it('takes no result of another file or target for last and best', async () => {
+    const target = { kind: 'hubUrl', url: 'http://localhost:5051/signalrbench' } as const;
+    const spec = { kind: 'hubUrl', urls: [target.url] } as const;
+    await stored('2026-11-10T09-00-00-chat', [step(1)]);
+    await stored('2026-11-11T09-00-00-chat', [step(2)], {
+      ...{ target, scenario: { ...sampleScenario, target: spec } },
+    });
+    await stored('2026-11-12T09-00-00-chat-2', [step(3)], { scenarioName: 'chat-2.yaml' });
+    // Of an older version, which did not write the name: nothing of that second has the name without the number.
+    await stored('2026-11-13T09-00-00-chat-2', [step(4)]);
+    await stored('2026-11-10T09-00-00-chat-2', [step(5)], { scenarioName: 'chat.yaml' });
+    for (const which of ['last', 'best'] as const) {
+      const { code } = await run(step(1), '--baseline', which);
+      assert.equal(code, 0);
+      assert.match((await newest()).baseline!.a.id, /^2026-11-10T09-00-00-chat(-2)?$/);
+    }
+    await at.file('chat-2.yaml', 'a scenario');
+    const other = await at.run(['run', path.join(at.folder, 'chat-2.yaml'), '--baseline', 'last'], {
+      deps: { startRun: () => fakeRun({ summary: sampleSummary({ steps: [step(1)] }) }) },
+    });
+    assert.match(other.err, /^note: baseline: 2026-11-13T09-00-00-chat-2, /m);
+  });
+
+  it('looks up what a reference to the target stands for now', async () => {
+    const scenario: Scenario = {
+      ...sampleScenario,
+      target: { kind: 'hubUrl', urls: ['${env:HUB}'] },
+    };
+    await stored(usual, [step(1)], { scenario });
+    const deps = {
+      parseScenario: () => ({ scenario, problems: [] }),
+      startRun: () => fakeRun({ summary: sampleSummary({ steps: [step(2)] }) }),
+    };
+    for (const [url, said] of [
+      ['http://localhost:5050/signalrbench?access=1', `baseline: ${usual}`],
+      ['http://localhost:5052/signalrbench', 'there is no earlier result of chat\\.yaml'],
+    ] as const) {
+      const file = path.join(at.folder, 'chat.yaml');
+      const to = ['--out', `.signalr-bench`, '--baseline', 'last'];
+      const { err } = await at.run(['run', file, ...to], { deps, env: { HUB: url } });
+      assert.match(err, new RegExp(`^note: ${said}`, 'm'));
+    }
+  });
+
   it('compares nothing where there is no earlier result, and says so', async () => {
     const reports = ['--md', 'comment.md', '--junit', 'out.xml', '--html', 'out.html'];
     for (const [which, why] of [
