@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { ResultsIndex } from '../../src/extension/results/resultsTree';
@@ -14,7 +15,6 @@ describe('the tools for coding agents', () => {
   const tools = modelTools(
     { index },
     {
-      stop: () => undefined,
       runToEnd: (scenario) => {
         asked.push(scenario);
         return Promise.resolve(sampleResult());
@@ -46,6 +46,60 @@ describe('the tools for coding agents', () => {
     } finally {
       rmSync(file);
     }
+  });
+
+  it('read no file that dots or links lead to outside of the workspace, and one that stays inside', async () => {
+    const inside = workspaceFolder().fsPath;
+    const elsewhere = mkdtempSync(path.join(tmpdir(), 'elsewhere-'));
+    const secret = path.join(elsewhere, 'secret.signalr.yaml');
+    const [link, folderLink, innerLink] = ['link.signalr.yaml', 'linked', 'inner.signalr.yaml'].map(
+      (name) => path.join(inside, name),
+    ) as [string, string, string];
+    try {
+      writeFileSync(secret, 'scenario:\n  name: echo\n');
+      symlinkSync(secret, link);
+      symlinkSync(elsewhere, folderLink);
+      symlinkSync(path.join(inside, 'quick.signalr.yaml'), innerLink);
+      const out = path.relative(inside, secret);
+      const wrong = [secret, out, `${inside}/${out}`, link, 'linked/secret.signalr.yaml'];
+      for (const tool of ['validate', 'estimate', 'run'])
+        for (const filePath of wrong) {
+          const answer = tools[`signalrBenchmark_${tool}`]!.answer({ filePath }, token);
+          await assert.rejects(answer, { code: 'tool-file' }, filePath);
+        }
+      const right = ['quick.signalr.yaml', `${inside}/x/../quick.signalr.yaml`, innerLink];
+      for (const filePath of right) {
+        const answer = await tools['signalrBenchmark_validate']!.answer({ filePath }, token);
+        assert.match(answer, /^No problems|hint|warning/, filePath);
+      }
+    } finally {
+      for (const made of [link, folderLink, innerLink]) rmSync(made, { force: true });
+      rmSync(elsewhere, { recursive: true });
+    }
+  });
+
+  it('read no scenario of a workspace that is not trusted', async () => {
+    const { isTrusted } = vscode.workspace;
+    const trust = (value: boolean): void => {
+      Object.defineProperty(vscode.workspace, 'isTrusted', {
+        get: () => value,
+        configurable: true,
+      });
+    };
+    const input = { filePath: 'quick.signalr.yaml' };
+    try {
+      trust(false);
+      for (const tool of ['validate', 'estimate', 'run']) {
+        const asked = tools[`signalrBenchmark_${tool}`]!;
+        await assert.rejects(asked.answer(input, token), { code: 'not-trusted' }, tool);
+        await assert.rejects(asked.confirm?.(input) ?? asked.answer(input, token), {
+          code: 'not-trusted',
+        });
+      }
+    } finally {
+      trust(isTrusted);
+    }
+    assert.match(await tools['signalrBenchmark_estimate']!.answer(input, token), /"/);
   });
 
   it('read no file outside of the workspace, and say which results there are', async () => {

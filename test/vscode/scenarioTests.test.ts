@@ -44,7 +44,6 @@ describe('scenarios in the Test Explorer', () => {
     };
     const steps = result.steps.slice(0, 1).map((step) => ({ ...step, verdict: missed }));
     const runs = {
-      stop: () => undefined,
       runToEnd: (scenario: ScenarioToRun) => {
         asked.push(scenario);
         return Promise.resolve({ ...result, verdict: missed, steps });

@@ -3,8 +3,12 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { sampleResult } from '../unit/results/sampleResult';
-import { openFile, until } from './editor';
-import { endingIn, resultNames, results, startLong, store } from './longRun';
+import { RunPanels } from '../../src/extension/panel/runPanel';
+import { RunController } from '../../src/extension/run/runController';
+import { createServices } from '../../src/extension/services';
+import { extension, openFile, until } from './editor';
+import { endingIn, inWorkspace, resultNames, results, startLong, store } from './longRun';
+import { memento } from './mementos';
 import { recordingMessages } from './messages';
 import { recordedPages } from './pages';
 
@@ -83,6 +87,63 @@ describe('while a run is going on', () => {
     }
     assert.equal(await endingIn(folder), 'stopped');
     assert.deepEqual(resultNames(), before);
+  });
+
+  it('whoever is called off stops neither it nor another, only what is their own', async () => {
+    const context = {
+      ...{ workspaceState: memento(), globalState: memento(), secrets: {} },
+      globalStorageUri: vscode.Uri.file(inWorkspace('.signalr-bench')),
+      asAbsolutePath: (name: string) => path.join(extension().extensionPath, name),
+    } as unknown as vscode.ExtensionContext;
+    const services = createServices(context);
+    const panels = new RunPanels(extension().extensionUri, services.log);
+    const controller = new RunController(services, panels, context);
+    const run = (name: string) => {
+      const uri = vscode.Uri.file(inWorkspace(name));
+      const text = readFileSync(uri.fsPath, 'utf8');
+      const cancel = new vscode.CancellationTokenSource();
+      const scenario = { uri, origin: uri, title: name, text, overrides: [] };
+      return { cancel, over: controller.runToEnd(scenario, cancel.token) };
+    };
+    // The list of results is asked for when a run goes on.
+    let began = 0;
+    services.index.refresh = () => void (began += 1);
+    const going = (before: readonly string[]) =>
+      until('the run', () =>
+        resultNames()
+          .filter((name) => began > 0 && !before.includes(name))
+          .map((name) => results(name))
+          .find((folder) => controller.writesTo(folder)),
+      );
+    try {
+      const before = resultNames();
+      const first = run('long.signalr.yaml');
+      const folder = await going(before);
+      test.messages.press = 'Wait for Its End';
+      const second = run('quick.signalr.yaml');
+      await said(/^Run quick\.signalr\.yaml\? A run of long/);
+      second.cancel.cancel();
+      assert.equal(await second.over, undefined);
+      assert.ok(controller.writesTo(folder), 'the first run goes on');
+      const third = run('quick.signalr.yaml');
+      first.cancel.cancel();
+      assert.equal((await first.over)?.ending, 'stopped');
+      assert.equal((await third.over)?.ending, 'completed');
+      // Who was called off after the end of their own run stops nobody's.
+      const earlier = resultNames();
+      const fourth = run('long.signalr.yaml');
+      const last = await going(earlier);
+      for (const { cancel } of [second, third]) cancel.cancel();
+      assert.ok(controller.writesTo(last), 'the last run goes on');
+      fourth.cancel.cancel();
+      assert.equal((await fourth.over)?.ending, 'stopped');
+    } finally {
+      controller.stop();
+      controller.dispose();
+      // The log has the channel of the extension itself.
+      services.index.dispose();
+      services.running.dispose();
+    }
   });
 
   it('no message makes a link of the name of its file', async () => {

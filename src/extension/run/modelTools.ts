@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
@@ -26,7 +27,7 @@ export interface ModelTool {
 /** The tools of the manifest by their names: what a coding agent in the editor may ask of this extension. */
 export function modelTools(
   { index }: Pick<Services, 'index'>,
-  controller: Pick<RunController, 'runToEnd' | 'stop'>,
+  controller: Pick<RunController, 'runToEnd'>,
 ): Readonly<Record<string, ModelTool>> {
   return {
     signalrBenchmark_validate: {
@@ -51,16 +52,11 @@ export function modelTools(
         const { uri, text, overrides } = await scenarioOf(input);
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
         const title = path.posix.basename(uri.path);
-        const stopping = token.onCancellationRequested(() => controller.stop());
-        try {
-          const run = { uri, origin: uri, title, text, overrides };
-          const result = await controller.runToEnd(run);
-          return result
-            ? bounded(summaryMarkdown(result))
-            : 'The run was not started. The editor has said why to the person.';
-        } finally {
-          stopping.dispose();
-        }
+        const run = { uri, origin: uri, title, text, overrides };
+        const result = await controller.runToEnd(run, token);
+        return result
+          ? bounded(summaryMarkdown(result))
+          : 'The run was not started. The editor has said why to the person.';
       },
     },
     signalrBenchmark_readResult: {
@@ -81,25 +77,38 @@ export function modelTools(
   };
 }
 
-/** @throws ExpectedError as {@link fileIn} and {@link scenarioText} */
+/** @throws ExpectedError `not-trusted`, and as {@link fileIn} and {@link scenarioText} */
 async function scenarioOf({ filePath, set }: ToolInput) {
+  if (!vscode.workspace.isTrusted) {
+    const why = 'The workspace is not trusted: ask the person to trust it.';
+    throw new ExpectedError('not-trusted', why);
+  }
   const uri = await fileIn(filePath);
   return { uri, text: await scenarioText(uri), overrides: overridesIn(set) };
 }
 
-/** A file of this workspace. @throws ExpectedError `tool-file` */
+/** A file of this workspace, where its links lead. @throws ExpectedError `tool-file` */
 async function fileIn(filePath: unknown): Promise<vscode.Uri> {
   const given = typeof filePath === 'string' ? filePath : '';
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const found = path.isAbsolute(given)
-    ? [vscode.Uri.file(given)]
-    : folders.map(({ uri }) => vscode.Uri.joinPath(uri, given));
-  for (const uri of found) {
-    const inside = vscode.workspace.getWorkspaceFolder(uri) !== undefined;
-    if (inside && (await isFile(uri))) return uri;
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter(
+    ({ uri }) => uri.scheme === 'file',
+  );
+  for (const { uri } of folders) {
+    const root = await realPath(uri.fsPath);
+    const file = await realPath(path.resolve(uri.fsPath, given));
+    if (root === undefined || file === undefined) continue;
+    const inside = path.relative(root, file);
+    const isOutside = /^\.\.(?:[\\/]|$)/.test(inside) || path.isAbsolute(inside);
+    // Below the folder as it was opened: by that the editor knows its documents.
+    const found = vscode.Uri.joinPath(uri, ...inside.split(path.sep));
+    if (!isOutside && (await isFile(found))) return found;
   }
   throw new ExpectedError('tool-file', `${given.slice(0, 200)} is not a file of this workspace.`);
 }
+
+/** Without dots and links; undefined where nothing is. */
+const realPath = (file: string): Promise<string | undefined> =>
+  realpath(file).catch(() => undefined);
 
 const isFile = (uri: vscode.Uri): Thenable<boolean> =>
   vscode.workspace.fs.stat(uri).then(

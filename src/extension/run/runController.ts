@@ -75,11 +75,19 @@ export class RunController implements vscode.Disposable {
     this.busKeys = new BusKeys(extension.secrets);
   }
 
-  /** Starts a run, in the panel of the run `instead` that it repeats; whatever keeps it from starting is said. */
-  async run(scenario: ScenarioToRun, instead?: string): Promise<void> {
-    if (!(await trusted())) return;
+  /**
+   * Starts a run, in the panel of the run `instead` that it repeats; whatever keeps it from starting is said. With `token` it
+   * is called off until it goes on; undefined when none was started.
+   */
+  async run(
+    scenario: ScenarioToRun,
+    instead?: string,
+    token?: vscode.CancellationToken,
+  ): Promise<EditorRun | undefined> {
+    if (!(await trusted())) return undefined;
     const { title, uri } = scenario;
-    await this.whenFree(title, { scenario, uri }, () => this.start(scenario, instead));
+    const start = () => this.start(scenario, instead);
+    return this.whenFree(title, { scenario, uri }, start, token);
   }
 
   /** Shows a run that goes on in a cluster: one that was seen before, or one that the person chooses. */
@@ -91,28 +99,42 @@ export class RunController implements vscode.Disposable {
   }
 
   /** Starts what is titled so, once nothing else goes on. */
-  private async whenFree(title: string, of: Started, start: () => Promise<void>): Promise<void> {
+  private async whenFree(
+    title: string,
+    of: Started,
+    start: () => Promise<EditorRun | undefined>,
+    token?: vscode.CancellationToken,
+  ): Promise<EditorRun | undefined> {
     if (this.starting !== undefined) {
       this.sayBusy(this.starting);
-      return;
+      return undefined;
     }
     this.starting = title;
     try {
       this.stopsAtStart = false;
-      if (await this.free(title)) await start();
+      const isFree = await this.free(title, token);
+      if (isFree && token?.isCancellationRequested !== true) return await start();
     } catch (error) {
       this.services.log.error(error);
       void this.sayWhy(error, of);
     } finally {
       this.starting = undefined;
     }
+    return undefined;
   }
 
-  /** As {@link run}; settles with the result of the run, undefined when none was started. */
-  async runToEnd(scenario: ScenarioToRun): Promise<Result | undefined> {
-    const before = this.latest;
-    await this.run(scenario);
-    return this.latest === before ? undefined : this.latest?.finished;
+  /** As {@link run}; `token` stops this run alone. Settles with its result, undefined when none was started. */
+  async runToEnd(
+    scenario: ScenarioToRun,
+    token: vscode.CancellationToken,
+  ): Promise<Result | undefined> {
+    const session = await this.run(scenario, undefined, token);
+    const stopping = session && token.onCancellationRequested(() => session.stop());
+    try {
+      return await session?.finished;
+    } finally {
+      stopping?.dispose();
+    }
   }
 
   private async runAgain(scenario: ScenarioToRun, id: string): Promise<void> {
@@ -179,7 +201,7 @@ export class RunController implements vscode.Disposable {
   }
 
   /** Whether nothing runs any more: asks what to do about a run that does. */
-  private async free(title: string): Promise<boolean> {
+  private async free(title: string, token?: vscode.CancellationToken): Promise<boolean> {
     const { session } = this;
     if (!session) return true;
     // One that has its result is only being cleared away.
@@ -190,7 +212,8 @@ export class RunController implements vscode.Disposable {
       () => true,
       () => true,
     );
-    return waitCancellably(t('{0} waits for the end of {1}…', title, session.run.title), over);
+    const waits = t('{0} waits for the end of {1}…', title, session.run.title);
+    return waitCancellably(waits, over, token);
   }
 
   private sayBusy(title: string): void {
@@ -205,7 +228,10 @@ export class RunController implements vscode.Disposable {
     void vscode.window.showInformationMessage(noticeText(text));
   }
 
-  private async start(scenario: ScenarioToRun, instead: string | undefined): Promise<void> {
+  private async start(
+    scenario: ScenarioToRun,
+    instead: string | undefined,
+  ): Promise<EditorRun | undefined> {
     const { places } = this.services;
     const { uri, title, text, cluster, origin } = scenario;
     // A machine of a cluster has other cores than this one.
@@ -220,9 +246,14 @@ export class RunController implements vscode.Disposable {
           (await kubernetes()).startClusterRun(request, cluster, shell, start),
         ));
     if (session) await this.began(session, { uri, origin, instead });
+    return session;
   }
 
-  private async startAttached({ run, folder, cluster }: RunOfCluster): Promise<void> {
+  private async startAttached({
+    run,
+    folder,
+    cluster,
+  }: RunOfCluster): Promise<EditorRun | undefined> {
     const { places, state } = this.services;
     const written = folder === undefined ? undefined : state.originOf(folder);
     const origin = written === undefined ? undefined : vscode.Uri.parse(written);
@@ -242,12 +273,13 @@ export class RunController implements vscode.Disposable {
         start,
       ),
     );
-    if (session === undefined) return;
+    if (session === undefined) return undefined;
     // What was seen of it before is in its new folder, too.
     if (folder !== undefined) await this.remember(() => superseded(folder));
     const uri = vscode.Uri.file(path.join(session.folder, scenarioFile));
     const instead = folder === undefined ? undefined : path.basename(folder);
     await this.began(session, { uri, origin, instead });
+    return session;
   }
 
   /** Follows a run to its end, and shows it. */

@@ -129,13 +129,17 @@ function once(act: (message: string) => void): (message: string) => void {
   };
 }
 
-/** Shows a notification until `over` settles, and with what; false when the person called it off. */
-export function waitCancellably(title: string, over: Promise<boolean>): Thenable<boolean> {
+/** Shows a notification until `over` settles, and with what; false when it was called off there, or where the wait began. */
+export function waitCancellably(
+  title: string,
+  over: Promise<boolean>,
+  began: vscode.CancellationToken | undefined,
+): Thenable<boolean> {
   const options = notification(noticeText(title), true);
   return vscode.window.withProgress(options, (_progress, token) => {
-    const calledOff = new Promise<boolean>((resolve) =>
-      token.onCancellationRequested(() => resolve(false)),
-    );
+    const calledOff = new Promise<boolean>((resolve) => {
+      for (const each of [token, began]) each?.onCancellationRequested(() => resolve(false));
+    });
     return Promise.race([over, calledOff]);
   });
 }

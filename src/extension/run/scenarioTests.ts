@@ -19,7 +19,7 @@ export class ScenarioTests implements vscode.Disposable {
 
   constructor(
     private readonly tests: vscode.TestController,
-    private readonly runs: Pick<RunController, 'runToEnd' | 'stop'>,
+    private readonly runs: Pick<RunController, 'runToEnd'>,
     private readonly files: Pick<ScenarioFiles, 'inWorkspace'>,
   ) {
     const watcher = vscode.workspace.createFileSystemWatcher('**/*.{yaml,yml}');
@@ -80,26 +80,29 @@ export class ScenarioTests implements vscode.Disposable {
       (item) => request.exclude?.includes(item) !== true,
     );
     for (const item of items) run.enqueued(item);
-    const stopping = token.onCancellationRequested(() => this.runs.stop());
     try {
       for (const item of items) {
         if (token.isCancellationRequested) run.skipped(item);
-        else await this.runOne(item, run);
+        else await this.runOne(item, run, token);
       }
     } finally {
-      stopping.dispose();
       run.end();
     }
   }
 
-  private async runOne(item: vscode.TestItem, run: vscode.TestRun): Promise<void> {
+  private async runOne(
+    item: vscode.TestItem,
+    run: vscode.TestRun,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
     const children = [...item.children].map(([, child]) => child);
     for (const each of [item, ...children]) run.started(each);
     try {
       const uri = item.uri!;
       const text = await scenarioText(uri);
       const title = path.posix.basename(uri.path);
-      const result = await this.runs.runToEnd({ uri, origin: uri, title, text, overrides: [] });
+      const scenario = { uri, origin: uri, title, text, overrides: [] };
+      const result = await this.runs.runToEnd(scenario, token);
       if (result) this.report(item, children, result, run);
       else run.errored(item, new vscode.TestMessage(t('The run did not start.')));
     } catch (error) {
