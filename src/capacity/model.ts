@@ -13,6 +13,8 @@ export interface EstimateInput {
   readonly stack?: 'aspnetcore' | 'aspnet';
   readonly serverConnections?: number;
   readonly serverless?: boolean;
+  /** Its few connections have no room for the app servers that the guides advise. */
+  readonly freeTier?: boolean;
   /** Sentences on how the input came about; the estimate passes them on in `notes`. */
   readonly assumptions?: readonly string[];
 }

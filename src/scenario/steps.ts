@@ -99,7 +99,7 @@ function inProportion(weights: readonly number[], total: number): number[] {
   return parts;
 }
 
-/** Senders that come and go within a step: how many at most and on the mean, and for how long. */
+/** Senders that come and go within a step: how many at most, and in the mean as a share of that, and for how long. */
 
 /** How long the stages last, milliseconds. */
 export const stagesMs = (stages: StagesSpec['stages']): number =>
@@ -109,13 +109,15 @@ export const stagesMs = (stages: StagesSpec['stages']): number =>
 export const peakOf = ({ from, stages }: StagesSpec): number =>
   Math.max(from, ...stages.map(({ to }) => to));
 
-/** Mean of the senders over the stages. */
-export function meanOf({ from, stages }: StagesSpec): number {
+/** Mean of the senders over the stages as a share of the most; 1 where there are no stages, 0 where nobody sends. */
+export function shareOfPeak(spec: StagesSpec | undefined): number {
+  if (spec === undefined) return 1;
+  const { from, stages } = spec;
   let [before, sum] = [from, 0];
   for (const { to, overMs, holdMs } of stages) {
     sum += ((before + to) / 2) * overMs + to * holdMs;
     before = to;
   }
   const ms = stagesMs(stages);
-  return ms === 0 ? before : sum / ms;
+  return (ms === 0 ? before : sum / ms) / Math.max(1, peakOf(spec));
 }

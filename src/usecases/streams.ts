@@ -77,9 +77,20 @@ export const itemsUp = ({ direction, items }: StreamShape): number =>
 export const itemsDown = ({ direction, wanted }: StreamShape): number =>
   direction === 'upload' ? 1 : wanted;
 
-/** Each of them counts as one message in the estimate. */
-export const itemsEitherWay = ({ direction, items, wanted }: StreamShape): number =>
-  direction === 'download' ? wanted : items;
+interface StreamTraffic {
+  readonly intervalS: number;
+  readonly inEach: number;
+  readonly outEach: number;
+}
+
+/** The published tables have no streams: an item that goes either way counts as an echo, as far as it goes there. */
+export function streamTraffic(stream: StreamShape, intervalS: number): StreamTraffic {
+  const items = stream.direction === 'download' ? stream.wanted : stream.items;
+  return {
+    intervalS: intervalS / items,
+    ...{ inEach: itemsUp(stream) / items, outEach: itemsDown(stream) / items },
+  };
+}
 
 /** As large as the messages of the other use cases. */
 const usualItemBytes = 2048;

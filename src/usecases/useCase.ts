@@ -151,8 +151,12 @@ export interface Traffic {
   readonly groupMembers?: number;
   /** Connections of the user a message goes to; 1 when absent. */
   readonly connectionsPerUser?: number;
-  /** The hub calls its senders, and nothing of it goes in. */
-  readonly outboundOnly?: true;
+  /** Messages in for each sending; 1 when absent, 0 of what the hub sends by itself. */
+  readonly inEach?: number;
+  /** Messages out for each sending to each receiver; 1 when absent, 0 where nobody answers. */
+  readonly outEach?: number;
+  /** Completions that no delivery stands for, beside callbacks: {@link inEach} is 0. */
+  readonly answers?: true;
 }
 
 /** Traffic of senders that send one message of `messageSize` each interval. */

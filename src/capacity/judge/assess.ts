@@ -46,10 +46,10 @@ export function checkAssignment(
   // Input may come from untyped data, so the type alone is not believed.
   if (!['aspnetcore', 'aspnet'].includes(stack))
     throw inputError('stack must be aspnetcore or aspnet');
-  const { serverConnections, serverless = false } = input;
+  const { serverConnections, serverless = false, freeTier = false } = input;
   if (serverConnections !== undefined)
     checkNumber(serverConnections, 'server_connections', { whole: true, zeroAllowed: true });
-  return { edition, connections, headroom, stack, serverless, serverConnections };
+  return { edition, connections, headroom, stack, serverless, freeTier, serverConnections };
 }
 
 /** Finds the size for the demand and explains it; `assumptions` end the notes. */
@@ -59,7 +59,8 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
   const { unit } = sizes;
   const atUnit = unit ?? largestOf(demand);
   const fill = fillAt(demand, atUnit);
-  const servers = unit === null || demand.serverless ? noServers : appServersAt(demand, unit);
+  const isAdvised = unit !== null && !demand.serverless && !demand.freeTier;
+  const servers = isAdvised ? appServersAt(demand, unit) : noServers;
   const beside = serverConnectionsBeside(demand, servers);
   const connections = demand.connections + (beside ?? 0);
   const withServers = findSizes({ ...demand, connections }).unit;

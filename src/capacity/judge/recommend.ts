@@ -1,10 +1,10 @@
 import { azureServiceOf } from '../../base/serviceTraits';
-import { formatBytes, formatCount } from '../../base/units';
-import type { Scenario } from '../../scenario/scenario';
-import { stepsOf } from '../../scenario/steps';
+import { formatBytes, formatCount, formatShare } from '../../base/units';
+import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
+import { peakOf, shareOfPeak, stepsOf } from '../../scenario/steps';
 import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
 import type { Traffic } from '../../usecases/useCase';
-import { numberedNames } from '../../usecases/sessionSteps';
+import { joinsByCalls, numberedNames, sessionStepsOf } from '../../usecases/sessionSteps';
 import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
 import {
   checkSenders,
@@ -152,9 +152,11 @@ function reasonsOf(
     if (inMessages === 0 && outMessages === 0) return [];
     const made = madeOf(outMessages, useCases[position]);
     const table = tableWords[load.table];
-    const what = useCases[position]?.outboundOnly
-      ? `callbacks (compared with ${table})`
-      : `${table} ${figure(inMessages)} msg/s in and`;
+    const { inEach, answers } = useCases[position] ?? {};
+    const what =
+      inEach === 0
+        ? `${answers ? 'answers' : 'callbacks'} (compared with ${table})`
+        : `${table} ${figure(inMessages)} msg/s in and`;
     return `${what} ${figure(outMessages)} msg/s out${made} of ${formatBytes(messageBytes)}`;
   });
   const traffic = rates.length === 0 ? 'no traffic' : rates.join('; ');
@@ -236,9 +238,11 @@ function countsOf(
   const counted = calls.filter(isOf(names, sending));
   const sum = (of: (call: MeasuredCall) => number): number =>
     counted.reduce((total, call) => total + of(call), 0);
+  const sent = sum((call) => call.sent);
+  if (traffic.answers) return { sent: 0, expected: sent, extra: 0 };
   const isWide = traffic.kind === 'send_to_group' || traffic.kind === 'broadcast';
   return {
-    sent: sum((call) => call.sent),
+    sent,
     // A service sends what nobody expects, too.
     expected: sum(({ expected, came = 0 }) => expected + came),
     extra: isWide ? whole.extra : 0,
@@ -254,13 +258,13 @@ function sizesOfTraffic(
   sending: SendingEntry,
 ): Sized {
   const { calls: own = [], traffic } = sending;
-  const { messageBytes, messageSizes, leaving = [], outboundOnly } = traffic;
+  const { messageBytes, messageSizes, leaving = [], inEach, answers } = traffic;
   const asWritten = {
     messageBytes,
     ...(messageSizes && { messageSizes }),
     ...(traffic.leaving && { leaving }),
   };
-  if (!outboundOnly) return asWritten;
+  if (inEach !== 0 || answers) return asWritten;
   const came = calls
     .filter(isOf(names, sending))
     .flatMap(({ name, expected, came: times = 0, cameBytes }): LeavingSize[] => {
@@ -293,7 +297,9 @@ export function measuredLoadOf(
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);
   const names = numberedNames(scenario.entries.map(({ name }) => name));
-  const perSecond = (count: number): number => (seconds > 0 ? count / seconds : 0);
+  // Counted over all stages; the estimate, too, is of the most senders.
+  const sendingS = seconds * shareOfPeak(scenario.stages);
+  const perSecond = (count: number): number => (sendingS > 0 ? count / sendingS : 0);
   return {
     load: {
       product,
@@ -315,20 +321,37 @@ export function measuredLoadOf(
           extraPerSecond: perSecond(extra),
           ...(isHeldBack && { planned }),
           ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
-          ...(traffic.outboundOnly && { outboundOnly: true as const }),
+          ...(traffic.inEach === 0 && { inEach: 0 }),
+          ...(traffic.answers && { answers: true as const }),
         };
       }),
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
       ...applicationOf(scenario),
-      remarks: remarksOf(measured),
+      remarks: [...peakWords(scenario), ...remarksOf(measured)],
       assumptions: assumptionsOf(scenario),
     },
   };
 }
 
-/** Lost connections get nothing, extra deliveries count by arrival only, late joins get fewer, closed pacing waits. */
-function holdsBack({ pacing }: Scenario, { lost, lostConnections, moves }: MeasuredStep): boolean {
+const peakWords = ({ stages }: Scenario): string[] =>
+  stages === undefined
+    ? []
+    : [
+        `Senders came and went: the rates are those of the ${formatCount(peakOf(stages))} at the peak, the mean was ${formatShare(shareOfPeak(stages))} of them.`,
+      ];
+
+/**
+ * Lost connections get nothing, extra deliveries count by arrival only, late joins get fewer, closed pacing waits, and groups
+ * that senders of stages join are the larger the more there are.
+ */
+function holdsBack(
+  { pacing, stages, entries }: Scenario,
+  { lost, lostConnections, moves }: MeasuredStep,
+): boolean {
   const missed = moves?.missed ?? 0;
+  const grows = ({ parameters }: ScenarioEntry): boolean =>
+    joinsByCalls(sessionStepsOf(parameters));
+  if (stages !== undefined && entries.some(grows)) return true;
   return lost > 0 || lostConnections > 0 || missed > 0 || pacing === 'closed';
 }
 

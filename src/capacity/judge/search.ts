@@ -42,6 +42,7 @@ export interface Demand extends Traffic {
   readonly headroom: number;
   readonly stack: NonNullable<EstimateInput['stack']>;
   readonly serverless: boolean;
+  readonly freeTier: boolean;
   /** Those that the run opens; undefined where it opens none by itself. */
   readonly serverConnections: number | undefined;
 }

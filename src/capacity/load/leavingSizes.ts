@@ -16,6 +16,7 @@ const stampBytes = 54;
 const connectionIdBytes = 22;
 const streamIdBytes = 9;
 const unixMs: Content = { kind: 'number', digits: 13, packed: 9 };
+const itemCount: Content = { kind: 'number', digits: 2, packed: 1 };
 const ticks: Content = { kind: 'number', digits: 18, packed: 9 };
 /** Run ids in names of groups and users: up to eight hexadecimal digits. */
 const runIdBytes = 8;
@@ -98,8 +99,11 @@ function hubMessages(
     const up = streams.own === undefined ? dictionary(words, payload) : own(payload);
     const numbered = streams.own === undefined && streams.direction === 'download';
     const down = numbered ? dictionary(words, payload, true) : up;
+    const isAnswered = streams.direction === 'upload';
     return {
-      toClient: form.item(streamIdBytes, down),
+      toClient: isAnswered
+        ? form.completion(streamIdBytes, streams.own === undefined ? itemCount : up)
+        : form.item(streamIdBytes, down),
       fromClient: form.item(streamIdBytes, up),
     };
   }

@@ -48,13 +48,14 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
   };
 }
 
-type Application = Pick<EstimateInput, 'serverless' | 'serverConnections'>;
+type Application = Pick<EstimateInput, 'serverless' | 'serverConnections' | 'freeTier'>;
 
 export function applicationOf(scenario: Scenario): Application {
   const serverConnections = serverConnectionsOf(scenario);
   return {
     ...(scenario.upstream !== undefined ? { serverless: true } : {}),
     ...(serverConnections === undefined ? {} : { serverConnections }),
+    ...(scenario.sku === 'free' && { freeTier: true }),
   };
 }
 

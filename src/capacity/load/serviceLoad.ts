@@ -83,9 +83,9 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   if (!isRest(kind) && senders > connections)
     throw inputError('senders must not exceed connections');
   const receivers = receiversOf(traffic, connections);
+  const { inEach = 1, outEach = 1 } = traffic;
   const perSecond = senders / intervalS;
-  const inMessages = traffic.outboundOnly ? 0 : perSecond;
-  const rates = ratesOf(traffic, inMessages, perSecond * receivers);
+  const rates = ratesOf(traffic, perSecond * inEach, perSecond * receivers * outEach);
   return {
     kind,
     table: tableFor(product, kind, receivers),
@@ -121,19 +121,28 @@ function receiversOf(traffic: Traffic, connections: number): number {
   }
 }
 
-type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS' | 'outboundOnly'> &
+type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS' | 'inEach' | 'outEach' | 'answers'> &
   Pick<ServiceLoad, 'messageBytes' | 'countedBytes'> & {
     readonly receivers: number;
   };
 
-/** `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`: the guides' bandwidth formula, outbound. */
+/**
+ * `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`: the guides' bandwidth formula, of what goes out,
+ * or in where that is more.
+ */
 export function nominalFormula(nominal: Nominal): string {
-  const { kind, senders, intervalS, receivers, outboundOnly } = nominal;
+  const { kind, senders, intervalS, receivers, inEach = 1, outEach = 1, answers } = nominal;
   if (senders === 0) return 'no senders: connections only';
   const rate = rateWords(intervalS);
   const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
   if (receivers !== 1) factors.push(receiverWords(kind, receivers));
-  const what = outboundOnly ? 'callbacks: ' : '';
+  const what = answers
+    ? 'answers: '
+    : inEach === 0
+      ? 'callbacks: '
+      : outEach === 0
+        ? 'in only: '
+        : '';
   return `${what}${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
 }
 

@@ -17,7 +17,7 @@ import {
   type CountedStep,
   type SessionStep,
 } from '../../usecases/sessionSteps';
-import type { OwnCall, Load, Traffic, TrafficKind } from '../../usecases/useCase';
+import type { OwnCall, Load, Traffic } from '../../usecases/useCase';
 import type { Parameters } from '../../usecases/parameters';
 import { floorBytes } from './serviceLoad';
 
@@ -26,18 +26,27 @@ interface SessionTraffic {
   readonly traffic: Traffic;
   /** Names of the calls, as results have them. */
   readonly calls: readonly string[];
-  /** Of each of the sizes; each event has one. */
+  /** Of each of the sizes. */
   readonly ownCalls: readonly OwnCall[];
 }
 
-const kinds: Readonly<Record<CallAudience, TrafficKind>> = {
-  self: 'echo',
-  client: 'send_to_connection',
-  group: 'send_to_group',
-  everyone: 'broadcast',
-  // The published tables have no traffic that only goes in.
-  nobody: 'echo',
+type SessionKind = CallAudience | 'on' | 'answers';
+
+/** The published tables have no traffic that goes one way only. */
+const trafficKinds: Readonly<
+  Record<SessionKind, Pick<Traffic, 'kind' | 'inEach' | 'outEach' | 'answers'>>
+> = {
+  self: { kind: 'echo' },
+  client: { kind: 'send_to_connection' },
+  group: { kind: 'send_to_group' },
+  everyone: { kind: 'broadcast' },
+  nobody: { kind: 'echo', outEach: 0 },
+  on: { kind: 'echo', inEach: 0 },
+  answers: { kind: 'echo', inEach: 0, answers: true },
 };
+
+/** Of an answer that says nothing: `null`. */
+const voidPayload: PayloadSize = { bytes: 4, weight: 1 };
 
 /** True of a session with one; for the notes of an estimate. */
 export const sessionAssumptions = (parameters: Parameters): string[] => {
@@ -63,6 +72,9 @@ export const sessionAssumptions = (parameters: Parameters): string[] => {
       : []),
     ...(has(({ kind }) => kind === 'stream')
       ? ['The guides have no table for streams: each item counts as an echo.']
+      : []),
+    ...(has((step) => step.kind === 'call' && step.answered === true)
+      ? ['Answers beside callbacks go out alone: each counts as the outbound part of an echo.']
       : []),
   ];
 };
@@ -92,21 +104,23 @@ export function sessionTraffic(
   const load = { connections, members };
   const named = callsOf(steps);
   const times = timesOf(steps, 1, (step) => costOf(step, load));
-  const byKind = new Map<TrafficKind | 'on', Counted[]>();
+  const byKind = new Map<SessionKind, Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
-    const kind = step.kind === 'on' ? step.kind : kinds[audienceOfStep(step)];
-    const counted = { name, step, times: heardTimes(step) ?? (times[at] ?? 0) * echoesOf(step) };
-    byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
+    const calls = heardTimes(step) ?? times[at] ?? 0;
+    const counted = { name, step, calls, times: calls * echoesOf(step) };
+    for (const kind of kindsOf(step)) byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
   }
   const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
   return [...byKind].flatMap(([kind, all]): SessionTraffic[] => {
     const isEvent = kind === 'on';
     const made = isEvent ? all : all.filter((each) => each.times > 0);
+    const isAnswer = kind === 'answers';
     const each = made.reduce((sum, { times: often }) => sum + often, 0);
+    const calls = made.reduce((sum, one) => sum + one.calls, 0);
     const isUnknown = each === 0;
     if (isUnknown && !isEvent) return [];
     const sizes = made.flatMap(({ step, times }): PayloadSize[] => {
-      const own = payloadsOf(step);
+      const own = isAnswer ? [voidPayload] : payloadsOf(step);
       const all = own.reduce((sum, { weight }) => sum + weight, 0);
       const share = isUnknown ? 1 : times;
       return own.map(({ bytes, weight }) => ({ bytes, weight: (share * weight) / all }));
@@ -115,21 +129,32 @@ export function sessionTraffic(
       {
         traffic: {
           ...(isUnknown ? { senders: 0, intervalS } : { senders, intervalS: intervalS / each }),
-          ...(isEvent ? { kind: 'echo', outboundOnly: true } : { kind }),
+          ...(calls !== each && { inEach: calls / each }),
+          ...trafficKinds[kind],
           messageBytes: Math.max(1, Math.round(meanOf(sizes, (bytes) => bytes))),
           ...(sizes.length > 1 && { messageSizes: sizes }),
-          ...(kind === 'send_to_group' && {
+          ...(kind === 'group' && {
             groupMembers: made.every(({ step }) => sparesCaller(step))
               ? Math.max(1, members - 1)
               : members,
           }),
         },
         calls: made.map(({ name }) => name),
-        ownCalls: made.flatMap(({ step }) => payloadsOf(step).map(() => ownCallOf(step))),
+        ownCalls: made.flatMap(({ step }) =>
+          isAnswer ? answerOf(step) : payloadsOf(step).map(() => ownCallOf(step)),
+        ),
       },
     ];
   });
 }
+
+const kindsOf = (step: CountedStep): readonly SessionKind[] =>
+  step.kind === 'on'
+    ? ['on']
+    : [
+        audienceOfStep(step),
+        ...(step.kind === 'call' && step.answered ? ['answers' as const] : []),
+      ];
 
 /** Of what nothing waits for; undefined for others, and where a recording says how often it comes. */
 const heardTimes = (step: CountedStep): number | undefined =>
@@ -148,6 +173,8 @@ export const unknownEvents = (parameters: Parameters): string[] =>
 interface Counted {
   readonly name: string;
   readonly step: CountedStep;
+  /** In each session, and with each item of a stream for itself. */
+  readonly calls: number;
   readonly times: number;
 }
 
@@ -212,6 +239,8 @@ const payloadsOf = (step: CountedStep): readonly PayloadSize[] =>
     bytes: step.kind === 'stream' ? Math.max(bytes, step.itemBytes) : bytes,
     weight,
   }));
+
+const answerOf = (step: CountedStep): OwnCall => ({ ...ownCallOf(step), reply: 'completion' });
 
 function ownCallOf(step: CountedStep): OwnCall {
   if (step.kind === 'on')

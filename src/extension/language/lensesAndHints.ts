@@ -6,9 +6,6 @@ import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
 import { bandwidthWords, figure } from '../../capacity/capacityWords';
 import { stepsOf } from '../../scenario/steps';
 import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
-import { numberOf } from '../../usecases/parameters';
-import { streamsOf } from '../../usecases/registry';
-import { itemsDown, itemsUp } from '../../usecases/streams';
 import { entryNodes, specOf, type Analysis } from './analyseScenario';
 import { estimateHeadline, wordsOfTable } from './hoverAt';
 
@@ -27,7 +24,7 @@ export function inlayHints(
   const traffic = last === undefined ? undefined : entryTraffic(scenario, last);
   if (traffic === undefined || 'problem' in traffic) return [];
   const entries = entryNodes(outline.root);
-  return traffic.sending.flatMap(({ entry, calls, traffic: { senders, ...each } }, position) => {
+  return traffic.sending.flatMap(({ entry, calls, traffic: each }, position) => {
     const { groupMembers, messageBytes } = each;
     const counts = effectiveBytes(sizesOf(each));
     const node = entries[scenario.entries.indexOf(entry)];
@@ -49,13 +46,10 @@ export function inlayHints(
         unknown.length === 0 ? words : t('{0}, without callbacks {1}', words, unknown.join(', '));
       return first === position ? behind(parameters, 'sessionInterval', label) : [];
     }
-    const streams = streamsOf(entry);
-    // The estimate counts what goes one way only as an echo.
-    const perSecond = (senders * 1000) / numberOf(entry.parameters, 'sendingInterval');
     const rates = t(
       '{0} msg/s in, {1} msg/s out',
-      figure(streams === undefined ? load.in_messages_per_s : perSecond * itemsUp(streams)),
-      figure(streams === undefined ? load.out_messages_per_s : perSecond * itemsDown(streams)),
+      figure(load.in_messages_per_s),
+      figure(load.out_messages_per_s),
     );
     const table = wordsOfTable(load.table);
     const members =

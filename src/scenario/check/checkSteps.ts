@@ -33,7 +33,7 @@ import {
   isSilent,
   lastSenders,
   maximumSteps,
-  meanOf,
+  shareOfPeak,
   peakOf,
   repeatsIn,
   silentRounds,
@@ -310,9 +310,7 @@ function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number
     const sendings = (senders * singleStepDurationMs) / Math.max(1, interval);
     return sendings * deliveriesOf(useCase, parameters, { connections });
   });
-  const { stages } = scenario;
-  const part = stages === undefined ? 1 : meanOf(stages) / Math.max(1, peakOf(stages));
-  return Math.floor(part * deliveries.reduce((sum, each) => sum + each, 0));
+  return Math.floor(shareOfPeak(scenario.stages) * deliveries.reduce((sum, each) => sum + each, 0));
 }
 
 export function checkStages(file: ScenarioFile): void {

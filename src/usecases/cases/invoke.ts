@@ -13,7 +13,7 @@ import {
   type ParameterSpec,
 } from '../parameters';
 import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '../ownArguments';
-import { itemBytes, ownStreamOf, ownStreamParameters, itemsEitherWay } from '../streams';
+import { itemBytes, ownStreamOf, ownStreamParameters, streamTraffic } from '../streams';
 import type { TrafficKind, Audience, HubRun, OwnCall, Preparation, UseCase } from '../useCase';
 
 const own: readonly ParameterSpec[] = listOf({
@@ -112,14 +112,14 @@ export const invoke: UseCase = {
     const intervalS = numberOf(parameters, 'sendingInterval') / 1000;
     const stream = ownStreamOf(parameters);
     if (stream !== undefined) {
-      // The published tables have no streams: an item that goes either way counts as an echo.
       const messageBytes = itemBytes(stream, parameters);
-      return { kind, senders, intervalS: intervalS / itemsEitherWay(stream), messageBytes };
+      return { kind, senders, ...streamTraffic(stream, intervalS), messageBytes };
     }
     const messageBytes = argumentBytes(argumentsOf(parameters));
     const toGroup = kind === 'send_to_group';
     return {
       ...{ kind, senders, intervalS, messageBytes },
+      ...(replyOf(parameters) === 'none' && { outEach: 0 }),
       ...(toGroup && { groupMembers: largestGroup(parameters, connections) }),
     };
   },

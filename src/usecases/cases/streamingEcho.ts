@@ -1,10 +1,10 @@
 import { trafficOf, type HubMethod, type UseCase } from '../useCase';
 import { choice, listOf, messageParameters, numberOf, type Parameters } from '../parameters';
 import {
-  itemsEitherWay,
   streamDirections,
   streamNumbers,
   streamParameters,
+  streamTraffic,
   type StreamDirection,
   type StreamShape,
 } from '../streams';
@@ -44,10 +44,9 @@ export const streamingEcho: UseCase = {
       streamingCancelAfter,
     }),
   ],
-  // The published tables have no streams: an item that goes either way counts as an echo.
   traffic: (parameters, load) => ({
     ...trafficOf('echo')(parameters, load),
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000 / itemsEitherWay(shapeOf(parameters)),
+    ...streamTraffic(shapeOf(parameters), numberOf(parameters, 'sendingInterval') / 1000),
   }),
   run: { preparation: 'nothing', audience: 'self' },
   runWith: (parameters) => ({

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { estimate } from '../../../../src/capacity/estimate';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import {
@@ -7,7 +8,9 @@ import {
   type MeasuredStep,
   type MeasuredLoad,
 } from '../../../../src/capacity/judge/recommend';
+import type { Estimate } from '../../../../src/capacity/model';
 import type { Scenario } from '../../../../src/scenario/scenario';
+import { peakOf, shareOfPeak, stagesMs } from '../../../../src/scenario/steps';
 import { messages, scenarioWith } from '../scenarios';
 
 const step: MeasuredStep = {
@@ -77,6 +80,59 @@ describe('measuredLoadOf', () => {
     assert.deepEqual(planned({}, { lostConnections: 1 }), whole);
     assert.deepEqual(planned({}, { moves: { done: 10, missed: 1 } }), whole);
     assert.deepEqual(planned({ pacing: 'closed' }), whole);
+  });
+
+  it('counts the peak of stages as the estimate does, however they rise', () => {
+    const stage = fc.record({
+      to: fc.integer({ min: 0, max: 1000 }),
+      overMs: fc.constantFrom(0, 1000, 20_000),
+      holdMs: fc.constantFrom(0, 5000),
+    });
+    const some = fc.record({
+      from: fc.integer({ min: 0, max: 1000 }),
+      stages: fc.array(stage, { minLength: 1, maxLength: 4 }),
+    });
+    fc.assert(
+      fc.property(some, (stages) => {
+        const peak = peakOf(stages);
+        const lengthMs = stagesMs(stages.stages);
+        // Each sender sends once a second.
+        const sent = (shareOfPeak(stages) * peak * lengthMs) / 1000;
+        fc.pre(sent > 0);
+        const changes = { stages, baseSending: peak, step: 0, singleStepDurationMs: lengthMs };
+        const counts = { index: 1, seconds: lengthMs / 1000, sent, expected: sent };
+        const measured = recommend(loadFrom(changes, counts));
+        const estimated = loadOf(scenarioWith(changes));
+        assert.ok('input' in estimated);
+        assert.deepEqual(measured.loads, estimate(estimated.input).loads);
+        assert.match(measured.reasons[1]!, /the rates are those of the .* at the peak/);
+      }),
+    );
+  });
+
+  it('counts answers beside callbacks as often as they were asked for', () => {
+    const call = { kind: 'call', method: 'Say', arguments: [], receivers: 'group', group: 'none' };
+    const steps = [{ ...call, reply: 'callback', callback: 'Said', answered: true }];
+    const parameters = {
+      ...{ sessionInterval: 1000, groupCount: 100, groupsPerConnection: 1 },
+      steps: JSON.stringify(steps),
+    };
+    const changes = { entries: [{ name: 'session', parameters }], baseSending: 1000, step: 0 };
+    const ratesOf = ({ loads }: Pick<Estimate, 'loads'>): unknown =>
+      loads.map(({ table, in_messages_per_s: into, out_messages_per_s: out }) => [
+        table,
+        into,
+        out,
+      ]);
+    const both = [
+      ['small_group', 1000, 10_000],
+      ['echo', 0, 1000],
+    ];
+    const estimated = loadOf(scenarioWith(changes));
+    assert.ok('input' in estimated);
+    assert.deepEqual(ratesOf(estimate(estimated.input)), both);
+    const calls = [{ name: 'Say', sent: 10_000, expected: 100_000 }];
+    assert.deepEqual(ratesOf(recommend(loadFrom(changes, { index: 1, calls }))), both);
   });
 
   it('says what the rates are to be read with', () => {

@@ -18,6 +18,7 @@ function demandOf({ input, options }: Sample): Demand {
     headroom: options.headroom ?? 1,
     stack: input.stack ?? 'aspnetcore',
     serverless: false,
+    freeTier: false,
     serverConnections: undefined,
   };
 }

@@ -77,6 +77,52 @@ describe('loadOf', () => {
     assert.equal(estimate(inputOf({ upstream: { port: 0 } })).app_servers, null);
   });
 
+  it('advises no app servers on the Free tier, whose connections they would take', () => {
+    const small = { connections: 1, baseSending: 1, step: 0 };
+    assert.ok(estimate(inputOf({ ...small, sku: 'standard' })).advice);
+    const free = estimate(inputOf({ ...small, sku: 'free' }));
+    assert.deepEqual([free.advice, free.app_servers, free.unit], [undefined, null, 1]);
+    assert.equal(free.server_connections, 5, 'those of the run');
+  });
+
+  it('lets nothing out where nobody answers, and one answer where the hub gives one', () => {
+    const own = (parameters: object): Scenario['entries'] => [
+      { name: 'invoke', parameters: { method: 'Send', sendingInterval: 1000, ...parameters } },
+    ];
+    const rates = (entries: Scenario['entries']): readonly number[] => {
+      const { loads, billing } = estimate(inputOf({ entries }));
+      const [load] = loads;
+      return [load!.in_messages_per_s, load!.out_messages_per_s, billing!.messages_per_s];
+    };
+    const call = { arguments: '["{text:20KB}"]' };
+    // 20 KB and its envelopes are eleven messages of 2 KB on each leg.
+    assert.deepEqual(rates(own({ ...call, reply: 'completion' })), [1000, 1000, 22_000]);
+    assert.deepEqual(rates(own({ ...call, reply: 'none' })), [1000, 0, 11_000]);
+    const items = {
+      ...{ streamingItemCount: 4, streamingItemSendDelay: 0, streamingItemSize: 3000 },
+      arguments: '[]',
+    };
+    const up = { ...items, streamingItems: '["{text:3000}"]' };
+    assert.deepEqual(rates(own({ ...up, reply: 'stream' })), [4000, 4000, 16_000]);
+    assert.deepEqual(rates(own({ ...up, reply: 'completion' })), [4000, 1000, 10_000]);
+    assert.deepEqual(rates(own({ ...items, reply: 'stream' })), [1000, 4000, 10_000]);
+    const bench = (streamDirection: string): Scenario['entries'] => [
+      {
+        name: 'streamingEcho',
+        parameters: {
+          ...messages,
+          streamingItemCount: 4,
+          streamingItemSendDelay: 0,
+          streamDirection,
+        },
+      },
+    ];
+    assert.deepEqual(rates(bench('both')), [4000, 4000, 16_000]);
+    // The answer to an upload is a number.
+    assert.deepEqual(rates(bench('upload')), [4000, 1000, 9000]);
+    assert.deepEqual(rates(bench('download')), [1000, 4000, 10_000]);
+  });
+
   it('uses the tables of the service', () => {
     const webPubSub = inputOf({ service: 'webpubsub' });
     assert.equal(webPubSub.product, 'webpubsub');
