@@ -124,8 +124,8 @@ export const timeCharts: readonly TimeChartSpec[] = [
     id: 'rates',
     title: 'ratesChart',
     unit: 'perSecond',
-    // Deliveries of a fan-out.
-    right: ['received'],
+    // On one axis, so that they can be compared.
+    right: [],
     series: [
       rate('offered', [], 5, ({ offered, seconds }) => perSecond(offered, seconds)),
       rate('sent', [], 1.5, ({ sent, seconds }) => perSecond(sent, seconds)),

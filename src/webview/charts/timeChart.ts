@@ -1,9 +1,14 @@
 import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { latencyLimits } from '../../base/objectives/percentile';
+import { latencyLimits, type SummaryKey } from '../../base/objectives/percentile';
 import { formatCount } from '../../base/units';
-import { tailReason } from '../../measure/latencySummary';
-import { timeLabel, valueWords } from '../../measure/show/chartWords';
+import { shownLatency, tailReason } from '../../measure/latencySummary';
+import {
+  type ChartUnit,
+  latencyOrLost,
+  timeLabel,
+  valueWords,
+} from '../../measure/show/chartWords';
 import { observedCharts } from '../../measure/show/observedWords';
 import { chartTable, seriesLabel } from '../../measure/show/panelTables';
 import {
@@ -24,6 +29,7 @@ import type { PanelStrings } from '../../protocol/panelStrings';
 import { element, setText } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
+import { numbersOf } from '../tables/tiles';
 import {
   axis,
   axisFont,
@@ -68,10 +74,8 @@ export function createTimeChartCard(
   let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
   const ofRun = new ChartColumns(spec);
   let state: ShownRun | undefined;
-  let over = false;
   const isNew = createNovelty();
-  const words = (value: number | null | undefined): string =>
-    value === null || value === undefined ? strings.noValue : valueWords(spec.unit, value);
+  const words = (value: number | null | undefined) => pointWords(spec.unit, value, strings);
   const momentAt = (index: number): string => timeLabel(columns.seconds[index] ?? 0);
   const pointer = createPointer(chart, {
     ...timePointer(strings, view, () => (state ? axisEndS(state) : 0)),
@@ -83,24 +87,24 @@ export function createTimeChartCard(
       return { title: momentAt(index), rows: rows.filter((_, at) => chart.isShown(at)) };
     },
   });
-  const rest = (): { label: string; values: readonly (number | null)[] } =>
-    atRest(spec, inRange(columns, view.range), over, strings, view.range);
+  const rest = (shown: ShownRun) => atRest(spec, inRange(columns, view.range), shown, view.range);
   const showValues = (): void => {
     const { index } = pointer;
+    if (state === undefined) return;
     const { label, values } =
       index === undefined
-        ? rest()
-        : { label: momentAt(index), values: columns.lines.map((line) => line[index]) };
+        ? rest(state)
+        : { label: momentAt(index), values: columns.lines.map((line) => words(line[index])) };
     corner.say(label);
-    legend.setValues(values.map(words));
+    legend.setValues(values);
   };
   const point = (): void => {
     pointer.show(view.moment);
     showValues();
   };
-  const describe = (): void => {
-    const { label, values } = rest();
-    const shown = names.map((name, at) => `${name} ${words(values[at])}`).join(', ');
+  const describe = (next: ShownRun): void => {
+    const { label, values } = rest(next);
+    const shown = names.map((name, at) => `${name} ${values[at]}`).join(', ');
     chart.place.setAttribute('aria-label', fill(strings.chartSummary, `${title}, ${label}`, shown));
   };
   let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
@@ -110,7 +114,7 @@ export function createTimeChartCard(
     const shown = { ...next, snapshots: snapshotsIn(next.snapshots, range) };
     const whole = ofRun.of(next.snapshots, mostPoints);
     columns = range ? columnsOf(spec, shown.snapshots, mostPoints) : whole;
-    over = isOver(next);
+    const over = isOver(next);
     backdrop = backdropOf(next, range);
     const right = rightAxisOf(spec, whole);
     if (isNew(columns, right, !over && range === undefined))
@@ -124,7 +128,7 @@ export function createTimeChartCard(
     corner.update();
     showValues();
     chart.settled(point);
-    describe();
+    describe(next);
     twin.update(() => chartTableOf(spec, shown), over || range !== undefined);
   };
   view.follow({ pointed: point, zoomed: () => state && update(state) });
@@ -399,25 +403,42 @@ export function inRange(columns: Columns, range: TimeRange | undefined): Columns
 }
 
 /**
- * Of a run that goes on its latest values; of one that is over, or of a part of it, the worst latencies, mean rates and last
- * states.
+ * Of latencies what tile and sentence have, with the worst second apart. Of other lines the latest values, and the mean rates and
+ * last states of a run that is over; of a part of a run the worst latencies.
  */
 export function atRest(
-  { unit }: TimeChartSpec,
+  { id, unit, series }: TimeChartSpec,
   { lines }: Columns,
-  over: boolean,
-  { highestOfRun, meanOfRun, endOfRun, latest, highestOf, meanOf, endOf }: PanelStrings,
+  state: ShownRun,
   range?: TimeRange,
-) {
-  const combine = over || range ? combineOf[unit] : 'last';
-  const values = lines.map((line) => combined(line, combine));
+): { readonly label: string; readonly values: readonly string[] } {
+  const { strings } = state;
+  const over = isOver(state);
+  const combine = over || range || unit === 'latency' ? combineOf[unit] : 'last';
+  const combinedLines = lines.map((line) => combined(line, combine));
+  const values = combinedLines.map((value) => pointWords(unit, value, strings));
   if (range) {
-    const parts = { max: highestOf, mean: meanOf, last: endOf };
+    const parts = { max: strings.worstOf, mean: strings.meanOf, last: strings.endOf };
     return { label: fill(parts[combine], ...range.map(timeLabel)), values };
   }
-  const labels = { max: highestOfRun, mean: meanOfRun, last: endOfRun };
-  return { label: over ? labels[combine] : latest, values };
+  if (id !== 'latency') {
+    const label = combine === 'mean' ? strings.meanOfRun : strings.endOfRun;
+    return { label: over ? label : strings.latest, values };
+  }
+  const numbers = numbersOf(state);
+  const shown = numbers && shownLatency(numbers);
+  const worst = values[series.findIndex((line) => line.id === 'p99')] ?? strings.noValue;
+  return {
+    label: numbers ? fill(strings.ofStep, formatCount(numbers.index), worst) : '',
+    values: series.map((line) => latencyOrLost(shown?.[line.id as SummaryKey], strings)),
+  };
 }
+
+const pointWords = (
+  unit: ChartUnit,
+  value: number | null | undefined,
+  { noValue }: PanelStrings,
+): string => (value === null || value === undefined ? noValue : valueWords(unit, value));
 
 export function chartTableOf(spec: TimeChartSpec, { strings, snapshots }: ShownRun): TableView {
   const { summed, ...table } = chartTable(spec, snapshots, strings);

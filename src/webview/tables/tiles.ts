@@ -21,7 +21,7 @@ interface Tile {
   readonly tone: Tone;
 }
 
-type StepNumbers = Pick<StepSummary, 'latencyUs' | 'judgedUs' | 'generator'> &
+type StepNumbers = Pick<StepSummary, 'index' | 'latencyUs' | 'judgedUs' | 'generator'> &
   Pick<StepSummary, 'sentPerSecond' | 'receivedPerSecond'> & { readonly offeredPerSecond: number };
 
 type SearchTile = 'low' | 'high' | 'interval' | 'time' | 'units';
@@ -93,7 +93,8 @@ function searchTiles(search: ShownSearch, state: ShownRun): Tile[] {
   ];
 }
 
-function numbersOf(state: ShownRun): StepNumbers | undefined {
+/** Of the step that counts, or so far of the one that goes on. */
+export function numbersOf(state: ShownRun): StepNumbers | undefined {
   const done = decisiveStep(state);
   if (done) return { ...done, offeredPerSecond: done.offered / Math.max(1e-9, done.seconds) };
   if (state.result) return undefined;

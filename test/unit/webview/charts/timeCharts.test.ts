@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { thinSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
-import { panelStrings } from '../../../../src/protocol/panelStrings';
 import {
   columnsOf,
   islandsOf,
@@ -10,9 +9,12 @@ import {
   timeCharts,
   type TimeChartSpec,
 } from '../../../../src/measure/show/timeSeries';
-import { latency, sampleSnapshot } from '../../results/sampleResult';
-import { measured } from '../shownRun';
+import { toPanelResult } from '../../../../src/extension/panel/panelSession';
 import { atRest } from '../../../../src/webview/charts/timeChart';
+import type { ShownRun } from '../../../../src/webview/panelState';
+import { tilesOf } from '../../../../src/webview/tables/tiles';
+import { latency, sampleResult, sampleSnapshot } from '../../results/sampleResult';
+import { measured, shownRun } from '../shownRun';
 
 const [latencyChart, ratesChart, connectionsChart] = timeCharts;
 
@@ -84,13 +86,19 @@ describe('columns of a chart', () => {
     fc.assert(property, { numRuns: 60 });
   });
 
-  it('put lines of another size on an axis of their own', () => {
-    const lines = (offered: number, received: number) => [[offered], [offered], [received]];
-    const uses = (offered: number, received: number): string =>
-      rightAxisOf(ratesChart!, { seconds: [1], lines: lines(offered, received), perPoint: 1 });
-    assert.deepEqual([uses(700, 700), uses(700, 7000), uses(700, 0)], ['none', 'larger', 'none']);
+  it('put lines of another size on an axis of their own, but never one of the rates', () => {
     const few = { seconds: [1], lines: [[1900], [0], [14], [17]], perPoint: 1 };
     assert.equal(rightAxisOf(connectionsChart!, few), 'smaller');
+    const many = { seconds: [1], lines: [[10], [0], [14], [21]], perPoint: 1 };
+    assert.equal(rightAxisOf(connectionsChart!, many), 'larger');
+    const rates = fc.array(fc.array(fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }))), {
+      minLength: 3,
+      maxLength: 3,
+    });
+    const property = fc.property(rates, (lines) => {
+      assert.equal(rightAxisOf(ratesChart!, { seconds: [], lines, perPoint: 1 }), 'none');
+    });
+    fc.assert(property);
   });
 
   it('put neighbours together by worst, mean or last', () => {
@@ -125,21 +133,33 @@ describe('columns of a chart', () => {
     assert.deepEqual([islandsOf([]), islandsOf([5])], [[], [0]]);
   });
 
-  it('report the worst or the whole of a run that is over, and the latest of one that goes on', () => {
+  it('say of latencies what the tile says, of the run that goes on and the one that is over, and name the worst second', () => {
     const snapshots = [measured(1, 1), measured(2, 1, 2_992_000), measured(3, 1)];
-    const rest = (spec: TimeChartSpec, over: boolean) =>
-      atRest(spec, columnsOf(spec, snapshots, 9), over, panelStrings);
-    assert.equal(rest(latencyChart!, true).label, 'highest of the run');
-    assert.equal(rest(latencyChart!, true).values[2], 2_992_000);
-    assert.deepEqual(rest(ratesChart!, true), {
-      label: 'mean of the run',
-      values: [700, 700, 7000],
-    });
-    assert.deepEqual(rest(connectionsChart!, true), {
+    const result = toPanelResult(sampleResult());
+    for (const state of [shownRun(snapshots), shownRun(snapshots, { result })]) {
+      const [tile] = tilesOf(state);
+      const columns = columnsOf(latencyChart!, snapshots, 9);
+      const { label, values } = atRest(latencyChart!, columns, state);
+      assert.equal(values[2], tile!.value);
+      assert.equal(label, `step ${state.result ? 3 : 1} · worst second p99 3 s`);
+    }
+  });
+
+  it('report the whole of a run that is over, and the latest of one that goes on', () => {
+    const snapshots = [measured(1, 1), measured(2, 1), measured(3, 1)];
+    const [live, done] = [
+      shownRun(snapshots),
+      shownRun(snapshots, { result: toPanelResult(sampleResult()) }),
+    ];
+    const rest = (spec: TimeChartSpec, state: ShownRun) =>
+      atRest(spec, columnsOf(spec, snapshots, 9), state);
+    const values = ['700', '700', '7,000'];
+    assert.deepEqual(rest(ratesChart!, done), { label: 'mean of the run', values });
+    assert.deepEqual(rest(ratesChart!, live), { label: 'latest', values });
+    assert.deepEqual(rest(connectionsChart!, done), {
       label: 'at the end',
-      values: [1900, 0, 0, 0],
+      values: ['1,900', '0', '0', '0'],
     });
-    assert.deepEqual(rest(latencyChart!, false).values[2], 20_000);
   });
 });
 

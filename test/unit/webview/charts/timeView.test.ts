@@ -6,8 +6,7 @@ import {
   zoomedBy,
   type TimeView,
 } from '../../../../src/webview/charts/timeView';
-import { panelStrings } from '../../../../src/protocol/panelStrings';
-import { measured } from '../shownRun';
+import { measured, shownRun } from '../shownRun';
 import { atRest, inRange } from '../../../../src/webview/charts/timeChart';
 
 const run = Array.from({ length: 20 }, (_, at) => measured(at + 1, 1, (at + 1) * 1000));
@@ -71,14 +70,8 @@ describe('what charts over time have in common', () => {
     const [latencyChart] = timeCharts;
     const range = [5, 7] as const;
     const columns = columnsOf(latencyChart!, snapshotsIn(run, range), 100);
-    const { label, values } = atRest(
-      latencyChart!,
-      inRange(columns, range),
-      true,
-      panelStrings,
-      range,
-    );
-    assert.equal(label, 'highest, 0:05 to 0:07');
-    assert.equal(values[2], 7000);
+    const { label, values } = atRest(latencyChart!, inRange(columns, range), shownRun(run), range);
+    assert.equal(label, 'worst second, 0:05 to 0:07');
+    assert.equal(values[2], '7 ms');
   });
 });
