@@ -69,7 +69,7 @@ function tally(counts: object, others: Readonly<Record<string, Fits>> = {}): typ
 const bytes = ['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'];
 const messages = tally(new MessageCounts(), {
   ...allOf(bytes, isBytes),
-  ...allOf(['expected', 'received', 'late', 'extra'], isChange),
+  ...allOf(['expected', 'received', 'receivedLater', 'late', 'extra'], isChange),
 });
 const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
 
@@ -140,7 +140,7 @@ const shapes: { readonly [Type in FromWorker['type']]: Fits } = {
   prepared: isObject,
   moved: fields({ upToUs: isAmount, changes: list(isChange) }),
   sampled: fields({ sample: isSample, due: isFlag, flush: optional(isCount) }),
-  stepSent: fields({ index: isCount }),
+  stepSent: fields({ index: isCount, atUs: isAmount }),
   closed: isObject,
 };
 

@@ -49,8 +49,11 @@ export class MessageCounts extends Tally<MessageCounts> {
   sent = 0;
   expected = 0;
   received = 0;
+  /** The part of `received` that came after the measured time. */
+  receivedLater = 0;
   duplicated = 0;
   outOfOrder = 0;
+  /** Expected ones that came after the drain: no part of `received`, nor of any latency. */
   late = 0;
   extra = 0;
   /**
@@ -73,6 +76,10 @@ export class MessageCounts extends Tally<MessageCounts> {
   readonly latencySameAgent = new LatencyHistogram();
   protected readonly parts = Object.keys(this);
 }
+
+export type CountsSample = SampleOf<MessageCounts>;
+/** A sample in which nothing was counted. */
+export const noMessages: CountsSample = new MessageCounts().take();
 
 /** Joins and leaves of one step, where connections move. */
 export class MembershipCounts extends Tally<MembershipCounts> {

@@ -65,12 +65,14 @@ export interface MessageSummary {
   readonly offered: number;
   readonly sent: number;
   readonly expected: number;
-  /** Each expected delivery once. */
+  /** Each expected delivery once that came before the drain was over. */
   readonly received: number;
+  /** The part of `received` that came after the measured time; absent in results of schema 1. */
+  readonly receivedLater?: number;
   readonly lost: number;
   readonly duplicated: number;
   readonly outOfOrder: number;
-  /** Part of `received` that came after the drain. */
+  /** Part of `lost` that came after the drain. */
   readonly late: number;
   /** Deliveries to connections that should not have got them. */
   readonly extra: number;
@@ -79,6 +81,7 @@ export interface MessageSummary {
   /** Deliveries between agents that came, by their clocks, before they were sent; absent: none. */
   readonly negative?: number;
   readonly sentPerSecond: number;
+  /** Of what was received in the measured time. */
   readonly receivedPerSecond: number;
   /** `in` is client → service, `out` is service → client, as in the guides. */
   readonly payloadBytesIn: number;

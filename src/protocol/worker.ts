@@ -77,9 +77,9 @@ export type ToWorker =
     }
   /** Close the worker's share of connections `from` … `to` − 1; they may be opened again. */
   | { readonly type: 'shrink'; readonly from: number; readonly to: number }
-  /** The step's drain goes on until then at most: what arrives later is late, whenever that is read. */
+  /** The step's drain has begun, and goes on until then at most; workers know by themselves what is late. */
   | { readonly type: 'drain'; readonly index: number; readonly untilUs: number }
-  /** The step's drain is over: what still arrives is late. */
+  /** The step's drain is over, perhaps before its time: what still arrives is late. */
   | { readonly type: 'drained'; readonly index: number }
   | { readonly type: 'halt' }
   /** Send a sample at once, marked with this number. */
@@ -117,8 +117,8 @@ export type FromWorker =
       readonly due: boolean;
       readonly flush?: number;
     }
-  /** The step's last message was due (and sent, where possible). */
-  | { readonly type: 'stepSent'; readonly index: number }
+  /** The step's last message was due (and sent, where possible); then, in run time, nothing was left to send. */
+  | { readonly type: 'stepSent'; readonly index: number; readonly atUs: number }
   /** All connections are closed; nothing follows. */
   | { readonly type: 'closed' };
 

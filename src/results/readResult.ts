@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import { HeldSnapshots, type Snapshot, type StepProgress } from '../measure/snapshot';
+import { fromSchema1 } from './earlierResult';
 import { resultSchema, type Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
 import { resultShape, sampleShape, shapeProblem } from './resultShape';
@@ -92,15 +93,16 @@ export function resultOf(text: string, name: string): Result {
     typeof schema === 'string' ? schema : '',
   );
   if (!version) throw damaged(name, 'it has no "schema" of a signalr-bench result');
-  if (Number(version[1]) > 1)
+  const number = Number(version[1]);
+  if (number > 2)
     throw new ExpectedError(
       'result-newer',
       `${name} has the schema ${version[0]}, which is newer than ${resultSchema}, the one this version reads. Update signalr-bench.`,
     );
-  if (schema !== resultSchema) throw damaged(name, `there is no schema ${version[0]}`);
+  if (number < 1) throw damaged(name, `there is no schema ${version[0]}`);
   const problem = shapeProblem(value, resultShape);
   if (problem !== undefined) throw damaged(name, problem);
-  return value as Result;
+  return number === 1 ? fromSchema1(value as Result) : (value as Result);
 }
 
 const damaged = (name: string, why: string): ExpectedError =>

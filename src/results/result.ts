@@ -9,8 +9,8 @@ import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';
 import { behindOf } from '../scenario/target/targetKinds';
 
-/** Version of the result file; a reader refuses a newer one. */
-export const resultSchema = 'signalr-bench-result/1';
+/** Version of the result file; a reader takes earlier ones and refuses newer ones. */
+export const resultSchema = 'signalr-bench-result/2';
 
 /** Version of this program as stored in results; a test compares it with `package.json`. */
 export const toolVersion = '0.1.0';

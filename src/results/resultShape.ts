@@ -109,7 +109,7 @@ const count = being(
 /** Fields that count something, wherever they stand: no sum or share of theirs makes sense below 0. */
 const counted = new Set(
   [
-    'index seconds count senders offered sent expected received lost duplicated outOfOrder late extra',
+    'index seconds count senders offered sent expected received receivedLater lost duplicated outOfOrder late extra',
     'sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut timeToAllMissed ambiguous negative',
     'requested connected failed dropped reconnected notBack openedPerSecond open held',
     'drops closed reconnects missing joins joinsFailed leaves leavesFailed skipped',
@@ -237,7 +237,7 @@ const messages = {
   histogram: text,
 };
 const messageNumbers =
-  'senders offered sent expected received lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
+  'senders offered sent expected received receivedLater? lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
 const sessions = optional(
   of<SessionSummary>()('started completed brokenOff waiting?', {
     ...{ brokenOffAt: counts, durationUs: latency },
@@ -487,7 +487,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
 });
 
 const progressNumbers =
-  'senders offered sent expected received outstanding sentPerSecond receivedPerSecond';
+  'senders offered sent expected received receivedLater? outstanding sentPerSecond receivedPerSecond';
 const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });

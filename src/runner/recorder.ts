@@ -117,8 +117,11 @@ export class StepRecorder extends EntryRecorder {
   drained = false;
   /** Payload of its messages, where that is the step's. */
   messageBytes: number | undefined;
-  /** Run time at which its drain ends at the latest, by the clock of the machine. */
+  /** Run time at which its measured time ends, and its drain at the latest: by the clock of the worker, whoever leads. */
+  measuredUntilUs = Infinity;
   lateFromUs = Infinity;
+  /** What has left after the measured time is waited for as long. */
+  drainUs = 0;
   /** By agent: how long before it was sent one of its messages came at most, microseconds; and of whom that is news. */
   private readonly mostAhead = new Map<number, number>();
   private readonly news = new Set<number>();
@@ -138,8 +141,12 @@ export class StepRecorder extends EntryRecorder {
     if (!this.drained) this.suspendedUs = Math.max(this.suspendedUs, us);
   }
 
-  isLate(nowUs: number): boolean {
-    return this.drained || nowUs > this.lateFromUs;
+  cutShort(nowUs: number): void {
+    this.measuredUntilUs = Math.min(this.measuredUntilUs, nowUs);
+  }
+
+  isLate(nowUs: number, sentUs: number): boolean {
+    return this.drained || nowUs > Math.max(this.lateFromUs, sentUs + this.drainUs);
   }
 
   /** A delivery of that agent came so long before it was sent. */
@@ -242,9 +249,13 @@ export class Recorder {
     nowUs: number,
     fromAgent?: number,
   ): void {
-    counted.received += 1;
     const own = this.steps[step];
-    if (own?.isLate(nowUs) === true) counted.late += 1;
+    if (own?.isLate(nowUs, sentUs) === true) {
+      counted.late += 1;
+      return;
+    }
+    counted.received += 1;
+    if (own !== undefined && nowUs > own.measuredUntilUs) counted.receivedLater += 1;
     const target = this.target(connection);
     if (target !== undefined) {
       target.received += 1;

@@ -193,7 +193,6 @@ export class WorkerRun implements Driven {
         );
         break;
       case 'drain':
-        this.recorder.steps[order.index]!.lateFromUs = order.untilUs;
         break;
       case 'drained':
         this.recorder.steps[order.index]!.drained = true;
@@ -202,6 +201,7 @@ export class WorkerRun implements Driven {
       case 'halt':
         this.life?.stop();
         this.senders.halt();
+        this.recorder.current?.cutShort(this.nowUs());
         this.sample(false);
         this.borderUs = Infinity;
         this.measuring = 0;
@@ -315,10 +315,14 @@ export class WorkerRun implements Driven {
   private beginStep(step: PlanStep, atUs: number, ambiguousUs = 0): void {
     const { index } = step;
     const measureUs = atUs + step.warmupMs * 1000;
-    this.window = { index, measureUs, endUs: measureUs + step.measureMs * 1000 };
+    const endUs = measureUs + step.measureMs * 1000;
+    this.window = { index, measureUs, endUs };
     this.borderUs = measureUs;
-    this.life?.beginStep(measureUs, this.window.endUs);
+    this.life?.beginStep(measureUs, endUs);
     const recorder = this.recorder.beginStep(index, ambiguousUs);
+    recorder.measuredUntilUs = endUs;
+    recorder.drainUs = step.drainMs * 1000;
+    recorder.lateFromUs = endUs + recorder.drainUs;
     this.elsewhere?.begin(ambiguousUs);
     recorder.warming = step.warmupMs > 0;
     recorder.messageBytes = step.messageBytes;
@@ -330,7 +334,8 @@ export class WorkerRun implements Driven {
     const nowUs = this.nowUs();
     if (nowUs >= this.borderUs) this.crossBorder();
     const state = this.senders.pump();
-    if (state === 'done') this.post({ type: 'stepSent', index: this.recorder.current!.step });
+    if (state === 'done')
+      this.post({ type: 'stepSent', index: this.recorder.current!.step, atUs: this.nowUs() });
     if (nowUs >= this.nextPingsUs) this.ping(nowUs);
     if (nowUs >= this.nextTick * tickUs) {
       this.sample(true);

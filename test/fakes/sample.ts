@@ -9,6 +9,7 @@ export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
     sent: 0,
     expected: 0,
     received: 0,
+    receivedLater: 0,
     duplicated: 0,
     outOfOrder: 0,
     late: 0,

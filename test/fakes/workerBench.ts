@@ -20,7 +20,11 @@ export class WorkerBench {
   readonly members: SharedMembers[] = [];
   private readonly workers: readonly WorkerRun[];
 
-  constructor(private readonly plan: Plan) {
+  /** @param heard of each fact, whoever leads besides */
+  constructor(
+    private readonly plan: Plan,
+    heard: (worker: number, fact: FromWorker) => void = () => undefined,
+  ) {
     this.totals = new RunTotals(plan.connections);
     const populations = populationsOf(plan);
     const groups = groupsIn(populations);
@@ -37,6 +41,7 @@ export class WorkerBench {
         (this.members[worker] = new SharedMembers(memory, ...given));
       const reach = shared && new SharedReach(shared);
       return new WorkerRun(start, { ...surroundings, membership, reach }, (fact) => {
+        heard(worker, fact);
         if (fact.type !== 'sampled') this.facts.push(`${worker} ${fact.type}`);
         else {
           this.samples.push(fact);

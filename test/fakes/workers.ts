@@ -67,6 +67,11 @@ export class FakeWorkers implements WorkerHost {
     this.listener.fact(worker, fact);
   }
 
+  /** Its last message of the step has left just now. */
+  reportSent(worker: number, index: number): void {
+    this.report(worker, { type: 'stepSent', index, atUs: this.nowUs() });
+  }
+
   /** Reports a sample in which nothing happened but what is given. */
   sample(worker: number, changes: Partial<WorkerSample> = {}, flush?: number, due = false): void {
     const { connections } = this;
@@ -97,7 +102,7 @@ export class FakeWorkers implements WorkerHost {
       case 'step': {
         const { warmupMs = 0, measureMs = 0 } = this.step ?? {};
         const afterMs = (order.atUs - this.nowUs()) / 1000 + warmupMs + measureMs;
-        setTimeout(() => this.report(worker, { type: 'stepSent', index: order.index }), afterMs);
+        setTimeout(() => this.reportSent(worker, order.index), afterMs);
         break;
       }
       case 'close':

@@ -79,7 +79,7 @@ describe('signalr-bench run', function () {
 
     it('stores what was measured, judged and recommended', () => {
       const result = folder.result(out);
-      assert.equal(result.schema, 'signalr-bench-result/1');
+      assert.equal(result.schema, 'signalr-bench-result/2');
       assert.equal(result.id, path.basename(folder.onlyResult(out)));
       assert.equal(result.ending, 'completed');
       assert.equal(result.verdict.status, 'pass');

@@ -13,7 +13,9 @@ import {
   MembershipCounts,
   MessageCounts,
   SessionCounts,
+  noMessages,
   type CallSample,
+  type CountsSample,
   type EntrySample,
   type GeneratorSample,
   type StepSample,
@@ -58,12 +60,16 @@ interface EntryFacts {
 class MessageTotals extends MessageCounts {
   /** What it is the sum of: entries of a mix, or calls of sessions. */
   readonly within: readonly MessageTotals[] = [];
-  /** Percentiles over what was expected when the drain ended, where something was missing. */
-  judgedUs: JudgedLatency | undefined;
+  /** The drain is over: what has counted stays as it was judged. */
+  protected isSettled = false;
   /** Deliveries that agents which were lost may have been owed, at most. */
   private owed = 0;
   /** An agent was lost: what it had sent since its last report nobody knows, and others have received it. */
   private isUnsaid = false;
+
+  override add(sample: CountsSample): void {
+    super.add(this.isSettled ? onlyLate(sample) : sample);
+  }
 
   /** What is missing now may be what an agent had received and could not report before it was lost. */
   noteOwed(): void {
@@ -87,19 +93,28 @@ class MessageTotals extends MessageCounts {
 
   /**
    * A server that invents messages must not hide a loss nor turn it negative; what one part has too much makes up for no
-   * other's loss.
+   * other's loss. `late` is the part of what is missing that has come after all.
    */
-  delivered(): { received: number; extra: number } {
-    if (this.within.length > 0) {
-      const received = this.within.reduce((sum, part) => sum + part.delivered().received, 0);
-      return { received, extra: this.withSurplus(this.received - received) };
+  delivered(): { received: number; receivedLater: number; late: number; extra: number } {
+    let [received, receivedLater, late] = [0, 0, 0];
+    for (const part of this.within) {
+      const of = part.delivered();
+      received += of.received;
+      receivedLater += of.receivedLater;
+      late += of.late;
     }
-    const surplus = Math.max(0, this.received - this.expected);
-    return { received: this.received - surplus, extra: this.withSurplus(surplus) };
+    if (this.within.length === 0) {
+      received = Math.min(this.received, this.expected);
+      receivedLater = within(this.receivedLater, received);
+      late = within(this.late, this.expected - received);
+    }
+    const surplus = this.received - received + Math.max(0, this.late - late);
+    return { received, receivedLater, late, extra: this.extra + (this.isUnsaid ? 0 : surplus) };
   }
 
-  private withSurplus(surplus: number): number {
-    return this.extra + (this.isUnsaid ? 0 : surplus);
+  /** All that has come of what was expected, whenever. */
+  get arrived(): number {
+    return this.received + this.late;
   }
 
   /** Nothing of it is expected any more: it takes less memory, and still counts what comes. */
@@ -109,13 +124,17 @@ class MessageTotals extends MessageCounts {
       each.pack();
   }
 
-  /** The drain is over: what is missing now is lost, and counts as slower than any other. */
   settle(): void {
     for (const part of this.within) part.settle();
+    this.isSettled = true;
+  }
+
+  /** Percentiles over what was expected, where something is missing: it counts as slower than any other. */
+  protected get judgedUs(): JudgedLatency | undefined {
     const { expected } = this;
     const { received } = this.delivered();
-    if (received < expected)
-      this.judgedUs = judgedLatency({ ...this.latencies, expected, received });
+    if (received >= expected) return undefined;
+    return judgedLatency({ ...this.latencies, expected, received });
   }
 
   protected get latencies(): Pick<JudgedDeliveries, 'latencyAtShareUs'> {
@@ -124,36 +143,38 @@ class MessageTotals extends MessageCounts {
 
   /** `elapsedS`: measured seconds so far. */
   messageProgress(senders: number, elapsedS: number): MessageProgress {
-    const { offered, sent, expected, received } = this;
+    const { offered, sent, expected } = this;
+    const { received, receivedLater } = this.delivered();
+    const judgedUs = this.isSettled ? this.judgedUs : undefined;
     const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
     return {
-      ...{ senders, offered, sent, expected, received },
-      outstanding: Math.max(0, expected - received),
+      ...{ senders, offered, sent, expected, received, receivedLater },
+      outstanding: expected - received,
       sentPerSecond: perSecond(sent),
-      receivedPerSecond: perSecond(received),
+      receivedPerSecond: perSecond(received - receivedLater),
       latencyUs: this.latency.summary(),
-      ...(this.judgedUs && { judgedUs: this.judgedUs }),
+      ...(judgedUs && { judgedUs }),
       ...(this.toReach > 0 && { timeToAllUs: this.timeToAll.summary() }),
     };
   }
 
   protected messages(senders: number, seconds: number): MessageSummary {
-    const { received, extra } = this.delivered();
+    const { received, receivedLater, late, extra } = this.delivered();
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
-    const { offered, sent, expected, duplicated, outOfOrder, late, ambiguous, negative } = this;
-    const { payloadBytesIn, payloadBytesOut, latency, latencySameAgent } = this;
+    const { offered, sent, expected, duplicated, outOfOrder, ambiguous, negative } = this;
+    const { payloadBytesIn, payloadBytesOut, latency, latencySameAgent, judgedUs } = this;
     return {
-      ...{ senders, offered, sent, expected, received, lost: expected - received },
+      ...{ senders, offered, sent, expected, received, receivedLater, lost: expected - received },
       ...{ duplicated, outOfOrder, late, extra, payloadBytesIn, payloadBytesOut },
       ...(ambiguous > 0 && { ambiguous }),
       ...(negative > 0 && { negative }),
       sentPerSecond: perSecond(sent),
-      receivedPerSecond: perSecond(received),
+      receivedPerSecond: perSecond(received - receivedLater),
       wireBytesIn: known(this.wireBytesIn),
       wireBytesOut: known(this.wireBytesOut),
       latencyUs: latency.summary(),
-      ...(this.judgedUs && { judgedUs: this.judgedUs }),
+      ...(judgedUs && { judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),
       ...(latencySameAgent.count > 0 && { latencySameAgentUs: latencySameAgent.summary() }),
       ...(this.toReach > 0 && {
@@ -163,6 +184,16 @@ class MessageTotals extends MessageCounts {
       histogram: latency.encode(),
     };
   }
+}
+
+/** What a part may be of a whole. */
+const within = (part: number, whole: number): number => Math.max(0, Math.min(part, whole));
+
+/** Of what has come after a step was judged: whatever it was, it came too late to count. */
+function onlyLate(sample: CountsSample): CountsSample {
+  const { late, received, duplicated, outOfOrder, extra, wireBytesIn, wireBytesOut } = sample;
+  const uncounted = { ...noMessages, wireBytesIn, wireBytesOut };
+  return { ...uncounted, late: late + received, duplicated, outOfOrder, extra };
 }
 
 /** A sum that has something unknown in it is unknown. */
@@ -191,8 +222,8 @@ class CallTotals extends MessageTotals {
   }
 
   progress(entry: string | undefined): CallProgress {
-    const { lost, ...summary } = this.summary(entry);
-    return { ...summary, outstanding: Math.max(0, lost) };
+    const { lost: outstanding, judgedUs, ...summary } = this.summary(entry);
+    return { ...summary, outstanding, ...(this.isSettled && judgedUs && { judgedUs }) };
   }
 
   summary(entry: string | undefined): CallSummary {
@@ -350,7 +381,8 @@ export class StepTotals extends SendingTotals {
     super.add(sample);
     // A worker reports a step from its warm-up on.
     const isMeasured = sample.offered > 0 || sample.expected !== 0 || sample.received !== 0;
-    if (tick !== undefined && isMeasured) this.blocks.add(tick, sample.latency, this.lastSecond);
+    if (tick !== undefined && isMeasured && this.verdict === undefined)
+      this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     this.suspended(sample.suspendedUs);
     sample.entries?.forEach((entry, position) => this.entries[position]?.addEntry(entry));
@@ -463,7 +495,7 @@ export class StepTotals extends SendingTotals {
     return {
       ...{ sent: this.sent, seconds: this.seconds, errors: this.errors },
       expected: this.expected,
-      received: Math.max(0, this.delivered().received - this.late),
+      received: this.delivered().received,
       duplicated: this.duplicated,
       ...(sessions && { sessions }),
       ...(sessionsOf.length > 0 && { sessionsOf }),

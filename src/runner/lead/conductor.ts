@@ -220,18 +220,16 @@ export class Conductor implements Run {
   protected beginStep(step: PlanStep, startUs: number): RunningStep {
     const { plan } = this;
     const measureUs = startUs + step.warmupMs * 1000;
+    const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
     const totals = this.totals.beginStep(factsOf(plan, step));
     // A search wants to know what comes of each of its steps.
     if (!isSearch) totals.abortWatch = AbortWatch.of(totals.sloFrom(plan.slo), step.drainMs);
     const before = this.totals.connectionCounts();
-    this.step = { plan: step, totals, measureUs, before };
+    this.step = { plan: step, totals, measureUs, before, sentUs: endUs };
     this.windows.begin(measureUs / 1e6);
     // What a search measures does not hang over from a step before.
-    this.backlog = isSearch
-      ? new BacklogWatch(measureUs, measureUs + step.measureMs * 1000)
-      : undefined;
-    this.reports.forget('stepSent');
+    this.backlog = isSearch ? new BacklogWatch(measureUs, endUs) : undefined;
     return this.step;
   }
 
@@ -259,6 +257,7 @@ export class Conductor implements Run {
     const { totals, measureUs } = going;
     const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
+    const sent = `stepSent ${step.index}`;
     const ambiguousUs = workers.ambiguousUs?.() ?? 0;
     if (earlier === undefined)
       workers.order({
@@ -271,18 +270,19 @@ export class Conductor implements Run {
     if (going.cpu === undefined) this.beginMeasuring(going);
     try {
       await this.waiting.reached(endUs);
-      await this.waiting.reported('stepSent', endUs + waits.sendingUs + this.leadUs);
+      await this.waiting.reported(sent, endUs + waits.sendingUs + this.leadUs);
       this.endMeasuring(going, step.measureMs / 1000);
     } catch (error) {
       this.endMeasuring(going, measuredSeconds(going, context.nowUs()));
       throw error;
     }
-    if (workers.giveUp !== undefined) await this.waiting.reportedByAll('stepSent', did.send);
+    if (workers.giveUp !== undefined) await this.waiting.reportedByAll(sent, did.send);
+    else if (!this.reports.has(sent)) going.sentUs = context.nowUs();
     this.enter('draining');
-    await this.drain(totals, step.drainMs);
+    await this.drain(going);
     await this.certain();
     this.windows.drained(context.nowUs() / 1e6);
-    this.workers.order({ type: 'drained', index: step.index });
+    workers.order({ type: 'drained', index: step.index });
     const { status } = this.judge(going);
     this.endAfter(step, status);
     this.throwIfEnded();
@@ -336,11 +336,11 @@ export class Conductor implements Run {
     const mostMs = Math.max(waits.leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
     const untilUs = nowUs() + mostMs * 1000;
     const needed = Math.ceil(this.requested * (1 - (this.plan.slo.dropped ?? 0)));
-    for (let [received, changedUs] = [totals.received, nowUs()]; nowUs() < untilUs;) {
+    for (let [arrived, changedUs] = [totals.arrived, nowUs()]; nowUs() < untilUs;) {
       await this.waiting.reached(nowUs() + waits.recoveryPollMs * 1000);
       await this.flush(untilUs + waits.reportingUs);
-      if (totals.received !== received) [received, changedUs] = [totals.received, nowUs()];
-      const isQuiet = totals.received >= totals.expected || nowUs() - changedUs >= waits.quietUs;
+      if (totals.arrived !== arrived) [arrived, changedUs] = [totals.arrived, nowUs()];
+      const isQuiet = totals.arrived >= totals.expected || nowUs() - changedUs >= waits.quietUs;
       if (isQuiet && this.workers.takingPart() >= needed) return;
     }
   }
@@ -382,19 +382,23 @@ export class Conductor implements Run {
   protected ordered(_order: ToWorker): void {}
   protected tookOver(_problem: string | undefined): void {}
 
-  /** Waits until nothing is outstanding, at most `drainMs`: no worker without time to answer prolongs it. */
-  private async drain(totals: StepTotals, drainMs: number): Promise<void> {
+  /** Waits until nothing is outstanding, at most its drain; then all is here that workers have received by then. */
+  private async drain({ plan: { index, drainMs }, totals, sentUs }: RunningStep): Promise<void> {
+    const { workers, context } = this;
     const earlier = this.given('drain');
-    const untilUs = earlier?.untilUs ?? this.context.nowUs() + drainMs * 1000;
-    if (earlier === undefined)
-      this.workers.order({ type: 'drain', index: totals.facts.index, untilUs });
-    for (;;) {
-      const inTime = await this.flush(untilUs + waits.reportingUs + this.leadUs);
-      const isOver = this.totals.unsettled === 0 && totals.received >= totals.expected;
-      if (!inTime && this.workers.giveUp !== undefined) await this.flush(did.count);
-      if (!inTime || isOver || this.context.nowUs() >= untilUs) return;
+    const untilUs = earlier?.untilUs ?? sentUs + drainMs * 1000;
+    if (earlier === undefined) workers.order({ type: 'drain', index, untilUs });
+    while (context.nowUs() < untilUs) {
+      if ((await this.flush(untilUs)) && this.isAllHere(totals)) return;
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }
+    // One that had begun before may say less: what was read in time counts, however long that takes to say.
+    const mostUs = context.nowUs() + waits.phaseMs * 1000;
+    await this.flush(workers.giveUp === undefined ? mostUs : did.count);
+  }
+
+  private isAllHere({ received, expected }: StepTotals): boolean {
+    return this.totals.unsettled === 0 && received >= expected;
   }
 
   /** Waits until agents have heard of each other what was to be expected. */
@@ -449,8 +453,7 @@ export class Conductor implements Run {
       const flush = (this.flushes += 1);
       workers.order({ type: 'flush', flush });
       await this.reports.until(() => this.reports.has(`flush ${flush}`), 500 + this.leadUs / 1000);
-      const isSettled = this.totals.unsettled === 0;
-      if (isSettled && step.totals.received >= step.totals.expected) return;
+      if (this.isAllHere(step.totals)) return;
       await this.reports.until(() => workers.alive.size === 0, waits.drainPollMs);
     } while (this.context.nowUs() < untilUs && workers.alive.size > 0);
   }
@@ -493,13 +496,14 @@ export class Conductor implements Run {
       case 'moved':
         this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes }, !this.isPast);
         break;
-      case 'ready':
-      case 'connected':
-      case 'prepared':
-      case 'stepSent':
-      case 'closed':
-        this.reports.note(fact.type, worker);
+      case 'stepSent': {
+        const { step } = this;
+        if (step?.plan.index === fact.index) step.sentUs = Math.max(step.sentUs, fact.atUs);
+        this.reports.note(`stepSent ${fact.index}`, worker);
         break;
+      }
+      default:
+        this.reports.note(fact.type, worker);
     }
     this.reports.changed();
   }

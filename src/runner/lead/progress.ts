@@ -26,6 +26,8 @@ export interface RunningStep {
   readonly totals: StepTotals;
   /** Run time at which its measuring begins, microseconds. */
   readonly measureUs: number;
+  /** When the last message of it has left, by what workers have said; its end, if that was before. */
+  sentUs: number;
   /** The connections when it began. */
   readonly before: JudgedConnections;
   /** Since it is measured. */

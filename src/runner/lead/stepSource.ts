@@ -105,7 +105,7 @@ export class SearchedSteps implements StepSource {
 
   over({ step, totals, verdict, checks, growth }: StepOver): void {
     const { expected } = totals;
-    const received = Math.max(0, totals.delivered().received - totals.late);
+    const { received } = totals.delivered();
     const latency = judgedLatency({
       ...{ expected, received },
       latencyAtShareUs: (share) => totals.latency.valueAtShare(share),
@@ -115,7 +115,7 @@ export class SearchedSteps implements StepSource {
       ...{ index: step.index, value: this.value, status: verdict.status },
       p50: expected > 0 ? latency.p50 : null,
       p99: expected > 0 ? latency.p99 : null,
-      lost: Math.max(0, expected - received),
+      lost: expected - received,
       ...(broken !== undefined && { broken }),
     });
     this.search.came(outcomeOf(verdict));

@@ -18,7 +18,7 @@ export const waits = {
   drainPollMs: 25,
   /** From the end of a step until every worker has said that its last message left; backlogs take a second. */
   sendingUs: 1_500_000,
-  /** From the end of a drain until every worker has reported what it had received by then, and agents each other's changes. */
+  /** From the end of a drain until agents have reported each other's changes. */
   reportingUs: 1_000_000,
   closeMs: 3000,
   /** A host declares lost who is silent, before this. */

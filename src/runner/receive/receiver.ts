@@ -288,13 +288,14 @@ export class Receiver implements Listening {
     } else if (arrival === 'duplicate') {
       counted.duplicated += 1;
     } else {
+      if (arrival === 'outOfOrder') counted.outOfOrder += 1;
+      const { intendedUs, sentUs } = stamp;
+      recorder.delivered(stamp.step, counted, index, intendedUs, sentUs, nowUs, fromAgent);
+      if (step.isLate(nowUs, sentUs)) return;
       counted.payloadBytesOut +=
         calls !== undefined
           ? this.bytesOfAnswer(entry, call, wireBytes)
           : (step.messageBytes ?? this.payloadOf(entry, index));
-      if (arrival === 'outOfOrder') counted.outOfOrder += 1;
-      const { intendedUs, sentUs } = stamp;
-      recorder.delivered(stamp.step, counted, index, intendedUs, sentUs, nowUs, fromAgent);
       const { reach } = this.context;
       if (reach !== undefined && calls === undefined && reachesMany(population)) {
         const tookUs = reach.arrived(stamp, nowUs - stamp.intendedUs);
@@ -337,8 +338,9 @@ export class Receiver implements Listening {
     meant: boolean,
   ): void {
     const { sentUs } = this.stamp;
-    const as = !meant ? 'extra' : step.isLate(arrivedUs) ? 'late' : 'received';
-    this.fresh.note({ counted, index, sentUs, arrivedUs, othersMove, as });
+    const as = !meant ? 'extra' : step.isLate(arrivedUs, sentUs) ? 'late' : 'received';
+    const isLater = as === 'received' && arrivedUs > step.measuredUntilUs;
+    this.fresh.note({ counted, index, sentUs, arrivedUs, othersMove, as, isLater });
   }
 
   /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
@@ -377,6 +379,7 @@ export class Receiver implements Listening {
 /** Where a delivery has counted. */
 interface ArrivalCounts {
   received: number;
+  receivedLater: number;
   late: number;
   extra: number;
   /** By how much the clocks of two agents may differ in the step. */
@@ -390,6 +393,7 @@ interface Arrival {
   readonly arrivedUs: number;
   readonly othersMove: boolean;
   readonly as: 'received' | 'late' | 'extra';
+  readonly isLater?: boolean;
 }
 
 /** More than arrive within twice the difference of two clocks. */
@@ -413,15 +417,14 @@ export class FreshArrivals {
     for (let number = this.count - 1; number >= least; number--) {
       const arrival = this.ring[number % mostKept];
       if (arrival === undefined) continue;
-      const { counted, sentUs, arrivedUs, as } = arrival;
+      const { counted, sentUs, arrivedUs, as, isLater } = arrival;
       const { ambiguousUs } = counted;
       if (arrivedUs < atUs - 2 * ambiguousUs) return;
       if (arrival.index !== index) continue;
       if (where === (arrival.othersMove ? 'outside' : 'inside')) continue;
       if (Math.abs(sentUs - atUs) > ambiguousUs) continue;
-      if (as === 'extra') counted.extra -= 1;
-      else counted.received -= 1;
-      if (as === 'late') counted.late -= 1;
+      counted[as] -= 1;
+      if (isLater === true) counted.receivedLater -= 1;
       this.ring[number % mostKept] = undefined;
     }
   }

@@ -238,7 +238,7 @@ describe('commands', () => {
       await at.file('result.json', '{"schema":"signalr-bench-result/9"}');
       const newer = await at.run(['show', at.folder]);
       assert.deepEqual([newer.code, newer.out], [2, '']);
-      assert.match(newer.err, /newer than signalr-bench-result\/1/);
+      assert.match(newer.err, /newer than signalr-bench-result\/2/);
       assert.equal((await at.run(['show', path.join(at.folder, 'nothing')])).code, 2);
     });
   });

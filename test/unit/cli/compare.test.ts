@@ -139,7 +139,7 @@ describe('compare', () => {
       /■ cannot be compared; another load: config\.connections is 1900 in one/,
     );
     await at.file('cut.json', JSON.stringify(other).slice(0, 1000));
-    await at.file('newer.json', JSON.stringify({ ...other, schema: 'signalr-bench-result/2' }));
+    await at.file('newer.json', JSON.stringify({ ...other, schema: 'signalr-bench-result/3' }));
     await mkdir(path.join(at.folder, 'broken-off'), { recursive: true });
     await at.file('broken-off/samples.jsonl', '');
     const cases = [

@@ -131,7 +131,8 @@ export class RunOnAgents {
                   for (const worker of alive)
                     counted.set(worker, this.counted(worker, order, plan));
                   sample();
-                  say(() => ({ type: 'stepSent', index: order.index }));
+                  const atUs = order.atUs + (warmupMs + measureMs) * 1000;
+                  say(() => ({ type: 'stepSent', index: order.index, atUs }));
                 },
                 1000 + warmupMs + measureMs,
               );

@@ -29,7 +29,7 @@ describe('judged latencies', () => {
   });
 
   /** A step of 100 expected deliveries of which these arrived before the drain ended. */
-  const drained = (...latenciesUs: number[]) => {
+  const judgedWith = (...latenciesUs: number[]) => {
     const totals = new RunTotals(1);
     const step = totals.beginStep({ index: 1, senders: 1 });
     const add = (us: readonly number[], more: object): void => {
@@ -43,8 +43,9 @@ describe('judged latencies', () => {
   const rising = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
   it('are one number: in the verdict, and in what is shown of the step', () => {
-    const { step, add } = drained(...rising(99));
-    add([5_000_000], { late: 1 });
+    const { step, add } = judgedWith(...rising(99));
+    // A worker that has not heard of it yet counts it as received.
+    add([5_000_000], {});
     const summary = step.summary(defaultSlo, step.verdict!);
     const [check] = summary.verdict.checks!;
     assert.deepEqual([check!.metric, check!.value], ['p99', 99]);
@@ -52,12 +53,14 @@ describe('judged latencies', () => {
     assert.equal(shownLatency(summary)!.p99, 99);
     assert.equal(shownLatency(summary)!.max, null);
     assert.equal(shownLatency(summary)!.p999, undefined);
-    assert.equal(summary.latencyUs.max, 5_000_000);
+    assert.equal(summary.latencyUs.max, 99);
+    const { expected, received, lost, late } = summary;
+    assert.deepEqual([expected, received, lost, late], [100, 99, 1, 1]);
     assert.equal(countsLost([summary]), true);
   });
 
   it('are those of what arrived where all of it did, and none where nothing was expected', () => {
-    const { step } = drained(...rising(100));
+    const { step } = judgedWith(...rising(100));
     const summary = step.summary(defaultSlo, step.verdict!);
     assert.equal(summary.judgedUs, undefined);
     assert.equal(shownLatency(summary)!.p99, summary.latencyUs.p99);
@@ -67,7 +70,7 @@ describe('judged latencies', () => {
   });
 
   it('are lost throughout where nothing arrived', () => {
-    const { step } = drained();
+    const { step } = judgedWith();
     assert.equal(shownLatency(step.summary(defaultSlo, step.verdict!))!.p50, null);
   });
 });

@@ -157,7 +157,7 @@ describe('ResultFolder and readResult', () => {
       ['no JSON', '{"schema": ', 'result-damaged', /not valid JSON/],
       ['null', 'null', 'result-damaged', /no "schema"/],
       ['another file', '{"name":"x"}', 'result-damaged', /no "schema"/],
-      ['newer', json({ schema: 'signalr-bench-result/2' }), 'result-newer', /is newer than/],
+      ['newer', json({ schema: 'signalr-bench-result/3' }), 'result-newer', /is newer than/],
       ['never existed', json({ schema: 'signalr-bench-result/0' }), 'result-damaged', /no schema/],
       ['a missing field', json({ steps: undefined }), 'result-damaged', /steps: must be a list/],
       ['a wrong number', json({ errors: { other: 'x' } }), 'result-damaged', /errors\.other/],

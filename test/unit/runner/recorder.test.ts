@@ -129,7 +129,21 @@ describe('Recorder', () => {
     const step = recorder.beginStep(1);
     step.lateFromUs = 1000;
     for (const nowUs of [999, 1000, 1001, 2000]) recorder.delivered(1, step, 0, 0, 0, nowUs);
-    assert.deepEqual([step.received, step.late], [4, 2]);
+    assert.deepEqual([step.received, step.late], [2, 2]);
+    // What has left late is waited for as long as the rest.
+    step.drainUs = 500;
+    for (const nowUs of [1300, 1301]) recorder.delivered(1, step, 0, 0, 800, nowUs);
+    assert.deepEqual([step.received, step.late], [3, 3]);
+    assert.deepEqual([step.latency.count, step.sendLatency.count], [3, 3]);
+    assert.equal(step.latency.valueAtShare(1), 1300);
+  });
+
+  it('counts apart what comes between the end of the measured time and that of the drain', () => {
+    const recorder = new Recorder();
+    const step = recorder.beginStep(1);
+    [step.measuredUntilUs, step.lateFromUs] = [1000, 2000];
+    for (const nowUs of [1000, 1001, 2000, 2001]) recorder.delivered(1, step, 0, 0, 0, nowUs);
+    assert.deepEqual([step.received, step.receivedLater, step.late], [3, 2, 1]);
   });
 
   it('counts every error, keeps three texts of a class, and blames the step until its drain', () => {

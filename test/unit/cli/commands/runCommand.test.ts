@@ -90,7 +90,7 @@ describe('run', () => {
     const { code, out, err } = await at.run(['run', file, '--json', '--out', 'results']);
     assert.equal(code, 0);
     const result = JSON.parse(out) as Result;
-    assert.equal(result.schema, 'signalr-bench-result/1');
+    assert.equal(result.schema, 'signalr-bench-result/2');
     assert.equal(result.verdict.status, 'pass');
     assert.match(err, /✓ passed; step 3/);
     assert.deepEqual(await readdir(path.join(at.folder, 'results')), [result.id]);

@@ -64,7 +64,7 @@ describe('scanResults', () => {
     folder('2026-11-21T12-00-00-echo', { 'samples.jsonl': '' });
     folder('2026-11-21T13-00-00-echo', { 'result.json': '{' });
     folder('2026-11-21T14-00-00-echo', {
-      'result.json': '{"schema":"signalr-bench-result/2"}',
+      'result.json': '{"schema":"signalr-bench-result/3"}',
     });
     folder('.deleted-2026-11-21T15-00-00-echo', { 'result.json': '{' });
     folder('something else', { 'notes.txt': '' });

@@ -162,9 +162,7 @@ describe('a run whose steps a search decides on', () => {
           isDrained && workers.ordered.lastIndexOf('drained') > workers.ordered.lastIndexOf('step');
         const late = isLate && more > 0;
         if (late) more -= 1;
-        const steps = late
-          ? [stepSampleOf({ step: 3, received: 5, late: 5, latency: countsOf(9e6) })]
-          : [];
+        const steps = late ? [stepSampleOf({ step: 3, late: 5 })] : [];
         workers.sample(worker, { steps }, flush);
         return false;
       },

@@ -79,7 +79,7 @@ describe('a run that is taken over', () => {
       workers.sample(0, { atUs: 500_000, steps: [good(40)] });
       setTimeout(() => {
         workers.sample(0, { steps: [good(60)] });
-        workers.report(0, { type: 'stepSent', index: 1 });
+        workers.reportSent(0, 1);
       }, 700);
     });
     const { ending, steps } = await ended();
@@ -106,7 +106,7 @@ describe('a run that is taken over', () => {
         connected();
         workers.sample(0, { atUs: 500_000, steps: [good(100)] });
         overStep();
-        setTimeout(() => workers.report(0, { type: 'stepSent', index: 2 }), 1500);
+        setTimeout(() => workers.reportSent(0, 2), 1500);
       },
       {},
       { steps },

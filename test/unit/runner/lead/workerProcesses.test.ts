@@ -95,7 +95,7 @@ describe('WorkerProcesses', () => {
     // Sampled before the border, and at it.
     children[0]!.report({ cpuUs: 5_000_000, fact: sampled(border - 1) });
     children[0]!.report({ cpuUs: 6_000_000, fact: sampled(border) });
-    children[0]!.report({ cpuUs: 8_000_000, fact: { type: 'stepSent', index: 1 } });
+    children[0]!.report({ cpuUs: 8_000_000, fact: { type: 'stepSent', index: 1, atUs: border } });
     const rose = usedUs() - before;
     // That of this process comes on top.
     assert.ok(rose >= 2_000_000 && rose < 5_000_000, `${rose}`);
@@ -167,7 +167,10 @@ describe('A process that goes silent', () => {
       else if (order.type === 'step') {
         const sentMs = shortStep.warmupMs + shortStep.measureMs;
         const afterMs = (order.atUs - time.nowUs()) / 1000 + sentMs;
-        setTimeout(() => this.isSilent || say({ type: 'stepSent', index: order.index }), afterMs);
+        const sent = (): FromWorker => ({
+          ...{ type: 'stepSent', index: order.index, atUs: time.nowUs() },
+        });
+        setTimeout(() => this.isSilent || say(sent()), afterMs);
       } else if (order.type === 'close') {
         clearInterval(this.ticking);
         say({ type: 'closed' });

@@ -351,12 +351,12 @@ describe('FreshArrivals', () => {
     changed(1, 101, 'inside');
     assert.deepEqual(now(), [4, 1, 2]);
     changed(1, 101, 'everywhere');
-    assert.deepEqual(now(), [2, 0, 1]);
+    assert.deepEqual(now(), [3, 0, 1]);
     changed(1, 101, 'everywhere');
     changed(2, 106, 'everywhere');
-    assert.deepEqual(now(), [2, 0, 1], 'sent more than 10 us before');
+    assert.deepEqual(now(), [3, 0, 1], 'sent more than 10 us before');
     changed(3, 101, 'inside');
-    assert.deepEqual(now(), [2, 0, 0]);
+    assert.deepEqual(now(), [3, 0, 0]);
   });
 });
 
