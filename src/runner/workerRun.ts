@@ -327,7 +327,7 @@ export class WorkerRun implements Driven {
     recorder.warming = step.warmupMs > 0;
     recorder.messageBytes = step.messageBytes;
     this.senders.begin(step, atUs, recorder);
-    this.loop.wake();
+    this.loop.rescheduled();
   }
 
   work(): boolean {
@@ -425,7 +425,7 @@ function accessOf(
   const { service } = endpoint;
   if (service === undefined) return undefined;
   const failed = ({ errorClass, text }: ServiceFailure): void => recorder.error(errorClass, text);
-  const freed = (): void => loop.wake();
+  const freed = (): void => loop.rescheduled();
   const permissions = plan.entries.flatMap(({ run }) => permissionsOf(run));
   const tokens = new AccessTokens(service, plan.runId, permissions);
   const rest = new RestCalls(endpoint, service, tokens, failed, freed);

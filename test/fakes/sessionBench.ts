@@ -14,6 +14,7 @@ import type { StepSample } from '../../src/measure/sample';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
+import { PacedTime } from './pacedTime';
 import { planOf } from './plan';
 
 /** A call as the hub gets it. */
@@ -64,16 +65,15 @@ export function sessionPlan(
 
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 
-/** One worker's sessions against a made-up hub, with a clock that jumps to what is next. */
+/** One worker's sessions against a made-up hub, driven by its pacing loop on virtual time. */
 export class SessionBench {
-  nowUs = 0;
+  private readonly time = new PacedTime();
   readonly connections: FakeConnection[];
   readonly recorder: Recorder;
   readonly sender: EntrySender;
   readonly members: SharedMembers;
   readonly calls: HubCall[] = [];
   private readonly receiver: Receiver;
-  private readonly replies: { atUs: number; to: number; message: object | (() => void) }[] = [];
   private readonly seen: number[];
   readonly population: Population;
 
@@ -93,7 +93,10 @@ export class SessionBench {
     const recorder = (this.recorder = new Recorder(0, undefined, 1, false, counts));
     const nowUs = (): number => this.nowUs;
     // Joining and leaving waits for the next microsecond.
-    const passingUs = (): number => (this.nowUs += 1);
+    const passingUs = (): number => {
+      this.time.pass(0.001);
+      return this.nowUs;
+    };
     const memory = memberMemory(connections, this.population.groupCount, { counts: true });
     const members = (this.members = new SharedMembers(memory, populations, passingUs));
     for (const { index } of this.connections)
@@ -110,7 +113,7 @@ export class SessionBench {
     });
     const { sender } = this;
     this.receiver = new Receiver(plan, populations, recorder, {
-      ...{ nowUs, members },
+      ...{ nowUs, members, handled: this.time.inputHandled },
       other: (connection, message, wireBytes) => {
         if (message.type === 3) sender.completed!(connection, message, this.nowUs);
         if (message.type === 1) sender.called!(connection, message, this.nowUs, wireBytes);
@@ -124,35 +127,45 @@ export class SessionBench {
     });
   }
 
-  /** Runs a step that begins at 5 s and is measured for so long, then until nothing comes any more. */
+  get nowUs(): number {
+    return this.time.nowUs();
+  }
+
+  /** The thread stands still for so long. */
+  standStill(ms: number): void {
+    this.time.pass(ms);
+  }
+
+  /** Runs a step that begins at 5 s and is measured for so long, and goes on for a second after the drain. */
   run(
     measureMs: number,
     { warmupMs = 0, drainMs = 0, senders = this.connections.length } = {},
   ): this {
-    const startUs = (this.nowUs = Math.max(5_000_000, this.nowUs));
+    const startUs = Math.max(5_000_000, this.nowUs);
     const recorder = this.recorder.beginStep(1);
     const step = { index: 1, senders, warmupMs, measureMs, drainMs };
-    this.sender.begin(step, startUs, recorder);
-    const endUs = startUs + (warmupMs + measureMs + drainMs) * 1000;
-    for (let turns = 0; turns < 1_000_000; turns++) {
-      this.sender.pump();
+    const { sender } = this;
+    sender.begin(step, startUs, recorder);
+    const work = (): boolean => {
+      const state = sender.pump();
       this.takeFrames();
-      const [reply] = this.replies;
-      const nextUs = Math.min(this.sender.nextUs, reply?.atUs ?? Infinity);
-      if (nextUs === Infinity || nextUs > endUs + 1_000_000) {
-        this.sender.halt();
-        return this;
-      }
-      if (nextUs > this.nowUs) this.nowUs = nextUs;
-      if (reply !== undefined && reply.atUs <= this.nowUs) this.deliver(this.replies.shift()!);
-    }
-    throw new Error('the step does not end');
+      return state === 'more';
+    };
+    const endUs = startUs + (warmupMs + measureMs + drainMs) * 1000;
+    const driven = {
+      get nextUs() {
+        return sender.nextUs;
+      },
+      work,
+    };
+    this.time.drive(driven, endUs + 1_000_000);
+    sender.halt();
+    return this;
   }
 
   /** @param message what the hub does then, where it is a function */
   reply(atUs: number, to: number, message: object | (() => void)): void {
-    const at = this.replies.findIndex((other) => other.atUs > atUs);
-    this.replies.splice(at < 0 ? this.replies.length : at, 0, { atUs, to, message });
+    this.time.at(atUs, () => this.deliver(to, message));
   }
 
   private takeFrames(): void {
@@ -168,7 +181,7 @@ export class SessionBench {
       }
   }
 
-  private deliver({ to, message }: { to: number; message: object | (() => void) }): void {
+  private deliver(to: number, message: object | (() => void)): void {
     if (typeof message === 'function') {
       message();
       return;

@@ -25,18 +25,21 @@ const realNow = performance.now.bind(performance);
  * {@link restore} no time passes but that of {@link to}.
  */
 export class VirtualTime implements Clock {
+  /** By how much a timer is late; those of Node.js are by up to a millisecond. */
+  lateMs = (): number => 0;
   private us = 0;
   private readonly timers = new Set<Timer>();
 
   install(): this {
-    const once = (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): object =>
+    const within = (run: (...args: unknown[]) => void, ms: number, args: unknown[]): object =>
       this.add({ atUs: this.us + Math.max(0, ms) * 1000, run: () => run(...args) });
     const clear = (timer: unknown): void => void this.timers.delete(timer as Timer);
     const fakes: Timers = {
-      setTimeout: once,
+      setTimeout: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+        within(run, ms + this.lateMs(), args),
       // A turn of the event loop takes time, too.
       setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) =>
-        once(run, 0.001, ...args),
+        within(run, 0.001, args),
       setInterval: (run: () => void, ms: number) =>
         this.add({ atUs: this.us + ms * 1000, everyUs: ms * 1000, run }),
       clearTimeout: clear,
@@ -64,7 +67,19 @@ export class VirtualTime implements Clock {
 
   /** The thread does something else meanwhile; timers fire late. */
   pass(ms: number): void {
-    this.us += ms * 1000;
+    // Whole nanoseconds: who sleeps until a moment wakes at that moment.
+    this.us = Math.round((this.us + ms * 1000) * 1000) / 1000;
+  }
+
+  /** Something happens at that moment, or at once where that is over. */
+  at(us: number, run: () => void): void {
+    this.add({ atUs: us, run });
+  }
+
+  /** Until the next timer fires. */
+  get untilNextMs(): number {
+    const next = this.next(Infinity);
+    return next === undefined ? Infinity : Math.max(0, next.atUs - this.us) / 1000;
   }
 
   /** Timers that are waited for. */
@@ -85,13 +100,13 @@ export class VirtualTime implements Clock {
 
   private async toUs(us: number): Promise<void> {
     await this.settle();
-    for (let next = this.next(us); next !== undefined; next = this.next(us)) {
-      this.us = Math.max(this.us, next.atUs);
-      if (next.everyUs === undefined) this.timers.delete(next);
-      else next.atUs += next.everyUs;
-      next.run();
-      await this.settle();
-    }
+    while (this.fires(us)) await this.settle();
+    this.us = Math.max(this.us, us);
+  }
+
+  /** The same, microseconds, where nobody waits for a promise. */
+  runTo(us: number): void {
+    while (this.fires(us));
     this.us = Math.max(this.us, us);
   }
 
@@ -109,6 +124,17 @@ export class VirtualTime implements Clock {
       await this.toUs(Math.max(this.us, next.atUs));
     }
     return done;
+  }
+
+  /** The next timer, if one is due by then. */
+  private fires(untilUs: number): boolean {
+    const next = this.next(untilUs);
+    if (next === undefined) return false;
+    this.us = Math.max(this.us, next.atUs);
+    if (next.everyUs === undefined) this.timers.delete(next);
+    else next.atUs += next.everyUs;
+    next.run();
+    return true;
   }
 
   private next(untilUs: number): Timer | undefined {

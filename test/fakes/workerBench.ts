@@ -5,6 +5,7 @@ import { groupsIn, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker } from '../../src/protocol/worker';
 import { memberMemory, SharedMembers } from '../../src/runner/prepare/sharedMembers';
 import { reachMemory, SharedReach } from '../../src/runner/prepare/sharedReach';
+import * as sessions from '../../src/runner/send/sessionSenders';
 import { WorkerRun } from '../../src/runner/workerRun';
 import { endpointOf } from './endpoint';
 import { HubSide } from './hubSide';
@@ -28,12 +29,13 @@ export class WorkerBench {
     this.totals = new RunTotals(plan.connections);
     const populations = populationsOf(plan);
     const groups = groupsIn(populations);
-    const memory = memberMemory(plan.connections, groups, { ids: true });
+    const counts = plan.entries.some(({ run: { session } }) => session?.joins === true);
+    const memory = memberMemory(plan.connections, groups, { ids: true, counts });
     const shared = plan.timeToAll === true ? reachMemory() : undefined;
     const surroundings = {
       clock: this.time,
       nap: (ms: number) => this.time.pass(ms),
-      open: this.hub.open,
+      ...{ open: this.hub.open, sessions },
     };
     this.workers = plan.workers.map(({ worker }) => {
       const start = { plan, worker, endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 0 };

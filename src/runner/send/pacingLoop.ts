@@ -34,7 +34,7 @@ const nappingUs = 2000;
 
 /**
  * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
- * handled anyway, it looks whether something has become due meanwhile; and in the last two milliseconds,
+ * handled anyway, it looks whether something has become due meanwhile, or will be before the timer; and in the last two milliseconds,
  * for which a timer of whole milliseconds is too coarse, it naps outside the event loop for a fraction
  * of a millisecond at a time. Input waits at most one nap ({@link napMs}) to be seen. Where more is due than one message
  * in each `gatherUs`, it wakes only once in that time: to be woken costs more than to send. Figures: docs/measuring.md.
@@ -44,6 +44,8 @@ export class PacingLoop {
   private immediate: NodeJS.Immediate | undefined;
   private running = false;
   private dueUs = 0;
+  /** What is due from then on is done at its time without being told of it. */
+  private armedUs = Infinity;
   /** When something was due last. */
   private workedUs = -Infinity;
   /** Nothing is done before, but after input. */
@@ -64,14 +66,19 @@ export class PacingLoop {
     this.cancel();
   }
 
-  /** Something new has become due earlier than expected. */
-  wake(): void {
-    if (this.running) this.sleep();
+  /** Something may be due earlier than it was. */
+  rescheduled(): void {
+    if (this.running && this.driven.nextUs < this.armedUs) this.sleep();
   }
 
-  /** After input, which came at `nowUs`. */
+  /** After input, which came at `nowUs` and may have made something due, then or later. */
   inputHandled(nowUs: number): void {
-    if (this.running && nowUs >= this.driven.nextUs) this.work(nowUs);
+    if (!this.running) return;
+    const { nextUs } = this.driven;
+    if (nextUs > nowUs) {
+      if (nextUs < this.armedUs) this.sleep();
+    } else if (this.work(nowUs)) this.goOn();
+    else this.rescheduled();
   }
 
   private work(nowUs: number): boolean {
@@ -90,12 +97,14 @@ export class PacingLoop {
     const now = this.time.nowUs();
     const leftUs = this.driven.nextUs - now;
     if (leftUs < nappingUs) {
+      this.armedUs = -Infinity;
       this.immediate = setImmediate(this.napped);
       return;
     }
     // The timer may fire a millisecond late, which the naps then make up for.
     const sleepMs = Math.min(longestSleepMs, Math.floor(leftUs / 1000) - 1);
     this.dueUs = now + sleepMs * 1000;
+    this.armedUs = this.dueUs + 1000;
     this.timer = setTimeout(this.fired, sleepMs);
   }
 
@@ -125,9 +134,16 @@ export class PacingLoop {
 
   private readonly run = (): void => {
     if (!this.running) return;
-    if (this.work(this.time.nowUs())) this.immediate = setImmediate(this.run);
+    if (this.work(this.time.nowUs())) this.goOn();
     else this.sleep();
   };
+
+  /** As soon as input was handled. */
+  private goOn(): void {
+    this.cancel();
+    this.armedUs = -Infinity;
+    this.immediate = setImmediate(this.run);
+  }
 }
 
 /** Watches how busy this thread is: event loop, its delays, garbage collection. */

@@ -88,7 +88,7 @@ export class SessionSender extends EntrySender {
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
-    this.cutAll();
+    this.endAll();
     const counted = recorder.entries[this.position]!;
     const measureUs = startUs + step.warmupMs * 1000;
     const calls = counted.calls!;
@@ -105,11 +105,11 @@ export class SessionSender extends EntrySender {
 
   halt(): void {
     this.sending = undefined;
-    this.cutAll();
+    this.endAll();
   }
 
   /** Sessions of the step before are over, whatever they wait for. */
-  private cutAll(): void {
+  private endAll(): void {
     for (const session of this.sessions.values()) {
       session.delayed.length = 0;
       if (session.state !== 'idle') this.end(session, 0);
@@ -144,7 +144,7 @@ export class SessionSender extends EntrySender {
     for (const queue of this.queues) {
       const late = queue.first;
       if (late !== undefined && late.limitUs <= nowUs) {
-        this.giveUpWaiting(late, nowUs);
+        this.fail(late, late.call, 'timeout', waitedInVain(this.calls[late.call]!), nowUs);
         return true;
       }
     }
@@ -167,26 +167,24 @@ export class SessionSender extends EntrySender {
 
   /** `done` when the step is over, for what is due; answers may still be waited for. */
   private endOf(nowUs: number): 'idle' | 'done' {
-    const { sending, heap } = this;
+    const { sending } = this;
     if (sending === undefined || nowUs < sending.endUs) return 'idle';
     if (nowUs > sending.endUs + graceUs) this.countBacklog(sending);
     this.sending = undefined;
-    // What is due later is none of the step.
-    for (const session of heap.all.slice())
-      if (session.window === sending) this.end(session, nowUs);
-    this.endWaits(sending, nowUs);
+    this.endSessions(sending);
     return 'done';
   }
 
-  /** What no event has come of yet is none of the step, unless that takes too long. */
-  private endWaits(sending: Sending, nowUs: number): void {
+  /** What is due later is none of the step, nor is what no event has come of yet, unless that takes too long. */
+  private endSessions(sending: Sending): void {
     for (const session of this.sessions.values()) {
-      const { call, callDueUs, window } = session;
-      if (session.state !== 'waiting' || window !== sending) continue;
-      if (this.calls[call]!.step.kind !== 'on') continue;
+      const { call, callDueUs, window, state } = session;
+      if (window !== sending) continue;
+      if (state === 'due') this.cut(session);
+      if (state !== 'waiting' || this.calls[call]!.step.kind !== 'on') continue;
       if (this.events.isLostAfter(call, sending.endUs - callDueUs)) continue;
       if (callDueUs >= sending.measureUs) sending.calls[call]!.expected -= 1;
-      this.end(session, nowUs);
+      this.cut(session);
     }
   }
 
@@ -281,8 +279,8 @@ export class SessionSender extends EntrySender {
       return false;
     }
     const { dueUs } = session;
-    if (dueUs >= window.endUs) {
-      this.end(session, nowUs);
+    if (Math.min(dueUs, nowUs) >= window.endUs) {
+      this.cut(session);
       return false;
     }
     if (dueUs > nowUs) {
@@ -523,11 +521,6 @@ export class SessionSender extends EntrySender {
     return true;
   }
 
-  private giveUpWaiting(session: Session, nowUs: number): void {
-    const text = waitedInVain(this.calls[session.call]!);
-    this.fail(session, session.call, 'timeout', text, nowUs);
-  }
-
   private fail(
     session: Session,
     number: number,
@@ -556,6 +549,13 @@ export class SessionSender extends EntrySender {
       sessions!.duration.record(Math.max(freeUs, sentUs) - begunUs);
     }
     this.end(session, nowUs);
+  }
+
+  /** With the step: those that wait for their turn never get it, so that no answer to them is lost. */
+  private cut(session: Session): void {
+    const { window, delayed } = session;
+    for (const begunUs of delayed.splice(0)) this.expectFirst(window, begunUs, -1);
+    this.end(session, 0);
   }
 
   private end(session: Session, nowUs: number): void {

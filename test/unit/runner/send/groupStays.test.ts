@@ -60,7 +60,7 @@ steps:
     const bench: SessionBench = new SessionBench(plan, hub);
     // The sender stands still: members that should be out by then go out between two calls.
     for (const atUs of [5_500_000, 11_700_000, 18_200_000])
-      bench.reply(atUs, 0, () => (bench.nowUs += 3_700_000));
+      bench.reply(atUs, 0, () => bench.standStill(3700));
     const { calls } = bench.run(30_000, { drainMs: 1000 }).sample();
     for (const { expected, received } of calls!) assert.equal(received, expected);
   });

@@ -83,11 +83,46 @@ describe('PacingLoop', () => {
     assert.deepEqual(done, [{ dueUs: 40_000, atUs: 42_000 }]);
   });
 
+  it('is on time for what input has made due before its timer', async () => {
+    loop.begin(driven);
+    await time.to(7);
+    due = [12_000];
+    loop.inputHandled(time.nowUs());
+    await time.to(20);
+    assert.equal(done.length, 1);
+    assert.ok(done[0]!.atUs >= 12_000 && done[0]!.atUs <= 12_060, String(done[0]!.atUs));
+  });
+
+  it('sets no timer anew for what is due later than that', async () => {
+    due = [40_000];
+    loop.begin(driven);
+    await time.to(5);
+    due.push(60_000);
+    const armedMs = time.untilNextMs;
+    time.lateMs = () => assert.fail('a timer was set');
+    for (let count = 0; count < 10; count++) loop.inputHandled(time.nowUs());
+    loop.rescheduled();
+    time.lateMs = () => 0;
+    assert.equal(time.untilNextMs, armedMs);
+    await time.to(61);
+    assert.equal(done.length, 2);
+  });
+
+  it('goes on at once where more is due after input than one go can hold', async () => {
+    most = 2;
+    loop.begin(driven);
+    await time.to(3);
+    due = [3000, 3000, 3000, 3000, 3000];
+    loop.inputHandled(time.nowUs());
+    await time.to(4);
+    assert.equal(done.length, 5);
+  });
+
   it('is woken for what is due earlier than it was', async () => {
     loop.begin(driven);
     await time.to(1);
     due = [20_000];
-    loop.wake();
+    loop.rescheduled();
     await time.to(21);
     assert.equal(done[0]?.dueUs, 20_000);
     assert.ok(done[0].atUs < 20_100);
@@ -149,7 +184,7 @@ describe('PacingLoop', () => {
 
   it('does nothing before it has begun, nor when it has ended', async () => {
     due = [1000, 50_000];
-    loop.wake();
+    loop.rescheduled();
     loop.inputHandled(2000);
     await time.to(10);
     assert.deepEqual(done, []);

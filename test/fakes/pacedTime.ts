@@ -1,0 +1,26 @@
+import { PacingLoop, type Driven } from '../../src/runner/send/pacingLoop';
+import { VirtualTime } from './virtualTime';
+
+/** Virtual time on which the pacing loop of a worker drives what sends, and peers of the test answer in between. */
+export class PacedTime extends VirtualTime {
+  private readonly loop = new PacingLoop({
+    nowUs: () => this.nowUs(),
+    // Input that comes meanwhile is seen at its time, so that what follows from it is exact.
+    nap: (ms) => this.pass(Math.min(ms, this.untilNextMs)),
+    watch: { delayed: () => undefined, napped: () => undefined },
+  });
+
+  /** Drives it until then, and nothing after that. */
+  drive(driven: Driven, untilUs: number): void {
+    this.install();
+    try {
+      this.loop.begin(driven);
+      this.runTo(untilUs);
+    } finally {
+      this.loop.end();
+      this.restore();
+    }
+  }
+
+  readonly inputHandled = (): void => this.loop.inputHandled(this.nowUs());
+}
