@@ -74,7 +74,7 @@ class Trial {
   constructor(
     private readonly subject: Subject,
     private readonly order: FuzzOrder,
-    private readonly coverage: Coverage,
+    private readonly coverage: Coverage | undefined,
     private readonly checkAllocations: () => void,
     private readonly say: (fact: FuzzFact) => void,
   ) {
@@ -88,7 +88,8 @@ class Trial {
     const { seed, from, forMs, inputs } = this.order;
     const length = this.subject.isSlow === true ? slowBatchInputs : batchInputs;
     if (!(await this.tryAll(this.corpus))) return;
-    this.coverage.keep(this.coverage.take());
+    const { coverage } = this;
+    coverage?.keep(coverage.take());
     const untilMs = Date.now() + forMs;
     let done = 0;
     do {
@@ -100,26 +101,27 @@ class Trial {
       done += batch.length;
       // A rejection that nobody waits for is heard of only now.
       await setImmediate();
-      const ran = this.coverage.take();
-      if (this.coverage.isNew(ran)) await this.keepNew(batch);
-      this.coverage.keep(ran);
+      if (coverage === undefined) continue;
+      const ran = coverage.take();
+      if (coverage.isNew(ran)) await this.keepNew(batch, coverage);
+      coverage.keep(ran);
     } while (done < inputs && Date.now() < untilMs);
-    this.say({ kind: 'over', inputs: from + done, functions: this.coverage.functions });
+    this.say({ kind: 'over', inputs: from + done, functions: coverage?.functions ?? 0 });
   }
 
   /** Finds which of the inputs have brought something new, by halves. */
-  private async keepNew(inputs: readonly Buffer[]): Promise<void> {
+  private async keepNew(inputs: readonly Buffer[], coverage: Coverage): Promise<void> {
     if (this.corpus.length >= maximumFound) return;
     await this.tryAll(inputs);
-    const ran = this.coverage.take();
-    if (!this.coverage.isNew(ran)) return;
+    const ran = coverage.take();
+    if (!coverage.isNew(ran)) return;
     const [only] = inputs;
     if (inputs.length > 1) {
       const half = inputs.length >> 1;
-      await this.keepNew(inputs.slice(0, half));
-      await this.keepNew(inputs.slice(half));
+      await this.keepNew(inputs.slice(0, half), coverage);
+      await this.keepNew(inputs.slice(half), coverage);
     } else if (only !== undefined) {
-      this.coverage.keep(ran);
+      coverage.keep(ran);
       this.corpus.push(only);
       this.say({ kind: 'found', input: only });
     }
@@ -155,11 +157,14 @@ async function work(order: FuzzOrder): Promise<void> {
   const subject = subjects.find(({ name }) => name === order.name);
   if (subject === undefined) throw new Error(`no subject ${order.name}`);
   const dispose = await subject.prepare?.();
-  const trial = new Trial(subject, order, coverage, boundAllocations(), (fact) =>
+  // Counting blocks makes all code slow.
+  if (subject.learnsNothing === true) coverage.dispose();
+  const counted = subject.learnsNothing === true ? undefined : coverage;
+  const trial = new Trial(subject, order, counted, boundAllocations(), (fact) =>
     parentPort!.postMessage(fact),
   );
   await trial.run();
-  coverage.dispose();
+  counted?.dispose();
   await dispose?.();
   parentPort!.close();
 }

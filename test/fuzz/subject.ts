@@ -11,6 +11,8 @@ export interface Subject {
   readonly prepare?: () => Promise<() => Promise<void>>;
   /** A check takes a millisecond or more: looks at what has run after fewer inputs. */
   readonly isSlow?: true;
+  /** What runs differs from time to time, so that no input is known to have brought something new. */
+  readonly learnsNothing?: true;
   /** @throws whatever, when the oracle does not hold: a subject swallows those errors alone that it is meant to throw */
   readonly check: (input: Buffer) => void | Promise<void>;
 }

@@ -14,6 +14,14 @@ import { hubJson, hubMessagePack } from './subjects/hubMessages';
 import { panelMessages } from './subjects/panels';
 import { polls } from './subjects/polls';
 import { replays } from './subjects/replays';
+import {
+  classicHubs,
+  hubsInJson,
+  hubsInMessagePack,
+  pubSubClients,
+  recorders,
+  serviceConnections,
+} from './subjects/runningServers';
 import { filters, pubSubJson, pubSubProtobuf, serviceProtocol } from './subjects/services';
 
 /** Everything that reads what others send: one line each. */
@@ -42,4 +50,10 @@ export const subjects: readonly Subject[] = [
   replays,
   imports,
   panelMessages,
+  hubsInJson,
+  hubsInMessagePack,
+  serviceConnections,
+  pubSubClients,
+  classicHubs,
+  recorders,
 ];

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { WebSocket, type ClientOptions } from 'ws';
 import { ConnectFailure, retryAfterMs } from '../../wire/connectFailure';
 import { clientFrame, opcode } from '../../wire/socket/frame';
@@ -23,6 +23,7 @@ import {
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { openSocket, type WaySettings } from '../../wire/socket/socket';
+import { hand, reasonOf } from '../http/faults';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
 import { payloadEnd, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
@@ -61,7 +62,7 @@ const maxUnsentBytes = 16 * 1024 * 1024;
 export class ServerConnection {
   readonly clients = new Map<string, ServiceClient>();
   private readonly socket: WebSocket;
-  private raw: Duplex | undefined;
+  private raw: Socket | undefined;
   private readonly output = new ServiceOutput();
   private readonly frames = new ServiceFrames(maxBodyBytes, (bytes, start, end) =>
     this.body(bytes, start, end),
@@ -69,7 +70,8 @@ export class ServerConnection {
   private state: 'handshake' | 'open' | 'over' = 'handshake';
   /** The service takes nothing but pings any more. */
   isMuted = false;
-  private isHeldUp = false;
+  /** The service does not take what was sent: nothing more is read from it, and clients' streams wait. */
+  isHeldUp = false;
   private hasPuzzled = false;
   private flushing: NodeJS.Immediate | undefined;
   private openedMs = 0;
@@ -98,6 +100,10 @@ export class ServerConnection {
     // Frames are built here: the mask of `ws` goes byte by byte, a third of all work.
     this.socket.on('upgrade', ({ socket }) => {
       this.raw = socket;
+      socket.on('timeout', () => {
+        this.fail('it has taken nothing of what was sent to it for a long time');
+        this.socket.terminate();
+      });
     });
     this.socket.on('open', () => this.shakeHands());
     this.socket.on('message', (data: Buffer) => this.arrived(data));
@@ -111,6 +117,10 @@ export class ServerConnection {
       this.end({ reason: error.message, ...(isProxy && { blocker: 'proxy' }) });
     });
     this.socket.on('close', (code) => this.end({ reason: `closed with code ${code}` }));
+  }
+
+  private get silenceMs(): number {
+    return this.options.silenceMs ?? 30_000;
   }
 
   get isOpen(): boolean {
@@ -152,10 +162,10 @@ export class ServerConnection {
 
   tick(nowMs: number): void {
     if (!this.isOpen) return;
-    const { pingMs = 5000, silenceMs = 30_000 } = this.options;
-    // What is not read is no silence of the service.
+    const { pingMs = 5000 } = this.options;
+    // What is not read is no silence of the service; whether it takes anything is watched by its socket then.
     if (this.isHeldUp) this.lastSeenMs = nowMs;
-    if (nowMs - this.lastSeenMs > silenceMs) {
+    if (nowMs - this.lastSeenMs > this.silenceMs) {
       this.fail('nothing came from the service for a long time');
     } else if (nowMs >= this.nextPingMs) {
       this.nextPingMs = nowMs + pingMs;
@@ -196,8 +206,7 @@ export class ServerConnection {
     try {
       this.frames.push(data);
     } catch (error) {
-      if (!(error instanceof HubMessageError)) throw error;
-      this.fail(error.message);
+      this.fail(reasonOf(error));
     }
   }
 
@@ -266,12 +275,15 @@ export class ServerConnection {
     if (this.socket.bufferedAmount > maxUnsentBytes && !this.isHeldUp) {
       this.isHeldUp = true;
       this.socket.pause();
+      // Node's timer of a socket starts again with each part that the other side takes.
+      this.raw?.setTimeout(this.silenceMs);
     }
   }
 
   private readonly sent = (): void => {
     if (!this.isHeldUp || this.socket.bufferedAmount > maxUnsentBytes / 2) return;
     this.isHeldUp = false;
+    this.raw?.setTimeout(0);
     if (this.state === 'open') this.socket.resume();
   };
 }
@@ -345,6 +357,10 @@ export class ServiceClient implements HubTransport {
     return this.heldBytes;
   }
 
+  get isHeldUp(): boolean {
+    return this.connection.isHeldUp;
+  }
+
   get isWritable(): boolean {
     return !this.isOver && this.connection.isOpen;
   }
@@ -355,7 +371,7 @@ export class ServiceClient implements HubTransport {
       this.heldBytes += payload.length;
       if (this.owner?.hasRoom() !== true) return;
     }
-    this.owner?.arrived(payload, true);
+    if (this.owner !== undefined) hand(this.owner, payload, true);
   }
 
   write(frames: Buffer): void {

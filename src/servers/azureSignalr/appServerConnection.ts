@@ -14,6 +14,7 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
+import { reasonOf } from '../http/faults';
 import type { HubTransport, TransportOwner } from '../http/transports';
 import {
   agreeOnProtocol,
@@ -165,8 +166,8 @@ export class ServerConnection {
       if (!isBinary) throw new HubMessageError('text where only bytes are spoken');
       this.input.push(data);
     } catch (error) {
-      if (!(error instanceof HubMessageError)) throw error;
       // The beginning of the next message cannot be found.
+      reasonOf(error);
       this.close(1002);
     }
   }
@@ -309,6 +310,10 @@ export class RoutedClient implements TransportOwner {
     if (this.state === 'closing') return;
     if (this.line !== undefined) this.line.forward(this, data);
     else this.readHandshake(data);
+  }
+
+  failed(reason: string): void {
+    this.close(`Closed: ${reason}`, true);
   }
 
   receive(payload: Buffer, isPartial: boolean): void {

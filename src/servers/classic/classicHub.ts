@@ -413,6 +413,7 @@ class RunningClassicHub
       webSocket.attach({
         // What is no call of this hub gets no answer, as from the official server; nor do bytes.
         arrived: (data, isBinary) => !isBinary && this.received(caller, data),
+        failed: () => webSocket.terminate(),
         hasRoom: () => transport.unreadBytes <= this.maxUnreadBytes,
         gone: () => connection.lostTransport(transport),
       });

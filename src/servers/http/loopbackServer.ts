@@ -14,6 +14,7 @@ import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { ByteRest } from '../../wire/socket/frameReader';
 import { isLoopbackHost } from '../../wire/socket/isLoopback';
+import { reasonOf } from './faults';
 
 export const loopbackHost = '127.0.0.1';
 /** Of Kestrel: idle HTTP connections are kept this long. */
@@ -129,20 +130,30 @@ interface LoopbackHandlers {
   readonly publicHost?: string | undefined;
 }
 
+/** An error in the handling of a request ends what it came by, never the server with all others. */
+function guard(by: ServerResponse | Duplex, handle: () => void): void {
+  try {
+    handle();
+  } catch (error) {
+    reasonOf(error);
+    by.destroy();
+  }
+}
+
 /** A server that answers nobody but this machine, whatever a web page makes a browser send. */
 export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers): Server {
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
     const refusal = refusalOf(request, publicHost);
-    if (refusal === undefined) answer(request, response);
-    else refuse(response, { ...refusal, headers: { Connection: 'close' } });
+    if (refusal !== undefined) refuse(response, { ...refusal, headers: { Connection: 'close' } });
+    else guard(response, () => answer(request, response));
   });
   if (upgrade === undefined) return server;
   server.on('upgrade', (request, socket, head) => {
     // The peer may vanish before anybody takes over the errors.
     socket.on('error', () => socket.destroy());
     const refusal = refusalOf(request, publicHost);
-    if (refusal === undefined) upgrade({ request, socket, head });
-    else refuseUpgrade(socket, refusal);
+    if (refusal !== undefined) refuseUpgrade(socket, refusal);
+    else guard(socket, () => upgrade({ request, socket, head }));
   });
   return server;
 }
@@ -316,6 +327,6 @@ export function readBody(
     }
   });
   request.on('end', () => {
-    if (!isTooLong) take(body.take());
+    if (!isTooLong) guard(response, () => take(body.take()));
   });
 }

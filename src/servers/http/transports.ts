@@ -5,10 +5,13 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { payloadsIn, serverFrame } from '../hubProtocol/serverProtocol';
+import { hand } from './faults';
 import { refuse, type Refusal } from './loopbackServer';
 
 export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;
+  /** The handling of what came has failed for that reason: the connection ends. */
+  failed(reason: string): void;
   /** Whether anything more may be written; closes the connection when it may not. */
   hasRoom(): boolean;
   gone(): void;
@@ -21,6 +24,8 @@ export interface HubTransport {
   /** The transport itself notices a client that is gone: there are no pings. */
   readonly hasOwnKeepAlive: boolean;
   readonly carriesBinary: boolean;
+  /** Whoever is on the way to the client takes nothing more at the moment; absent: never. */
+  readonly isHeldUp?: boolean;
   attach(owner: TransportOwner): void;
   /** Writes whole WebSocket frames; transports of another kind send what is in them. */
   write(frames: Buffer): void;
@@ -63,7 +68,7 @@ export class WebSocketTransport implements HubTransport {
 
   attach(owner: SocketOwner): void {
     const { socket } = this;
-    socket.on('message', (data: Buffer, isBinary: boolean) => owner.arrived(data, isBinary));
+    socket.on('message', (data: Buffer, isBinary: boolean) => hand(owner, data, isBinary));
     // Answered here instead of by `ws`, so that pings without end meet the bound on unread bytes too.
     socket.on('ping', (data: Buffer) => {
       owner.seen?.();
@@ -187,7 +192,7 @@ export abstract class HttpTransport implements HubTransport {
       refuse(response, noConnection);
       return;
     }
-    this.owner?.arrived(body, true);
+    if (this.owner !== undefined) hand(this.owner, body, true);
     response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 0 });
     response.end();
   }

@@ -224,7 +224,8 @@ const post: Run = (context, caller, message) => {
   if (room.length > maxGroupNameLength || protocol.isNull(draft)) return 'failed';
   const { author = null, text } = protocol.value(draft) as { author?: unknown; text?: unknown };
   if (typeof text !== 'string') return 'unbound';
-  const posted = protocol.encodeArguments([context.chat.post(room, author, text)]);
+  const said = context.chat.post(room, author, text, draft.length);
+  const posted = protocol.encodeArguments([said]);
   const frames = invocationFrames(protocol, 'MessagePosted', posted);
   return context.send(caller, frames, { kind: 'group', name: room }) ? 'done' : 'failed';
 };
@@ -324,7 +325,7 @@ export function invoke(context: BenchContext, caller: BenchCaller, message: HubM
   else complete(outcome);
 }
 
-/** What was said in the rooms of a small chat; bounded, the oldest is forgotten first. */
+/** A message in a room of a small chat. */
 interface ChatMessage {
   readonly id: string;
   /** Whatever the client says: a name or a number. */
@@ -332,30 +333,56 @@ interface ChatMessage {
   readonly text: string;
 }
 
-export const mostRooms = 10_000;
-export const keptMessages = 100;
-/** Longer ones are passed on, but not kept. */
-const longestText = 4096;
+/** Of each room: its latest messages. */
+export const historyMessages = 100;
+/** Larger ones are passed on, and stand in no history. */
+const largestBytes = 4096;
+/** Of all rooms together, each message with what stands around it; the rooms that nobody has written to for longest go first. */
+export const mostHistoryBytes = 16 * 1024 * 1024;
+const envelopeBytes = 256;
+
+interface Room {
+  readonly messages: ChatMessage[];
+  /** Of each message. */
+  readonly sizes: number[];
+}
 
 export class ChatRooms {
-  private readonly rooms = new Map<string, ChatMessage[]>();
+  private readonly rooms = new Map<string, Room>();
   private count = 0;
+  private bytes = 0;
 
-  post(room: string, author: unknown, text: string): ChatMessage {
+  /** @param draftBytes of author and text as they came */
+  post(room: string, author: unknown, text: string, draftBytes: number): ChatMessage {
     const message = { id: String((this.count += 1)), author, text };
-    if (text.length > longestText) return message;
-    const known = this.rooms.get(room);
-    const messages = known ?? [];
-    messages.push(message);
-    if (messages.length > keptMessages) messages.shift();
-    if (known === undefined) this.rooms.set(room, messages);
-    if (this.rooms.size > mostRooms) this.rooms.delete(this.rooms.keys().next().value!);
+    const isScalar = author === null || typeof author !== 'object';
+    if (draftBytes <= largestBytes && isScalar)
+      this.remember(room, message, 2 * (room.length + draftBytes) + envelopeBytes);
     return message;
+  }
+
+  private remember(name: string, message: ChatMessage, bytes: number): void {
+    const room = this.rooms.get(name) ?? { messages: [], sizes: [] };
+    // A map has its entries in the order in which they were set.
+    this.rooms.delete(name);
+    this.rooms.set(name, room);
+    room.messages.push(message);
+    room.sizes.push(bytes);
+    this.bytes += bytes;
+    if (room.messages.length > historyMessages) {
+      room.messages.shift();
+      this.bytes -= room.sizes.shift()!;
+    }
+    for (const [oldest, { sizes }] of this.rooms) {
+      if (this.bytes <= mostHistoryBytes) return;
+      this.rooms.delete(oldest);
+      this.bytes -= sizes.reduce((sum, size) => sum + size, 0);
+    }
   }
 
   /** The latest first. */
   history(room: string, count: number): ChatMessage[] {
-    const latest = Math.max(0, Math.min(keptMessages, Math.floor(count)));
-    return latest === 0 ? [] : (this.rooms.get(room) ?? []).slice(-latest).reverse();
+    const latest = Math.max(0, Math.min(historyMessages, Math.floor(count)));
+    return latest === 0 ? [] : (this.rooms.get(room)?.messages ?? []).slice(-latest).reverse();
   }
 }

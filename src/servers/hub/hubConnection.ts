@@ -9,6 +9,7 @@ import {
 } from '../hubProtocol/protocols';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
+import { hand } from '../http/faults';
 import type { HubTransport, TransportOwner } from '../http/transports';
 
 export interface ConnectionHost {
@@ -47,6 +48,10 @@ export class HubConnection implements TransportOwner {
   private rest: ByteRest | undefined;
   private inbox: { data: Buffer; isBinary: boolean }[] | undefined;
   private handshakeDueMs: number;
+  private readonly reader = {
+    arrived: (data: Buffer, isBinary: boolean): void => this.read(data, isBinary),
+    failed: (reason: string): void => this.failed(reason),
+  };
   private nextPingMs = 0;
   private lastSeenMs: number;
   private hasPinged = false;
@@ -108,7 +113,7 @@ export class HubConnection implements TransportOwner {
     while (this.inbox !== undefined && !this.mayNotRead) {
       const next = this.inbox.shift();
       if (next === undefined) this.inbox = undefined;
-      else this.read(next.data, next.isBinary);
+      else hand(this.reader, next.data, next.isBinary);
     }
     if (!this.mayNotRead) this.transport.resume();
   }
@@ -123,7 +128,8 @@ export class HubConnection implements TransportOwner {
   }
 
   get isBehind(): boolean {
-    return this.transport.unreadBytes * 4 > this.host.maxUnreadBytes;
+    const { unreadBytes, isHeldUp } = this.transport;
+    return isHeldUp === true || unreadBytes * 4 > this.host.maxUnreadBytes;
   }
 
   hasRoom(): boolean {
@@ -265,8 +271,12 @@ export class HubConnection implements TransportOwner {
     this.host.opened(this);
   }
 
+  failed(reason: string): void {
+    this.fail(`${closedWithError} ${reason}`);
+  }
+
   private failTooLong(): void {
-    this.fail(`${closedWithError} A message is longer than ${this.host.maxMessageBytes} bytes.`);
+    this.failed(`A message is longer than ${this.host.maxMessageBytes} bytes.`);
   }
 
   private fail(reason = closedWithError): void {

@@ -1,4 +1,9 @@
-import { encodeHubMessage, hubMessageType, recordSeparator } from '../../wire/message/hubMessage';
+import {
+  encodeHubMessage,
+  HubMessageError,
+  hubMessageType,
+  recordSeparator,
+} from '../../wire/message/hubMessage';
 import { skipSpace, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
 import { MessagePackExtension } from '../../wire/message/messagePack';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
@@ -66,7 +71,11 @@ export class JsonProtocol extends ServerProtocol {
   }
 
   value(bytes: Buffer): unknown {
-    return JSON.parse(bytes.toString('utf8'));
+    try {
+      return JSON.parse(bytes.toString('utf8'));
+    } catch {
+      throw new HubMessageError('an argument is not valid JSON');
+    }
   }
 
   encodeArguments(values: unknown): Buffer {

@@ -103,12 +103,7 @@ class MessagePackProtocol extends ServerProtocol {
   }
 
   value(bytes: Buffer): unknown {
-    try {
-      return readValue(cursorIn(bytes));
-    } catch (error) {
-      if (error instanceof HubMessageError) throw new SyntaxError(error.message, { cause: error });
-      throw error;
-    }
+    return readValue(cursorIn(bytes));
   }
 
   encodeArguments(values: unknown): Buffer {

@@ -1,3 +1,4 @@
+import { HubMessageError } from '../../wire/message/hubMessage';
 import { objectIn } from '../../wire/message/jsonScan';
 import { jsonProtocol } from './jsonProtocol';
 import { messagePackProtocol } from './messagePackProtocol';
@@ -56,7 +57,7 @@ export function invocationFrames(sent: ServerProtocol, target: string, args: Buf
       return protocol.invocationFrame(target, protocol.encodeArguments(sent.value(args)));
     } catch (error) {
       // MessagePack has maps that no other protocol can say.
-      if (error instanceof SyntaxError) return undefined;
+      if (error instanceof HubMessageError) return undefined;
       throw error;
     }
   });

@@ -116,7 +116,7 @@ export abstract class ServerProtocol {
   abstract text(value: Buffer): string | undefined;
   /** The text under `key` in a dictionary, the last one if it is repeated; undefined without. */
   abstract member(dictionary: Buffer, key: string): string | undefined;
-  /** @throws SyntaxError when the bytes are not a value after all */
+  /** @throws HubMessageError when the bytes are not a value after all */
   abstract value(bytes: Buffer): unknown;
   abstract encodeArguments(values: unknown): Buffer;
   /** A dictionary with its number, in hexadecimal, before its other members. */

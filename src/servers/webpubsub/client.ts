@@ -112,6 +112,7 @@ export class Client implements HubMember {
     this.seen();
     socket.attach({
       arrived: (data, isBinary) => this.arrived(socket, data, isBinary),
+      failed: (reason) => this.end(reason, 1007),
       seen: () => this.seen(),
       hasRoom: () => socket === this.socket && !this.isOver && this.hasRoom(),
       gone: (code) => this.gone(socket, code),

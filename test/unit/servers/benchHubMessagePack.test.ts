@@ -191,6 +191,29 @@ describe('bench hub in MessagePack', () => {
     assert.equal(hub.counts.deliveries, 0);
   });
 
+  it('closes a connection whose argument cannot be read, says why, and serves the others', async () => {
+    const others = await PackClient.connect(hub.url);
+    const packed = await PackClient.connect(hub.url);
+    // A draft whose author is a map with the key true, which no object has.
+    const draft = [
+      [0x82],
+      encodeText('text'),
+      encodeText('a'),
+      encodeText('author'),
+      [0x81, 0xc3, 1],
+    ];
+    const head = [[0x96, 0x01, 0x80, 0xa1, 0x31], encodeText('SendMessage'), [0x92]];
+    const parts = [...head, encodeText('r'), ...draft, [0x90]].map((part) => Buffer.from(part));
+    const call = Buffer.concat(parts);
+    packed.socket.send(Buffer.concat([lengthPrefix(call.length), call]));
+    assert.match(JSON.stringify(await packed.next()), /neither text nor a whole number/);
+    assert.equal(await packed.closed, 1000);
+    assert.equal(
+      ((await others.invoke('GetConnectionId')) as { result?: unknown }).result,
+      others.id,
+    );
+  });
+
   it('reads messages however they are cut over WebSocket messages', async () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 8 });
     const sizes = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 6 });

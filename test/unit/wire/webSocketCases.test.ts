@@ -121,6 +121,7 @@ class EchoServer extends ConnectionServer<WebSocketTransport> {
       transport.attach({
         arrived: (data, isBinary) =>
           transport.write(serverFrame(isBinary ? opcode.binary : opcode.text, data)),
+        failed: () => undefined,
         hasRoom: () => true,
         gone: () => this.remove(transport),
       });

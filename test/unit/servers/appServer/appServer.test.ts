@@ -159,6 +159,26 @@ describe('app server', () => {
     });
   });
 
+  it('holds streams back while the service takes nothing, and leaves it when that lasts', async () => {
+    const options = { serverConnections: 1, silenceMs: 500 };
+    await withAppServer(options, async (server, service) => {
+      const connection = service.connections[0]!;
+      const item = { 'payload.MessageBlob': 'x'.repeat(20_000) };
+      // 400 MB.
+      const download = { type: 4, invocationId: '1', target: 'StreamingDownload' };
+      const asked = json({ ...download, arguments: [item, 20_000, 0] });
+      connection.send(...opening('one'), dataOf('one', asked));
+      await until('the first items', () => typed(connection, 6).length > 10);
+      connection.socket.pause();
+      await until('another connection', () => service.connections.length > 1);
+      assert.equal(server.counts.clients, 0);
+      connection.socket.resume();
+      await until('the end', () => connection.isClosed);
+      // What it had sent before, and what both systems hold on the way.
+      assert.ok(typed(connection, 6).length < 5000, `${typed(connection, 6).length} items`);
+    });
+  });
+
   it('ends a client whose message is longer than the hub takes, however it comes', async () => {
     const options = { serverConnections: 1, maxMessageBytes: 1000 };
     await withAppServer(options, async (server, service) => {
