@@ -12,6 +12,7 @@ import {
   classOfStatus,
   ConnectFailure,
   failureOfRequest,
+  shownError,
   shownUrl,
 } from '../../wire/connectFailure';
 import { objectIn } from '../../wire/message/jsonScan';
@@ -112,7 +113,9 @@ export class IdentityCaller implements IdentityCalls {
       clearInterval(alive);
     }
     this.over.signal.throwIfAborted();
-    void this.keepFresh();
+    this.keepFresh().catch((error: unknown) =>
+      this.problems.fire(`Identities are no longer renewed: ${shownError(error)}`),
+    );
     return failuresIn(this.rows, `of ${formatCount(count)} identities could not be had`);
   }
 
@@ -193,7 +196,6 @@ export class IdentityCaller implements IdentityCalls {
         this.call.spec.kind === 'command' ? await this.run(facts) : await this.ask(facts);
       return rowIn(answer, this.clock.nowMs());
     } catch (error) {
-      if (error instanceof ExpectedError) throw error;
       const { errorClass, message } = failureOf(error);
       return { values: {}, failed: { errorClass, message: hideSecrets(message, this.secrets) } };
     }
@@ -203,9 +205,8 @@ export class IdentityCaller implements IdentityCalls {
     const { call, context, over } = this;
     const { commandFolder: folder } = context;
     if (folder === undefined)
-      throw new ExpectedError(
-        'identities',
-        'Identities of a command are not made here: start the run where the scenario may run programs, on one machine.',
+      throw new CommandFailure(
+        'identities of a command are not made here: start the run where the scenario may run programs, on one machine',
       );
     const words = call.what.map((parts) => filledText(parts, facts));
     const env = filledTexts(call.texts, facts);
@@ -258,7 +259,7 @@ const filledTexts = (texts: ResolvedCall['texts'], facts: PersonalFacts): Record
 
 function urlOf(text: string): URL {
   if (URL.canParse(text) && /^https?:/i.test(text)) return new URL(text);
-  throw new ExpectedError('identities', 'The url of identities is not an http or https URL.');
+  throw new ConnectFailure('identity', 'the url of identities is not an http or https URL');
 }
 
 /** Values are written as the text around them wants them. */

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { ExpectedError } from '../../base/expectedError';
+import type { Readable } from 'node:stream';
+import { spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
 import { isSecretName } from '../../base/secretName';
 import { shownText } from '../../wire/connectFailure';
 
@@ -37,20 +37,15 @@ const withoutNamedSecrets = (text: string): string =>
 
 /**
  * What a program prints; no shell is involved.
- * @throws ExpectedError `identities` when it cannot be started. @throws CommandFailure
+ * @throws CommandFailure
  */
-export function runCommand(
+export async function runCommand(
   [program = '', ...args]: readonly string[],
   { folder, env, timeoutMs, mostBytes }: CommandWay,
   signal: AbortSignal,
 ): Promise<string> {
+  const child = await started(program, args, { cwd: folder, env: { ...process.env, ...env } });
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: folder,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
     const chunks: Buffer[] = [];
     let [length, complaint] = [0, ''];
     const end = (failure: Error): void => {
@@ -76,16 +71,6 @@ export function runCommand(
     child.stderr.on('data', (chunk: Buffer) => {
       if (complaint.length < mostComplaint) complaint += chunk.toString('utf8');
     });
-    child.once('error', ({ code, message }: NodeJS.ErrnoException) =>
-      end(
-        new ExpectedError(
-          'identities',
-          code === 'ENOENT'
-            ? `There is no program ${shownText(program)} for the command of identities.`
-            : `The command of identities cannot be started: ${shownText(message)}.`,
-        ),
-      ),
-    );
     child.once('close', (code, killedBy) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
@@ -98,5 +83,34 @@ export function runCommand(
       const said = line === '' ? '' : `: ${shownText(withoutNamedSecrets(line))}`;
       reject(new CommandFailure(`the command ${how}${said}`));
     });
+  });
+}
+
+/**
+ * A program that runs: without one `spawn` throws, or reports an error, and its child then may not even have streams.
+ * @throws CommandFailure
+ */
+function started(
+  program: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): Promise<ChildProcessByStdio<null, Readable, Readable>> {
+  const trying = new Promise<ChildProcessByStdio<null, Readable, Readable>>((resolve, reject) => {
+    const child = spawn(program, args, {
+      ...options,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    child.once('spawn', () => resolve(child));
+    child.on('error', reject);
+  });
+  return trying.catch((error: unknown) => {
+    const { code = 'other' } = error as NodeJS.ErrnoException;
+    // Node's own words may have arguments.
+    const words =
+      code === 'ENOENT'
+        ? `there is no program ${shownText(program)}`
+        : `${shownText(program)} cannot be started (${code})`;
+    throw new CommandFailure(words);
   });
 }

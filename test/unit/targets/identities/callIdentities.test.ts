@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { IdentityRow, PersonalEndpoint } from '../../../../src/base/endpoint';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { CalledIdentities } from '../../../../src/scenario/scenario';
@@ -293,7 +295,56 @@ describe('identities that somebody is asked for', () => {
       caller.dispose();
     }
     const missing = callerOf({ ...command, command: ['no-such-program-here'] });
-    await assert.rejects(missing.first(), /There is no program no-such-program-here/);
+    await assert.rejects(missing.first(), /there is no program no-such-program-here/);
+    missing.dispose();
+  });
+
+  it('are renewed on where a program cannot be started for a while, or for one of them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'identities-'));
+    const program = join(folder, 'token');
+    const install = (): Promise<void> =>
+      writeFile(program, '#!/bin/sh\nprintf \'{"token":"%s","expires_in":100}\' "$1"', {
+        mode: 0o755,
+      });
+    try {
+      await install();
+      const clock = new SleptTime();
+      // No program takes an argument with a zero in it: Node throws where it is to be started.
+      const data = { rows: [{ name: 'a' }, { name: 'b\0' }, { name: 'c' }], shared: false };
+      const caller = callerOf(
+        { ...command, command: [program, '{data.name}'] },
+        { clock, data, connections: 3 },
+      );
+      const renewed: number[] = [];
+      const problems: string[] = [];
+      caller.onRenewed((rows) => renewed.push(...rows.map(([position]) => position)));
+      caller.onProblem((text) => problems.push(text));
+      const until = async (isDone: () => boolean): Promise<void> => {
+        while (!isDone()) await clock.next(isDone);
+      };
+      await caller.first();
+      let note: string | undefined;
+      void caller.all(() => undefined).then((text) => (note = text));
+      await until(() => note !== undefined);
+      assert.match(
+        note!,
+        /^1 of 3 identities could not be had \(1 identity\)\. The first: .* cannot be started \(ERR_INVALID_ARG_VALUE\)\.$/,
+      );
+      await rm(program);
+      await until(() => problems.length === 1);
+      assert.match(
+        problems[0]!,
+        /^2 of 2 tokens could not be renewed \(2 identity\)\. The first: there is no program /,
+      );
+      assert.deepEqual(renewed, []);
+      await install();
+      await until(() => renewed.length === 2);
+      assert.deepEqual(new Set(renewed), new Set([0, 2]));
+      assert.deepEqual(tokensOf(caller.current), ['a', undefined, 'c']);
+      caller.dispose();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('are not had from a command where none may be run, nor without the columns that are needed', async () => {
