@@ -121,9 +121,13 @@ export class ReliableConnection extends ClientConnection implements HubListener 
 
   lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
     this.socket = undefined;
-    const gaveUp = socket.closeCode === policyViolation;
-    if (this.state !== 'open' || gaveUp || lostForGood.has(errorClass)) {
+    if (socket.closeCode === policyViolation) {
       super.drop(errorClass, text);
+      return;
+    }
+    // Its end may come in one read with what opens it: before it is ours, nobody is back.
+    if (this.state !== 'open' || lostForGood.has(errorClass)) {
+      this.failed(new ConnectFailure(errorClass, text));
       return;
     }
     this.state = 'recovering';

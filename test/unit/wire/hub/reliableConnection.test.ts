@@ -83,12 +83,14 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
     const sent: unknown[] = [];
     /** What the next upgrades are refused with. */
     const refusals: number[] = [];
+    /** Close codes that the next upgrades bring in one write with their acceptance. */
+    const closings: number[] = [];
 
     let time: VirtualTime;
 
     beforeEach(async () => {
       time = new VirtualTime().install();
-      sockets.length = sent.length = refusals.length = 0;
+      sockets.length = sent.length = refusals.length = closings.length = 0;
       listener = new ReliableListener();
       server = createServer();
       const webSockets = new WebSocketServer({
@@ -101,14 +103,18 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
           stream.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
           return;
         }
+        const closing = closings.shift();
+        stream.cork();
         webSockets.handleUpgrade(request, stream, head, (socket) => {
           socket.on('message', (bytes: Buffer) => sent.push(read(bytes)));
           socket.on('error', () => undefined);
           sockets.push({ request, socket });
+          if (closing !== undefined) socket.close(closing);
           if (sockets.length > 1) return;
           const connected = { type: 'connected', connectionId: 'c 1', userId: undefined } as const;
           say(socket, write({ ...connected, reconnectionToken: 't+1' }));
         });
+        stream.uncork();
       });
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -202,6 +208,27 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         assert.equal(sockets.length, ended + 1);
       }
       assert.deepEqual(listener.losses, []);
+    });
+
+    it('tries again where the service takes it back and closes in one go', async () => {
+      await open();
+      closings.push(1012, 1012);
+      sockets[0]!.socket.terminate();
+      for (const tries of [2, 3]) {
+        await until('the socket', () => sockets.length === tries);
+        await time.waitedFor(500);
+        await time.to(time.nowMs + 1500);
+      }
+      await until('coming back', () => listener.reported.length === 2);
+      assert.deepEqual(listener.reported, ['interrupted closed', 'recovered']);
+      assert.deepEqual([sockets.length, listener.losses], [4, []]);
+      // One that it has given up is not taken back.
+      closings.push(1008);
+      sockets.at(-1)!.socket.terminate();
+      await until('the loss', () => listener.reported.length === 3);
+      await time.waitedFor(500);
+      await time.to(time.nowMs + 1500);
+      assert.match((await listener.lostOnce).text, /1008/);
     });
 
     it('is lost for the reason that the service has reported before, where its close has none', async () => {
