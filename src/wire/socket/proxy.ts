@@ -92,7 +92,7 @@ type Done = (error?: Error | null) => void;
 /** A tunnel that can be written to before it is open; then it emits `connect`. */
 export class TunnelStream extends Duplex {
   private tunnel: Socket | undefined;
-  private silence: { readonly ms: number; readonly listener: () => void } | undefined;
+  private silence: NodeJS.Timeout | undefined;
   private readonly giveUp = new AbortController();
 
   constructor(
@@ -106,9 +106,8 @@ export class TunnelStream extends Duplex {
     openTunnel(this.proxy, this.target, this.giveUp.signal).then(
       (tunnel) => {
         this.tunnel = tunnel;
-        const { silence } = this;
-        if (silence !== undefined) tunnel.setTimeout(silence.ms, silence.listener);
         tunnel.on('data', (chunk: Buffer) => {
+          this.silence?.refresh();
           if (!this.push(chunk)) tunnel.pause();
         });
         tunnel.on('end', () => this.push(null));
@@ -128,6 +127,7 @@ export class TunnelStream extends Duplex {
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, callback: Done): void {
+    this.silence?.refresh();
     this.tunnel!.write(chunk, encoding, callback);
   }
 
@@ -136,15 +136,19 @@ export class TunnelStream extends Duplex {
   }
 
   override _destroy(error: Error | null, callback: Done): void {
+    clearTimeout(this.silence);
     this.giveUp.abort();
     this.tunnel?.destroy();
     callback(error);
   }
 
-  setTimeout(timeoutMs: number, listener: () => void = () => undefined): this {
-    this.silence = { ms: timeoutMs, listener };
-    this.tunnel?.setTimeout(timeoutMs, listener);
-    return this;
+  /** As sockets have it: `timeout` is emitted after so long a silence, also while the proxy is asked; 0 ends that. */
+  setTimeout(timeoutMs: number, listener?: () => void): this {
+    clearTimeout(this.silence);
+    this.silence =
+      timeoutMs > 0 ? setTimeout(() => this.emit('timeout'), timeoutMs).unref() : undefined;
+    if (listener === undefined) return this;
+    return timeoutMs > 0 ? this.once('timeout', listener) : this.off('timeout', listener);
   }
 
   /** What an agent does to a socket that it keeps for later. */

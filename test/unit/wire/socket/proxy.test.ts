@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
+import * as net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
@@ -136,6 +137,51 @@ describe('a way through a proxy', () => {
       assert.deepEqual(proxy.asked, Array(3).fill(new URL(named(hub.url)).host));
     });
   }
+
+  it('times requests out as the way without one does, and leaves no listeners behind', async () => {
+    const server = http.createServer((request, response) => {
+      if (request.url !== '/silent') response.end('{}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.push({
+      dispose: () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    });
+    // It takes connections, and never answers.
+    const mute = net.createServer((socket) => socket.on('error', () => undefined));
+    mute.listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const muteUrl = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const listeners: number[] = [];
+    for (const [way, to] of [
+      [{}, url],
+      [through(await proxyOf()), named(url)],
+      [through(await proxyOf(), muteUrl), named(url)],
+    ] as const) {
+      const agents = new SocketAgents(endpointOf(to, way), 1);
+      const request = (path: string): http.ClientRequest =>
+        agents.request(new URL(to), { path, timeout: path === '/silent' ? 50 : 10_000 }).end();
+      if (way.proxies?.http !== muteUrl) {
+        for (let count = 0; count < 15; count++) {
+          const asking = request('/');
+          const [response] = (await once(asking, 'response')) as [http.IncomingMessage];
+          await once(response.resume(), 'end');
+          if (count === 14) listeners.push(asking.socket!.listenerCount('timeout'));
+        }
+      }
+      const asking = request('/silent').on('error', () => undefined);
+      await once(asking, 'timeout');
+      asking.destroy();
+      agents.destroy();
+    }
+    mute.close();
+    assert.equal(listeners[0], listeners[1]);
+  });
 
   it('gives user and password to the proxy, and to nobody else', async () => {
     const [hub, proxy] = [await hubAt(false), await proxyOf({ password: 'p@ss: word' })];
