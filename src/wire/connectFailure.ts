@@ -103,6 +103,7 @@ export const switchedProtocols = 'SWITCHED_PROTOCOLS';
 /** Class of an error that Node reported for a socket or a request. */
 function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol'): ErrorClass {
   const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (isCut(error)) return 'closed';
   if (typeof code === 'string') {
     const known = bySystemCode[code];
     if (known !== undefined) return known;
@@ -114,6 +115,9 @@ function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol')
   return 'other';
 }
 
+/** What Node says of an answer whose end did not come. */
+const isCut = (error: unknown): boolean => (error as { message?: unknown }).message === 'aborted';
+
 /** Words for an error that Node reported, where its own would puzzle people. */
 function textOfSystemError(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -123,6 +127,7 @@ function textOfSystemError(error: unknown): string {
     return `the headers of the answer are longer than the ${maxHeaderSize / 1024} KB that are read`;
   if (typeof code === 'string' && code.startsWith('HPE_'))
     return `the answer is not valid HTTP (${shownText(String(message))})`;
+  if (isCut(error)) return 'the server ended the connection in the middle of an answer';
   if (message === 'socket hang up') return 'the server closed the connection without an answer';
   const text = typeof message === 'string' ? message : String(error);
   // From version 24 on Node advises a flag of its own.

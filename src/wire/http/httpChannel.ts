@@ -3,7 +3,7 @@ import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure, failureOfSocket, shownUrl } from '../connectFailure';
 import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
-import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
+import { type ConnectStopwatch, metClosedSocket, SocketAgents } from '../socket/socket';
 import { admissionHeaders, type Negotiated } from '../socket/upgrade';
 
 interface HttpRequest {
@@ -25,19 +25,11 @@ export interface ChannelOwner {
 /** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
 const requestTimeoutMs = 100_000;
 
-/** Servers close a socket that was idle for seconds; one that was in use is not closed for that. */
-const leastIdleMs = 1000;
-
-/**
- * One request at a time over a socket that is kept open. A request that met a socket closed while idle, and of whose
- * answer nothing has come, is sent once more, as browsers do (RFC 9112, 9.3.1). One that sends messages only where the
- * socket really was idle: else the server may have had them, and they would come twice by our own doing.
- */
+/** One request at a time over a socket that is kept open. */
 export class HttpChannel {
   private readonly agents: SocketAgents;
   private request: ClientRequest | undefined;
   private disposed = false;
-  private idleSinceMs = 0;
 
   /** @param timeoutMs longest silence, then the request has failed; 0 for no limit */
   constructor(
@@ -75,7 +67,6 @@ export class HttpChannel {
     const { agents, timeoutMs, owner } = this;
     const { url, cookies, accessToken } = this.requests.where;
     const { body, ...options } = make();
-    const wasIdle = performance.now() - this.idleSinceMs >= leastIdleMs;
     const request = agents.request(url, { ...options, stopwatch });
     let head: IncomingMessage | undefined;
     this.request = request;
@@ -91,15 +82,13 @@ export class HttpChannel {
         if (hasExpired) void this.renew(request, response, make, accessToken);
         else this.ended(response);
       });
-      response.once('error', (error) => this.broken(request, error, true));
+      response.once('error', (error) => this.broken(request, error));
       if (this.request === request) owner.answerBegan?.(response);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const isGone = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-      const isRepeatable = request.reusedSocket && (body === undefined || wasIdle);
-      if (this.request === request && isRepeatable && isGone && head === undefined)
-        this.begin(make, renews);
-      else this.broken(request, error, head !== undefined);
+      const isInVain = head === undefined && metClosedSocket(request, error, body !== undefined);
+      if (this.request === request && isInVain) this.begin(make, renews);
+      else this.broken(request, error);
     });
     if (timeoutMs > 0)
       request.setTimeout(timeoutMs, () => {
@@ -123,16 +112,14 @@ export class HttpChannel {
 
   private ended(head: IncomingMessage): void {
     this.request = undefined;
-    this.idleSinceMs = performance.now();
     this.owner.answerEnded(head);
   }
 
-  private broken(request: ClientRequest, error: Error, hasBegun: boolean): void {
+  private broken(request: ClientRequest, error: Error): void {
     if (this.request !== request) return;
-    if (error.message === 'socket hang up' || error.message === 'aborted') {
-      const where = hasBegun ? 'in the middle of an answer' : 'without an answer';
-      this.fail(new ConnectFailure('closed', `the server ended the connection ${where}`));
-    } else this.fail(failureOfSocket(error));
+    if (error.message === 'socket hang up')
+      this.fail(new ConnectFailure('closed', 'the server ended the connection without an answer'));
+    else this.fail(failureOfSocket(error));
   }
 
   private fail(failure: ConnectFailure): void {

@@ -20,7 +20,7 @@ import {
 } from '../message/messageLayout';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
-import { SocketAgents } from '../socket/socket';
+import { metClosedSocket, SocketAgents } from '../socket/socket';
 
 export type RestReceiver =
   | { readonly kind: 'all' }
@@ -56,8 +56,8 @@ interface Call {
 }
 
 /**
- * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing is tried again: a message that
- * was refused is a lost message. After 429 the next call waits as long as the service asks. Source: "Azure SignalR
+ * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing that has reached it is tried again:
+ * a message that was refused is a lost message. After 429 the next call waits as long as the service asks. Source: "Azure SignalR
  * Service data plane REST API reference" and "Azure Web PubSub REST API reference".
  */
 export class RestCalls {
@@ -270,12 +270,13 @@ export class RestCalls {
         return;
       }
       this.inFlight += 1;
-      void this.carryOut(call).then((outcome) => {
+      const end = (outcome: Outcome): void => {
         this.inFlight -= 1;
         call.settle(outcome);
         this.pump();
         if (this.inFlight === maximumSockets - 1) this.freed();
-      });
+      };
+      this.carryOut(call).then(end, (error: unknown) => end(failed(error)));
     }
   }
 
@@ -299,11 +300,16 @@ export class RestCalls {
       });
       const late = `no answer within ${answerTimeoutMs / 1000} s`;
       request.on('timeout', () => request.destroy(new ConnectFailure('timeout', late)));
+      let hasBegun = false;
       request.on('error', (error) => {
-        const { errorClass, message } = failureOfSocket(error);
-        resolve({ failure: { errorClass, text: `REST: ${message}` } });
+        if (!hasBegun && metClosedSocket(request, error, body !== undefined))
+          resolve(this.carryOut(call));
+        else resolve(failed(error));
       });
-      request.on('response', (response) => this.readAnswer(response, call, resolve));
+      request.on('response', (response) => {
+        hasBegun = true;
+        this.readAnswer(response, call, resolve);
+      });
       request.end(body);
     });
   }
@@ -320,7 +326,9 @@ export class RestCalls {
       response.setEncoding('utf8').on('data', (text: string) => {
         if (said.length < limit) said += text;
       });
-    response.once('close', () => {
+    // An answer that is cut says nothing of what became of the call.
+    response.once('error', (error) => resolve(failed(error)));
+    response.once('end', () => {
       if (isGood) {
         resolve({ answer: said });
         return;
@@ -337,6 +345,11 @@ export class RestCalls {
     this.throttled = true;
     this.pausedUntilMs = Math.max(this.pausedUntilMs, performance.now() + pauseMs);
   }
+}
+
+function failed(error: unknown): Outcome {
+  const { errorClass, message } = failureOfSocket(error);
+  return { failure: { errorClass, text: `REST: ${message}` } };
 }
 
 interface Outcome {

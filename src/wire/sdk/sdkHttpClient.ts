@@ -6,7 +6,7 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
-import { bodyOf } from '../socket/socket';
+import { bodyOf, metClosedSocket } from '../socket/socket';
 import { ConnectFailure, failureOfAnswer, failureOfRequest } from '../connectFailure';
 import { readNegotiation } from '../connect/connectHub';
 import { addCookies, isRedirect, redirectedHub } from '../http/negotiationRequest';
@@ -116,15 +116,16 @@ export class SdkHttpClient extends HttpClient {
         abortSignal.onabort = () => {
           sent.destroy(new AbortError());
         };
+      let hasBegun = false;
       const fail = (error: Error): void => {
         clearTimeout(timer);
-        // The server has just closed an idle socket: once more, as browsers do (RFC 9112, 9.3.1).
-        if (sent.reusedSocket && (error as { code?: unknown }).code === 'ECONNRESET')
+        if (!hasBegun && metClosedSocket(sent, error, purpose === 'send'))
           this.exchange(request, url, given, purpose).then(resolve, reject);
         else reject(failureOf(error, purpose, url, owner.signal));
       };
       sent.on('error', fail);
       sent.on('response', (response) => {
+        hasBegun = true;
         owner.cookies.take(response.headers['set-cookie'] ?? [], url);
         const isNegotiation = purpose === 'negotiate';
         const limit = isNegotiation ? maximumNegotiateBytes : owner.maximumBytes;

@@ -174,6 +174,26 @@ export class ConnectStopwatch {
   }
 }
 
+/** Servers close a socket that was idle for seconds; one that was in use is not closed for that. */
+const leastIdleMs = 1000;
+const freeSinceMs = new WeakMap<object, number>();
+/** Requests whose socket had really been idle before. */
+const afterIdle = new WeakSet<http.ClientRequest>();
+
+/**
+ * Whether a request, of whose answer nothing has come, met a socket closed while idle: then it is sent once more, as
+ * browsers do (RFC 9112, 9.3.1). One that sends messages only where the socket really was idle: else the server may have
+ * had them, and they would come twice by our own doing.
+ */
+export function metClosedSocket(
+  request: http.ClientRequest,
+  { code }: NodeJS.ErrnoException,
+  sendsMessages: boolean,
+): boolean {
+  const isGone = code === 'ECONNRESET' || code === 'EPIPE';
+  return isGone && request.reusedSocket && (!sendsMessages || afterIdle.has(request));
+}
+
 type SocketOptions = http.ClientRequestArgs & { readonly stopwatch?: ConnectStopwatch | undefined };
 
 /**
@@ -206,6 +226,10 @@ export class SocketAgents {
     } catch (error) {
       throw unsendable(error);
     }
+    request.once('socket', (socket) => {
+      const freeMs = freeSinceMs.get(socket) ?? Infinity;
+      if (performance.now() - freeMs >= leastIdleMs) afterIdle.add(request);
+    });
     // Without a listener the request would end without a word.
     request.once('upgrade', (_answer, socket) => {
       if (request.listenerCount('upgrade') > 0) return;
@@ -227,6 +251,7 @@ export class SocketAgents {
       maxFreeSockets: this.maximumSockets,
       scheduling: 'lifo',
     });
+    agent.on('free', (socket: object) => freeSinceMs.set(socket, performance.now()));
     agent.createConnection = ({ host, port, stopwatch }: SocketOptions) => {
       const name = host ?? 'localhost';
       const url = new URL(`${protocol}//${name.includes(':') ? `[${name}]` : name}:${port ?? ''}`);

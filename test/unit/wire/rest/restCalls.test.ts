@@ -13,6 +13,7 @@ import {
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
 import { upgradeUnasked } from '../../../fakes/upgrading';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 interface Seen {
   readonly method: string | undefined;
@@ -261,6 +262,69 @@ describe('REST calls', () => {
     const rest = await start((request) => upgradeUnasked(request));
     const failure = await rest.sent({ kind: 'all' }, Buffer.from('{}'));
     assert.equal(failure?.text, 'REST: the server switches to another protocol');
+  });
+
+  it('fail where an answer is cut, whatever its head says', async () => {
+    const rest = await start((_, response) => {
+      response.writeHead(202, { 'Content-Length': 5 }).write('ab', () => response.destroy());
+    });
+    const failure = {
+      errorClass: 'closed',
+      text: 'REST: the server ended the connection in the middle of an answer',
+    };
+    assert.deepEqual(await rest.sent({ kind: 'all' }, Buffer.from('{}')), failure);
+    assert.deepEqual(await rest.clientToken(1), failure);
+  });
+
+  it('go once more over a new socket where the idle one was closed, and else never', async () => {
+    const time = new VirtualTime().install();
+    try {
+      let closes = false;
+      const rest = await start((request, response) => {
+        if (closes) request.socket.destroy();
+        else response.writeHead(202).end();
+        closes = false;
+      });
+      const send = (): Promise<ServiceFailure | undefined> =>
+        rest.sent({ kind: 'all' }, Buffer.from('{}'));
+      assert.equal(await send(), undefined);
+      await time.to(1000);
+      closes = true;
+      assert.equal(await send(), undefined);
+      assert.equal(seen.length, 3);
+      // The service may have had this one.
+      await time.to(1900);
+      closes = true;
+      assert.equal((await send())?.errorClass, 'reset');
+      assert.equal(seen.length, 4);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('fail where there is no token for them, or their body cannot be written', async () => {
+    const rest = await start((_, response) => response.writeHead(202).end());
+    const { port } = server!.address() as AddressInfo;
+    const restUrl = `http://127.0.0.1:${port}`;
+    const access = {
+      ...({ kind: 'signalr', hub: 'h', audience: restUrl, restUrl } as const),
+      accessKey: 'k',
+    };
+    for (const forRest of [() => Promise.reject(new Error('no key')), async () => 'a\nb']) {
+      const tokens = Object.assign(new AccessTokens(access), { forRest });
+      const without = new RestCalls(endpointOf(restUrl), access, tokens);
+      const failure = await without.sent({ kind: 'all' }, Buffer.from('{}'));
+      assert.match(failure!.text, /^REST: (no key|.* line break or control character)$/);
+      without.close();
+    }
+    rest.send({ kind: 'all' }, () => {
+      throw new Error('no value for {data.x}');
+    });
+    while (failures[0] === undefined) await new Promise(setImmediate);
+    assert.deepEqual(failures, [{ errorClass: 'other', text: 'REST: no value for {data.x}' }]);
+    // Its place is free again.
+    assert.equal(await rest.sent({ kind: 'all' }, Buffer.from('{}')), undefined);
+    assert.equal(seen.length, 1);
   });
 
   it('fail with a class when nobody listens', async () => {
