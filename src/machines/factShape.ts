@@ -23,6 +23,7 @@ const isChange: Fits = (value) => Number.isSafeInteger(value);
 const isAmount: Fits = (value) => isNumber(value) && (value as number) >= 0;
 /** NaN: nobody can see them. */
 const isBytes: Fits = (value) => Number.isNaN(value) || isAmount(value);
+const isChangeOfBytes: Fits = (value) => Number.isNaN(value) || isNumber(value);
 const isFlag: Fits = (value) => typeof value === 'boolean';
 const isText: Fits = (value) => typeof value === 'string';
 
@@ -79,7 +80,7 @@ const sessions = {
     list(
       fields({
         ...{ ...messages, errors: isErrors, errorText: optional(isText) },
-        ...{ brokenOff: isCount, came: optional(isCount) },
+        brokenOff: isCount,
       }),
     ),
   ),
@@ -97,6 +98,7 @@ const isStep = fields({
   entries: optional(list(fields({ ...messages, ...sessions }))),
   ahead: optional(list(isAmount)),
   suspendedUs: optional(isAmount),
+  pushed: optional(list(fields({ name: isText, messages: isChange, bytes: isChangeOfBytes }))),
 });
 
 const isConnections = fields({

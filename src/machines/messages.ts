@@ -459,7 +459,13 @@ function isCounted(value: unknown, levels: number): boolean {
   return true;
 }
 
-const unseenBytes = new Set(['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut']);
+const unseenBytes = new Set([
+  'payloadBytesIn',
+  'payloadBytesOut',
+  'wireBytesIn',
+  'wireBytesOut',
+  'bytes',
+]);
 
 // Counts of a histogram as a short text.
 

@@ -3,6 +3,7 @@ import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import { LatencyHistogram, type HistogramCounts } from './histogram';
 import type { LatencySummary } from './latencySummary';
+import type { PushedSample } from './pushed';
 import type { DroppedConnection, ErrorExample, MembershipSummary } from './summary';
 
 /** Of a class that counts: its numbers, and its histograms as far as they have a value. */
@@ -155,8 +156,6 @@ export interface CallSample extends SampleOf<MessageCounts> {
   readonly errorText?: string;
   /** Sessions that were broken off there. */
   readonly brokenOff: number;
-  /** Callbacks, or of a replay items, of that name that came; their bytes are in `wireBytesOut`. Absent: none. */
-  readonly came?: number;
 }
 
 export interface EntrySample extends SampleOf<MessageCounts> {
@@ -176,6 +175,8 @@ export interface StepSample extends EntrySample {
   readonly membership?: SampleOf<MembershipCounts>;
   /** Each of the entries, where there are several. */
   readonly entries?: readonly EntrySample[];
+  /** What hubs have sent on their own; absent: nothing. */
+  readonly pushed?: readonly PushedSample[];
   /** The longest time in its measured time and drain in which the worker did not run, microseconds; absent: none. */
   readonly suspendedUs?: number;
   /**

@@ -1,6 +1,7 @@
 import type { ErrorCounts } from '../base/errorClass';
 import type { SearchSummary } from '../search/searchSummary';
 import type { LatencySummary } from './latencySummary';
+import type { PushedSummary } from './pushed';
 import type {
   AgentProgress,
   CallSummary,
@@ -81,6 +82,7 @@ export interface StepProgress extends MessageProgress {
   /** Of sessions, so far; see {@link import('./summary').StepSummary}. */
   readonly calls?: readonly CallProgress[];
   readonly sessions?: SessionSummary;
+  readonly pushed?: readonly PushedSummary[];
   /** So far; see {@link import('./summary').StepSummary}. */
   readonly latencySameAgentUs?: LatencySummary;
   readonly clockErrorUs?: number;

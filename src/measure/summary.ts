@@ -4,6 +4,7 @@ import type { Metric } from '../base/slo';
 import type { SearchSummary } from '../search/searchSummary';
 import type { StoredBlocks } from './latencyBlocks';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
+import type { PushedSummary } from './pushed';
 
 /** The worst worker counts. */
 export interface GeneratorHealth {
@@ -125,10 +126,8 @@ export interface CallSummary extends Pick<
   readonly times?: number;
   /** Of a replay: what the recording has of it, as often as it is replayed in the step. */
   readonly recorded?: number;
-  /** Callbacks, or of a replay items, of that name that came, which nobody expects. */
+  /** Callbacks, or of a replay items, of that name that came, which nobody expects: see {@link StepSummary.pushed}. */
   readonly came?: number;
-  /** On the wire, of all that came; absent where that is not known. */
-  readonly cameBytes?: number;
   /** Part of those of the step. */
   readonly errors: ErrorCounts;
   /** Of one of them, at most 200 characters; absent where there are none. */
@@ -165,6 +164,8 @@ export interface StepSummary extends MessageSummary {
   readonly calls?: readonly CallSummary[];
   /** Of all entries. */
   readonly sessions?: SessionSummary;
+  /** What hubs sent on their own, to all connections, in the measured time; those that came most often first. Absent: nothing. */
+  readonly pushed?: readonly PushedSummary[];
   /** Of the measured time and the drain after it. */
   readonly errors: ErrorCounts;
   /** Those of its warm-up, which is not measured; absent when there were none. */

@@ -241,7 +241,19 @@ function measuredStep(
   { connections: all }: Run,
   carried: Carried | null | undefined,
 ): MeasuredStep {
-  const { index, status, seconds, sent, expected, extra, lost, entries, calls, membership } = step;
+  const {
+    index,
+    status,
+    seconds,
+    sent,
+    expected,
+    extra,
+    lost,
+    entries,
+    calls,
+    membership,
+    pushed,
+  } = step;
   // A service counts every connection that is open, also those that are about to leave.
   const { requested, open, held = 0 } = step.connections ?? { ...all, open: all.requested };
   const { failed, dropped, notBack = 0, life } = all;
@@ -254,6 +266,7 @@ function measuredStep(
     ...(carried !== undefined && { carried }),
     ...(entries !== undefined && { entries }),
     ...(calls !== undefined && { calls }),
+    ...(pushed !== undefined && { pushed }),
     ...(membership !== undefined && {
       moves: {
         done: membership.joins + membership.leaves,

@@ -22,6 +22,7 @@ import {
   type ObservedSeries,
   type ObservedStep,
 } from '../measure/observed';
+import { mostPushedNames, type PushedSummary } from '../measure/pushed';
 import type {
   CallProgress,
   EntryProgress,
@@ -247,13 +248,16 @@ const callText = {
   ...{ name: text, entry: optional(text), errors: counts, errorText: optional(text) },
   ...{ latencyUs: latency, judgedUs: optional(judged) },
 };
-const call = of<CallSummary>()(
-  'sent expected received lost times? recorded? came? cameBytes?',
-  callText,
-);
+const call = of<CallSummary>()('sent expected received lost times? recorded? came?', callText);
 /** Calls of the sessions of all entries. */
 const mostCalls = 1000;
 const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text, sessions });
+const pushed = optional(
+  list(
+    of<PushedSummary>()('messages perSecond', { name: text, bytes: nullable(number) }),
+    mostPushedNames + 1,
+  ),
+);
 /** Entries of a mix; a scenario has fewer. */
 const mostEntries = 100;
 const blocks = of<StoredBlocks>()('seconds', { counts: list(text, mostBlocks) });
@@ -263,7 +267,7 @@ const step = of<StepSummary>()(stepNumbers, {
   ...messages,
   latencyBlocks: optional(blocks),
   entries: optional(list(entrySummary, mostEntries)),
-  ...{ calls: optional(list(call, mostCalls)), sessions },
+  ...{ calls: optional(list(call, mostCalls)), sessions, pushed },
   ...{ errors: counts, warmupErrors: optional(counts) },
   generator,
   connections: optional(of<StepConnections>()('requested open held?')),
@@ -492,7 +496,7 @@ const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });
 const callProgress = of<CallProgress>()(
-  'sent expected received outstanding times? recorded? came? cameBytes?',
+  'sent expected received outstanding times? recorded? came?',
   callText,
 );
 const progress = of<StepProgress>()(
@@ -504,7 +508,7 @@ const progress = of<StepProgress>()(
     missed: optional(named({ metric: text, values: list(text, 10) })),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
-    ...{ calls: optional(list(callProgress, mostCalls)), sessions },
+    ...{ calls: optional(list(callProgress, mostCalls)), sessions, pushed },
     latencySameAgentUs: optional(latency),
     generator,
   },

@@ -15,6 +15,7 @@ import {
   type StepSample,
   type WorkerSample,
 } from '../measure/sample';
+import { PushedCounts } from '../measure/pushed';
 import type { DroppedConnection, ErrorExample } from '../measure/summary';
 import { shownText, type ConnectFailure } from '../wire/connectFailure';
 
@@ -82,7 +83,6 @@ export class CallRecorder extends EntryRecorder {
   errorText: string | undefined;
   private hasText = false;
   brokenOff = 0;
-  came = 0;
 
   failed(errorClass: ErrorClass, text: string): void {
     addErrors(this.errors, { [errorClass]: 1 });
@@ -92,14 +92,13 @@ export class CallRecorder extends EntryRecorder {
   }
 
   sampleCall(keep: boolean): CallSample {
-    const { errors, errorText, brokenOff, came } = this;
+    const { errors, errorText, brokenOff } = this;
     this.errors = {};
     this.errorText = undefined;
-    this.brokenOff = this.came = 0;
+    this.brokenOff = 0;
     return {
       ...{ ...this.take(keep), errors, brokenOff },
       ...(errorText !== undefined && { errorText }),
-      ...(came > 0 && { came }),
     };
   }
 }
@@ -113,6 +112,10 @@ export class StepRecorder extends EntryRecorder {
   readonly entries: readonly EntryRecorder[];
   /** Where connections move. */
   membership: MembershipCounts | undefined;
+  /** What hubs send on their own in its measured time, of run time in microseconds. */
+  readonly pushed = new PushedCounts();
+  measuredFromUs = 0;
+  measuredToUs = Infinity;
   /** After its drain a step still counts deliveries, as late ones. */
   drained = false;
   /** Payload of its messages, where that is the step's. */
@@ -166,12 +169,14 @@ export class StepRecorder extends EntryRecorder {
     const slip = this.slip.take(keep);
     const membership = this.membership?.take();
     const { step, errors, suspendedUs } = this;
+    const pushed = this.pushed.take();
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
     // A session may begin, or a callback come, in a second without a message.
     const anything =
       !isEmpty(errors) ||
       warmupErrors ||
       suspendedUs > 0 ||
+      pushed ||
       entries.some(({ calls }) => calls !== undefined) ||
       Object.values(counted).some((count) => count !== 0);
     if (!anything && membership === undefined) return undefined;
@@ -179,7 +184,7 @@ export class StepRecorder extends EntryRecorder {
     this.warmupErrors = {};
     this.suspendedUs = 0;
     const parts = entries.length === 0 ? undefined : entries;
-    const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts });
+    const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts, pushed });
     const ahead = [...this.news].flatMap((agent) => [agent, this.mostAhead.get(agent)!]);
     this.news.clear();
     return {
@@ -194,6 +199,13 @@ const isEmptyObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && isEmpty(value);
 
 const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
+
+/** A call of a client method, when it came; `bytes` without what marks its end. */
+export interface Push {
+  readonly name: string;
+  readonly bytes: number;
+  readonly atUs: number;
+}
 
 export class Recorder {
   readonly steps: StepRecorder[] = [];
@@ -269,6 +281,31 @@ export class Recorder {
       counted.negative += 1;
       own?.cameAhead(fromAgent, sentUs - nowUs);
     }
+  }
+
+  /**
+   * Something has come that is no delivery, and counts in the measured time of the step that goes on.
+   *
+   * @param name of the client method that was called; absent: it answers something, and only its bytes count
+   * @param bytes without what marks its end
+   */
+  arrived(nowUs: number, wireBytes: number, name?: string, bytes = 0): void {
+    const step = this.current;
+    if (step === undefined || nowUs < step.measuredFromUs || nowUs > step.measuredToUs) return;
+    step.wireBytesOut += wireBytes;
+    if (name !== undefined) step.pushed.add(name, 1, bytes);
+  }
+
+  /** The step that goes on ends before its time. */
+  endMeasuring(nowUs: number): void {
+    const step = this.current;
+    if (step !== undefined) step.measuredToUs = Math.min(step.measuredToUs, nowUs);
+  }
+
+  /** A session has waited for what had come then: it is a delivery after all. */
+  awaited({ name, bytes, atUs }: Push): void {
+    const step = this.current!;
+    if (atUs >= step.measuredFromUs && atUs <= step.measuredToUs) step.pushed.add(name, -1, -bytes);
   }
 
   /** With the split of the try that succeeded. */

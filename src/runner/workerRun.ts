@@ -205,6 +205,7 @@ export class WorkerRun implements Driven {
         this.sample(false);
         this.borderUs = Infinity;
         this.measuring = 0;
+        this.recorder.endMeasuring(this.nowUs());
         break;
       case 'flush':
         this.sample(false, order.flush);
@@ -293,7 +294,7 @@ export class WorkerRun implements Driven {
   private readonly handleOther = (
     connection: HubConnection,
     message: HubMessage,
-    wireBytes: number,
+    bytes: number,
   ): void => {
     if (message.type === hubMessageType.ping) this.recorder.soFar.pingsReceived += 1;
     else if (message.type === hubMessageType.close)
@@ -305,9 +306,9 @@ export class WorkerRun implements Driven {
       return;
     else if (this.preparation.handle(connection, message)) return;
     else if (message.type === hubMessageType.invocation)
-      this.senders.called(connection, message, this.nowUs(), wireBytes);
+      this.senders.called(connection, message, this.nowUs(), bytes);
     else if (message.type === hubMessageType.streamItem)
-      this.senders.streamed(connection, message, wireBytes);
+      this.senders.streamed(connection, message, this.nowUs(), bytes);
     else if (message.type === hubMessageType.completion && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
   };
@@ -324,6 +325,8 @@ export class WorkerRun implements Driven {
     recorder.drainUs = step.drainMs * 1000;
     recorder.lateFromUs = endUs + recorder.drainUs;
     this.elsewhere?.begin(ambiguousUs);
+    recorder.measuredFromUs = measureUs;
+    recorder.measuredToUs = this.window.endUs;
     recorder.warming = step.warmupMs > 0;
     recorder.messageBytes = step.messageBytes;
     this.senders.begin(step, atUs, recorder);

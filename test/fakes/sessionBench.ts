@@ -114,10 +114,10 @@ export class SessionBench {
     const { sender } = this;
     this.receiver = new Receiver(plan, populations, recorder, {
       ...{ nowUs, members, handled: this.time.inputHandled },
-      other: (connection, message, wireBytes) => {
+      other: (connection, message, bytes) => {
         if (message.type === 3) sender.completed!(connection, message, this.nowUs);
-        if (message.type === 1) sender.called!(connection, message, this.nowUs, wireBytes);
-        if (message.type === 2) sender.streamed!(connection, message, wireBytes);
+        if (message.type === 1) sender.called?.(connection, message, this.nowUs, bytes);
+        if (message.type === 2) sender.streamed!(connection, message, this.nowUs, bytes);
       },
       streams: {
         arrived: () => undefined,
@@ -143,6 +143,8 @@ export class SessionBench {
   ): this {
     const startUs = Math.max(5_000_000, this.nowUs);
     const recorder = this.recorder.beginStep(1);
+    recorder.measuredFromUs = startUs + warmupMs * 1000;
+    recorder.measuredToUs = recorder.measuredFromUs + measureMs * 1000;
     const step = { index: 1, senders, warmupMs, measureMs, drainMs };
     const { sender } = this;
     sender.begin(step, startUs, recorder);

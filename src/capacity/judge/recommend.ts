@@ -2,9 +2,10 @@ import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { peakOf, shareOfPeak, stepsOf } from '../../scenario/steps';
-import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
+import { meanOf } from '../../usecases/payloadSizes';
 import type { Traffic } from '../../usecases/useCase';
 import { joinsByCalls, numberedNames, sessionStepsOf } from '../../usecases/sessionSteps';
+import { pushedSize } from '../load/leavingSizes';
 import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
 import {
   checkSenders,
@@ -25,7 +26,7 @@ import {
   type Product,
   type TableSource,
 } from '../model';
-import { checkNumber, rounded } from '../tables/publishedLimits';
+import { checkNumber, guides, rounded } from '../tables/publishedLimits';
 import { figure, namesWords, tableWords, unitWords } from '../capacityWords';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
@@ -35,6 +36,8 @@ interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUse
   readonly outPerSecond: number;
   /** Those to connections that should not have got them, such as those that were joining or leaving. */
   readonly extraPerSecond?: number;
+  /** Hubs have sent it on their own. */
+  readonly isPushed?: true;
   /** Rates that the scenario asks for, which count where they are higher: less was sent where something was lost. */
   readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
 }
@@ -60,7 +63,12 @@ export interface Recommendation extends Estimate {
   readonly stepStatus: StepStatus;
   readonly carried?: Carried | null;
   /** What the outbound rates are made of: deliveries that were due, arrived or not, and those beyond. */
-  readonly outbound: { readonly expectedPerSecond: number; readonly extraPerSecond: number };
+  readonly outbound: {
+    readonly expectedPerSecond: number;
+    readonly extraPerSecond: number;
+    /** What hubs sent on their own; absent: nothing. */
+    readonly pushedPerSecond?: number;
+  };
   /** Size, binding limit and its utilisation; after a failed step before that what the server carried. */
   readonly headline: string;
   readonly reasons: readonly string[];
@@ -114,9 +122,13 @@ function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
 function outboundOf(useCases: readonly MeasuredTraffic[]): Recommendation['outbound'] {
   const sum = (rate: (traffic: MeasuredTraffic) => number): number =>
     rounded(useCases.reduce((total, traffic) => total + rate(traffic), 0));
+  const pushed = sum(({ isPushed, outPerSecond }) => (isPushed ? outPerSecond : 0));
   return {
-    expectedPerSecond: sum(({ outPerSecond, extraPerSecond = 0 }) => outPerSecond - extraPerSecond),
+    expectedPerSecond: sum(({ isPushed, outPerSecond, extraPerSecond = 0 }) =>
+      isPushed ? 0 : outPerSecond - extraPerSecond,
+    ),
     extraPerSecond: sum(({ extraPerSecond = 0 }) => extraPerSecond),
+    ...(pushed > 0 && { pushedPerSecond: pushed }),
   };
 }
 
@@ -210,15 +222,18 @@ export interface MeasuredStep extends MeasuredCounts {
   readonly entries?: readonly MeasuredCounts[];
   /** Of the sessions of all entries. */
   readonly calls?: readonly MeasuredCall[];
+  /** What hubs sent on their own in the measured time; `bytes` without what marks the ends of messages. */
+  readonly pushed?: readonly {
+    readonly name: string;
+    readonly messages: number;
+    readonly bytes: number | null;
+  }[];
 }
 
 interface MeasuredCall extends Pick<MeasuredCounts, 'sent' | 'expected'> {
   readonly name: string;
   /** Name of its entry, where there are several. */
   readonly entry?: string;
-  /** Callbacks that nobody expects, and their bytes on the wire, where these are known. */
-  readonly came?: number;
-  readonly cameBytes?: number;
 }
 
 const isOf =
@@ -226,7 +241,7 @@ const isOf =
   ({ name, entry = names[position] }: MeasuredCall): boolean =>
     entry === names[position] && calls.includes(name);
 
-/** Of an entry, or of those calls of its sessions; what came beside these came of the dearest of them. */
+/** Of an entry, or of those calls of its sessions; what is extra came of the dearest of them. */
 function countsOf(
   { entries, calls = [], ...step }: MeasuredStep,
   names: readonly string[],
@@ -243,45 +258,31 @@ function countsOf(
   const isWide = traffic.kind === 'send_to_group' || traffic.kind === 'broadcast';
   return {
     sent,
-    // A service sends what nobody expects, too.
-    expected: sum(({ expected, came = 0 }) => expected + came),
+    expected: sum(({ expected }) => expected),
     extra: isWide ? whole.extra : 0,
   };
 }
 
-type Sized = Pick<Traffic, 'messageBytes' | 'messageSizes' | 'leaving'>;
-
-/** As the scenario has them; callbacks that nobody expects as large as they came. */
-function sizesOfTraffic(
-  { calls = [] }: MeasuredStep,
-  names: readonly string[],
-  sending: SendingEntry,
-): Sized {
-  const { calls: own = [], traffic } = sending;
-  const { messageBytes, messageSizes, leaving = [], inEach, answers } = traffic;
-  const asWritten = {
-    messageBytes,
-    ...(messageSizes && { messageSizes }),
-    ...(traffic.leaving && { leaving }),
-  };
-  if (inEach !== 0 || answers) return asWritten;
-  const came = calls
-    .filter(isOf(names, sending))
-    .flatMap(({ name, expected, came: times = 0, cameBytes }): LeavingSize[] => {
-      const written = leaving[own.indexOf(name)];
-      const weight = expected + times;
-      if (written === undefined || weight === 0) return [];
-      if (cameBytes === undefined || times === 0) return [{ ...written, weight }];
-      const toClient = Math.round(cameBytes / times);
-      const bytes = Math.max(0, toClient - (written.toClient - written.bytes));
-      return [{ ...written, bytes, weight, toClient }];
-    });
-  if (came.length === 0) return asWritten;
-  return {
-    messageBytes: Math.max(1, Math.round(meanOf(came, (bytes) => bytes))),
-    messageSizes: came.map(({ bytes, weight }) => ({ bytes, weight })),
-    leaving: came,
-  };
+/** What hubs have sent on their own; the guides have no table for that: it goes out as an answer does. */
+function pushedTraffic(
+  scenario: Scenario,
+  { pushed = [], seconds }: MeasuredStep,
+): MeasuredTraffic[] {
+  const sum = pushed.reduce((total, { messages }) => total + messages, 0);
+  if (sum === 0 || seconds <= 0) return [];
+  const leaving = pushed.map(({ name, messages, bytes }) => {
+    const bodyBytes = bytes === null ? null : Math.round(bytes / messages);
+    return pushedSize(scenario, { name, bodyBytes, weight: messages });
+  });
+  return [
+    {
+      kind: guides[azureServiceOf(scenario.service)].plainest,
+      ...{ senders: 0, inPerSecond: 0, outPerSecond: sum / seconds },
+      messageBytes: Math.max(1, Math.round(meanOf(leaving, (bytes) => bytes))),
+      messageSizes: leaving.map(({ bytes, weight }) => ({ bytes, weight })),
+      ...{ leaving, inEach: 0, isPushed: true },
+    },
+  ];
 }
 
 /** The traffic of a step whatever became of it; with the rates of the scenario where {@link holdsBack something} made it smaller. */
@@ -307,24 +308,32 @@ export function measuredLoadOf(
       step: index,
       stepStatus: status,
       ...(carried !== undefined && { carried }),
-      useCases: found.sending.map((sending) => {
-        const { traffic } = sending;
-        const { sent, expected, extra } = countsOf(measured, names, sending);
-        const load = trafficLoad(product, scenario.connections, traffic);
-        const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
-        return {
-          kind: traffic.kind,
-          senders: traffic.senders,
-          ...sizesOfTraffic(measured, names, sending),
-          inPerSecond: perSecond(sent),
-          outPerSecond: perSecond(expected + extra),
-          extraPerSecond: perSecond(extra),
-          ...(isHeldBack && { planned }),
-          ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
-          ...(traffic.inEach === 0 && { inEach: 0 }),
-          ...(traffic.answers && { answers: true as const }),
-        };
-      }),
+      useCases: [
+        ...found.sending.flatMap((sending): MeasuredTraffic[] => {
+          const { traffic } = sending;
+          const { sent, expected, extra } = countsOf(measured, names, sending);
+          // Callbacks that nothing waits for stand among those that hubs have pushed.
+          if (traffic.inEach === 0 && expected === 0) return [];
+          const load = trafficLoad(product, scenario.connections, traffic);
+          const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
+          const made: MeasuredTraffic = {
+            kind: traffic.kind,
+            senders: traffic.senders,
+            messageBytes: traffic.messageBytes,
+            ...(traffic.messageSizes && { messageSizes: traffic.messageSizes }),
+            ...(traffic.leaving && { leaving: traffic.leaving }),
+            inPerSecond: perSecond(sent),
+            outPerSecond: perSecond(expected + extra),
+            extraPerSecond: perSecond(extra),
+            ...(isHeldBack && (traffic.inEach !== 0 || traffic.answers) && { planned }),
+            ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
+            ...(traffic.inEach === 0 && { inEach: 0 }),
+            ...(traffic.answers && { answers: true as const }),
+          };
+          return [made];
+        }),
+        ...pushedTraffic(scenario, measured),
+      ],
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
       ...applicationOf(scenario),
       remarks: [...peakWords(scenario), ...remarksOf(measured)],
@@ -356,7 +365,16 @@ function holdsBack(
 }
 
 function remarksOf(measured: MeasuredStep): string[] {
-  const { lost, expected, extra, lostConnections, connections, moves, seconds, calls } = measured;
+  const {
+    lost,
+    expected,
+    extra,
+    lostConnections,
+    connections,
+    moves,
+    seconds,
+    pushed = [],
+  } = measured;
   const remarks: string[] = [];
   if (lost > 0)
     remarks.push(
@@ -370,11 +388,10 @@ function remarksOf(measured: MeasuredStep): string[] {
     remarks.push(
       'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
     );
-  const heard = (calls ?? []).filter(({ came = 0 }) => came > 0);
-  const came = heard.reduce((sum, call) => sum + (call.came ?? 0), 0);
-  if (came > 0)
+  const pushes = pushed.reduce((sum, { messages }) => sum + messages, 0);
+  if (pushes > 0)
     remarks.push(
-      `Outbound includes ${figure(came / seconds)} msg/s that no call expects, those that came to senders: ${namesWords(heard.map(({ name }) => name))}.`,
+      `Outbound includes ${figure(pushes / seconds)} msg/s that the hub sent on its own: ${namesWords(pushed.map(({ name }) => name))}.`,
     );
   if (moves !== undefined && moves.done > 0)
     remarks.push(

@@ -56,6 +56,21 @@ export function leavingCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSiz
   return { ...size, ...hubLegs(scenario, words, size.bytes) };
 }
 
+/** Of what a hub has sent on its own: a message of so many bytes without what marks its end; null: nobody has seen them. */
+export function pushedSize(
+  { protocol, service }: Spoken,
+  { name, bodyBytes, weight }: { name: string; bodyBytes: number | null; weight: number },
+): LeavingSize {
+  if (bodyBytes === null || !services[service].speaksHub) {
+    const bytes = bodyBytes ?? 1;
+    return { bytes, weight, toClient: bytes, toApplication: 0 };
+  }
+  const form = hubForms[protocol];
+  const toClient = form.whole(bodyBytes);
+  const bytes = Math.max(0, toClient - form.invocation(name, own(0)));
+  return { bytes, weight, toClient, toApplication: 0 };
+}
+
 interface Words {
   readonly run: HubRun;
   readonly measures: boolean;
@@ -180,6 +195,8 @@ interface HubForm {
   invocation(method: string, args: Content, id?: number): number;
   completion(id: number, result: Content): number;
   item(id: number, content: Content): number;
+  /** With what marks its end. */
+  whole(body: number): number;
   /** Of these bytes of a whole message, how many only mark where it ends. */
   endBytes(message: number): number;
   /** The message of Azure SignalR Service that brings a client's message to an app server. */
@@ -259,6 +276,7 @@ const hubForms: Readonly<Record<HubProtocol, HubForm>> = {
     completion: (id, result) =>
       json('{"type":3,"invocationId":"","result":}\x1e', id, jsonBytes(result)),
     item: (id, content) => json('{"type":2,"invocationId":"","item":}\x1e', id, jsonBytes(content)),
+    whole: (body) => body + 1,
     endBytes: () => 1,
     connectionData,
   },
@@ -276,6 +294,7 @@ const hubForms: Readonly<Record<HubProtocol, HubForm>> = {
     completion: (id, result) => withLength(3 + packedText(id) + 1 + packedBytes(result)),
     // [2, {}, id, item]
     item: (id, content) => withLength(3 + packedText(id) + packedBytes(content)),
+    whole: withLength,
     endBytes: (message) => lengthBytes(message - lengthBytes(message)),
     connectionData,
   },

@@ -8,6 +8,7 @@ import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
+import { PushedCounts } from '../pushed';
 import { StepClocks } from './stepClocks';
 import {
   MembershipCounts,
@@ -45,8 +46,8 @@ interface CallFacts {
   readonly times?: number;
   /** Of a replay. */
   readonly recorded?: number;
-  /** Nothing of it is sent: what came is counted instead. */
-  readonly comes?: true;
+  /** Client method that is only counted: nothing of it is sent or expected. */
+  readonly comes?: string;
 }
 
 interface EntryFacts {
@@ -203,7 +204,6 @@ class CallTotals extends MessageTotals {
   readonly errors: ErrorCounts = {};
   private errorText: string | undefined;
   brokenOff = 0;
-  private came = 0;
 
   constructor(private readonly facts: CallFacts) {
     super();
@@ -218,23 +218,20 @@ class CallTotals extends MessageTotals {
     addErrors(this.errors, sample.errors);
     this.errorText ??= sample.errorText;
     this.brokenOff += sample.brokenOff;
-    this.came += sample.came ?? 0;
   }
 
-  progress(entry: string | undefined): CallProgress {
-    const { lost: outstanding, judgedUs, ...summary } = this.summary(entry);
+  progress(entry: string | undefined, pushed: PushedCounts): CallProgress {
+    const { lost: outstanding, judgedUs, ...summary } = this.summary(entry, pushed);
     return { ...summary, outstanding, ...(this.isSettled && judgedUs && { judgedUs }) };
   }
 
-  summary(entry: string | undefined): CallSummary {
+  summary(entry: string | undefined, pushed: PushedCounts): CallSummary {
     const { sent, expected, latency, judgedUs, errors, errorText } = this;
     const { received } = this.delivered();
     const { comes, ...facts } = this.facts;
-    const cameBytes = known(this.wireBytesOut);
     return {
       ...facts,
-      ...(comes && { came: this.came }),
-      ...(comes && cameBytes !== null && this.came > 0 && { cameBytes }),
+      ...(comes !== undefined && { came: pushed.times(comes) }),
       ...(entry !== undefined && { entry }),
       ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
       ...(judgedUs && { judgedUs }),
@@ -326,6 +323,8 @@ export interface StepFacts {
   readonly entries?: readonly EntryFacts[];
   /** Of the only entry, where it has sessions. */
   readonly calls?: readonly CallFacts[];
+  /** Its senders only wait for what hubs send on their own. */
+  readonly listens?: boolean;
   /** Messages leave as calls to a service. */
   readonly byCalls?: boolean;
   /** The last one that is planned. */
@@ -359,6 +358,7 @@ export class StepTotals extends SendingTotals {
   /** Where connections are opened again. */
   recovery: RecoveryWatch | undefined;
   private membership: MembershipCounts | undefined;
+  readonly pushed = new PushedCounts();
   private readonly waitingWatch = new WaitingWatch();
   private knownUs = 0;
   /** Where the plan has several agents. */
@@ -387,6 +387,8 @@ export class StepTotals extends SendingTotals {
     this.suspended(sample.suspendedUs);
     sample.entries?.forEach((entry, position) => this.entries[position]?.addEntry(entry));
     this.addSessions(sample);
+    for (const { name, messages, bytes } of sample.pushed ?? [])
+      this.pushed.add(name, messages, bytes);
     addErrors(this.errors, sample.errors);
     addErrors(this.warmupErrors, sample.warmupErrors ?? {});
     if (sample.membership !== undefined)
@@ -481,7 +483,8 @@ export class StepTotals extends SendingTotals {
     this.forgive();
     this.settle();
     const { offered, sent } = this;
-    const { senders, byCalls = false } = this.facts;
+    const { byCalls = false, listens = false } = this.facts;
+    const senders = listens ? 0 : this.facts.senders;
     const generator = this.generator(slo);
     const measures = { ...this.deliveries(), senders, offered, sent, byCalls, generator };
     return judgeStep(measures, this.sloFrom(slo));
@@ -536,14 +539,14 @@ export class StepTotals extends SendingTotals {
   sessionProgress(): Pick<StepProgress, 'calls' | 'sessions'> {
     const { sessions } = this.sessionParts();
     if (sessions === undefined) return {};
-    return { calls: this.eachCall((call, entry) => call.progress(entry)), sessions };
+    return { calls: this.eachCall((call, entry) => call.progress(entry, this.pushed)), sessions };
   }
 
   private sessionParts(): Pick<StepSummary, 'calls' | 'sessions'> {
     const { entries, sessions: own } = this;
     const all = [this, ...entries].filter(({ calls }) => calls.length > 0);
     if (all.length === 0) return {};
-    const calls = this.eachCall((call, entry) => call.summary(entry));
+    const calls = this.eachCall((call, entry) => call.summary(entry, this.pushed));
     if (own !== undefined) return { calls, sessions: own };
     const sum = new SessionCounts();
     const brokenOffAt: Record<string, number> = {};
@@ -565,6 +568,7 @@ export class StepTotals extends SendingTotals {
   summary(slo: Slo, cutShort: Verdict): StepSummary {
     const { facts, seconds, entries, verdict, agentsComplete } = this;
     const latencyBlocks = this.blocks.stored();
+    const pushed = this.pushed.summary(seconds);
     return {
       index: facts.index,
       seconds,
@@ -572,6 +576,7 @@ export class StepTotals extends SendingTotals {
       ...(latencyBlocks !== undefined && { latencyBlocks }),
       ...(entries.length > 0 && { entries: entries.map((entry) => entry.summary(seconds)) }),
       ...this.sessionParts(),
+      ...(pushed.length > 0 && { pushed }),
       errors: this.errors,
       ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
       generator: this.generator(slo),

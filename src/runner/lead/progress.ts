@@ -41,6 +41,7 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
     senders: step.senders,
     // Each of a search may turn out to be the last.
     isLast: plan.search !== undefined || step.index % (plan.cycle ?? plan.steps.length) === 0,
+    listens: plan.entries.every((entry, at) => sendersOf(step, at) === 0 || listens(entry)),
     byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
     ...(names.length > 1
       ? {
@@ -52,6 +53,9 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
       : callFacts(plan, plan.entries[0]!, step.senders)),
   };
 }
+
+const listens = ({ run: { session } }: PlanEntry): boolean =>
+  session !== undefined && callsOf(stepsIn(session)).every(({ step }) => step.kind === 'on');
 
 /** Of an entry with sessions. */
 function callFacts(
@@ -68,7 +72,7 @@ function callFacts(
     ...(tracks &&
       'recorded' in step &&
       Number.isInteger(replays) && { recorded: (step.recorded ?? 0) * replays }),
-    ...(isOnlyHeard(step) && { comes: true as const }),
+    ...(step.kind === 'on' && isOnlyHeard(step) && { comes: step.event }),
   }));
   return { calls };
 }
@@ -90,6 +94,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const messages = totals.messageProgress(plan.senders, elapsedS);
   const clocks = totals.clockFacts();
   const inside = totals.latencySameAgent;
+  const pushed = totals.pushed.summary(elapsedS);
   const missed = missedSoFar({ ...messages, ...clocks, duplicated }, totals.sloFrom(slo));
   return {
     index: plan.index,
@@ -98,6 +103,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     over: totals.verdict !== undefined,
     ...(totals.verdict && { verdict: totals.verdict.status }),
     ...{ elapsedS, totalS, duplicated, outOfOrder, payloadBytesIn, payloadBytesOut },
+    ...(pushed.length > 0 && { pushed }),
     ...(waiting && { waiting }),
     latencyClasses: totals.latency.classCounts(counterEdgesUs),
     errors: countOf(totals.errors),

@@ -21,6 +21,8 @@ import { callNumber, callNumberAt } from '../send/openStream';
 export interface DeliveryPattern {
   /** What brings such deliveries. Names of client methods are the same in any case: several patterns may read one. */
   readonly kind: string;
+  /** Client method that brings them; absent: they are answers. */
+  readonly callback?: string;
   /** −1 when the message does not look as usual. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
   /** The stamp's text; undefined when the message is no such delivery. */
@@ -84,6 +86,7 @@ function dictionaryPattern(): DeliveryPattern {
   let prefix: Buffer | undefined;
   return {
     kind: dictionaryCallback,
+    callback: callbacks.recordLatency,
     usualStamp: (buffer, start, end) =>
       prefix !== undefined &&
       end - start >= prefix.length + stampLength &&
@@ -120,7 +123,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   const isCallback = (message: HubMessage): message is Invocation =>
     message.type === hubMessageType.invocation && message.target.toLowerCase() === name;
   return {
-    kind: name,
+    ...{ kind: name, callback },
     usualStamp: (buffer, start, end) => {
       const from = argumentsAt(buffer, start, end - stampLength);
       if (from < 0) return -1;

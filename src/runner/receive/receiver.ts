@@ -1,4 +1,5 @@
 /** Deliveries: recognised without parsing where they look as usual, matched to their stamp, counted. */
+import { isHubProtocol } from '../../base/message';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import { agentOfWorker, haveOwnClocks } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
@@ -9,7 +10,7 @@ import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecOf } from '../../wire/connect/codecOf';
 import { audienceOfStep, callsOf, sizesOfStep, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
-import type { HubMessage } from '../../wire/message/hubMessage';
+import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
 import {
   deliveryPatternsOf,
@@ -34,8 +35,8 @@ interface ReceiverContext {
   readonly worker?: number;
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: Reach | undefined;
-  /** Any hub message that is no delivery of this run. */
-  readonly other: (connection: HubConnection, message: HubMessage, wireBytes: number) => void;
+  /** Any hub message that is no delivery of this run; `bytes` without what marks its end. */
+  readonly other: (connection: HubConnection, message: HubMessage, bytes: number) => void;
   /** All that came at that time is counted. */
   readonly handled?: (nowUs: number, connection: HubConnection) => void;
   /** Follows the streams that are open; absent where there are none. */
@@ -66,6 +67,7 @@ const highestSequence = 0x7ffffffe;
 /** A delivery like the ones before is recognised by its first bytes, its stamp read in place; all else is parsed. */
 export class Receiver implements Listening {
   private readonly codec: HubCodec;
+  private readonly hasNames: boolean;
   /** Of each entry, or of each call of its sessions; the same object where they look the same. */
   private readonly patternsOf: readonly (readonly DeliveryPattern[])[];
   /** In the same order: whether the receivers may move in and out of groups. */
@@ -97,6 +99,7 @@ export class Receiver implements Listening {
     private readonly context: ReceiverContext,
   ) {
     this.codec = context.codec ?? codecOf(plan.protocol);
+    this.hasNames = isHubProtocol(plan.protocol);
     this.patternsOf = deliveryPatternsOf(plan, this.codec);
     this.patterns = [...new Set(this.patternsOf.flat())];
     const sessions = plan.entries.map(({ run: { session } }) =>
@@ -149,7 +152,7 @@ export class Receiver implements Listening {
         this.unusual(connection, buffer, span.start, span.end, wireBytes, nowUs);
       if (pattern === undefined) continue;
       if (this.followsCalls) this.noteBody(buffer, span.start, span.end);
-      this.count(connection, pattern, nowUs, wireBytes);
+      this.count(connection, pattern, nowUs, span.end - span.start, wireBytes);
     }
     this.context.handled?.(nowUs, connection);
   };
@@ -158,7 +161,7 @@ export class Receiver implements Listening {
     const nowUs = this.context.nowUs();
     connection.lastReceivedUs = nowUs;
     const found = this.parsed(connection, message, bodyBytes, wireBytes, nowUs);
-    if (found !== undefined) this.count(connection, found.pattern, nowUs, wireBytes);
+    if (found !== undefined) this.count(connection, found.pattern, nowUs, bodyBytes, wireBytes);
     this.context.handled?.(nowUs, connection);
   };
 
@@ -225,20 +228,43 @@ export class Receiver implements Listening {
       if (problem !== undefined) this.recorder.error('other', problem);
       pattern.keepName?.(message);
     }
-    this.context.other(connection, message, wireBytes);
+    this.countOther(message, bodyBytes, wireBytes, nowUs);
+    this.context.other(connection, message, bodyBytes);
     return undefined;
+  }
+
+  /** What is no delivery. Pings and the like are no messages. */
+  private countOther(message: HubMessage, bytes: number, wireBytes: number, nowUs: number): void {
+    const { invocation, completion, streamItem } = hubMessageType;
+    if (message.type === invocation) this.countPush(message.target, bytes, wireBytes, nowUs);
+    else if (message.type === completion || message.type === streamItem)
+      this.countPush(undefined, bytes, wireBytes, nowUs);
+  }
+
+  /** Messages of Web PubSub have no names of their own; undefined: what only answers. */
+  private countPush(
+    target: string | undefined,
+    bytes: number,
+    wireBytes: number,
+    nowUs: number,
+  ): void {
+    const name = target === undefined || this.hasNames ? target : 'message';
+    this.recorder.arrived(nowUs, wireBytes, name, bytes);
   }
 
   private count(
     connection: HubConnection,
     pattern: DeliveryPattern,
     nowUs: number,
+    bytes: number,
     wireBytes: number,
   ): void {
     const { stamp, recorder } = this;
-    if (stamp.runId !== this.plan.runId) return;
-    const step = recorder.steps[stamp.step];
-    if (step === undefined) return;
+    const step = stamp.runId === this.plan.runId ? recorder.steps[stamp.step] : undefined;
+    if (step === undefined) {
+      this.countPush(pattern.callback, bytes, wireBytes, nowUs);
+      return;
+    }
     // A source that a hub has made up must not fill the tracker.
     const entry = entryOfSource(this.populations, stamp.source);
     const population = this.populations[entry];
@@ -252,7 +278,10 @@ export class Receiver implements Listening {
       counted = calls[call]!;
     }
     // A completion that only reports an error is no delivery.
-    if (population !== undefined && this.patternsOf[entry]![call]!.kind !== pattern.kind) return;
+    if (population !== undefined && this.patternsOf[entry]![call]!.kind !== pattern.kind) {
+      this.countPush(pattern.callback, bytes, wireBytes, nowUs);
+      return;
+    }
     const moves = population !== undefined && this.moving[entry]![call]!;
     const fromAgent =
       this.otherAgent === undefined || population === undefined

@@ -68,7 +68,8 @@ export interface SenderDependencies {
   /** Run time. */
   readonly nowUs: () => number;
   /** Counts errors, and deliveries that are no messages of their own. */
-  readonly recorder: Pick<Recorder, 'delivered' | 'error'>;
+  readonly recorder: Pick<Recorder, 'delivered' | 'error'> &
+    Partial<Pick<Recorder, 'arrived' | 'awaited'>>;
 }
 
 /** What is due of one entry in a step: messages, streams, or moves in and out of groups. */
@@ -114,9 +115,9 @@ export abstract class EntrySender {
   /** That client method was called by what another entry has sent. */
   calledBack?(index: number, method: string, nowUs: number, body: MessageBody): void;
   /** The hub has called a client method that is no delivery. */
-  called?(connection: HubConnection, message: Invocation, nowUs: number, wireBytes: number): void;
+  called?(connection: HubConnection, message: Invocation, nowUs: number, bytes: number): void;
   /** An item has come of a stream that is none of those that are measured. */
-  streamed?(connection: HubConnection, message: StreamItem, wireBytes: number): void;
+  streamed?(connection: HubConnection, message: StreamItem, nowUs: number, bytes: number): void;
   /** False when the completion is of none of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 

@@ -105,12 +105,12 @@ export class EntrySenders {
   }
 
   /** The hub has called a client method that is no delivery. */
-  called(connection: HubConnection, message: Invocation, nowUs: number, wireBytes: number): void {
-    for (const sender of this.senders) sender.called?.(connection, message, nowUs, wireBytes);
+  called(connection: HubConnection, message: Invocation, nowUs: number, bytes: number): void {
+    for (const sender of this.senders) sender.called?.(connection, message, nowUs, bytes);
   }
 
-  streamed(connection: HubConnection, message: StreamItem, wireBytes: number): void {
-    for (const sender of this.senders) sender.streamed?.(connection, message, wireBytes);
+  streamed(connection: HubConnection, message: StreamItem, nowUs: number, bytes: number): void {
+    for (const sender of this.senders) sender.streamed?.(connection, message, nowUs, bytes);
   }
 
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {

@@ -8,12 +8,12 @@ import {
 } from '../../plan/replayTracks';
 import type { PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf } from '../../plan/population';
-import { callbacks, isHubProtocol } from '../../base/message';
+import { isHubProtocol } from '../../base/message';
 import { PairTable } from '../../measure/sequence';
 import { callsOf, stepsIn } from '../../usecases/sessionSteps';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
+import type { Completion, StreamItem } from '../../wire/message/hubMessage';
 import { firstMessageAckId, messageAckId, type Hole } from '../../wire/message/messageLayout';
 import { MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp, readStamp, stampLength, type Stamp } from '../../wire/message/stamp';
@@ -68,15 +68,13 @@ export class ReplaySender extends EntrySender {
   private readonly stamp = emptyStamp();
   private readonly read = emptyStamp();
   private readonly sequences = new PairTable();
-  /** Numbers of callbacks by their names in lower case. */
-  private readonly callbacks: ReadonlyMap<string, number>;
+  /** Of each call: under what name items of its stream are counted. */
+  private readonly itemNames: readonly (string | undefined)[];
   private readonly heap = new DueHeap<ReplayedClient>();
   /** By connection, those of the latest step. */
   private readonly clients = new Map<number, ReplayedClient>();
   private window: SessionStepWindow | undefined;
   private isSending = false;
-  /** Callbacks before the first step, by their numbers: hubs greet who connects. */
-  private readonly early = new Map<number, Pick<CallRecorder, 'came' | 'wireBytesOut'>>();
   /** By the numbers of their acknowledgements. */
   private readonly asked = new Map<string, Asked>();
   private readonly isPubSub: boolean;
@@ -88,13 +86,11 @@ export class ReplaySender extends EntrySender {
     this.tracks = entry.tracks!;
     this.codec = codecOf(plan.protocol);
     this.isPubSub = !isHubProtocol(plan.protocol);
-    // Whatever comes from Web PubSub has one name.
-    const nameOf = (event: string): string =>
-      (this.isPubSub ? callbacks.recordLatency : event).toLowerCase();
-    const names = callsOf(stepsIn(entry.run.session!)).map(({ step }) =>
-      step.kind === 'on' ? nameOf(step.event) : '',
-    );
-    this.callbacks = new Map(names.flatMap((name, at) => (name === '' ? [] : [[name, at]])));
+    const steps = callsOf(stepsIn(entry.run.session!)).map(({ step }) => step);
+    this.itemNames = this.tracks.itemsOf.map((number) => {
+      const step = steps[number];
+      return step?.kind === 'on' ? step.event : undefined;
+    });
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
@@ -109,12 +105,6 @@ export class ReplaySender extends EntrySender {
       ...{ startUs, measureUs, endUs },
     };
     this.isSending = true;
-    for (const [number, { came, wireBytesOut }] of this.early) {
-      const call = counted.calls![number]!;
-      call.came += came;
-      call.wireBytesOut += wireBytesOut;
-    }
-    this.early.clear();
     const ranks = ranksOf(senderOrder, sendersOf(step, position), worker, plan.workers.length);
     for (const rank of ranks) {
       const sender = senderOrder[rank]!;
@@ -268,40 +258,16 @@ export class ReplaySender extends EntrySender {
     return template.sendTo(connection, stamp, undefined, unixMs, source);
   }
 
-  override called(
-    { index }: HubConnection,
-    { target }: Invocation,
-    _nowUs: number,
-    wireBytes: number,
-  ): void {
-    this.came(index, this.callbacks.get(target.toLowerCase()), wireBytes);
-  }
-
   override streamed(
     { index }: HubConnection,
     { invocationId }: StreamItem,
-    wireBytes: number,
+    nowUs: number,
+    bytes: number,
   ): void {
     const call = this.callOf(invocationId, index);
-    if (call !== undefined && !this.read.warmup)
-      this.came(index, this.tracks.itemsOf[call], wireBytes);
-  }
-
-  /** Nobody can say what of it is missing: only how often it came. */
-  private came(index: number, number: number | undefined, wireBytes: number): void {
-    const { window, early } = this;
-    if (number === undefined) return;
-    if (window === undefined) {
-      const before = early.get(number) ?? { came: 0, wireBytesOut: 0 };
-      early.set(number, {
-        came: before.came + 1,
-        wireBytesOut: before.wireBytesOut + wireBytes,
-      });
-    } else if (this.clients.has(index) && this.dependencies.nowUs() >= window.measureUs) {
-      const counted = window.calls[number]!;
-      counted.came += 1;
-      counted.wireBytesOut += wireBytes;
-    }
+    const name = call === undefined ? undefined : this.itemNames[call];
+    if (name !== undefined && !this.read.warmup)
+      this.dependencies.recorder.arrived!(nowUs, 0, name, bytes);
   }
 
   /** Of answers with an error; those without are counted where they are read. */

@@ -1,6 +1,6 @@
 import type { Row } from '../../base/rows';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { CallRecorder, EntryRecorder } from '../recorder';
+import type { CallRecorder, EntryRecorder, Push } from '../recorder';
 import type { Draw } from '../../plan/intervals';
 import type { Instruction } from '../../plan/sessionProgram';
 import { isAsAsked } from './keptValues';
@@ -18,6 +18,12 @@ export interface SessionStepWindow {
   readonly startUs: number;
   readonly measureUs: number;
   readonly endUs: number;
+}
+
+/** What the hub has called; `push`: as something that nobody expects, as long as nobody does. */
+export interface Heard {
+  readonly args: readonly unknown[] | undefined;
+  readonly push?: Push | undefined;
 }
 
 /** The sessions of one sender, one after the other. */
@@ -66,8 +72,8 @@ export class Session {
   leavesUs = 0;
   /** Events that have come since the last call, by bits. */
   events = 0;
-  /** Arguments of the latest of each event that something is kept of. */
-  eventArguments: (readonly unknown[] | undefined)[] | undefined;
+  /** The latest of each event, with its arguments where something is kept of it. */
+  heard: Heard[] | undefined;
   kept: Map<string, unknown> | undefined;
   row: Row | undefined;
   readonly rounds: Int32Array;

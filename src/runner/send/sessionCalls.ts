@@ -19,7 +19,7 @@ import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message
 import { CallMessages } from './callMessages';
 import type { SenderDependencies } from './entrySender';
 import { keepers } from './keptValues';
-import { WaitingQueue, type Session, type SessionStepWindow } from './session';
+import { WaitingQueue, type Heard, type Session } from './session';
 
 /** Ids of calls that open streams begin with it, see {@link import('./openStream').callNumber}. */
 const callLetter = 0x69;
@@ -98,9 +98,6 @@ export class SessionEvents {
   private readonly keptBits: number;
   /** Of each call that waits for one: how long the slowest has taken that came in the step, microseconds. */
   private readonly slowestUs: Float64Array;
-  /** Numbers of those that are only counted, by their names in lower case. */
-  private readonly counted: ReadonlyMap<string, number>;
-  private window: SessionStepWindow | undefined;
 
   constructor(
     calls: readonly Call[],
@@ -110,25 +107,10 @@ export class SessionEvents {
       .filter(({ keepers: all }) => all.length > 0)
       .reduce((bits, { event }) => bits | event, 0);
     this.slowestUs = new Float64Array(calls.length);
-    this.counted = new Map(
-      calls.flatMap(({ step }, at) =>
-        step.kind === 'on' && isOnlyHeard(step) ? [[step.event.toLowerCase(), at]] : [],
-      ),
-    );
   }
 
-  begin(window: SessionStepWindow): void {
-    this.window = window;
+  begin(): void {
     this.slowestUs.fill(0);
-  }
-
-  /** Counts it where it is one that nothing waits for. */
-  came(name: string, nowUs: number, wireBytes: number): void {
-    const number = this.counted.size === 0 ? undefined : this.counted.get(name.toLowerCase());
-    if (number === undefined || nowUs < this.window!.measureUs) return;
-    const counted = this.window!.calls[number]!;
-    counted.came += 1;
-    counted.wireBytesOut += wireBytes;
   }
 
   /** 0 for a name that nothing waits for. */
@@ -137,16 +119,18 @@ export class SessionEvents {
   }
 
   /** For a step that waits for it before the next call. */
-  note(session: Session, event: number, args: readonly unknown[] | undefined): void {
+  note(session: Session, event: number, heard: Heard): void {
     session.events |= event;
-    if ((this.keptBits & event) !== 0) (session.eventArguments ??= [])[Math.log2(event)] = args;
+    const { push } = heard;
+    const args = (this.keptBits & event) === 0 ? undefined : heard.args;
+    (session.heard ??= [])[Math.log2(event)] = { args, push };
   }
 
-  /** Whether it has been noted; not twice. */
-  take(session: Session, event: number): boolean {
-    const isNoted = (session.events & event) !== 0;
+  /** What has been noted of it, not twice; undefined: nothing. */
+  take(session: Session, event: number): Heard | undefined {
+    if ((session.events & event) === 0) return undefined;
     session.events &= ~event;
-    return isNoted;
+    return session.heard![Math.log2(event)];
   }
 
   took(call: number, us: number): void {

@@ -16,7 +16,7 @@ import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
 import { DueHeap } from './dueHeap';
 import { countBrokenOff, follow, Session } from './session';
-import type { SessionStepWindow, WaitingQueue } from './session';
+import type { Heard, SessionStepWindow, WaitingQueue } from './session';
 import {
   deliveriesToCaller,
   formsOf,
@@ -99,7 +99,7 @@ export class SessionSender extends EntrySender {
       ...this.pacing(step),
       ...{ startUs, measureUs, endUs: measureUs + step.measureMs * 1000 },
     };
-    this.events.begin(this.sending);
+    this.events.begin();
     this.draw = drawsOf(intervalSeed(this.plan, this.position, step.index) ^ choosing);
   }
 
@@ -246,7 +246,7 @@ export class SessionSender extends EntrySender {
     session.begunUs = session.dueUs = session.ownUs = begunUs;
     session.freeUs = begunUs;
     session.events = 0;
-    session.eventArguments = undefined;
+    session.heard = undefined;
     session.kept?.clear();
     session.row = undefined;
   }
@@ -342,57 +342,48 @@ export class SessionSender extends EntrySender {
     const { window, dueUs } = session;
     session.callDueUs = dueUs;
     if (dueUs >= window.measureUs) window.calls[number]!.expected += 1;
-    if (!this.events.take(session, event)) {
-      this.wait(session, number, nowUs);
-      return false;
-    }
-    this.eventCame(session, number, session.eventArguments?.[Math.log2(event)], nowUs);
-    return true;
+    const heard = this.events.take(session, event);
+    if (heard === undefined) this.wait(session, number, nowUs);
+    else this.eventCame(session, number, heard, nowUs);
+    return heard !== undefined;
   }
 
-  private eventCame(
-    session: Session,
-    number: number,
-    args: readonly unknown[] | undefined,
-    nowUs: number,
-  ): void {
+  private eventCame(session: Session, number: number, { args, push }: Heard, nowUs: number): void {
     const { window, sender, callDueUs } = session;
     const counted = window.calls[number]!;
+    const { recorder } = this.dependencies;
     this.events.took(number, nowUs - callDueUs);
-    if (callDueUs >= window.measureUs)
-      this.dependencies.recorder.delivered(
+    if (callDueUs >= window.measureUs) {
+      recorder.delivered(
         ...([window.index, counted, sender, callDueUs, callDueUs, nowUs] as const),
       );
+      if (push !== undefined) recorder.awaited!(push);
+    }
     this.keep(session, this.calls[number]!, args);
   }
 
-  private noteEvent(
-    session: Session,
-    event: number,
-    args: readonly unknown[] | undefined,
-    nowUs: number,
-  ): void {
+  private noteEvent(session: Session, event: number, heard: Heard, nowUs: number): void {
     const { call: number } = session;
     const call = session.state === 'waiting' ? this.calls[number]! : undefined;
     if (call?.step.kind === 'on' && call.event === event) {
-      this.eventCame(session, number, args, nowUs);
+      this.eventCame(session, number, heard, nowUs);
       this.wake(session, nowUs);
       return;
     }
-    this.events.note(session, event, args);
+    this.events.note(session, event, heard);
   }
 
   override called(
     { index }: HubConnection,
     { target, arguments: args }: Invocation,
     nowUs: number,
-    wireBytes: number,
+    bytes: number,
   ): void {
     const session = this.sessions.get(index);
-    if (session === undefined) return;
-    this.events.came(target, nowUs, wireBytes);
-    const event = session.state === 'idle' ? 0 : this.events.bitOf(target);
-    if (event !== 0) this.noteEvent(session, event, args, nowUs);
+    const event = session === undefined || session.state === 'idle' ? 0 : this.events.bitOf(target);
+    if (event === 0) return;
+    const push = { name: target, bytes, atUs: nowUs };
+    this.noteEvent(session!, event, { args, push }, nowUs);
   }
 
   override calledBack(index: number, method: string, nowUs: number, body: MessageBody): void {
@@ -409,7 +400,7 @@ export class SessionSender extends EntrySender {
     if (session === undefined || session.state === 'idle') return;
     const message = this.codec.read(bytes, start, end);
     const args = message?.type === hubMessageType.invocation ? message.arguments : undefined;
-    this.noteEvent(session, event, args, nowUs);
+    this.noteEvent(session, event, { args }, nowUs);
   }
 
   override answered(
@@ -474,7 +465,10 @@ export class SessionSender extends EntrySender {
     const isMeant =
       call?.step.kind === 'stream' && session.streamId === id && session.items < call.step.items;
     if (!isMeant) {
-      if (nowUs >= window.measureUs) window.recorder.extra += 1;
+      if (nowUs >= window.measureUs) {
+        window.recorder.extra += 1;
+        window.recorder.wireBytesOut += wireBytes;
+      }
       return true;
     }
     const itemDueUs = Math.min(nowUs, callDueUs + session.items * call.step.everyMs * 1000);

@@ -112,7 +112,6 @@ describe('a fact on the bus', () => {
     const call = {
       ...stepSampleOf(),
       brokenOff: 1,
-      came: 2,
       errorText: 'history is busy',
       latency,
     };
@@ -125,8 +124,18 @@ describe('a fact on the bus', () => {
       return sampled({ steps: [{ ...sample.steps[0], entries: [entry] }] });
     };
     assert.deepEqual(readFact(encode(stepsWith({}))), stepsWith({}));
-    for (const change of [{ came: 'x' }, { brokenOff: -1 }, { latency: { pairs: 'AA==' } }])
+    for (const change of [{ brokenOff: -1 }, { latency: { pairs: 'AA==' } }])
       assert.equal(readFact(encode(stepsWith(change))), undefined, JSON.stringify(change));
+  });
+
+  it('has what hubs have pushed, less than none where it was expected after all', () => {
+    const push = { name: 'price', messages: -1, bytes: NaN };
+    const stepsWith = (change: object): unknown =>
+      sampled({ steps: [{ ...sample.steps[0], pushed: [{ ...push, ...change }] }] });
+    for (const same of [{}, { messages: 3, bytes: 120 }, { bytes: -41 }])
+      assert.deepEqual(readFact(encode(stepsWith(same))), stepsWith(same));
+    for (const wrong of [{ name: 1 }, { messages: 0.5 }, { bytes: 'x' }])
+      assert.equal(readFact(encode(stepsWith(wrong))), undefined, JSON.stringify(wrong));
   });
 
   it('has what has moved before a sample', () => {

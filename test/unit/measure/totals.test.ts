@@ -128,20 +128,24 @@ describe('StepTotals', () => {
     );
   });
 
-  it('adds up callbacks that nobody expects, and their bytes where these are known', () => {
-    const heard = (change: object = {}) => {
-      const calls = [{ name: 'callback Typing', comes: true as const }, { name: 'Typing' }];
-      const totals = new StepTotals({ ...facts, calls });
-      const call = { ...stepSampleOf({ wireBytesOut: 136 }), brokenOff: 0 };
-      for (const more of [{ came: 2 }, { came: 3, ...change }])
-        totals.add(stepSampleOf({ calls: [{ ...call, ...more }, call] }));
-      return totals
-        .summary(defaultSlo, passed)
-        .calls!.map(({ came, cameBytes, expected }) => [came, cameBytes, expected]);
-    };
-    const other = [undefined, undefined, 0];
-    assert.deepEqual(heard(), [[5, 272, 0], other]);
-    assert.deepEqual(heard({ wireBytesOut: NaN }), [[5, undefined, 0], other]);
+  it('adds up what hubs push over all workers, by name, and says of callbacks how often they came', () => {
+    const calls = [{ name: 'callback Typing', comes: 'Typing' }, { name: 'Typing' }];
+    const totals = new StepTotals({ ...facts, calls });
+    const push = (name: string, messages: number, bytes: number) => ({ name, messages, bytes });
+    totals.add(stepSampleOf({ pushed: [push('typing', 3, 120), push('price', 5, 50)] }));
+    totals.add(stepSampleOf({ pushed: [push('price', 2, NaN), push('TYPING', 1, 40)] }));
+    // A session has waited for it after all.
+    totals.add(stepSampleOf({ pushed: [push('TYPING', -1, -40)] }));
+    totals.seconds = 2;
+    const { pushed, calls: rows } = totals.summary(defaultSlo, passed);
+    assert.deepEqual(pushed, [
+      { name: 'price', messages: 7, bytes: null, perSecond: 3.5 },
+      { name: 'typing', messages: 3, bytes: 120, perSecond: 1.5 },
+    ]);
+    assert.deepEqual(
+      rows!.map(({ came }) => came),
+      [3, undefined],
+    );
   });
 
   it('keeps the sessions of each entry of a mix apart, over all workers, and their sum', () => {

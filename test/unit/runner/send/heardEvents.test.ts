@@ -33,19 +33,44 @@ steps:
       ['callback Typing', 'Typing', 'Done', 'End'],
     );
     const bench = new SessionBench(plan, hub).run(20_000, { warmupMs: 10_000, drainMs: 3000 });
-    const { calls, expected, received, sessions } = bench.sample();
+    const { calls, expected, received, sessions, pushed } = bench.sample();
     const [heard, typing, done, end] = calls!;
-    // Of two sessions of each, at two others. Those of the warm-up count nowhere but for what comes after it.
+    // Of two sessions of each, at two others; what comes in the warm-up or in the drain is not measured.
     assert.equal(typing!.sent, 6);
-    const late = bench.calls.filter(
-      ({ target, atUs }) =>
-        target === 'Typing' && atUs < 15_000_000 && atUs + 2_500_000 >= 15_000_000,
+    const heardAt = bench.calls
+      .filter(({ target }) => target === 'Typing')
+      .map(({ atUs }) => atUs + 2_500_000);
+    const measured = heardAt.filter((us) => us >= 15_000_000 && us <= 35_000_000);
+    assert.ok(measured.length > 0 && measured.length < heardAt.length);
+    const unknown = bench.calls.filter(
+      ({ target, atUs }) => target === 'Typing' && atUs + 2000 >= 15_000_000,
     );
-    assert.equal(heard!.came, 12 + 2 * late.length);
+    assert.deepEqual(pushed, [
+      { name: 'Unknown', messages: unknown.length, bytes: unknown.length * 44 },
+      { name: 'typing', messages: 2 * measured.length, bytes: 2 * measured.length * 44 },
+    ]);
     assert.deepEqual([heard!.sent, heard!.expected, heard!.received], [0, 0, 0]);
     assert.deepEqual([done!.expected, done!.received, end!.sent], [6, 6, 6]);
     assert.deepEqual([expected, received], [12, 12]);
     assert.deepEqual([sessions!.started, sessions!.completed, sessions!.brokenOff], [6, 6, 0]);
     assert.deepEqual(bench.errors, []);
+  });
+
+  it('are pushed, those that a session waits for are not, however long before they came', () => {
+    // The hub calls on its own, twice as often as sessions wait for it, the first time before they do.
+    const plan = sessionPlan(
+      `sessionInterval: 1s
+steps:
+  - { wait: 200ms }
+  - { on: Tick, within: 1s }`,
+      { connections: 1 },
+    );
+    const bench = new SessionBench(plan, () => []);
+    const tick = { type: 1, target: 'Tick', arguments: [] };
+    for (let us = 5_100_000; us < 9_000_000; us += 500_000) bench.reply(us, 0, tick);
+    bench.run(4000);
+    const { calls, pushed } = bench.sample();
+    assert.deepEqual([calls![0]!.expected, calls![0]!.received], [4, 4]);
+    assert.deepEqual(pushed, [{ name: 'Tick', messages: 4, bytes: 4 * 41 }]);
   });
 });
