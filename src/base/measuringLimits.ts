@@ -12,29 +12,11 @@ export function showsShare(count: number, share: number): boolean {
 /** Values from which on they show a share. */
 export const countFor = (share: number): number => Math.ceil(leastBeyond / (1 - share) - 1e-6);
 
-/** Lateness of the sends, as a share of the strictest latency limit, that is still no bottleneck. */
-export const mostSlipShare = 0.1;
-
 /** The generator naps this long at a time before a message is due, milliseconds. */
 export const napMs = 0.05;
 
 /** A worker with much to send wakes at most once in this time, microseconds: docs/measuring.md, *How the generator keeps time*. */
-const mostGatherUs = 200;
-
-/**
- * How long what is due may wait so that it is sent together. With the nap that has not ended, and waking up, it stays
- * within {@link mostSlipShare} of the strictest limit.
- *
- * @param limitUs the strictest limit of a latency; Infinity without any
- */
-export const longestGatherUs = (limitUs: number): number =>
-  Math.min(mostGatherUs, (limitUs * mostSlipShare) / 4);
-
-/**
- * Strictest limit that a step can be judged by, in microseconds: at best a message leaves two naps after its
- * time, one that has not ended yet and one of waking up, and {@link mostSlipShare} of the limit must hold that.
- */
-export const finestLimitUs = Math.round((2 * napMs * 1000) / mostSlipShare);
+export const gatherUs = 200;
 
 /** What we close takes part no more a second before; whoever is slower than that second misses its objective anyway. */
 export const leavingUs = 1_000_000;

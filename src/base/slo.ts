@@ -120,13 +120,8 @@ export function rulesOf(slo: Slo): Rule[] {
     );
 }
 
-/** The strictest limit on how long a message takes, by which the generator may be late; Infinity without any. */
-export const strictestLatencyUs = (slo: Slo): number =>
-  Math.min(
-    ...rulesOf(slo)
-      .filter(({ metric }) => isPercentile(metric) || isTimeToAll(metric))
-      .map(({ limit }) => limit),
-  );
+/** Whether it limits how long messages take from the moment they are due, to which the generator's lateness adds. */
+export const isLatency = (metric: Metric): boolean => isPercentile(metric) || isTimeToAll(metric);
 
 /** As a step is judged: what is meant for the last step alone is left out of the others. */
 export function sloOfStep(slo: Slo, isLast: boolean): Slo {

@@ -1,6 +1,6 @@
 import { isMetric, objectives } from '../base/slo';
 import type { Translate } from '../base/text';
-import { agentText, allOfEntryText, distrustText } from '../measure/judge/verdict';
+import { agentText, allOfEntryText, distrustText, latenessText } from '../measure/judge/verdict';
 import { findingTemplates } from '../measure/show/observedWords';
 import { clockTexts } from '../measure/total/stepClocks';
 
@@ -191,13 +191,12 @@ const otherTexts: readonly string[] = [
   allOfEntryText,
   '{0} sessions broke off, and none was completed',
   'the generator sent only {0} of {1} messages that were due ({2})',
-  '1 % of the messages left {0} or more behind schedule, which is above 10 % of the limit of {1}',
   'a worker of the generator used {0} of a core',
   'take more workers or another machine, or send less',
   'calls waited for a free socket of their worker, which used {0} of a core',
   'take more workers, or a machine nearer to the service',
   'the load generator did not run for {0}: its process was suspended, or the machine slept',
-  'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and its messages left late',
+  'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and messages left or were read late',
   'close other programs on this machine, or run the load from another one',
   'the run was stopped before its plan was done',
   'the run was interrupted before its plan was done',
@@ -255,6 +254,7 @@ export const sentenceTemplates = (): readonly string[] => [
   ...otherTexts,
   agentText,
   distrustText,
+  latenessText,
   ...Object.values(clockTexts),
   ...findingTemplates,
   ...new Set(objectives().flatMap(([, { texts }]) => texts)),

@@ -99,6 +99,8 @@ const isStep = fields({
   ahead: optional(list(isAmount)),
   suspendedUs: optional(isAmount),
   pushed: optional(list(fields({ name: isText, messages: isChange, bytes: isChangeOfBytes }))),
+  slipMaxUs: optional(isAmount),
+  readGapMaxUs: optional(isAmount),
 });
 
 const isConnections = fields({

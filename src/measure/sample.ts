@@ -179,6 +179,9 @@ export interface StepSample extends EntrySample {
   readonly pushed?: readonly PushedSample[];
   /** The longest time in its measured time and drain in which the worker did not run, microseconds; absent: none. */
   readonly suspendedUs?: number;
+  /** Of them, whole microseconds; the longest slip that of its warm-up, too; absent: none since the previous sample. */
+  readonly slipMaxUs?: number;
+  readonly readGapMaxUs?: number;
   /**
    * By how many microseconds at most deliveries of another agent came before they were sent: its number, then the time, of
    * each of which that is known to be more than before. Absent: of none.

@@ -1,13 +1,14 @@
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
+import type { Lateness } from '../base/objectives/lateness';
 import type { Metric } from '../base/slo';
 import type { SearchSummary } from '../search/searchSummary';
 import type { StoredBlocks } from './latencyBlocks';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
 import type { PushedSummary } from './pushed';
 
-/** The worst worker counts. */
-export interface GeneratorHealth {
+/** The worst worker counts. Results of earlier versions do not say how late it was at most. */
+export interface GeneratorHealth extends Partial<Lateness> {
   /** CPU time of the whole process per message sent or received, microseconds. */
   readonly cpuUsPerMessage: number;
   /** Of one core, by the busiest worker, 0…1. */
@@ -47,7 +48,8 @@ export interface SloCheck {
   readonly met: boolean;
   /**
    * Where the clocks of agents may differ by more than the value is away from the limit: `inside`, `value` is that of the
-   * deliveries inside single agents, which decides; `nothing`, these are too few, and it is open whether it was met.
+   * deliveries inside single agents, which decides; `nothing`, these are too few, and it is open whether it was met. So it is
+   * where the value is beyond the limit by no more than the generator was late.
    */
   readonly by?: 'inside' | 'nothing';
 }
@@ -378,8 +380,8 @@ export interface ConnectionSummary {
   readonly targets?: readonly TargetSummary[];
 }
 
-const disturbances: ReadonlySet<string> = new Set(['starved', 'suspended']);
+const disturbances: ReadonlySet<string> = new Set(['starved', 'suspended', 'slip']);
 
-/** Whether a step is invalid by what is neither the target nor the generator; `cause` is the code of its first reason. */
+/** Whether a step is invalid by what is neither the target nor too much for the generator; `cause` is the code of its first reason. */
 export const isDisturbance = (cause: string | undefined): boolean =>
   cause !== undefined && disturbances.has(cause);

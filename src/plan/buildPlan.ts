@@ -2,8 +2,7 @@ import type { WireProtocol } from '../base/message';
 import { isTimeToAll } from '../base/objectives/times';
 import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
-import { longestGatherUs } from '../base/measuringLimits';
-import { rulesOf, strictestLatencyUs } from '../base/slo';
+import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
@@ -91,7 +90,6 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     ...arrivalsOf(scenario),
     ...(asksTimeToAll(scenario) && { timeToAll: true as const }),
     slo: scenario.slo,
-    gatherUs: longestGatherUs(strictestLatencyUs(scenario.slo)),
     ...(agents > 1 && { agents, ...(oneClock && { oneClock: true as const }) }),
     workers: inFlight.map((connectInFlight, worker): WorkerPlan => ({
       worker,

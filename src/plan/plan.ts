@@ -121,8 +121,6 @@ export interface Plan extends Pick<
   /** Whether it is measured when messages have reached all their receivers; absent: it is not. */
   readonly timeToAll?: true;
   readonly slo: Slo;
-  /** How long what is due may wait so that it is sent together, microseconds; absent: not at all. */
-  readonly gatherUs?: number;
   /** Processes that generate the load, as many workers in each; absent: one. `agents.ts` says whose is whose. */
   readonly agents?: number;
   /** They are processes of one machine, with one worker each, and read the same clock. */

@@ -205,7 +205,7 @@ const recovery = of<Recovery>()('atS missing', {
   latencyS: optional(nullable(number)),
 });
 const generator = of<GeneratorHealth>()(
-  'cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us gcShare',
+  'cpuUsPerMessage cpuShare loopDelayP99Us slipP99Us slipMaxUs? readGapMaxUs? gcShare',
   { valid: flag, cause: optional(text), suspendedUs: optional(number) },
 );
 const statuses: Verdict['status'][] = ['pass', 'fail', 'invalid', 'incomplete'];

@@ -25,6 +25,18 @@ const keptDrops = 100;
 /** Targets with counts of their own: each has histograms in each worker. */
 const mostTargets = 50;
 
+/** How late messages of a step leave. */
+export class Slip {
+  readonly times = new LatencyHistogram();
+  maxUs = 0;
+
+  /** One of the warm-up is in no percentile. */
+  record(us: number, warmup = false): void {
+    if (us > this.maxUs) this.maxUs = us;
+    if (!warmup) this.times.record(us);
+  }
+}
+
 /** How many of the URLs have counts of their own: all, or none where there is one or too many. */
 export function countedTargets(urls: number): number {
   return urls > 1 && urls <= mostTargets ? urls : 0;
@@ -51,7 +63,7 @@ export class EntryRecorder extends MessageCounts {
   sessions: SessionCounts | undefined;
 
   /** @param slip of the step: how late messages leave is the generator's, not an entry's */
-  constructor(readonly slip = new LatencyHistogram()) {
+  constructor(readonly slip = new Slip()) {
     super();
   }
 
@@ -129,6 +141,7 @@ export class StepRecorder extends EntryRecorder {
   private readonly mostAhead = new Map<number, number>();
   private readonly news = new Set<number>();
   private suspendedUs = 0;
+  private readGapMaxUs = 0;
 
   constructor(
     readonly step: number,
@@ -139,9 +152,11 @@ export class StepRecorder extends EntryRecorder {
       entries === 1 ? [this] : Array.from({ length: entries }, () => new EntryRecorder(this.slip));
   }
 
-  /** The worker did not run for so long while the step was measured or drained. */
-  suspended(us: number): void {
-    if (!this.drained) this.suspendedUs = Math.max(this.suspendedUs, us);
+  /** For so long the worker did not read, or not run at all, while the step was measured or drained. */
+  didNotRead(readGapUs: number, suspendedUs: number): void {
+    if (this.drained) return;
+    this.readGapMaxUs = Math.max(this.readGapMaxUs, readGapUs);
+    this.suspendedUs = Math.max(this.suspendedUs, suspendedUs);
   }
 
   cutShort(nowUs: number): void {
@@ -166,10 +181,11 @@ export class StepRecorder extends EntryRecorder {
       this.entries.length === 1 ? [] : this.entries.map((one) => one.sampleEntry(keep));
     for (const entry of entries) this.add(entry);
     const counted = this.sampleEntry(keep);
-    const slip = this.slip.take(keep);
+    const slip = this.slip.times.take(keep);
     const membership = this.membership?.take();
     const { step, errors, suspendedUs } = this;
     const pushed = this.pushed.take();
+    const [slipMaxUs, readGapMaxUs] = [this.slip.maxUs, this.readGapMaxUs].map(Math.ceil);
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
     // A session may begin, or a callback come, in a second without a message.
     const anything =
@@ -177,12 +193,13 @@ export class StepRecorder extends EntryRecorder {
       warmupErrors ||
       suspendedUs > 0 ||
       pushed ||
+      readGapMaxUs! > 0 ||
       entries.some(({ calls }) => calls !== undefined) ||
       Object.values(counted).some((count) => count !== 0);
     if (!anything && membership === undefined) return undefined;
     this.errors = {};
     this.warmupErrors = {};
-    this.suspendedUs = 0;
+    this.suspendedUs = this.readGapMaxUs = this.slip.maxUs = 0;
     const parts = entries.length === 0 ? undefined : entries;
     const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts, pushed });
     const ahead = [...this.news].flatMap((agent) => [agent, this.mostAhead.get(agent)!]);
@@ -191,6 +208,8 @@ export class StepRecorder extends EntryRecorder {
       ...{ step, ...counted, errors, ...optional },
       ...(ahead.length > 0 && { ahead }),
       ...(suspendedUs > 0 && { suspendedUs }),
+      ...(slipMaxUs && { slipMaxUs }),
+      ...(readGapMaxUs && { readGapMaxUs }),
     };
   }
 }

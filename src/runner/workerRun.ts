@@ -1,3 +1,4 @@
+import { gatherUs } from '../base/measuringLimits';
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
@@ -112,7 +113,6 @@ export class WorkerRun implements Driven {
     const { nap, reach, codec = codecOf(plan.protocol) } = surroundings;
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
     this.personal = personal;
-    const { gatherUs = 0 } = plan;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, gatherUs, watch: this.selfCheck }));
     const service = (this.service = accessOf(start, surroundings, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
@@ -375,8 +375,9 @@ export class WorkerRun implements Driven {
     const generator = this.selfCheck.take(this.measuring);
     const atUs = this.nowUs();
     const suspendedUs = this.surroundings.standstill?.takeUs() ?? 0;
+    const readGapUs = Math.max(this.selfCheck.takeReadGapUs(), this.loop.busyForUs(atUs));
     if (atUs - noticedUs > (this.window?.measureUs ?? Infinity))
-      this.recorder.current?.suspended(suspendedUs);
+      this.recorder.current?.didNotRead(readGapUs, suspendedUs);
     const counts = this.recorder.take(this.start.worker, this.nextTick, generator);
     const unsettled = this.elsewhere?.unsettled;
     const sample = { ...counts, atUs, ...(unsettled !== undefined && { unsettled }) };

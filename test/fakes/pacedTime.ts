@@ -7,7 +7,7 @@ export class PacedTime extends VirtualTime {
     nowUs: () => this.nowUs(),
     // Input that comes meanwhile is seen at its time, so that what follows from it is exact.
     nap: (ms) => this.pass(Math.min(ms, this.untilNextMs)),
-    watch: { delayed: () => undefined, napped: () => undefined },
+    watch: { delayed: () => undefined, napped: () => undefined, turned: () => undefined },
   });
 
   /** Drives it until then, and nothing after that. */

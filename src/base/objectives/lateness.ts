@@ -2,9 +2,9 @@
 
 /** Of a step, by the worst worker, microseconds. */
 export interface Lateness {
-  /** The longest that a message left after it was due. */
+  /** The longest that a message left after it was due, one of the warm-up included: what queues behind it is measured. */
   readonly slipMaxUs: number;
-  /** The longest time in which a worker did not read. */
+  /** The longest time in which a worker did not read, while it was measured or drained. */
   readonly readGapMaxUs: number;
 }
 

@@ -1,6 +1,7 @@
 /** Objectives of a run: each file reads one key under `slo`, judges by it and words it. */
 import type { ErrorCounts } from '../errorClass';
 import type { AcrossClocks } from './acrossClocks';
+import type { Lateness } from './lateness';
 
 /** Deliveries of a step, as far as objectives judge them. */
 export interface JudgedDeliveries {
@@ -22,6 +23,8 @@ export interface JudgedDeliveries {
   readonly timeToAll?: JudgedReach;
   /** Where some were received by another agent than that which sent them. */
   readonly across?: AcrossClocks;
+  /** Of the generator; absent: nothing of it is known. */
+  readonly lateness?: Lateness;
 }
 
 interface EndedSessions {

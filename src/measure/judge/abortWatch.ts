@@ -4,9 +4,7 @@ import type {
   JudgedDeliveries,
   LiveDeliveries,
 } from '../../base/objectives/objective';
-import { isPercentile } from '../../base/objectives/percentile';
-import { isTimeToAll } from '../../base/objectives/times';
-import { rulesOf, type Rule, type Slo, objectiveOf, type Metric } from '../../base/slo';
+import { isLatency, rulesOf, type Rule, type Slo, objectiveOf, type Metric } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
 import type { MissedSoFar } from '../snapshot';
@@ -78,8 +76,7 @@ export class AbortWatch {
   /** The deliveries without those that are not missing yet. */
   private overdue({ metric, limit }: Rule, soFar: SoFar): JudgedDeliveries {
     const { deliveries, knownUs, measuredMs } = soFar;
-    const isTime = isPercentile(metric) || isTimeToAll(metric);
-    const sinceUs = knownUs - (isTime ? limit : this.drainMs * 1000);
+    const sinceUs = knownUs - (isLatency(metric) ? limit : this.drainMs * 1000);
     const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
     const { timeToAll, received } = deliveries;
     const messages = Math.max(timeToAll?.reached ?? 0, due?.toReach ?? 0);

@@ -1,15 +1,8 @@
 /** Judges steps and runs by counts and percentiles, and gives each verdict its reasons. */
-import { mostSlipShare } from '../../base/measuringLimits';
 import type { JudgedConnections, JudgedDeliveries, Judging } from '../../base/objectives/objective';
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
-import {
-  objectiveOf,
-  rulesOf,
-  strictestLatencyUs,
-  type Metric,
-  type Rule,
-  type Slo,
-} from '../../base/slo';
+import { latencyRuling, latenessUs, type Lateness } from '../../base/objectives/lateness';
+import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
@@ -66,16 +59,19 @@ export const allOfEntryText = '{0}: {1} sessions broke off, and none was complet
 /**
  * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
  * limit. With nothing expected neither latency nor delivery is judged; a step with senders that sent nothing
- * is invalid. Invalid beats pass and fail, and fail beats what the clocks of agents leave open: code `clockError`. With code
- * `clocks` a step says, whatever its verdict, why its latency is judged inside single agents. Messages do not name the step.
+ * is invalid. Invalid beats pass and fail, and fail beats what is open: by the lateness of the generator, code `slip`, which
+ * makes the step invalid, and by the clocks of agents, code `clockError`. With code `clocks` a step says, whatever its verdict,
+ * why its latency is judged inside single agents. Messages do not name the step.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const judged = judgeDeliveries(step, rulesOf(slo));
   const checks = judged.map(({ check }) => check);
-  const invalid = [...silence(step), ...generatorProblems(step, slo)];
   const of = (open: boolean): VerdictReason[] =>
     judged.flatMap(({ check, reason }) => (isOpen(check) === open ? (reason ?? []) : []));
-  const [missed, undecided] = [[...of(false), ...broken(step, checks)], of(true)];
+  const missed = [...of(false), ...broken(step, checks)];
+  const late = missed.length > 0 ? [] : of(true).filter(({ code }) => code === slipCode);
+  const undecided = of(true).filter((reason) => !late.includes(reason));
+  const invalid = [...silence(step), ...generatorProblems(step, late)];
   const failed = missed.length > 0 ? 'fail' : undecided.length > 0 ? 'incomplete' : 'pass';
   return {
     status: invalid.length > 0 ? 'invalid' : failed,
@@ -191,8 +187,28 @@ export function judgeDeliveries(
     const objective = objectiveOf(rule.metric);
     if (objective?.of !== 'step' || !untilEnd.includes(objective.untilEnd)) return [];
     if (step.expected === 0 && objective.withoutDeliveries !== true) return [];
-    return judged(rule, objective, step) ?? [];
+    const found = judged(rule, objective, step);
+    return found === undefined ? [] : isLatency(rule.metric) ? unlessLate(found, step) : found;
   });
+}
+
+const slipCode = 'slip';
+
+/** Around why a latency is beyond its limit, where the generator may have made it so. */
+export const latenessText =
+  'this machine may have added up to {0} ({1} late to send, {2} late to read): {3}';
+
+/** Open where it is missed by no more than the generator was late. */
+function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judged {
+  const { check, reason } = found;
+  if (reason === undefined || isOpen(check) || lateness === undefined) return found;
+  const clocksUs = check.by === 'inside' ? 0 : (across?.errorUs ?? 0);
+  const byUs = latenessUs(lateness);
+  if (latencyRuling(check.value, check.limit, byUs + clocksUs) !== 'open') return found;
+  const { slipMaxUs, readGapMaxUs } = lateness;
+  const times = [byUs, slipMaxUs, readGapMaxUs].map((us) => latencyWords(us));
+  const message = fill(latenessText, ...times, reason.message);
+  return { check: { ...check, by: 'nothing' }, reason: { code: slipCode, message } };
 }
 
 export const judgeConnectionsBy = (of: JudgedConnections, rules: readonly Rule[]): Judged[] =>
@@ -369,7 +385,8 @@ function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
 interface SentMeasures {
   readonly offered: number;
   readonly sent: number;
-  readonly generator: Omit<GeneratorHealth, 'valid' | 'cause' | 'gcShare'>;
+  readonly generator: Pick<GeneratorHealth, 'cpuShare' | 'suspendedUs'>;
+  readonly lateness?: Lateness;
   /** Messages leave as calls to a service, each over a socket of its own until it is answered. */
   readonly byCalls?: boolean;
 }
@@ -381,30 +398,38 @@ const mostCpuShare = 0.95;
 
 /** Of a core; below it there was time enough: what made it late lies outside. */
 const idleCpuShare = 0.5;
-/** So late with nothing in the way: timers and naps, docs/measuring.md. */
-const usualSlipUs = 10_000;
+/** So late with nothing in the way: timers, naps and much to read at once, docs/measuring.md. */
+const usualLatenessUs = 10_000;
 
-/** The cause with its cure first; empty where all is well. Codes: `suspended`, `cpu`, `calls`, `starved`, `send-rate`, `slip`. */
-export function generatorProblems(step: SentMeasures, slo: Slo): VerdictReason[] {
-  const { offered, sent, generator } = step;
-  const problems: VerdictReason[] = [];
+/**
+ * The cause with its cure first; empty where all is well. Codes: `suspended`, `cpu`, `calls`, `starved`, `send-rate`, `slip`.
+ *
+ * @param late the objectives that its lateness leaves open
+ */
+export function generatorProblems(
+  step: SentMeasures,
+  late: readonly VerdictReason[] = [],
+): VerdictReason[] {
+  const { offered, sent } = step;
+  const problems: VerdictReason[] = [...late];
   if (sent < leastSentShare * offered)
-    problems.push({
+    problems.unshift({
       code: 'send-rate',
       message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
-    });
-  const strictest = strictestLatencyUs(slo);
-  if (generator.slipP99Us > mostSlipShare * strictest)
-    problems.push({
-      code: 'slip',
-      message: `1 % of the messages left ${latencyWords(generator.slipP99Us)} or more behind schedule, which is above 10 % of the limit of ${latencyWords(strictest)}`,
     });
   return [...causeOf(step, problems), ...problems];
 }
 
+/** Why the generator was the bottleneck of a step: by its verdict where it is judged, else by what there is so far. */
+export function generatorProblem(step: SentMeasures, verdict?: Verdict): VerdictReason | undefined {
+  if (verdict === undefined) return generatorProblems(step)[0];
+  const { status, reasons } = verdict;
+  return status === 'invalid' ? reasons.find(({ code }) => generatorCodes.has(code)) : undefined;
+}
+
 /** Empty where the cause is not known. */
 function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): VerdictReason[] {
-  const { generator, byCalls } = step;
+  const { generator, lateness, byCalls } = step;
   if (generator.suspendedUs !== undefined) {
     const message = `the load generator did not run for ${latencyWords(generator.suspendedUs)}: its process was suspended, or the machine slept`;
     return [{ code: 'suspended', message }];
@@ -419,7 +444,8 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
     const message = `calls waited for a free socket of their worker, which used ${share} of a core; take more workers, or a machine nearer to the service`;
     return [{ code: 'calls', message }];
   }
-  if (generator.cpuShare >= idleCpuShare || generator.slipP99Us < usualSlipUs) return [];
-  const message = `something else took the processor, or the machine slept: the busiest worker used only ${share} of a core, and its messages left late; close other programs on this machine, or run the load from another one`;
+  const byUs = lateness === undefined ? 0 : latenessUs(lateness);
+  if (generator.cpuShare >= idleCpuShare || byUs < usualLatenessUs) return [];
+  const message = `something else took the processor, or the machine slept: the busiest worker used only ${share} of a core, and messages left or were read late; close other programs on this machine, or run the load from another one`;
   return [{ code: 'starved', message }];
 }

@@ -310,7 +310,9 @@ function generatorWords({
   const was = isDisturbance(cause)
     ? cause === 'suspended'
       ? 'was suspended'
-      : 'did not get the processor'
+      : cause === 'slip'
+        ? 'was late'
+        : 'did not get the processor'
     : 'was the bottleneck';
   return `generator ${valid ? 'ok' : was} (${formatShare(cpuShare)} of a core)`;
 }

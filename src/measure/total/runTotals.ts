@@ -1,6 +1,7 @@
 /** Sums of what all workers have counted: by run, by step and by second. */
 import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
+import { latenessUs } from '../../base/objectives/lateness';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { LatencyHistogram } from '../histogram';
 import { withAgent } from '../judge/verdict';
@@ -132,7 +133,7 @@ export class RunTotals {
   /** Names in the verdict on a step the agent that has kept its schedule worst, where that is a reason. */
   naming(verdict: Verdict, step: number, agents: readonly AgentProgress[] = []): Verdict {
     return withAgent(verdict, (code) => {
-      const worst = this.agents.worst(step, shortcomings[code] ?? 'slipP99Us');
+      const worst = this.agents.worst(step, shortcomings[code] ?? 'latenessUs');
       return agents.find(({ index }) => index === worst);
     });
   }
@@ -329,12 +330,12 @@ export class AgentTotals {
   }
 }
 
-type Shortcoming = 'cpuShare' | 'slipP99Us' | 'suspendedUs' | 'unsent';
+type Shortcoming = 'cpuShare' | keyof OneAgent['shortcomings'];
 
 class OneAgent {
   private step = 0;
-  /** Messages that were due and did not leave, and the longest time in which a worker did not run. */
-  shortcomings = { unsent: 0, suspendedUs: 0 };
+  /** Messages that were due and did not leave, the longest time in which a worker did not run, and how late it was. */
+  shortcomings = { unsent: 0, suspendedUs: 0, latenessUs: 0 };
   private sent = 0;
   private received = 0;
   private readonly loads = new Map<
@@ -347,12 +348,16 @@ class OneAgent {
     loopDelay: new LatencyHistogram(),
   };
 
-  add({ step, offered, sent, received, latency, slip, suspendedUs = 0 }: StepSample): void {
+  add(sample: StepSample): void {
+    const { step, offered, sent, received, latency, slip, suspendedUs = 0 } = sample;
+    const { slipMaxUs = 0, readGapMaxUs = 0 } = sample;
     // What comes late of a step before is in no later one.
     if (!this.isOf(step)) return;
     const { shortcomings } = this;
     shortcomings.unsent += offered - sent;
     shortcomings.suspendedUs = Math.max(shortcomings.suspendedUs, suspendedUs);
+    const byUs = latenessUs({ slipMaxUs, readGapMaxUs });
+    shortcomings.latenessUs = Math.max(shortcomings.latenessUs, byUs);
     this.sent += sent;
     this.received += received;
     if (latency !== undefined) this.histograms.latency.add(latency);
@@ -377,7 +382,7 @@ class OneAgent {
   private isOf(step: number): boolean {
     if (step > this.step) {
       [this.step, this.sent, this.received] = [step, 0, 0];
-      this.shortcomings = { unsent: 0, suspendedUs: 0 };
+      this.shortcomings = { unsent: 0, suspendedUs: 0, latenessUs: 0 };
       this.loads.clear();
       for (const histogram of Object.values(this.histograms)) histogram.take(true);
     }

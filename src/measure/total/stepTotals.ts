@@ -4,7 +4,7 @@ import { sloOfStep, type Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
 import type { AbortWatch } from '../judge/abortWatch';
 import { LatencyBlocks } from '../latencyBlocks';
-import { generatorProblems, judgedAgain, judgeStep } from '../judge/verdict';
+import { generatorProblem, judgedAgain, judgeStep } from '../judge/verdict';
 import type { RecoveryWatch } from '../judge/recoveryWatch';
 import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
@@ -349,6 +349,7 @@ export class StepTotals extends SendingTotals {
   private readonly loopDelay = new LatencyHistogram();
   private readonly loads = new Map<number, WorkerLoad>();
   private suspendedUs = 0;
+  private readonly lateness = { slipMaxUs: 0, readGapMaxUs: 0 };
   /** CPU time of the process over the measured time, set when that is over. */
   cpuUs = 0;
   /** Measured time, set while and when it passes. */
@@ -385,6 +386,9 @@ export class StepTotals extends SendingTotals {
       this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     this.suspended(sample.suspendedUs);
+    const { lateness } = this;
+    lateness.slipMaxUs = Math.max(lateness.slipMaxUs, sample.slipMaxUs ?? 0);
+    lateness.readGapMaxUs = Math.max(lateness.readGapMaxUs, sample.readGapMaxUs ?? 0);
     sample.entries?.forEach((entry, position) => this.entries[position]?.addEntry(entry));
     this.addSessions(sample);
     for (const { name, messages, bytes } of sample.pushed ?? [])
@@ -454,27 +458,25 @@ export class StepTotals extends SendingTotals {
     return this.suspendedUs > 0 && this.verdict === undefined;
   }
 
-  /** Health of the generator so far; `slo` says what counts as good enough. */
-  generator(slo: Slo): GeneratorHealth {
+  /** Health of the generator so far; from the verdict on, as far as that goes by it. */
+  generator(): GeneratorHealth {
     const busiest = (part: 'busyUs' | 'gcUs'): number =>
       [...this.loads.values()].reduce((most, load) => {
         return load.elapsedUs > 0 ? Math.min(1, Math.max(most, load[part] / load.elapsedUs)) : most;
       }, 0);
-    const { offered, sent, suspendedUs } = this;
+    const { offered, sent, suspendedUs, verdict } = this;
     const messages = sent + this.received;
     const measured = {
       cpuUsPerMessage: messages > 0 ? this.cpuUs / messages : 0,
       cpuShare: busiest('busyUs'),
       loopDelayP99Us: this.loopDelay.valueAtShare(0.99),
       slipP99Us: this.slip.valueAtShare(0.99),
+      ...this.lateness,
       gcShare: busiest('gcUs'),
       ...(suspendedUs > 0 && { suspendedUs: Math.round(suspendedUs) }),
     };
     const { byCalls = false } = this.facts;
-    const [problem] = generatorProblems(
-      { offered, sent, byCalls, generator: measured },
-      this.sloFrom(slo),
-    );
+    const problem = generatorProblem({ offered, sent, byCalls, generator: measured }, verdict);
     return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
   }
 
@@ -485,7 +487,7 @@ export class StepTotals extends SendingTotals {
     const { offered, sent } = this;
     const { byCalls = false, listens = false } = this.facts;
     const senders = listens ? 0 : this.facts.senders;
-    const generator = this.generator(slo);
+    const generator = this.generator();
     const measures = { ...this.deliveries(), senders, offered, sent, byCalls, generator };
     return judgeStep(measures, this.sloFrom(slo));
   }
@@ -504,6 +506,7 @@ export class StepTotals extends SendingTotals {
       ...(sessionsOf.length > 0 && { sessionsOf }),
       ...this.latencies,
       ...this.across,
+      lateness: this.lateness,
       ...(this.toReach > 0 && {
         timeToAll: {
           messages: this.toReach,
@@ -579,7 +582,7 @@ export class StepTotals extends SendingTotals {
       ...(pushed.length > 0 && { pushed }),
       errors: this.errors,
       ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
-      generator: this.generator(slo),
+      generator: this.generator(),
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),
       ...(this.membership !== undefined && { membership: this.membership.summary() }),

@@ -112,7 +112,7 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
     ...clocks,
     ...(clocks.clockErrorUs && { latencySameAgentUs: inside.summary() }),
     ...totals.sessionProgress(),
-    generator: totals.generator(slo),
+    generator: totals.generator(),
   };
 }
 

@@ -208,8 +208,11 @@ export class MessageSender extends EntrySender {
     if (this.rest !== undefined && template instanceof MessageTemplate)
       this.rest.send(this.restReceiver(aim), this.bodyMaker(template));
     else template.sendTo(this.persistent ?? connection, stamp, aim.receiver, unixMs, origin);
-    if (stamp.warmup) return;
     const { recorder } = step;
+    // With closed pacing, too, a call that has waited for a socket of ours is late.
+    const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
+    recorder.slip.record(nowUs - dueAtUs, stamp.warmup);
+    if (stamp.warmup) return;
     recorder.offered += 1;
     recorder.sent += 1;
     recorder.expected += aim.receivers;
@@ -225,9 +228,6 @@ export class MessageSender extends EntrySender {
         senderIndex: digitsOf(sender),
       });
     recorder.wireBytesIn += template.wireBytes;
-    // With closed pacing, too, a call that has waited for a socket of ours is late.
-    const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
-    recorder.slip.record(nowUs - dueAtUs);
   }
 
   /** Writes the message at hand when its call leaves, which a service that throttles may put off. */

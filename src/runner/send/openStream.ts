@@ -113,12 +113,12 @@ export class OpenStream {
   }
 
   sent(stamp: Stamp, payloadBytes: number, nowUs: number): void {
-    if (stamp.warmup) return;
     const { recorder } = this.step;
+    recorder.slip.record(nowUs - stamp.intendedUs, stamp.warmup);
+    if (stamp.warmup) return;
     recorder.offered += 1;
     recorder.sent += 1;
     recorder.payloadBytesIn += payloadBytes;
-    recorder.slip.record(nowUs - stamp.intendedUs);
   }
 
   sentBytes(dueUs: number, wireBytes: number): void {

@@ -15,13 +15,15 @@ export interface Driven {
 interface ThreadTime {
   readonly nowUs: () => number;
   readonly nap: (ms: number) => void;
-  /** After something was done, what is due within this time waits until its end; see `longestGatherUs`. */
+  /** After something was done, what is due within this time waits until its end. */
   readonly gatherUs?: number;
   readonly watch: {
     /** A timer of the loop fired that much too late. */
     delayed(us: number): void;
     /** The thread slept that long where its event loop counts as busy. */
     napped(us: number): void;
+    /** The loop went round once, or a part of it that may not have waited for input; reading took its turn in that time. */
+    turned(us: number): void;
   };
 }
 
@@ -31,6 +33,8 @@ const nothing: Driven = { nextUs: Infinity, work: () => false };
 const longestSleepMs = 50;
 /** Closer than this to the next due moment, the loop naps instead of setting a timer. */
 const nappingUs = 2000;
+/** Timers are of whole milliseconds: so late they fire although the loop did wait for input. */
+const timerUs = 1000;
 
 /**
  * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
@@ -50,6 +54,9 @@ export class PacingLoop {
   private workedUs = -Infinity;
   /** Nothing is done before, but after input. */
   private restUntilUs = 0;
+
+  /** Since when the loop has gone round without waiting for input; undefined: it waits for it. */
+  private busySinceUs: number | undefined;
 
   private driven = nothing;
 
@@ -74,12 +81,29 @@ export class PacingLoop {
   /** After input, which came at `nowUs` and may have made something due, then or later. */
   inputHandled(nowUs: number): void {
     if (!this.running) return;
+    if (this.busySinceUs === undefined) {
+      this.busySinceUs = nowUs;
+      setImmediate(this.turned);
+    }
     const { nextUs } = this.driven;
     if (nextUs > nowUs) {
       if (nextUs < this.armedUs) this.sleep();
     } else if (this.work(nowUs)) this.goOn();
     else this.rescheduled();
   }
+
+  /** For how long it has not been seen to wait for input. */
+  busyForUs(nowUs: number): number {
+    const sinceUs = this.busySinceUs ?? this.dueUs + timerUs;
+    return this.running ? Math.max(0, nowUs - sinceUs) : 0;
+  }
+
+  private readonly turned = (): void => {
+    const nowUs = this.time.nowUs();
+    if (this.busySinceUs !== undefined) this.time.watch.turned(nowUs - this.busySinceUs);
+    // By a timer it waits for input, but not by what is to be done as soon as there is none.
+    this.busySinceUs = this.armedUs === -Infinity ? nowUs : undefined;
+  };
 
   private work(nowUs: number): boolean {
     if (this.driven.nextUs <= nowUs) {
@@ -98,13 +122,14 @@ export class PacingLoop {
     const leftUs = this.driven.nextUs - now;
     if (leftUs < nappingUs) {
       this.armedUs = -Infinity;
+      this.busySinceUs ??= now;
       this.immediate = setImmediate(this.napped);
       return;
     }
     // The timer may fire a millisecond late, which the naps then make up for.
     const sleepMs = Math.min(longestSleepMs, Math.floor(leftUs / 1000) - 1);
     this.dueUs = now + sleepMs * 1000;
-    this.armedUs = this.dueUs + 1000;
+    this.armedUs = this.dueUs + timerUs;
     this.timer = setTimeout(this.fired, sleepMs);
   }
 
@@ -114,7 +139,9 @@ export class PacingLoop {
   }
 
   private readonly fired = (): void => {
-    this.time.watch.delayed(this.time.nowUs() - this.dueUs);
+    const nowUs = this.time.nowUs();
+    this.time.watch.delayed(nowUs - this.dueUs);
+    this.busySinceUs ??= Math.min(nowUs, this.dueUs + timerUs);
     this.run();
   };
 
@@ -136,6 +163,7 @@ export class PacingLoop {
     if (!this.running) return;
     if (this.work(this.time.nowUs())) this.goOn();
     else this.sleep();
+    this.turned();
   };
 
   /** As soon as input was handled. */
@@ -152,6 +180,8 @@ export class SelfCheck {
   private sinceUs = performance.now() * 1000;
   private gcUs = 0;
   private nappedUs = 0;
+  private turnUs = 0;
+  private readGapUs = 0;
   private readonly loopDelay = new LatencyHistogram();
   private readonly observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) this.gcUs += entry.duration * 1000;
@@ -167,6 +197,19 @@ export class SelfCheck {
 
   napped(us: number): void {
     this.nappedUs += us;
+  }
+
+  /** What comes while the loop goes round is read when it goes round the next time, and then perhaps last. */
+  turned(us: number): void {
+    this.readGapUs = Math.max(this.readGapUs, this.turnUs + us);
+    this.turnUs = us;
+  }
+
+  /** The longest that input may have waited since the last call. */
+  takeReadGapUs(): number {
+    const us = this.readGapUs;
+    this.readGapUs = 0;
+    return us;
   }
 
   /** What happened since the last call, all of it while `step` was measured. */

@@ -232,13 +232,13 @@ export class ReplaySender extends EntrySender {
         wasRefused: (flags & replayFlag.refused) !== 0,
       });
     const wireBytes = this.write(at, connection, stamp, unixMs);
+    counted.slip.record(nowUs - dueUs, stamp.warmup);
     if (stamp.warmup) return;
     counted.offered += 1;
     counted.sent += 1;
     if (isExpected) counted.expected += 1;
     counted.payloadBytesIn += tracks.payloadBytes[at]!;
     counted.wireBytesIn += wireBytes;
-    counted.slip.record(nowUs - dueUs);
   }
 
   /** Workers share the message: whatever is written into it goes into a copy, as a frame is. */

@@ -238,6 +238,7 @@ export class SessionCalls {
     session.sequence = stamp.sequence;
     session.sentUs = sentUs;
     session.callDueUs = dueUs;
+    counted.slip.record(sentUs - Math.max(dueUs, session.freeUs), stamp.warmup);
     if (stamp.warmup) return undefined;
     counted.offered += 1;
     counted.sent += 1;
@@ -250,7 +251,6 @@ export class SessionCalls {
       );
     counted.payloadBytesIn += this.messages.payloadBytes;
     counted.wireBytesIn += this.messages.wireBytes;
-    counted.slip.record(sentUs - Math.max(dueUs, session.freeUs));
     return undefined;
   }
 

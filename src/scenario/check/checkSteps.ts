@@ -1,12 +1,5 @@
 /** Checks how many send how long (in steps, stages or a search), how connections come and go, and what the run is judged by. */
-import {
-  countFor,
-  finestLimitUs,
-  leastBeyond,
-  mostSlipShare,
-  showsShare,
-  leavingUs,
-} from '../../base/measuringLimits';
+import { countFor, leastBeyond, showsShare, leavingUs } from '../../base/measuringLimits';
 import {
   byShare,
   isPercentile,
@@ -16,13 +9,7 @@ import {
 } from '../../base/objectives/percentile';
 import { isTimeToAll } from '../../base/objectives/times';
 import { rulesOf } from '../../base/slo';
-import {
-  formatCount,
-  formatDurationMs,
-  formatLatencyUs,
-  formatRate,
-  formatShare,
-} from '../../base/units';
+import { formatCount, formatDurationMs, formatRate } from '../../base/units';
 import { intervalMsOf } from '../../usecases/parameters';
 import { findUseCase } from '../../usecases/registry';
 import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
@@ -200,12 +187,9 @@ export function checkLives({ warning, config, entries, scenario }: ScenarioFile)
   warning('nobody-moves', moving?.at(), message);
 }
 
-/** Objectives that are finer than the generator, or than the number of deliveries, can judge. */
+/** Objectives that are finer than the number of deliveries can judge. */
 export function checkSlo(file: ScenarioFile): void {
-  const { kind, pacing } = file.scenario;
-  if (kind === 'resultparser') return;
-  // With closed pacing a message is due when it leaves, so that it is never late.
-  if (pacing !== 'closed') checkLimits(file);
+  if (file.scenario.kind === 'resultparser') return;
   checkTails(file);
   checkAborting(file);
   checkRate(file);
@@ -261,15 +245,6 @@ function checkRate({ warning, slo, scenario }: ScenarioFile): void {
     if (which === undefined) continue;
     const message = `The rate of ${formatRate(limit)} cannot be reached in ${which}, which expects ${formatRate(Math.floor(offered! * 10) / 10)}. ${cure}`;
     warning('rate-out-of-reach', slo.at(metric), message);
-  }
-}
-
-function checkLimits({ warning, at, slo, scenario }: ScenarioFile): void {
-  const finest = formatLatencyUs(finestLimitUs);
-  for (const { metric, limit } of rulesOf(scenario.slo)) {
-    if (!isPercentile(metric) || limit >= finestLimitUs) continue;
-    const message = `A limit of ${formatLatencyUs(limit)} is finer than the generator, which sends up to ${formatLatencyUs(finestLimitUs * mostSlipShare)} late, and a step in which that is more than ${formatShare(mostSlipShare)} of a limit is invalid. The finest limit it can judge is ${finest}.`;
-    warning('objective-too-fine', slo.at(metric) ?? at(), message, finest);
   }
 }
 

@@ -57,7 +57,7 @@ const steps: fc.Arbitrary<StepSummary> = fc
     duplicated: fc.constantFrom(0, 1, 4200),
     p99: fc.integer({ min: 1, max: 5_000_000 }),
     cpuShare: fc.double({ min: 0, max: 1, noNaN: true }),
-    slipP99Us: fc.integer({ min: 0, max: 900_000 }),
+    slipMaxUs: fc.integer({ min: 0, max: 900_000 }),
     senders: fc.constantFrom(0, 1, 700),
     byCalls: fc.boolean(),
     across: fc.constantFrom(undefined, 10, 5000),
@@ -76,12 +76,14 @@ const steps: fc.Arbitrary<StepSummary> = fc
   .map((each) => {
     const base = sampleStep(each.index, { p99: each.p99, cpuShare: each.cpuShare });
     const received = Math.round(each.expected * each.arrived);
-    const generator = { ...base.generator, cpuShare: each.cpuShare, slipP99Us: each.slipP99Us };
+    const generator = { ...base.generator, cpuShare: each.cpuShare, slipP99Us: each.slipMaxUs };
+    const lateness = { slipMaxUs: each.slipMaxUs, readGapMaxUs: 900 };
     const offered = each.senders * 10;
     const sent = Math.round(offered * each.sent);
     const measures = {
       ...{ senders: each.senders, offered, sent, expected: each.expected, received, generator },
       byCalls: each.byCalls,
+      lateness,
       duplicated: each.duplicated,
       latencyAtShareUs: () => each.p99,
       ...(each.across !== undefined && {

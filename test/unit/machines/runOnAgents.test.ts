@@ -70,14 +70,26 @@ describe('a run on agents', () => {
       steps: [
         {
           ...echoes(index, 1000),
-          slip: countsOf(...Array.from({ length: 1000 }, () => (worker === 2 ? 400_000 : 100))),
+          // Of three agents' 3,000 messages, 1,000 are beyond the limit by less than one of them was late.
+          latency: countsOf(
+            ...Array.from({ length: 1000 }, () => (worker === 2 ? 1_390_000 : 9000)),
+          ),
+          slipMaxUs: worker === 2 ? 380_000 : 100,
+          readGapMaxUs: worker === 1 ? 20_000 : 100,
         },
       ],
       ...used(index, 0.2),
     }));
     const [{ verdict } = { verdict: undefined }] = steps;
     assert.equal(verdict?.status, 'invalid');
-    assert.ok(verdict.reasons.some(({ code }) => code === 'slip'));
+    assert.deepEqual(
+      verdict.reasons.map(({ code }) => code),
+      ['starved', 'slip'],
+    );
+    assert.match(
+      verdict.reasons[1]!.message,
+      /^this machine may have added up to 400 ms \(380 ms late to send, 20 ms late to read\): 99 % of 3,000 deliveries within 1.4 s, above the limit of 1 s$/,
+    );
     const named = verdict.reasons.filter(({ message }) => message.includes('agent'));
     assert.equal(named.length, 1);
     assert.match(named[0]!.message, /^most of all agent 3 \([^)]+\): /);

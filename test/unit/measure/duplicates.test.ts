@@ -8,7 +8,7 @@ function step(change: Partial<StepMeasures> = {}): StepMeasures {
   const { expected = 100 } = change;
   return {
     ...{ senders: 1, offered: 1, sent: 1, expected, received: expected, duplicated: 0 },
-    generator: { cpuUsPerMessage: 7, cpuShare: 0.2, loopDelayP99Us: 900, slipP99Us: 0 },
+    generator: { cpuShare: 0.2 },
     latencyAtShareUs: () => 50,
     ...change,
   };

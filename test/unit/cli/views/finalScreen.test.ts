@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { defaultSlo } from '../../../../src/base/slo';
 import { generatorProblems } from '../../../../src/measure/judge/verdict';
 import { finalScreen, interruptedScreen } from '../../../../src/cli/views/finalScreen';
 import { paintAll, textWidth } from '../../../../src/cli/views/line';
@@ -175,14 +174,16 @@ describe('final screen', () => {
 
   it('says what else took the processor, what helps, and which steps were not run', () => {
     const step = sampleStep(1);
-    const generator = { ...step.generator, cpuShare: 0.03, slipP99Us: 310_000, valid: false };
-    const reasons = generatorProblems({ ...step, generator }, defaultSlo);
+    const lateness = { slipMaxUs: 310_000, readGapMaxUs: 900 };
+    const generator = { ...step.generator, ...lateness, cpuShare: 0.03, valid: false };
+    const late = [{ code: 'slip', message: 'this machine may have added up to 311 ms' }];
+    const reasons = generatorProblems({ ...step, generator, lateness }, late);
     const starved = { ...step, generator, verdict: { status: 'invalid' as const, reasons } };
     const text = screen({ steps: [starved], plannedSteps: 3, ending: 'threshold' });
     const sentence = text.replace(/\s+/g, ' ');
     assert.match(
       sentence,
-      /⚠ invalid; step 1: something else took the processor, .* used only 3 % of a core, .*; close other programs on this machine, .* \(and 1 more\); steps 2 and 3 were not run - step 1: 1 % of the messages left 310 ms/,
+      /⚠ invalid; step 1: something else took the processor, .* used only 3 % of a core, .*; close other programs on this machine, .* \(and 1 more\); steps 2 and 3 were not run - step 1: this machine may have added up to 311 ms/,
     );
     assert.match(text, /no number: the load was not sent in time/);
   });

@@ -59,7 +59,7 @@ describe('what each agent has measured', () => {
     const worst = (by: Parameters<typeof agents.worst>[1]) => agents.worst(2, by);
     assert.deepEqual([worst('cpuShare'), worst('unsent'), worst('suspendedUs')], [1, 2, 3]);
     // None left late, and nothing is known of another step.
-    assert.deepEqual([worst('slipP99Us'), agents.worst(1, 'cpuShare')], [undefined, undefined]);
+    assert.deepEqual([worst('latenessUs'), agents.worst(1, 'cpuShare')], [undefined, undefined]);
     agents.add({ worker: 2, steps: [stepSample(3, 0, [])], generator: busy(3, 1) });
     assert.equal(agents.worst(3, 'unsent'), undefined);
   });

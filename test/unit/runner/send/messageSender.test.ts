@@ -108,7 +108,7 @@ describe('MessageSender', () => {
       assert.equal(warmup, intendedUs < 5_200_000);
     }
     const slips = bench.measured.map(({ sentUs, intendedUs }) => sentUs - intendedUs);
-    const pairs = [...bench.recorder.slip.take(false)!.pairs].filter((_, at) => at % 2 === 1);
+    const pairs = [...bench.recorder.slip.times.take(false)!.pairs].filter((_, at) => at % 2 === 1);
     assert.equal(
       pairs.reduce((sum, count) => sum + count, 0),
       slips.length,

@@ -10,6 +10,8 @@ describe('PacingLoop', () => {
   let done: { readonly dueUs: number; readonly atUs: number }[];
   let delays: number[];
   let naps: number[];
+  /** How long the loop went round without waiting for input. */
+  let turns: number[];
   /** Due moments that are handled in one go. */
   let most: number;
 
@@ -19,13 +21,19 @@ describe('PacingLoop', () => {
     done = [];
     delays = [];
     naps = [];
+    turns = [];
     most = Infinity;
     loop = new PacingLoop({
       nowUs: () => time.nowUs(),
       nap: (ms) => time.pass(ms),
-      watch: { delayed: (us) => delays.push(us), napped: (us) => naps.push(us) },
+      watch,
     });
   });
+  const watch: ConstructorParameters<typeof PacingLoop>[0]['watch'] = {
+    delayed: (us) => delays.push(us),
+    napped: (us) => naps.push(us),
+    turned: (us) => turns.push(us),
+  };
   const driven: Driven = {
     get nextUs() {
       return due[0] ?? Infinity;
@@ -98,12 +106,13 @@ describe('PacingLoop', () => {
     loop.begin(driven);
     await time.to(5);
     due.push(60_000);
-    const armedMs = time.untilNextMs;
+    const firesMs = time.nowMs + time.untilNextMs;
     time.lateMs = () => assert.fail('a timer was set');
     for (let count = 0; count < 10; count++) loop.inputHandled(time.nowUs());
     loop.rescheduled();
     time.lateMs = () => 0;
-    assert.equal(time.untilNextMs, armedMs);
+    await time.to(5.01);
+    assert.equal(time.nowMs + time.untilNextMs, firesMs);
     await time.to(61);
     assert.equal(done.length, 2);
   });
@@ -142,7 +151,7 @@ describe('PacingLoop', () => {
     beforeEach(() => {
       loop = new PacingLoop({
         ...{ nowUs: () => time.nowUs(), nap: (ms) => time.pass(ms), gatherUs },
-        watch: { delayed: (us) => delays.push(us), napped: (us) => naps.push(us) },
+        watch,
       });
     });
 
@@ -179,6 +188,64 @@ describe('PacingLoop', () => {
         done.map(({ atUs }) => atUs),
         [10_000, 10_060],
       );
+    });
+  });
+
+  describe('sees for how long it does not read', () => {
+    const longest = (): number => Math.max(...turns);
+
+    it('while what came is handled, until it goes round again', async () => {
+      loop.begin(driven);
+      await time.to(10);
+      turns = [];
+      // Three connections have something to read at once, and the second one takes long.
+      loop.inputHandled(time.nowUs());
+      time.pass(1);
+      loop.inputHandled(time.nowUs());
+      time.pass(30);
+      loop.inputHandled(time.nowUs());
+      time.pass(2);
+      assert.equal(loop.busyForUs(time.nowUs()), 33_000);
+      await time.to(43);
+      assert.equal(Math.round(longest()), 33_000);
+      assert.equal(loop.busyForUs(time.nowUs()), 0);
+    });
+
+    it('while it sends, and when its timer shows that it was kept from waiting', async () => {
+      loop.begin(driven);
+      await time.to(10);
+      assert.deepEqual(turns, []);
+      time.pass(140);
+      // The timer was due at 50 ms, and may be a millisecond late by itself.
+      assert.equal(loop.busyForUs(time.nowUs()), 99_000);
+      await time.to(151);
+      assert.equal(Math.round(longest()), 99_000);
+      due = [time.nowUs() + 10_000];
+      turns = [];
+      const slow: Driven = {
+        get nextUs() {
+          return driven.nextUs;
+        },
+        work: () => {
+          if (driven.nextUs <= time.nowUs()) time.pass(25);
+          return driven.work();
+        },
+      };
+      loop.end();
+      loop.begin(slow);
+      await time.to(200);
+      assert.ok(longest() >= 25_000 && longest() < 25_200, `${longest()}`);
+    });
+
+    it('not while it waits for input', async () => {
+      due = [1_000_000];
+      loop.begin(driven);
+      for (let ms = 5; ms < 900; ms += 7) {
+        await time.to(ms);
+        loop.inputHandled(time.nowUs());
+      }
+      await time.to(990);
+      assert.ok(longest() < 100, `${longest()}`);
     });
   });
 

@@ -9,22 +9,6 @@ const tooFine = (written: string): Problem[] =>
   parseScenario(written).problems.filter(({ code }) => code === 'objective-too-fine');
 
 describe('objectives', () => {
-  it('of a limit below what the generator keeps are said with the finest', () => {
-    const written = text('p99: 100us');
-    const [problem, more] = tooFine(written);
-    assert.equal(more, undefined);
-    assert.equal(problem?.severity, 'warning');
-    assert.equal(written.slice(problem.offset, problem.offset + problem.length), '100us');
-    assert.equal(
-      problem.message,
-      'A limit of 100µs is finer than the generator, which sends up to 100µs late, and a step in which that is more than 10 % of a limit is invalid. The finest limit it can judge is 1ms.',
-    );
-    const fix = problem.fix!;
-    const fixed = written.slice(0, fix.offset) + fix.text + written.slice(fix.offset + fix.length);
-    assert.deepEqual(tooFine(fixed), []);
-    assert.deepEqual(tooFine(text('p99: 100us', '  pacing: closed\n')), []);
-  });
-
   it('of a percentile that too few deliveries show are said with the finest', () => {
     // 50 senders for 20 s: 1,000 deliveries.
     assert.deepEqual(
