@@ -7,6 +7,8 @@ import { lastSenders, stepsOf } from './steps';
 
 /** So many steps find room in the budget of a search, warm-up and drain not counted. */
 const stepsInBudget = 20;
+/** It takes some seconds to tell a queue that grows from one that does not. */
+const shortestStepMs = 8000;
 /** Of a search whose scenario says nothing: four doublings up to the highest value. */
 const stairs = 16;
 const ownRateShare = 4;
@@ -64,9 +66,9 @@ export function scenarioAt(scenario: Scenario, value: number): Scenario {
   const { search, ...rest } = scenario;
   if (search === undefined) throw new Error('nothing is searched');
   const senders = lastSenders(rest);
-  const stepMs = Math.min(
-    rest.singleStepDurationMs,
-    Math.max(1000, search.budgetMs / stepsInBudget),
+  const stepMs = Math.max(
+    shortestStepMs,
+    Math.min(rest.singleStepDurationMs, search.budgetMs / stepsInBudget),
   );
   const oneStep: Scenario = {
     ...rest,

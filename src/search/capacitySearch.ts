@@ -11,9 +11,17 @@ export interface SearchRange {
 
 /**
  * What came of a step: it `held` its objectives or `missed` one; the `generator` could not offer it; or it was
- * `disturbed` by something that is neither the target nor the generator.
+ * `disturbed` by something that is neither the target nor the generator. It was too short to say, but leans to one side; or
+ * even the longest leaves that `open`.
  */
-export type StepOutcome = 'held' | 'missed' | 'generator' | 'disturbed';
+export type StepOutcome =
+  | 'held'
+  | 'missed'
+  | 'generator'
+  | 'disturbed'
+  | 'leansHeld'
+  | 'leansMissed'
+  | 'open';
 
 /**
  * Steps that speak for a value and against it. One that misses right after another that missed may suffer from that
@@ -23,6 +31,8 @@ interface Votes {
   held: number;
   missed: number;
   steps: number;
+  /** Of steps that were too short: enough to go on by, not to end with. */
+  lean?: 'held' | 'missed';
 }
 
 const doubtful = 0.5;
@@ -96,7 +106,9 @@ export class CapacitySearch {
     this.trying = undefined;
     if (outcome === 'generator') this.end('generatorLimit');
     else if (outcome === 'disturbed') this.disturbed(value);
-    else this.vote(value, outcome);
+    else if (outcome === 'open') this.leaveOpen(value);
+    else if (outcome === 'held' || outcome === 'missed') this.vote(value, outcome);
+    else this.lean(value, outcome === 'leansHeld' ? 'held' : 'missed');
   }
 
   /** Ends the search before it has come to an end by itself. */
@@ -110,9 +122,28 @@ export class CapacitySearch {
     if (this.disturbedInARow >= mostDisturbed) this.end('generatorLimit');
   }
 
-  private vote(value: number, outcome: 'held' | 'missed'): void {
+  private lean(value: number, lean: 'held' | 'missed'): void {
+    this.votesOn(value).lean = lean;
+    this.trying = this.choose();
+  }
+
+  /** More steps as long would say no more: it lies between what held and what did not. */
+  private leaveOpen(value: number): void {
+    const votes = this.votesOn(value);
+    votes.held += 1;
+    votes.missed += 1;
+    votes.steps = Math.max(mostSteps, votes.steps + 1);
+    this.trying = this.choose();
+  }
+
+  private votesOn(value: number): Votes {
     const votes = this.votes.get(value) ?? { held: 0, missed: 0, steps: 0 };
     this.votes.set(value, votes);
+    return votes;
+  }
+
+  private vote(value: number, outcome: 'held' | 'missed'): void {
+    const votes = this.votesOn(value);
     votes.steps += 1;
     votes[outcome] += outcome === 'missed' && this.missesInARow > 0 ? doubtful : 1;
     this.disturbedInARow = 0;
@@ -146,7 +177,7 @@ export class CapacitySearch {
       return from;
     }
     if (high === null) {
-      if (last === to) return this.finish('allHeld');
+      if (last === to) return this.votes.get(to)!.steps === 0 ? to : this.finish('allHeld');
       return Math.min(to, 2 * (last ?? low));
     }
     // Between what goes both ways and what does not: on both sides of it.
@@ -187,7 +218,8 @@ export class CapacitySearch {
   }
 
   /** What goes both ways at an end of the range has nothing beyond it that would hold it together: it does not hold. */
-  private standingOf(value: number, { held, missed, steps }: Votes): Standing {
+  private standingOf(value: number, { held, missed, steps, lean }: Votes): Standing | undefined {
+    if (steps === 0) return this.over === undefined ? lean : undefined;
     if (missed === 0 || held - missed >= overruling) return 'held';
     if (held === 0 || missed - held >= overruling) return 'missed';
     const isEnd = value === this.range.from || value === this.range.to;

@@ -43,7 +43,7 @@ export interface SearchStep {
   readonly broken?: BrokenObjective;
 }
 
-const isJudged = ({ status }: SearchStep): boolean => status === 'pass' || status === 'fail';
+export const isJudged = ({ status }: SearchStep): boolean => status === 'pass' || status === 'fail';
 
 /** The step whose numbers a value is shown with: of several tries the newest that was judged, else the newest. */
 export const shownStep = (tries: readonly SearchStep[]): SearchStep =>

@@ -100,7 +100,7 @@ export class FakeWorkers implements WorkerHost {
         this.sample(worker, {}, order.flush);
         break;
       case 'step': {
-        const { warmupMs = 0, measureMs = 0 } = this.step ?? {};
+        const { warmupMs = 0, measureMs = 0 } = order.step ?? this.step ?? {};
         const afterMs = (order.atUs - this.nowUs()) / 1000 + warmupMs + measureMs;
         setTimeout(() => this.reportSent(worker, order.index), afterMs);
         break;

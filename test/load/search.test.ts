@@ -31,8 +31,8 @@ describe('signalr-bench run --search', function () {
     withHubHere(limited, async ({ url }) => {
       const done = await search(
         url,
-        ...['--search', 'rate', '--precision', '30%', '--budget', '90s'],
-        ...['--set', 'search.from=40', '--set', 'search.to=400'],
+        ...['--search', 'rate', '--precision', '30%', '--budget', '5m'],
+        ...['--set', 'search.from=45', '--set', 'search.to=400'],
       );
       assert.equal(done.code, 0, done.stderr);
       const {
@@ -56,7 +56,7 @@ describe('signalr-bench run --search', function () {
     withHubHere('', async ({ url }) => {
       const done = await search(
         url,
-        ...['--search', 'connections', '--budget', '60s'],
+        ...['--search', 'connections', '--budget', '5m'],
         ...['--set', 'search.from=5', '--set', 'search.to=20', '--precision', '100%'],
         ...['--set', 'config.singleStepDuration=500ms', '--set', 'config.warmup=100ms'],
       );
@@ -78,7 +78,7 @@ describe('signalr-bench run --search', function () {
     withHubHere('', async ({ url }) => {
       const done = await search(
         url,
-        ...['--search', 'messageSize', '--budget', '60s'],
+        ...['--search', 'messageSize', '--budget', '5m', '--precision', '100%'],
         ...['--set', 'search.from=1000', '--set', 'search.to=4000'],
         ...['--set', 'config.singleStepDuration=1s', '--set', 'config.warmup=0'],
       );

@@ -4,6 +4,7 @@ import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords
 import { latencyRuling, latenessUs, type Lateness } from '../../base/objectives/lateness';
 import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
+import type { Growth } from './backlogWatch';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
   Ending,
@@ -242,15 +243,25 @@ export const connectionChecks = (connections: JudgedConnections, slo: Slo): SloC
   judgeConnectionsBy(connections, rulesOf(slo)).map(({ check }) => check);
 
 /** A step of a search does not hold when its deliveries fall behind: it would miss its limits if it lasted longer. */
-export function withBacklog(verdict: Verdict, growth: number | undefined): Verdict {
-  if (growth === undefined || verdict.status === 'invalid') return verdict;
-  const message = `deliveries fall behind: latency grew by ${latencyWords(growth * 1e6)} each second, so no limit would be kept for long`;
+export function withBacklog(verdict: Verdict, growth: Growth | undefined): Verdict {
+  const { status, reasons } = verdict;
+  if (growth === undefined || growth.kind === 'stays' || status === 'invalid') return verdict;
+  if (growth.kind === 'open')
+    return status === 'pass'
+      ? { ...verdict, status: 'incomplete', reasons: [...reasons, tooShort] }
+      : verdict;
+  const message = `deliveries fall behind: latency grew by ${latencyWords(growth.middle * 1e6)} each second, so no limit would be kept for long`;
   return {
     ...verdict,
     status: failed(verdict),
-    reasons: [...verdict.reasons, { code: 'backlog', message }],
+    reasons: [...reasons, { code: 'backlog', message }],
   };
 }
+
+const tooShort: VerdictReason = {
+  code: 'tooShort',
+  message: 'the step was too short to say whether deliveries fall behind',
+};
 
 /** A step without all its agents is not passed, whatever the others have measured; what they miss it has missed. */
 export function withoutAgents(verdict: Verdict, lost: readonly string[]): Verdict {
@@ -369,8 +380,10 @@ function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
   }
   // A search that has seen no value hold has not shown anything that can be deployed.
   const status = ended === 'budget' && search.low === null ? 'fail' : searchStatus[ended];
-  const of = status === 'invalid' ? 'invalid' : 'fail';
-  const decisive = steps.filter(({ verdict }) => verdict.status === of).at(-1);
+  const decisive =
+    ended === 'generatorLimit'
+      ? steps.at(-1)
+      : steps.filter(({ verdict }) => verdict.status === 'fail').at(-1);
   const reasons = status === 'pass' ? [] : (decisive?.verdict.reasons ?? []);
   return {
     status,

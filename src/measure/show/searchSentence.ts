@@ -9,8 +9,10 @@ import type { ObjectiveUnit } from '../../base/objectives/objective';
 import { rateWords } from '../../base/objectives/rate';
 import { objectiveOf } from '../../base/slo';
 import { formatCount, formatRate, formatShare } from '../../base/units';
-import { namedText } from '../judge/verdict';
+import { generatorCodes, namedText } from '../judge/verdict';
+import { isDisturbance, type VerdictReason } from '../summary';
 import {
+  isJudged,
   shownStep,
   triesByValue,
   type BrokenObjective,
@@ -71,7 +73,8 @@ export const widthOf = ({ low, high }: Pick<SearchSummary, 'low' | 'high'>): num
   low === null || high === null ? undefined : (high - low) / low;
 
 /** What a person reads first: `✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
-export function searchSentence(search: SearchSummary, why: string | undefined): string {
+export function searchSentence(search: SearchSummary, first: VerdictReason | undefined): string {
+  const why = first?.message;
   const { low, high, ended } = search;
   const words = (value: number | null): string => valueWords(search, value ?? 0);
   const atLeast = low !== null && high === null;
@@ -98,11 +101,7 @@ export function searchSentence(search: SearchSummary, why: string | undefined): 
     case 'noneHeld':
       return `✗ ${words(high)} did not hold, the lowest value of the search${broken} ${facts}`;
     case 'generatorLimit':
-      return `⚠ ${
-        low === null
-          ? 'this machine cannot offer the lowest value of the search'
-          : `at least ${words(low)}; this machine cannot offer more`
-      }${why === undefined ? '' : `: ${why}`}`;
+      return `⚠ ${notOffered(search, first)}`;
     case 'targetLost':
     case 'stopped': {
       const reason = why === undefined ? '' : `; ${why}`;
@@ -112,6 +111,28 @@ export function searchSentence(search: SearchSummary, why: string | undefined): 
       return `■ ${lead}${known}${reason}`;
     }
   }
+}
+
+/** What is known where a step could not be offered, or was disturbed each time it was tried. */
+function notOffered(search: SearchSummary, first: VerdictReason | undefined): string {
+  const { low, high, steps, precision } = search;
+  const words = (value: number): string => valueWords(search, value);
+  const isMoreOffered = steps.some((step) => step.value > (low ?? 0) && isJudged(step));
+  const isLimit = (first === undefined || generatorCodes.has(first.code)) && !isMoreOffered;
+  const known =
+    low !== null && high !== null
+      ? `between ${formatCount(low)} and ${words(high)}; not narrowed to ${shareWords(precision, precision)}`
+      : low !== null
+        ? `at least ${words(low)}; ${isLimit ? 'this machine cannot offer more' : 'the limit was not reached'}`
+        : high !== null
+          ? `${words(high)} did not hold`
+          : isLimit
+            ? 'this machine cannot offer the lowest value of the search'
+            : 'no step passed or failed';
+  if (first === undefined) return known;
+  if (!isDisturbance(first.code)) return `${known}: ${first.message}`;
+  const last = formatCount(steps.at(-1)?.index ?? 1);
+  return `${known}: step ${last} was disturbed on this machine; ${first.message.replace(/^step \d+: /, '')}`;
 }
 
 /** `11 steps, 6:40, generator healthy`. */

@@ -15,6 +15,7 @@ import {
   type SloCheck,
   type StepSummary,
   type Verdict,
+  type VerdictReason,
 } from '../summary';
 
 /** A stored result is one. */
@@ -71,11 +72,9 @@ function judgedSentence(run: JudgedRun): string {
 }
 
 /** Why a search came to no end of its own, where its sentence does not say it anyway. */
-function whyEnded({ ending, verdict: { reasons } }: JudgedRun): string | undefined {
+function whyEnded({ ending, verdict: { reasons } }: JudgedRun): VerdictReason | undefined {
   const [first] = reasons;
-  return first?.message === brokenOff[ending] && ending !== 'workerLost'
-    ? undefined
-    : first?.message;
+  return first?.message === brokenOff[ending] && ending !== 'workerLost' ? undefined : first;
 }
 
 /** Of reasons in which the generator has no part. */

@@ -229,7 +229,7 @@ export class Conductor implements Run {
     this.step = { plan: step, totals, measureUs, before, sentUs: endUs };
     this.windows.begin(measureUs / 1e6);
     // What a search measures does not hang over from a step before.
-    this.backlog = isSearch ? new BacklogWatch(measureUs, endUs) : undefined;
+    this.backlog = plan.search && new BacklogWatch(measureUs, endUs, plan.search.precision);
     return this.step;
   }
 

@@ -1,4 +1,4 @@
-import { mostGrowth } from '../../measure/judge/backlogWatch';
+import type { Growth } from '../../measure/judge/backlogWatch';
 import { isOpen } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';
@@ -16,8 +16,8 @@ interface StepOver {
   readonly verdict: Verdict;
   /** Of its connections. */
   readonly checks: readonly SloCheck[];
-  /** By which latency grew, where that is more than may be. */
-  readonly growth?: number | undefined;
+  /** By which latency grew. */
+  readonly growth?: Growth | undefined;
 }
 
 /** Where the steps of a run come from, one after the other. */
@@ -64,11 +64,16 @@ const outcomes: Readonly<Record<Exclude<Verdict['status'], 'invalid'>, StepOutco
   incomplete: 'disturbed',
 };
 
+/** Of the budget: a step that must say more than a shorter one could is no longer. */
+const longestShare = 0.2;
+
 /** The steps of a search: each is decided on by what came of those before. */
 export class SearchedSteps implements StepSource {
   private readonly search: CapacitySearch;
   private readonly steps: SearchStep[] = [];
   private value = 0;
+  /** How many times as long as usual a value is measured that was too short to say what came of it. */
+  private readonly times = new Map<number, number>();
   readonly goesOn = true;
 
   constructor(
@@ -86,7 +91,8 @@ export class SearchedSteps implements StepSource {
   next(nowUs: number): PlanStep | undefined {
     const value = this.search.next();
     if (value === undefined) return undefined;
-    const step = this.stepOf(value, this.steps.length + 1);
+    const usual = this.stepOf(value, this.steps.length + 1);
+    const step = { ...usual, measureMs: usual.measureMs * (this.times.get(value) ?? 1) };
     const between = this.agents > 1 ? betweenOnAgentsMs : betweenMs;
     const needsMs = step.warmupMs + step.measureMs + between;
     // The first one is run whatever it takes: a search without a step says nothing.
@@ -118,7 +124,15 @@ export class SearchedSteps implements StepSource {
       lost: expected - received,
       ...(broken !== undefined && { broken }),
     });
-    this.search.came(outcomeOf(verdict));
+    const isTooShort = growth?.kind === 'open' && verdict.status === 'incomplete';
+    this.search.came(isTooShort ? this.leaning(step, growth) : outcomeOf(verdict));
+  }
+
+  /** The next step with this value takes twice as long, where there is time for it. */
+  private leaning({ measureMs }: PlanStep, { middle, limit }: Growth): StepOutcome {
+    if (2 * measureMs > longestShare * this.spec.budgetMs) return 'open';
+    this.times.set(this.value, 2 * (this.times.get(this.value) ?? 1));
+    return middle > limit ? 'leansMissed' : 'leansHeld';
   }
 
   found(ending: Ending, nowUs: number): SearchSummary {
@@ -147,7 +161,7 @@ function outcomeOf({ status, reasons }: Verdict): StepOutcome {
 function brokenBy(
   { checks: ofDeliveries = [], status }: Verdict,
   ofConnections: readonly SloCheck[],
-  growth: number | undefined,
+  growth: Growth | undefined,
 ): BrokenObjective | undefined {
   if (status !== 'fail') return undefined;
   const missed = [...ofDeliveries, ...ofConnections].find((each) => !each.met && !isOpen(each));
@@ -155,5 +169,6 @@ function brokenBy(
     const { metric, name, limit, value } = missed;
     return { metric, ...(name !== undefined && { name }), limit, value };
   }
-  return growth === undefined ? undefined : { metric: 'backlog', limit: mostGrowth, value: growth };
+  if (growth?.kind !== 'grows') return undefined;
+  return { metric: 'backlog', limit: growth.limit, value: growth.middle };
 }

@@ -100,7 +100,7 @@ export const searchKeys = listOf({
   ),
   budget: duration(
     { range: [1000, 86_400_000], default: 600_000, unitMistake: below(1000, 's') },
-    'Time for all steps; each lasts `singleStepDuration`, but at most a twentieth of this.',
+    'Time for all steps; each lasts `singleStepDuration`, but at most a twentieth of this and at least 8 s.',
   ),
 });
 

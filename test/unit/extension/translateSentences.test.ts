@@ -144,13 +144,17 @@ describe('what is said of searches', () => {
               const steps = [...searchSample.steps, ...extra];
               const search = { ...searchSample, broken, ...edge, ended, of, steps };
               assertSaid(searchSentence(search, undefined));
-              assertSaid(searchSentence(search, 'step 3: nothing sent'));
+              for (const code of ['nothingSent', 'cpu', 'starved'])
+                assertSaid(searchSentence(search, { code, message: 'step 3: nothing sent' }));
             }
     const search = { of: 'rate', from: 10, to: 9000, precision: 0.1, budgetMs: 1 } as const;
     const said = inChinese(loadWords({ ...sampleScenario, search }));
     assert.match(said, /容量搜索/);
-    const verdict = withBacklog({ status: 'pass', reasons: [] }, 0.05);
-    assertSaid(verdict.reasons[0]!.message);
+    for (const kind of ['grows', 'open'] as const) {
+      const growth = { kind, low: 0, middle: 0.05, high: 0.1, limit: 0.01 };
+      const verdict = withBacklog({ status: 'pass', reasons: [] }, growth);
+      assertSaid(verdict.reasons[0]!.message);
+    }
     assertSaid('No value held.');
   });
 });

@@ -84,10 +84,16 @@ describe('scenarioAt', () => {
     );
   });
 
-  it('lasts a twentieth of the budget at most', () => {
-    const text = searching('budget: 100s');
-    assert.equal(scenarioAt(scenarioOf(text), 10).singleStepDurationMs, 5000);
-    assert.equal(scenarioAt(scenarioOf(text), 10).warmupMs, 5000);
+  it('lasts a twentieth of the budget at most, and long enough to see a queue grow', () => {
+    const lengths = (budget: string): number[] => {
+      const { singleStepDurationMs, warmupMs } = scenarioAt(
+        scenarioOf(searching(`budget: ${budget}`)),
+        10,
+      );
+      return [singleStepDurationMs, warmupMs];
+    };
+    assert.deepEqual(lengths('200s'), [10_000, 5000]);
+    assert.deepEqual(lengths('100s'), [8000, 5000]);
   });
 
   it('sends at that rate, all entries in proportion', () => {

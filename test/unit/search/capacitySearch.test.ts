@@ -172,6 +172,46 @@ describe('CapacitySearch', () => {
     assert.ok(search.low! < 560 && search.high! > 640, `${search.low} … ${search.high}`);
   });
 
+  it('goes on by what a step leans to that was too short, and ends with no such step', () => {
+    const short = new Set<number>();
+    const server: SimulatedServer = {
+      limit: 681,
+      step: (value) => {
+        const holds = value <= 681;
+        if (short.has(value)) return holds ? 'held' : 'missed';
+        short.add(value);
+        return holds ? 'leansHeld' : 'leansMissed';
+      },
+    };
+    const search = new CapacitySearch({ from: 100, to: 1000, precision: 0.05 });
+    assert.deepEqual(
+      run(search, server),
+      [100, 200, 400, 800, 600, 700, 650, 680, 700, 700, 700, 400, 680, 680],
+    );
+    assert.deepEqual([search.low, search.high, search.ended], [680, 700, 'found']);
+    short.clear();
+    const all = new CapacitySearch({ from: 100, to: 400, precision: 0.05 });
+    assert.deepEqual(run(all, server), [100, 200, 400, 400]);
+    assert.equal(all.ended, 'allHeld');
+    const over = new CapacitySearch({ from: 100, to: 1000, precision: 0.05 });
+    for (const outcome of ['held', 'leansHeld', 'leansMissed'] as const) {
+      over.next();
+      over.came(outcome);
+    }
+    over.end('budget');
+    assert.deepEqual([over.low, over.high], [100, null]);
+  });
+
+  it('keeps inside the interval what even the longest step leaves open', () => {
+    const search = new CapacitySearch({ from: 100, to: 1000, precision: 0.05 });
+    const tried = run(search, {
+      limit: 680,
+      step: (value) => (value === 680 ? 'open' : value < 680 ? 'held' : 'missed'),
+    });
+    assert.equal(tried.filter((value) => value === 680).length, 1);
+    assert.ok(search.low! < 680 && search.high! > 680, `${search.low} … ${search.high}`);
+  });
+
   it('refuses what is no range', () => {
     for (const wrong of [
       { from: 0 },

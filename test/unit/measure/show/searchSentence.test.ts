@@ -8,8 +8,11 @@ import { objectives } from '../../../../src/base/slo';
 import type { BrokenObjective, SearchSummary } from '../../../../src/search/searchSummary';
 import { searchSample } from '../../../fakes/searchSample';
 
-const said = (changes: Partial<SearchSummary>, why?: string): string =>
-  searchSentence({ ...searchSample, ...changes }, why);
+const said = (changes: Partial<SearchSummary>, message?: string, code = 'cpu'): string =>
+  searchSentence(
+    { ...searchSample, ...changes },
+    message === undefined ? undefined : { code, message },
+  );
 
 describe('searchSentence', () => {
   it('says what held, what did not, and why', () => {
@@ -33,8 +36,8 @@ describe('searchSentence', () => {
         said({ ended: 'budget', low: 400, high: null, broken: null }),
         said({ ended: 'budget', ...none }),
         said({ ended: 'noneHeld', ...none, steps: [first!], elapsedMs: 5000 }),
-        said({ ended: 'generatorLimit', low: 400, high: null }, 'step 4: it used 98 % of a core'),
-        said({ ended: 'generatorLimit', low: null, high: null }),
+        said({ ended: 'generatorLimit', low: 800, high: null }, 'step 4: it used 98 % of a core'),
+        said({ ended: 'generatorLimit', low: null, high: null, steps: [] }),
         said({ ended: 'targetLost', low: 400, high: null }),
         said({ ended: 'targetLost', low: 400, high: null }, 'All connections were closed.'),
         said({ ended: 'targetLost', ...none, high: null, steps: [] }, 'Start the server.'),
@@ -47,7 +50,7 @@ describe('searchSentence', () => {
         '✓ time ran out: at least 400 senders; the limit was not reached (12 steps, 6:40, generator healthy)',
         '✗ time ran out; 100 senders did not hold: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
         '✗ 100 senders did not hold, the lowest value of the search: p99 1.1 s, limit 1 s (1 step, 0:05, generator healthy)',
-        '⚠ at least 400 senders; this machine cannot offer more: step 4: it used 98 % of a core',
+        '⚠ at least 800 senders; this machine cannot offer more: step 4: it used 98 % of a core',
         '⚠ this machine cannot offer the lowest value of the search',
         '■ the target was lost: at least 400 senders; the limit was not reached',
         '■ the target was lost: at least 400 senders; the limit was not reached; All connections were closed.',
@@ -56,6 +59,39 @@ describe('searchSentence', () => {
         '■ the search was stopped; 400 senders held, 800 did not; a worker was lost',
       ],
     );
+  });
+
+  it('keeps what is known where a step was disturbed, and blames no lack of power for it', () => {
+    const steps = [...searchSample.steps, { ...searchSample.steps[0]!, index: 15, value: 63 }];
+    const last = { ended: 'generatorLimit', steps, broken: null } as const;
+    const why = 'step 15: something else took the processor';
+    const cases: readonly (readonly [number | null, number | null, string])[] = [
+      [
+        60,
+        66,
+        '⚠ between 60 and 66 senders; not narrowed to 5 %: step 15 was disturbed on this machine; something else took the processor',
+      ],
+      [
+        60,
+        null,
+        '⚠ at least 60 senders; the limit was not reached: step 15 was disturbed on this machine; something else took the processor',
+      ],
+      [
+        null,
+        66,
+        '⚠ 66 senders did not hold: step 15 was disturbed on this machine; something else took the processor',
+      ],
+      [
+        null,
+        null,
+        '⚠ no step passed or failed: step 15 was disturbed on this machine; something else took the processor',
+      ],
+    ];
+    for (const [low, high, words] of cases)
+      assert.equal(said({ ...last, low, high }, why, 'starved'), words);
+    // Where more was offered, a generator that was at its end once is no limit either.
+    for (const [low, high] of cases)
+      assert.doesNotMatch(said({ ...last, low, high }, why, 'cpu'), /cannot offer/);
   });
 
   it('names what broke with value and limit, whatever objective it is', () => {
