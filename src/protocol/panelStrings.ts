@@ -250,6 +250,7 @@ export const panelStrings = {
   stepsTable: 'Steps',
   entriesTable: 'Use cases of the mix',
   callsTable: 'Calls of sessions',
+  pushedTable: 'Pushed by the hub',
   callsChart: 'Latency by call, step {0}',
   callsLegend: 'p50 to p99, and the maximum; from {0} to {1}, logarithmic',
   sessionsOfStep: 'Step {0}, sessions: {1}.',

@@ -86,10 +86,10 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
   const overTime = timeCharts.map((spec) => createTimeChartCard(spec, state, view));
   const observed = createObservedCharts(view);
   const heat = createHeatMapCard(state, view);
-  const { steps, repeats, entries, calls, server, agents, connections, errors, generator } =
+  const { steps, repeats, entries, calls, pushed, server, agents, connections, errors, generator } =
     tableCards(state);
   const side = [createUnitsCard(state), createSpectrumCard(state), generator];
-  const below = [steps, repeats, entries, calls, server, agents, connections, errors];
+  const below = [steps, repeats, entries, calls, pushed, server, agents, connections, errors];
   const missing = element('p.card quiet', state.strings.noSamples);
   const roots = (cards: readonly StateCard[]): HTMLElement[] => cards.map(({ card }) => card.root);
   const [latency, ...others] = roots(overTime);

@@ -25,7 +25,7 @@ import type {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
-import { agentLines, callLines, observedLines, searchLines } from './runTables';
+import { agentLines, callLines, observedLines, pushedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts } from './runView';
@@ -50,6 +50,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
           ...stepsOf(steps.map(rowOfStep), width),
           ...entriesOf(steps, width),
           ...spaced(callLines(steps, width)),
+          ...spaced(pushedLines(steps, width)),
           ...spaced(trafficLines(steps.slice(-mostRows))),
           ...spectrumOf(result, columns),
           ...spaced(repeatLines(result, columns)),
@@ -257,6 +258,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
     ...stepsOf(steps.map(rowOfProgress), width),
     ...entriesOf(steps, width),
     ...spaced(callLines(steps, width)),
+    ...spaced(pushedLines(steps, width)),
     ...spaced(errors),
     ...wrapped(sentence, columns, '  ', 'warn'),
     { text: `result    ${run.path}` },

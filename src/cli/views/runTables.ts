@@ -8,8 +8,9 @@ import { cut, fixedBlank, type Line, textWidth, type Tone, wrapped } from './lin
 import type { Observed } from '../../measure/observed';
 import { findingSentence, observedLabel, observedValue } from '../../measure/show/observedWords';
 import { callRows, sessionParts, stepOfCalls } from '../../measure/show/callTable';
+import { pushedRows } from '../../measure/show/stepColumns';
 import type { StepProgress } from '../../measure/snapshot';
-import { callTable } from './stepTable';
+import { rowTable } from './stepTable';
 import {
   brokenNumbers,
   triedValues,
@@ -113,7 +114,7 @@ export function callLines(
 ): Line[] {
   const step = stepOfCalls(steps);
   if (step === undefined) return [];
-  const { head, line } = callTable(width, callRows(step));
+  const { head, line } = rowTable('calls', width, callRows(step));
   const columns = Math.max(40, Math.min(width, 100));
   const wrappedAt = (text: string): Line[] => wrapped(text, columns, '    ');
   const all = sessionParts(step, panelStrings);
@@ -136,6 +137,23 @@ export function callLines(
   return [
     ...(steps.length > 1 ? [{ text: `calls of step ${step.index}`, tone: 'bold' as const }] : []),
     ...[head, ...lines],
+  ];
+}
+
+/** What hubs sent on their own in the last step in which they did. */
+export function pushedLines(
+  steps: readonly (StepSummary | StepProgress)[],
+  width: number,
+  most = 20,
+): Line[] {
+  const step = steps.filter(({ pushed = [] }) => pushed.length > 0).at(-1);
+  if (step === undefined) return [];
+  const rows = pushedRows([step]);
+  const { head, line } = rowTable('pushed', width, rows);
+  const hidden = step.pushed!.length - Math.min(rows.length, most);
+  return [
+    ...[head, ...rows.slice(0, most).map(line)],
+    ...(hidden > 0 ? [{ text: `  … ${formatCount(hidden)} more`, tone: 'dim' as const }] : []),
   ];
 }
 

@@ -19,6 +19,7 @@ import {
   smallHead,
   tooFew,
   entryRows,
+  pushedRows,
   rowOfProgress,
   type StepColumn,
   type StepRow,
@@ -28,7 +29,7 @@ import type { Dialect, Scenario } from '../../scenario/scenario';
 import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, wrapped, type Line, type Tone } from './line';
-import { callLines } from './runTables';
+import { callLines, pushedLines } from './runTables';
 import { entryTable, noteLines, stepTable } from './stepTable';
 
 export interface RunView {
@@ -226,7 +227,8 @@ export function liveLines(
   const notes = noteLines(rows);
   const fixed = otherLines + loadLines.length + entryLines.length + notes.length;
   const calls = callsOf(latest?.step, width, terminalRows - fixed - mostStepsBesideCalls);
-  const others = fixed + calls.length;
+  const pushes = pushesOf(latest?.step, width, terminalRows - fixed - calls.length);
+  const others = fixed + calls.length + pushes.length;
   const room = Math.max(3, terminalRows - others);
   const shown = rows.slice(-room);
   const hidden = rows.length - shown.length;
@@ -245,6 +247,7 @@ export function liveLines(
     ...notes,
     ...entryLines,
     ...calls,
+    ...pushes,
     ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone }] : []),
   ];
 }
@@ -258,6 +261,7 @@ function mixLines(step: StepProgress | undefined, width: number): Line[] {
 /** So many steps stay in sight where calls are shown too. */
 const mostStepsBesideCalls = 3;
 const leastCalls = 3;
+const mostPushes = 5;
 
 /** The calls of the step that goes on, in as many rows as there is room for; none where that is too small. */
 function callsOf(step: StepProgress | undefined, width: number, room: number): Line[] {
@@ -267,6 +271,14 @@ function callsOf(step: StepProgress | undefined, width: number, room: number): L
   const most = room - (parts === 1 ? 5 : 2 + 4 * parts);
   if (most < leastCalls * parts) return room < 1 + 2 * parts ? [] : outcomesOf(step, width);
   return [{ text: '' }, ...callLines([step], width, { most, errors: false })];
+}
+
+/** What the hub sends on its own, in as many rows as there is room for. */
+function pushesOf(step: StepProgress | undefined, width: number, room: number): Line[] {
+  // Around them are a blank line, their head, and how many are left out.
+  const most = Math.min(mostPushes, room - mostStepsBesideCalls - 3);
+  const lines = step === undefined || most < 1 ? [] : pushedLines([step], width, most);
+  return lines.length === 0 ? [] : [{ text: '' }, ...lines];
 }
 
 /** What became of the sessions alone: of each use case of a mix at most two lines. */
@@ -304,6 +316,10 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
       for (const call of callRows({ ...step, over: true }))
         say(
           `${stamp} step ${call.index}, ${callLabel(callName(call) ?? '', call.name)}: ${wordsOf(columnsOf('log', 'calls', [call]), call)}`,
+        );
+      for (const row of pushedRows([step]))
+        say(
+          `${stamp} step ${row.index}, pushed ${row.push!.name}: ${wordsOf(columnsOf('log', 'pushed', [row]), row)}`,
         );
       for (const sentence of sessionSentences([{ ...step, over: true }], panelStrings))
         say(`${stamp} ${sentence}`);

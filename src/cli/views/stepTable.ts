@@ -66,9 +66,13 @@ export function entryTable(width = 80, rows: readonly StepRow[] = []): StepTable
   };
 }
 
-/** Of one step, whose calls stand in their order. */
-export function callTable(width = 80, rows: readonly StepRow[] = []): StepTable {
-  const columns = fitting('calls', Math.max(80, width), rows);
+/** Of one step, whose rows stand in their order. */
+export function rowTable(
+  kind: 'calls' | 'pushed',
+  width = 80,
+  rows: readonly StepRow[] = [],
+): StepTable {
+  const columns = fitting(kind, Math.max(80, width), rows);
   return {
     head: { text: headOf(columns).trimEnd(), tone: 'dim' },
     line: (row) => {
@@ -84,7 +88,9 @@ function headCell(column: StepColumn): string {
   const head = titleOf(column);
   const width = widthOf(column);
   // As its words stand.
-  return column.id === 'call.name' ? ` ${head.padEnd(width - 1)}` : head.padStart(width);
+  return column.unit === 'word' && column.id.endsWith('.name')
+    ? ` ${head.padEnd(width - 1)}`
+    : head.padStart(width);
 }
 
 const textOf = (columns: readonly StepColumn[], row: StepRow): string =>

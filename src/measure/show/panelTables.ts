@@ -55,9 +55,14 @@ export function entryTable(rows: readonly StepRow[], texts: StepTexts, most: num
   };
 }
 
-/** Calls of sessions, the last `most`. */
-export function callTable(rows: readonly StepRow[], texts: StepTexts, most: number): TextTable {
-  const columns = columnsOf('panel', 'calls', rows);
+/** Rows of that kind, the last `most`. */
+export function rowTable(
+  kind: 'calls' | 'pushed',
+  rows: readonly StepRow[],
+  texts: StepTexts,
+  most: number,
+): TextTable {
+  const columns = columnsOf('panel', kind, rows);
   return {
     heads: columns.map((column) => headOf(column, texts)),
     rows: rows.slice(-most).map((row) => columns.map((column) => cellOf(column, row, texts))),

@@ -8,6 +8,7 @@ import {
   type LatencySummary,
   type ShownPercentiles,
 } from '../latencySummary';
+import type { PushedSummary } from '../pushed';
 import type { StepProgress } from '../snapshot';
 import {
   type GeneratorHealth,
@@ -31,7 +32,7 @@ export interface StepColumn {
   readonly id: string;
   /** In English; tables of texts begin it with a small letter, the panel translates it. */
   readonly head: string;
-  readonly unit: 'count' | 'perSecond' | 'latency' | 'verdict' | 'word';
+  readonly unit: 'count' | 'perSecond' | 'latency' | 'verdict' | 'word' | 'size';
   readonly views: readonly StepView[];
   readonly value: (row: StepRow) => StepCell;
   /** Place in tables, from the left; where there is no room, the last are left out. CSV has the order of the list. */
@@ -247,6 +248,34 @@ const callColumns: readonly StepColumn[] = [
   },
 ];
 
+/** Of tables of what hubs sent on their own. */
+const pushedColumns: readonly StepColumn[] = [
+  {
+    ...{ id: 'pushed.step', head: 'Step', unit: 'count', views: ['markdown', 'panel'], place: 1 },
+    value: ({ index }) => index,
+  },
+  {
+    ...{ id: 'pushed.name', head: 'Pushed by the hub', unit: 'word', place: 2 },
+    ...{ views: ['terminal', 'markdown', 'panel'], terminal: { width: 40 } },
+    value: ({ push }) => push?.name,
+  },
+  {
+    ...{ id: 'pushed.perSecond', head: 'Per second', unit: 'perSecond', place: 3 },
+    ...{ views: tables, terminal: { width: 12, decimals: 1 } },
+    value: ({ push }) => push?.perSecond,
+  },
+  {
+    ...{ id: 'pushed.messages', head: 'Messages', unit: 'count', place: 4 },
+    ...{ views: ['terminal', 'markdown', 'panel'], terminal: { width: 12 } },
+    value: ({ push }) => push?.messages,
+  },
+  {
+    ...{ id: 'pushed.bytes', head: 'Bytes', unit: 'size', place: 5, terminal: { width: 12 } },
+    ...{ views: tables, value: ({ push }) => push && bytes(push.bytes) },
+    say: ({ push }) => push && bytes(push.bytes),
+  },
+];
+
 /** What needed one clock only, where other deliveries needed two that differ; else it says nothing new. */
 export function insideAgents({
   clockErrorUs = 0,
@@ -262,7 +291,11 @@ const none: LatencySummary = {
   ...{ count: 0, min: 0, mean: 0, p50: 0, p90: 0, p95: 0, p99: 0, p999: 0, p9999: 0, max: 0 },
 };
 
-export type RowKind = 'steps' | 'entries' | 'calls';
+export type RowKind = 'steps' | 'entries' | 'calls' | 'pushed';
+
+const columnsFor: Readonly<Record<RowKind, readonly StepColumn[]>> = {
+  ...{ steps: stepColumns, entries: stepColumns, calls: callColumns, pushed: pushedColumns },
+};
 
 /** Columns of a view, of a table with those rows: CSV in the order of the list, tables by their places. */
 export function columnsOf(
@@ -270,7 +303,7 @@ export function columnsOf(
   of: RowKind = 'steps',
   rows?: readonly StepRow[],
 ): StepColumn[] {
-  const all = of === 'calls' ? callColumns : stepColumns;
+  const all = columnsFor[of];
   const isMeasured = ({ whereMeasured, value }: StepColumn): boolean =>
     whereMeasured !== true ||
     view === 'csv' ||
@@ -291,7 +324,7 @@ export const columnText = (id: string): `column.${string}` => `column.${id}`;
 /** By {@link columnText}, in English. */
 export const columnTexts = (): Record<`column.${string}`, string> =>
   Object.fromEntries(
-    [...stepColumns, ...callColumns]
+    [...stepColumns, ...callColumns, ...pushedColumns]
       .filter(({ views }) => views.includes('panel'))
       .map(({ id, head }) => [columnText(id), head]),
   );
@@ -330,6 +363,8 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   readonly recorded?: number;
   /** Sessions that ended there before their time; absent: none. */
   readonly brokenOff?: number;
+  /** Of what hubs sent on their own, where the row is that of one name. */
+  readonly push?: PushedSummary;
   readonly sessions?: SessionSummary;
   readonly seconds?: number;
   /** Of the measured time. */
@@ -372,6 +407,15 @@ export function entryRows(step: StepSummary | StepProgress): StepRow[] {
     return { ...row, index, ...('over' in step && step.over && { lost: outstanding }) };
   });
 }
+
+/** Names that a table of them has of each step: those that came most often. */
+const mostPushedRows = 20;
+
+/** Of each step what hubs sent on their own; none where they sent nothing. */
+export const pushedRows = (steps: readonly (StepSummary | StepProgress)[]): StepRow[] =>
+  steps.flatMap(({ index, pushed = [] }) =>
+    pushed.slice(0, mostPushedRows).map((each) => ({ index, push: each })),
+  );
 
 type Bytes = Pick<
   StepSummary,

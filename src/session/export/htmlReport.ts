@@ -9,7 +9,7 @@ import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
 import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
 import { withLate } from '../../measure/show/timeSeries';
 import {
-  callTable,
+  rowTable,
   entryTable,
   errorRows,
   generatorRows,
@@ -17,7 +17,13 @@ import {
   stepTable,
   type TextTable,
 } from '../../measure/show/panelTables';
-import { entryRows, rowOfProgress, rowOfStep, trafficRows } from '../../measure/show/stepColumns';
+import {
+  entryRows,
+  pushedRows,
+  rowOfProgress,
+  rowOfStep,
+  trafficRows,
+} from '../../measure/show/stepColumns';
 import { findingSentence, observedTable } from '../../measure/show/observedWords';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
@@ -104,6 +110,7 @@ export function htmlReport(
     repeatsCard(result),
     entriesCard(shown),
     callsCard(shown),
+    pushedCard(shown),
     observedCard(result),
     agentsCard(result),
     trafficCard(shown),
@@ -126,6 +133,7 @@ export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapsho
     rows.length === 0 ? '' : card(title, [textTable(stepTable(rows, panelStrings), title)]),
     entriesCard(run.steps.slice(-mostSteps)),
     callsCard(run.steps.slice(-mostSteps)),
+    pushedCard(run.steps.slice(-mostSteps)),
     errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] }),
   ]);
 }
@@ -327,9 +335,17 @@ function callsCard(steps: readonly (StepSummary | StepProgress)[]): string {
           `<div class="bars" aria-hidden="true">${drawn.join('')}</div>`,
           note(fill(callsLegend, latencyWords(leastUs), latencyWords(mostUs))),
         ]),
-    textTable(callTable(rows, panelStrings, mostSteps), title),
+    textTable(rowTable('calls', rows, panelStrings, mostSteps), title),
     list(sessionSentences(steps, panelStrings).slice(-mostSteps)),
   ]);
+}
+
+/** What hubs sent on their own. */
+function pushedCard(steps: readonly (StepSummary | StepProgress)[]): string {
+  const rows = pushedRows(steps);
+  if (rows.length === 0) return '';
+  const { pushedTable: title } = panelStrings;
+  return card(title, [textTable(rowTable('pushed', rows, panelStrings, mostSteps), title)]);
 }
 
 /** What was seen of the server beside the load, and what was not. */

@@ -13,6 +13,7 @@ import {
   lostNote,
   smallHead,
   entryRows,
+  pushedRows,
   rowOfProgress,
   rowOfStep,
   trafficRows,
@@ -72,6 +73,7 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     ...tableOf(shown.map(rowOfStep)),
     ...entryTable(shown),
     ...callTable(shown),
+    ...pushedTable(shown),
     ...footOf(shown),
     ...repeatTable(result),
     ...observedOf(result),
@@ -135,14 +137,22 @@ function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
 
 /** Calls of sessions, and what became of these. */
 function callTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
-  const rows = steps.flatMap(callRows).slice(-mostEntries);
+  const lines = rowTable('calls', steps.flatMap(callRows));
+  if (lines.length === 0) return [];
+  const sentences = sessionSentences(steps, panelStrings);
+  return [...lines, '', ...sentences.map((text) => `- ${plain(text)}`)];
+}
+
+/** What hubs sent on their own. */
+const pushedTable = (steps: readonly (StepSummary | StepProgress)[]): string[] =>
+  rowTable('pushed', pushedRows(steps));
+
+function rowTable(kind: 'calls' | 'pushed', all: readonly StepRow[]): string[] {
+  const rows = all.slice(-mostEntries);
   if (rows.length === 0) return [];
-  const columns = columnsOf('markdown', 'calls', rows);
+  const columns = columnsOf('markdown', kind, rows);
   const cells = rows.map((row) => columns.map((column) => cellOf(column, row).slice(0, 60)));
-  return [
-    ...['', ...tableWith(columns.map(smallHead), cells), ''],
-    ...sessionSentences(steps, panelStrings).map((text) => `- ${plain(text)}`),
-  ];
+  return ['', ...tableWith(columns.map(smallHead), cells)];
 }
 
 /** How far the repeats of each step lie apart. */
@@ -228,6 +238,7 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
     ...(rows.length === 0 ? [] : ['', ...tableOf(rows)]),
     ...entryTable(run.steps.slice(-mostSteps)),
     ...callTable(run.steps.slice(-mostSteps)),
+    ...pushedTable(run.steps.slice(-mostSteps)),
   ];
   return `${lines.join('\n')}\n`;
 }

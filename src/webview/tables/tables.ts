@@ -10,12 +10,18 @@ import {
   errorRows,
   generatorRows,
   stepTable,
-  callTable,
+  rowTable,
 } from '../../measure/show/panelTables';
 import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
 import { repeatRows } from '../../measure/compare/repeats';
 import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
-import { entryRows, rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
+import {
+  entryRows,
+  pushedRows,
+  rowOfProgress,
+  rowOfStep,
+  type StepRow,
+} from '../../measure/show/stepColumns';
 import type {
   AgentProgress,
   ConnectTimes,
@@ -175,6 +181,7 @@ type CardName =
   | 'repeats'
   | 'entries'
   | 'calls'
+  | 'pushed'
   | 'server'
   | 'agents'
   | 'connections'
@@ -194,6 +201,7 @@ export function tableCards(state: ShownRun): Record<CardName, StateCard> {
     repeats: tableCard(state, 'repeatsTable', 'repeats', repeatsTable, { below: outlierSentences }),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
     calls: createCallsCard(state),
+    pushed: tableCard(state, 'pushedTable', 'pushed', pushedTable),
     server: tableCard(state, 'observedTable', 'server', serverTable, {
       below: ({ result }) => result?.observed?.problems.slice(0, mostServerNotes) ?? [],
     }),
@@ -373,9 +381,23 @@ const mostSessionSentences = 20;
 /** One row for each call of sessions and step: of the result, or as last seen. */
 function callsTable(state: ShownRun): TableView {
   const steps = state.result?.steps ?? lastSeen(state);
-  const { rows, ...table } = callTable(steps.flatMap(callRows), state.strings, mostCallRows);
-  return { ...table, rows: rows.map((cells) => cells.map((text) => text.slice(0, longestName))) };
+  return withShortNames(rowTable('calls', steps.flatMap(callRows), state.strings, mostCallRows));
 }
+
+const withShortNames = ({ rows, ...table }: TableView): TableView => ({
+  ...{ ...table, rows: rows.map((cells) => cells.map((text) => text.slice(0, longestName))) },
+});
+
+/** What hubs sent on their own, by step and name. */
+const pushedTable = (state: ShownRun): TableView =>
+  withShortNames(
+    rowTable(
+      'pushed',
+      pushedRows(state.result?.steps ?? lastSeen(state)),
+      state.strings,
+      mostCallRows,
+    ),
+  );
 
 /** What calls of sessions take: a bar for each, which the table below has in numbers. */
 function createCallsCard({ strings }: ShownRun): StateCard {
