@@ -14,6 +14,8 @@ interface Traits {
   readonly speaksHub: boolean;
   /** Who has the hub methods: app servers that a run starts in default mode, those of the user, or event handlers. */
   readonly appServers: 'ofRun' | 'ofUser' | 'none';
+  /** Of one message in a frame of a client, another request of a client, or the body of a REST call; absent: no limit. */
+  readonly mostBytes?: Readonly<Partial<Record<'frame' | 'request' | 'body', number>>>;
 }
 
 export interface AzureTraits extends Traits {
@@ -47,6 +49,8 @@ export interface AzureTraits extends Traits {
   readonly identityRoles: Readonly<Record<'appServer' | 'rest', string>>;
 }
 
+const megabyte = 1024 * 1024;
+
 /** Everything else asks here and never for a name. */
 export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTraits>> = {
   hub: { name: 'a hub without a service', speaksHub: true, appServers: 'ofUser' },
@@ -57,6 +61,8 @@ export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTrai
     hosts: /\.(service\.signalr\.net|signalr\.azure\.(us|cn))$/i,
     variable: 'AZURE_SIGNALR',
     emulator: 'azure-signalr',
+    // Source: "Messages and connections in Azure SignalR Service", heading "Message size".
+    mostBytes: { request: megabyte, body: megabyte },
     // What is asked for by another name may not be found.
     hubName: (written) => written.toLowerCase(),
     clientPath: (hub) => `/client/?hub=${hub}`,
@@ -79,6 +85,8 @@ export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTrai
     hosts: /\.webpubsub\.azure\.(com|us|cn)$/i,
     variable: 'AZURE_WEBPUBSUB',
     emulator: 'web-pubsub',
+    // Sources: "Azure Web PubSub service internals", headings "Client message limit" and "Terms".
+    mostBytes: { frame: megabyte, body: megabyte },
     hubName: (written) => written,
     clientPath: (hub) => `/client/hubs/${hub}`,
     userClaim: 'sub',

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isAzure } from '../base/serviceTraits';
+import { isAlike } from '../capacity/judge/alikeTraffic';
 import type { Calibration } from '../capacity/judge/calibrate';
 import { readKept, writeKept } from './keptFile';
 import type { Result } from './result';
@@ -21,9 +22,9 @@ export async function readCalibrations(directory: string): Promise<readonly Cali
 
 /** Adds one, in place of an older one of the same size and traffic. @throws what the system says when it cannot be written */
 export async function keepCalibration(directory: string, made: Calibration): Promise<void> {
-  const key = ({ product, unit, loads }: Calibration): string =>
-    JSON.stringify([product, unit, loads.map(({ kind, table }) => [kind, table])]);
-  const others = (await readCalibrations(directory)).filter((each) => key(each) !== key(made));
+  const isOlder = ({ product, unit, loads }: Calibration): boolean =>
+    product === made.product && unit === made.unit && isAlike(loads, made.loads);
+  const others = (await readCalibrations(directory)).filter((each) => !isOlder(each));
   const calibrations = [...others, made].slice(-mostKept);
   await writeKept(path.join(directory, calibrationsFile), { schema, calibrations });
 }

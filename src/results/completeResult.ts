@@ -21,6 +21,7 @@ import { repeatsOf } from '../measure/compare/repeats';
 import { judgeRun } from '../measure/judge/verdict';
 import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
+import { refusedSize } from '../capacity/load/messageLimit';
 import { repeatsIn, stepCount } from '../scenario/steps';
 import { scenarioAt } from '../scenario/searched';
 import type { Parameters } from '../usecases/parameters';
@@ -56,7 +57,7 @@ export function completeResult(
   model: CapacityModel = { loadOf, estimate, measuredLoadOf, recommend },
 ): Result {
   const clean = cleanSummary(summary);
-  const verdict = withCause(judgeRun(clean, scenario.slo), clean);
+  const verdict = withCause(judgeRun(clean, scenario.slo), clean, scenario);
   const made = recommended(...carriedBySearch(scenario, { ...clean, verdict }), options, model);
   const unit = made.recommendation?.unit ?? null;
   return {
@@ -89,13 +90,27 @@ function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, Finis
   return [scenarioAt(scenario, low), { ...run, connections, verdict, steps: [step] }];
 }
 
-/** Where nothing has arrived because of a hub method, that comes first: the rest only follows from it. */
-function withCause(verdict: Verdict, { steps, errors, errorExamples }: RunSummary): Verdict {
+/**
+ * Where the service takes no message of such a size, or nothing has arrived because of a hub method, that comes first: the
+ * rest only follows from it.
+ */
+function withCause(
+  verdict: Verdict,
+  { steps, errors, errorExamples }: RunSummary,
+  scenario: Scenario,
+): Verdict {
+  if (verdict.status !== 'fail') return verdict;
+  const because = (code: string, message: string): Verdict => ({
+    ...verdict,
+    reasons: [{ code, message }, ...verdict.reasons],
+  });
+  const refused = scenario.entries.flatMap((entry) => refusedSize(scenario, entry) ?? []);
+  if (refused[0] !== undefined) return because('messageSize', refused[0]);
   const complaint = firstComplaint(errorExamples);
   const arrived = steps.some(({ received }) => received > 0);
-  if (verdict.status !== 'fail' || arrived || complaint === undefined) return verdict;
-  const message = `${complaintWords(complaint)} (${formatCount(errors.invocation ?? 0)} calls answered so)`;
-  return { ...verdict, reasons: [{ code: 'hubMethod', message }, ...verdict.reasons] };
+  if (arrived || complaint === undefined) return verdict;
+  const answered = formatCount(errors.invocation ?? 0);
+  return because('hubMethod', `${complaintWords(complaint)} (${answered} calls answered so)`);
 }
 
 /** Texts that came from a server or a library may repeat a URL or a header with a secret in it. */

@@ -34,6 +34,8 @@ export interface ParsedScenario {
 export interface SizePlaces {
   readonly unit?: Place;
   readonly sku?: Place;
+  /** Of each entry, where the size of its messages stands. */
+  readonly payloads: readonly Place[];
 }
 
 /** Never throws: the answer is problems and the parts that could be read, within bounded time and memory. */
@@ -59,7 +61,10 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   reportSecrets(reading);
   const found = pipeline ? withoutGuesses(reading) : reading.problems();
   const [unit, sku] = [file.config.at('unit'), file.config.at('sku')];
-  const sizePlaces = { ...(unit && { unit }), ...(sku && { sku }) };
+  const payloads = file.entries.map(({ at }) =>
+    at('messageSizes', 'messageSize', 'streamingItems', 'arguments', 'steps'),
+  );
+  const sizePlaces = { ...(unit && { unit }), ...(sku && { sku }), payloads };
   return { scenario: file.scenario, problems: sorted(found), sizePlaces };
 }
 

@@ -6,8 +6,10 @@ export interface PayloadSize {
   readonly weight: number;
 }
 
-/** A payload with the bytes that it is when it leaves the service, its envelope with it. */
-export interface LeavingSize extends PayloadSize {
+/** A payload with the bytes that it is on its way to a service and from it, its envelope with it. */
+export interface WireSize extends PayloadSize {
+  /** To the service, by a client or the application. */
+  readonly sent: number;
   readonly toClient: number;
   /** To an app server or an event handler, where messages of clients go through one. */
   readonly toApplication: number;

@@ -1,7 +1,7 @@
 import { membershipMethods } from '../base/message';
 import type { ClientPermission, Service } from '../base/serviceTraits';
 import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
-import type { LeavingSize, PayloadSize } from './payloadSizes';
+import type { WireSize, PayloadSize } from './payloadSizes';
 import {
   deliveriesOfStep,
   isCounted,
@@ -146,7 +146,7 @@ export interface Traffic {
   /** The sizes behind that average, where there are several. */
   readonly messageSizes?: readonly PayloadSize[];
   /** The same with their envelopes, by which they are billed; absent: payloads alone are known. */
-  readonly leaving?: readonly LeavingSize[];
+  readonly leaving?: readonly WireSize[];
   /** Members of the group a message goes to, for the group kinds. */
   readonly groupMembers?: number;
   /** Connections of the user a message goes to; 1 when absent. */

@@ -1,33 +1,36 @@
 import type { Scenario } from '../../scenario/scenario';
-import { meanOf, type LeavingSize } from '../../usecases/payloadSizes';
+import { meanOf, type WireSize } from '../../usecases/payloadSizes';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { guides, offers, rounded } from '../tables/publishedLimits';
 import { figure, unitWords } from '../capacityWords';
 
-/** What is counted as one message. Source: "Billing model of Azure Web PubSub", and "Messages and connections in Azure SignalR Service". */
+/**
+ * What is counted as one message. Sources: "Messages and connections in Azure SignalR Service", heading "How messages are
+ * counted for billing"; "Billing model for Azure Web PubSub service", headings "Message count" and "Outbound traffic".
+ */
 const billedBytes = 2048;
 /** Messages a day that each Unit of a paid tier includes; same sources. */
 const includedPerUnit = 1_000_000;
 const secondsPerDay = 86_400;
 const daysPerMonth = 30;
 
-/** Messages that leave the service, in started pieces of 2 KB, at the full load around the clock; what comes in is free. */
+/** What leaves the service at the full load around the clock, counted as the product does; what comes in is free. */
 export function billingOf(product: Product, loads: readonly ServiceLoad[]): Billing {
   const perSecond = (each: (load: ServiceLoad) => number): number =>
     loads.reduce((sum, load) => sum + each(load), 0);
   return {
     ...aroundTheClock(
       perSecond((load) => {
-        const toClients = load.outMessages * meanPieces(load, ({ toClient }) => toClient);
+        const toClients = load.outMessages * meanCount(product, load, ({ toClient }) => toClient);
         const copies = toApplication(product, load);
-        return toClients + copies * meanPieces(load, (size) => size.toApplication);
+        return toClients + copies * meanCount(product, load, (size) => size.toApplication);
       }),
     ),
     payload_only: aroundTheClock(
       perSecond((load) => {
         const leaving = load.outMessages + toApplication(product, load);
-        return leaving * meanPieces(load, ({ bytes }) => bytes);
+        return leaving * meanCount(product, load, ({ bytes }) => bytes);
       }),
     ),
   };
@@ -41,9 +44,15 @@ function aroundTheClock(perSecond: number): BilledMessages {
   };
 }
 
-function meanPieces({ leaving }: ServiceLoad, bytesOf: (size: LeavingSize) => number): number {
+/** Each message in started pieces of 2 KB, or all traffic together in such pieces. */
+function meanCount(
+  product: Product,
+  { leaving }: ServiceLoad,
+  bytesOf: (size: WireSize) => number,
+): number {
   const onWire = leaving.map((size) => ({ bytes: bytesOf(size), weight: size.weight }));
-  return meanOf(onWire, (bytes) => Math.ceil(bytes / billedBytes));
+  const count = guides[product].bills === 'messages' ? Math.ceil : (pieces: number) => pieces;
+  return meanOf(onWire, (bytes) => count(bytes / billedBytes));
 }
 
 /** On its way a message of a client leaves the service once more: to an app server or an event handler. */
@@ -65,7 +74,7 @@ export function billingWords(
   estimate: Pick<Estimate, 'product' | 'at_unit' | 'billing'>,
   scenario: Sized,
 ): string | undefined {
-  const { billing, at_unit: atUnit } = estimate;
+  const { billing, product, at_unit: atUnit } = estimate;
   if (billing === undefined || billing.messages_per_s === 0) return undefined;
   const included = figure(includedPerDay(estimate, scenario));
   const size =
@@ -77,7 +86,8 @@ export function billingWords(
     alone.messages_per_s === billing.messages_per_s
       ? ''
       : ` Envelopes count: the payloads alone would be ${figure(alone.messages_per_day)} a day.`;
-  return `Billed at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
+  const of = guides[product].bills === 'traffic' ? ' by traffic' : '';
+  return `Billed${of} at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
 }
 
 interface PriceList {

@@ -3,6 +3,7 @@ import { formatCount } from '../../base/units';
 import type { Estimate, EstimateLoad, Product } from '../model';
 import { candidatesOf, connectionLimit, editionOf } from '../tables/publishedLimits';
 import { figure, tableWords, unitWords } from '../capacityWords';
+import { alikeLoad, isAlike } from './alikeTraffic';
 
 /** From a capacity search against a service of a known size. */
 export interface Calibration {
@@ -28,8 +29,6 @@ export interface CalibratedUnit {
   readonly sentence: string;
 }
 
-/** Messages whose mean sizes differ by more are another traffic: what they cost is not in proportion. */
-const mostSizeRatio = 1.2;
 const dayMs = 86_400_000;
 
 /** By the newest calibration of traffic with the same tables and messages of about the same size. */
@@ -42,7 +41,9 @@ export function calibratedUnit(
     .filter(({ product, loads }) => product === estimate.product && isAlike(loads, estimate.loads))
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
   if (known === undefined) return undefined;
-  const ratio = Math.max(...estimate.loads.map((load) => share(load, loadOf(known.loads, load)!)));
+  const ratio = Math.max(
+    ...estimate.loads.map((load) => share(load, alikeLoad(known.loads, load)!)),
+  );
   const exact = known.unit * ratio;
   if (!Number.isFinite(exact) || exact <= 0) return undefined;
   const edition = editionOf(estimate.product, undefined);
@@ -72,28 +73,6 @@ function sentenceOf(known: Calibration, needed: number | null, ageDays: number):
 
 const tableName = (table: string): string =>
   (tableWords as Readonly<Record<string, string>>)[table] ?? table;
-
-const loadOf = (loads: readonly EstimateLoad[], of: EstimateLoad): EstimateLoad | undefined =>
-  loads.find(({ kind, table }) => kind === of.kind && table === of.table);
-
-function isAlike(known: readonly EstimateLoad[], loads: readonly EstimateLoad[]): boolean {
-  const sends = loads.filter((load) => load.in_messages_per_s + load.out_messages_per_s > 0);
-  if (sends.length === 0 || sends.length !== loads.length || known.length !== loads.length)
-    return false;
-  return loads.every((load) => {
-    const other = loadOf(known, load);
-    if (other === undefined) return false;
-    const ratio = meanBytes(load) / meanBytes(other);
-    return ratio <= mostSizeRatio && ratio >= 1 / mostSizeRatio;
-  });
-}
-
-const meanBytes = ({
-  in_bytes_per_s: bytesIn,
-  out_bytes_per_s: bytesOut,
-  in_messages_per_s: messagesIn,
-  out_messages_per_s: messagesOut,
-}: EstimateLoad): number => (bytesIn + bytesOut) / (messagesIn + messagesOut);
 
 function share(load: EstimateLoad, carried: EstimateLoad): number {
   const of = (name: 'in_messages_per_s' | 'out_messages_per_s'): number =>

@@ -19,6 +19,7 @@ import {
   peakUse,
   connectionsFit,
   fitsUnit,
+  limitWords,
   listedByAll,
   tolerance,
   trafficUtilisation,
@@ -279,14 +280,19 @@ function ceilingNote({ demand, sizes, fill }: Found): string | false {
   const largest = largestOf(demand);
   if (sizes.unit !== null || !connectionsFit(demand, largest) || !isFlat(demand)) return false;
   const { edition } = demand;
-  const { table, direction } = peakUse(fill.uses);
+  // Outbound first on a tie, as for the limit that binds.
+  const [into, out] = (['in', 'out'] as const).map((of) =>
+    fill.uses.filter((use) => use.direction === of),
+  );
+  const peak = peakUse([...out!, ...into!]);
+  const { table, direction } = peak;
   const limit = limitAt(edition, table, direction, largest);
   const flatFrom =
     listedByAll(demand).find((unit) => limitAt(edition, table, direction, unit) === limit) ??
     largest;
   return (
-    `More units do not help: ${tableWords[table]} ${directionWords[direction]} reaches its routing ` +
-    `ceiling of ${figure(limit)} msg/s at ${unitWords(flatFrom)} and stays there up to ${unitWords(largest)}.`
+    `More units do not help: ${tableWords[table]} ${directionWords[direction]} reaches its ` +
+    `ceiling of ${limitWords(peak, limit)} at ${unitWords(flatFrom)} and stays there up to ${unitWords(largest)}.`
   );
 }
 

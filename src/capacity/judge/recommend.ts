@@ -5,7 +5,7 @@ import { peakOf, shareOfPeak, stepsOf } from '../../scenario/steps';
 import { meanOf } from '../../usecases/payloadSizes';
 import type { Traffic } from '../../usecases/useCase';
 import { joinsByCalls, numberedNames, sessionStepsOf } from '../../usecases/sessionSteps';
-import { pushedSize } from '../load/leavingSizes';
+import { pushedSize } from '../load/wireSizes';
 import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
 import {
   checkSenders,

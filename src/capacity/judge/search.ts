@@ -274,9 +274,15 @@ export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['b
 export const peakUse = (uses: readonly ConstraintUse[]): ConstraintUse =>
   uses.reduce((peak, use) => (use.utilisation > peak.utilisation ? use : peak));
 
+const isInMessages = ({ measure, countedBytes }: ConstraintUse): boolean =>
+  measure === 'messages' || countedBytes === baseMessageBytes;
+
+/** `20,000 msg/s`, or `40 MB/s` where that is what binds. */
+export const limitWords = (use: ConstraintUse, limit: number): string =>
+  isInMessages(use) ? `${figure(limit)} msg/s` : bandwidthWords(limit * baseMessageBytes);
+
 function useWords({ edition }: Demand, use: ConstraintUse): string {
-  const inMessages = use.measure === 'messages' || use.countedBytes === baseMessageBytes;
-  const amounts = inMessages
+  const amounts = isInMessages(use)
     ? `${figure(use.load)} of ${figure(use.limit)} msg/s`
     : bandwidthOf(use.load * baseMessageBytes, use.limit * baseMessageBytes);
   const place = `${shareWords(use.utilisation)}, ${tableWords[use.table]}, ${edition.label}`;

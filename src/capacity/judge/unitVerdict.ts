@@ -1,10 +1,11 @@
 import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
-import type { SizePlaces } from '../../scenario/parseScenario';
+import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict, Offer } from '../model';
 import { figure, unitWords } from '../capacityWords';
+import { messageProblems } from '../load/messageLimit';
 import { offers } from '../tables/publishedLimits';
 
 type Sized = Pick<Scenario, 'unit' | 'sku' | 'connections'>;
@@ -121,11 +122,15 @@ function notOffered(unit: number, sold: readonly number[], sku: Scenario['sku'])
 export const exceedsUnit = 'exceeds-unit';
 export const unitNotOffered = 'unit-not-offered';
 
-/** What is wrong with `config.unit` and `config.sku`, by the verdict of the estimate; undefined where nothing is. */
-export function sizeProblem(
-  parsed: { readonly scenario?: Scenario; readonly sizePlaces?: SizePlaces },
-  planned: UnitVerdict | undefined,
-): Problem | undefined {
+type Parsed = Pick<ParsedScenario, 'scenario' | 'sizePlaces'>;
+
+/** What is wrong with `config.unit` and `config.sku`, by the verdict of the estimate, and with the sizes of messages. */
+export const sizeProblems = (parsed: Parsed, planned: UnitVerdict | undefined): Problem[] => [
+  ...messageProblems(parsed),
+  ...[unitProblem(parsed, planned) ?? []].flat(),
+];
+
+function unitProblem(parsed: Parsed, planned: UnitVerdict | undefined): Problem | undefined {
   if (planned === undefined) return undefined;
   // The parser says by itself that server connections are too many.
   const exceeded = planned.exceeded && planned.byServerConnections !== true;

@@ -11,8 +11,9 @@ import { hubRunOf, type Traffic } from '../../usecases/useCase';
 import type { EstimateInput, OrProblem } from '../model';
 import { namesWords } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
-import { leavingCall, leavingSizes } from './leavingSizes';
+import { refusedSize } from './messageLimit';
 import { connectionsOnly, sizesOf } from './serviceLoad';
+import { wireSizeOfCall, wireSizes, type Spoken } from './wireSizes';
 import { sessionAssumptions, sessionTraffic, unknownEvents } from './sessionLoad';
 
 /** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
@@ -126,7 +127,7 @@ const noTable = ({ name }: { readonly name: string }, useCase: { readonly name: 
  * @param measures also those of which only a run knows how much they are
  */
 export function entryTraffic(
-  scenario: Parameters<typeof leavingSizes>[0] & Pick<Scenario, 'connections'>,
+  scenario: Spoken & Pick<Scenario, 'connections' | 'transport'>,
   step: StepSenders,
   measures = false,
 ): EntryTraffic {
@@ -138,6 +139,8 @@ export function entryTraffic(
     if (useCase === undefined) return { problem: `There is no use case ${entry.name}.` };
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
+    const refused = refusedSize(scenario, entry);
+    if (refused !== undefined) return { problem: refused };
     const { session } = hubRunOf(useCase, entry.parameters);
     if (session?.replays && entry.parameters['steps'] === undefined)
       return {
@@ -154,7 +157,7 @@ export function entryTraffic(
         if (traffic.senders === 0 && !measures) continue;
         if (!guide.kinds.includes(traffic.kind)) return noTable(guide, useCase);
         const leaving = sizesOf(traffic).map((size, at) =>
-          leavingCall(scenario, ownCalls[at]!, size),
+          wireSizeOfCall(scenario, ownCalls[at]!, size),
         );
         sending.push({ entry, position, traffic: { ...traffic, leaving }, calls });
       }
@@ -167,7 +170,7 @@ export function entryTraffic(
     // A limit that holds for each message is lost in the mean.
     const several = sizes.length > 1 && { messageSizes: sizes };
     const sent = { ...traffic, messageBytes: meanBytes, ...several };
-    const leaving = leavingSizes(scenario, entry, sizesOf(sent));
+    const leaving = wireSizes(scenario, entry, sizesOf(sent));
     sending.push({ entry, position, traffic: { ...sent, leaving } });
   }
   return { sending };

@@ -1,5 +1,5 @@
 import { formatCount } from '../../base/units';
-import { meanOf, type LeavingSize, type PayloadSize } from '../../usecases/payloadSizes';
+import { meanOf, type WireSize, type PayloadSize } from '../../usecases/payloadSizes';
 import type { Traffic, TrafficKind } from '../../usecases/useCase';
 import type { Product, TableName } from '../model';
 import { checkNumber, guides, inputError, isRest } from '../tables/publishedLimits';
@@ -14,7 +14,7 @@ export interface ServiceLoad {
   readonly messageBytes: number;
   readonly sizes: readonly PayloadSize[];
   /** The same as they leave the service, with their envelopes where these are known. */
-  readonly leaving: readonly LeavingSize[];
+  readonly leaving: readonly WireSize[];
   /** Bytes a message is counted as, on average. */
   readonly countedBytes: number;
   readonly inMessages: number;
@@ -49,8 +49,8 @@ export function ratesOf(
 ): Omit<ServiceLoad, 'kind' | 'table' | 'senders' | 'formula'> {
   const sizes = sizesOf(traffic);
   const countedBytes = effectiveBytes(sizes);
-  const bare = ({ bytes, weight }: PayloadSize): LeavingSize => ({
-    ...{ bytes, weight, toClient: bytes, toApplication: bytes },
+  const bare = ({ bytes, weight }: PayloadSize): WireSize => ({
+    ...{ bytes, weight, sent: bytes, toClient: bytes, toApplication: bytes },
   });
   return {
     leaving: traffic.leaving ?? sizes.map(bare),

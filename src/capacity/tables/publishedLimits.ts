@@ -40,6 +40,8 @@ interface Guide {
   /** Of these the ones whose messages leave the service once more, to an app server or an event handler. */
   readonly toApplication: readonly TrafficKind[];
   readonly plainest: TrafficKind;
+  /** Whether each message that leaves is billed for itself, or the traffic of all of them. */
+  readonly bills: 'messages' | 'traffic';
   /** Rows that it calls the most a size takes in and sends out. */
   readonly ceilings: { readonly in: TableName; readonly out: TableName };
 }
@@ -53,6 +55,7 @@ export const guides: Readonly<Record<Product, Guide>> = {
     kinds: [...hubKinds, ...restKinds],
     toApplication: hubKinds,
     plainest: 'echo',
+    bills: 'messages',
     ceilings: { in: 'echo', out: 'broadcast' },
   },
   webpubsub: {
@@ -61,6 +64,7 @@ export const guides: Readonly<Record<Product, Guide>> = {
     kinds: ['send_to_group', 'upstream_echo', ...restKinds],
     toApplication: ['upstream_echo'],
     plainest: 'upstream_echo',
+    bills: 'traffic',
     ceilings: { in: 'upstream_echo', out: 'big_group' },
   },
 };

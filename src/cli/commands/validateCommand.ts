@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/estimate';
-import { sizeProblem } from '../../capacity/judge/unitVerdict';
+import { sizeProblems } from '../../capacity/judge/unitVerdict';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import { referencesIn } from '../../scenario/target/references';
@@ -40,7 +40,7 @@ export async function validateCommand(
       const found = [
         ...parsed.problems,
         ...missingReferences(text, env),
-        ...sizeProblems(parsed),
+        ...problemsOfSizes(parsed),
         ...files.problemsIn(text),
       ];
       all.push(...placeProblems(name, text, found));
@@ -63,13 +63,12 @@ export async function validateCommand(
   return unreadable || hasErrors(all) ? exitCode.badInput : exitCode.done;
 }
 
-function sizeProblems(parsed: ParsedScenario): Problem[] {
+function problemsOfSizes(parsed: ParsedScenario): Problem[] {
   const { scenario } = parsed;
   if (scenario === undefined || scenario.kind === 'resultparser' || hasErrors(parsed.problems))
     return [];
   const found = scenarioEstimate(scenario);
-  const problem = 'problem' in found ? undefined : sizeProblem(parsed, found.estimate.planned);
-  return problem === undefined ? [] : [problem];
+  return sizeProblems(parsed, 'problem' in found ? undefined : found.estimate.planned);
 }
 
 /** A scenario may be checked where its secrets are not, so a missing one is a warning here. */

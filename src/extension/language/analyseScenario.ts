@@ -1,5 +1,5 @@
 import { scenarioEstimate } from '../../capacity/estimate';
-import { sizeProblem } from '../../capacity/judge/unitVerdict';
+import { sizeProblems } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
 import { isPlain, type KeySpec } from '../../scenario/keys/keySpec';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
@@ -118,9 +118,8 @@ export function entryNodes(root: OutlineNode): OutlineNode[] {
 /** Everything to underline, sorted by position: the same problems as on the command line. */
 export function diagnosticsOf(analysis: Analysis): Problem[] {
   const { problems, estimate, text } = analysis;
-  const size = estimate && sizeProblem(analysis, estimate.planned);
   const all = problems.map((problem) => within(problem, text.length));
-  return size === undefined ? all : [...all, size].sort((a, b) => a.offset - b.offset);
+  return [...all, ...sizeProblems(analysis, estimate?.planned)].sort((a, b) => a.offset - b.offset);
 }
 
 function within(problem: Problem, end: number): Problem {

@@ -8,6 +8,7 @@ import {
   keepCalibration,
   readCalibrations,
 } from '../../../src/results/calibrations';
+import { calibratedUnit, type Calibration } from '../../../src/capacity/judge/calibrate';
 import { completeResult } from '../../../src/results/completeResult';
 import { toolVersion, type Result } from '../../../src/results/result';
 import { searchSample } from '../../fakes/searchSample';
@@ -59,6 +60,30 @@ describe('what a search has measured of a size', () => {
     const newer = { ...made, at: '2026-12-01T00:00:00.000Z' };
     await keepCalibration(folder, newer);
     assert.deepEqual(await readCalibrations(folder), [{ ...made, unit: 10 }, newer]);
+    // Small messages say nothing of large ones.
+    const sized = (bytes: number, perSecond: number): Calibration => ({
+      ...{ ...made, unit: 1, scenario: `${bytes} bytes` },
+      loads: [
+        {
+          ...{ kind: 'echo', table: 'echo' },
+          ...{ in_messages_per_s: perSecond, out_messages_per_s: perSecond },
+          ...{ in_bytes_per_s: perSecond * bytes, out_bytes_per_s: perSecond * bytes },
+        },
+      ],
+    });
+    for (const each of [sized(100, 5000), sized(65_536, 30), sized(110, 5500)])
+      await keepCalibration(folder, each);
+    const all = await readCalibrations(folder);
+    assert.deepEqual(
+      all.slice(2).map(({ scenario }) => scenario),
+      ['65536 bytes', '110 bytes'],
+    );
+    const wanted = {
+      product: 'signalr',
+      connections: 100,
+      loads: sized(100, 11_000).loads,
+    } as const;
+    assert.equal(calibratedUnit(wanted, all, Date.now())?.unit, 2);
   });
 
   it('is nothing where the file is damaged, and a hostile one is not believed', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { estimate } from '../../../../src/capacity/estimate';
 import type { Estimate, Product } from '../../../../src/capacity/model';
 import {
@@ -32,8 +33,38 @@ describe('billing', () => {
   it('counts no app server where there is none, but the event handler', () => {
     assert.equal(perSecond({ kind: 'rest_send_to_user' }), 100);
     assert.equal(perSecond({ kind: 'rest_broadcast', senders: 1 }), 1000);
-    assert.equal(perSecond({ kind: 'send_to_group', groupMembers: 10 }, 'webpubsub'), 1000);
-    assert.equal(perSecond({ kind: 'upstream_echo' }, 'webpubsub'), 200);
+    assert.equal(perSecond({ kind: 'send_to_group', groupMembers: 10 }, 'webpubsub'), 500);
+    assert.equal(perSecond({ kind: 'upstream_echo' }, 'webpubsub'), 100);
+  });
+
+  it('counts the traffic of Web PubSub, however it is cut into messages: 100 KB are 50', () => {
+    const sizes = fc.record({
+      bytes: fc.integer({ min: 1, max: 100_000 }),
+      weight: fc.integer({ min: 1, max: 9 }),
+    });
+    fc.assert(
+      fc.property(fc.array(sizes, { minLength: 1, maxLength: 5 }), (messageSizes) => {
+        const weights = messageSizes.reduce((sum, { weight }) => sum + weight, 0);
+        const bytes = messageSizes.reduce((sum, size) => sum + size.bytes * size.weight, 0);
+        const kind = { kind: 'rest_broadcast', senders: 1, messageSizes } as const;
+        const exact = (1000 * bytes) / weights / 2048;
+        assert.ok(Math.abs(perSecond(kind, 'webpubsub') - exact) < 1e-3);
+        assert.ok(perSecond(kind, 'signalr') >= exact, 'each message for itself is no less');
+      }),
+    );
+    const small = { kind: 'rest_send_to_user', senders: 1024, messageBytes: 100 } as const;
+    assert.equal(perSecond({ ...small, senders: 1024 }, 'webpubsub'), 50);
+    assert.equal(perSecond({ ...small, senders: 1024 }), 1024);
+  });
+
+  it('counts what the service carries on the wire, beside the payloads alone', () => {
+    const day = billed({
+      ...{ service: 'webpubsub', subprotocol: 'none', baseSending: 1, step: 0 },
+      entries: [{ name: 'restBroadcast', parameters: { ...messages, messageSize: 100 } }],
+    });
+    // 1,000 connections get 100 bytes a second each, in an object of 231.
+    assert.equal(day.payload_only.messages_per_day, (1000 * 100 * 86_400) / 2048);
+    assert.equal(day.messages_per_day, (1000 * 231 * 86_400) / 2048);
   });
 
   it('counts each 2 KB, as in the example of the service: 4 KB to three clients are eight', () => {

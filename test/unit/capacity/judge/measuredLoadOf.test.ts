@@ -39,7 +39,7 @@ describe('measuredLoadOf', () => {
         {
           ...{ kind: 'echo', senders: 1000, messageBytes: 2048 },
           ...{ inPerSecond: 980, outPerSecond: 970, extraPerSecond: 0 },
-          leaving: [{ bytes: 2048, weight: 1, toClient: 2230, toApplication: 2252 }],
+          leaving: [{ bytes: 2048, weight: 1, sent: 2221, toClient: 2230, toApplication: 2252 }],
         },
       ],
       serverConnections: 5,

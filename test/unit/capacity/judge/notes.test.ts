@@ -145,7 +145,7 @@ describe('explanation', () => {
     const { notes } = vector('V09');
     assert.equal(
       notes[0],
-      'More units do not help: small group inbound reaches its routing ceiling of 7,000 msg/s at Unit 50 and stays there up to Unit 100.',
+      'More units do not help: small group outbound reaches its ceiling of 70,000 msg/s at Unit 50 and stays there up to Unit 100.',
     );
     assert.match(notes[1]!, /2 instances .* each group or conversation stays within one/);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { leavingSizes } from '../../../../src/capacity/load/leavingSizes';
+import { wireSizes } from '../../../../src/capacity/load/wireSizes';
 import type { Scenario, ScenarioEntry } from '../../../../src/scenario/scenario';
 import { payloadOf } from '../../../../src/usecases/entryPayload';
 import { findUseCase } from '../../../../src/usecases/registry';
@@ -14,6 +14,7 @@ import {
 } from '../../../../src/wire/message/messageLayout';
 import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { restLayout } from '../../../../src/wire/rest/restCalls';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';
 import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';
@@ -34,9 +35,9 @@ function sizesOf(
   changes: Partial<Scenario>,
   entry: ScenarioEntry,
   bytes: number,
-): ReturnType<typeof leavingSizes>[number] {
+): ReturnType<typeof wireSizes>[number] {
   const scenario = scenarioWith({ ...changes, entries: [entry] });
-  return leavingSizes(scenario, entry, [{ bytes, weight: 1 }])[0]!;
+  return wireSizes(scenario, entry, [{ bytes, weight: 1 }])[0]!;
 }
 
 function shapeOf(
@@ -70,7 +71,7 @@ const toAppServer = (payload: Buffer): number =>
 const items = { streamingItemCount: 2, streamingItemSendDelay: 0 };
 const codecs = { json: jsonCodec, messagepack: messagePackCodec } as const;
 
-describe('leavingSizes', () => {
+describe('wireSizes', () => {
   for (const [protocol, codec] of Object.entries(codecs) as [keyof typeof codecs, HubCodec][]) {
     for (const measures of [false, true]) {
       const dialect = measures ? 'measure' : 'auto';
@@ -84,6 +85,7 @@ describe('leavingSizes', () => {
             const called = encoded(codec, shapeOf(name, 'called', bytes, { measures }), receiver);
             const sent = encoded(codec, shapeOf(name, 'sent', bytes, { measures }), receiver);
             assert.equal(found.toClient, called.length, `${bytes} to the client`);
+            assert.equal(found.sent, sent.length, `${bytes} to the service`);
             assert.equal(found.toApplication, toAppServer(sent), `${bytes} to the app server`);
           }
         });
@@ -163,6 +165,8 @@ describe('leavingSizes', () => {
       found.toClient,
       encoded(jsonCodec, shapeOf('restBroadcast', 'called', 2048), 0).length,
     );
+    const body = restLayout('signalr')(shapeOf('restBroadcast', 'sent', 2048), lengthsFor(0)).body;
+    assert.equal(found.sent, body.length);
   });
 
   const subprotocols = {
@@ -204,6 +208,12 @@ describe('leavingSizes', () => {
           const found = sizesOf(scenario, entryOf(name, more), bytes);
           assert.equal(found.toClient, written.length, `${name}, ${bytes}`);
           assert.equal(found.toApplication, data.length, 'to the event handler');
+          const shape = shapeOf(name, 'sent', bytes);
+          const asked = { ...shape, toGroup: name === 'sendToGroup', answered: true };
+          const sent = name.startsWith('rest')
+            ? restLayout('webpubsub')(shape, lengthsFor(group?.length ?? 0)).body
+            : encoded(codecOf(subprotocols[subprotocol]), asked, group?.length ?? 0);
+          assert.equal(found.sent, sent.length, `${name}, ${bytes}, to the service`);
         }
       }
     });
@@ -217,7 +227,7 @@ describe('leavingSizes', () => {
       { bytes: 256, weight: 90 },
       { bytes: 16_384, weight: 10 },
     ];
-    const found = leavingSizes(scenarioWith({ entries: [entry] }), entry, sizes);
+    const found = wireSizes(scenarioWith({ entries: [entry] }), entry, sizes);
     assert.deepEqual(
       found.map(({ weight, toClient }) => [weight, toClient]),
       [

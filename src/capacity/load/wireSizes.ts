@@ -1,12 +1,14 @@
 import { callbacks } from '../../base/message';
 import { services } from '../../base/serviceTraits';
-import type { HubProtocol, Scenario, ScenarioEntry, Subprotocol } from '../../scenario/scenario';
+import { argumentBytes, ownArguments } from '../../usecases/ownArguments';
 import { groupParameters } from '../../usecases/parameters';
-import type { LeavingSize, PayloadSize } from '../../usecases/payloadSizes';
+import type { PayloadSize, WireSize } from '../../usecases/payloadSizes';
 import { findUseCase } from '../../usecases/registry';
+import type { StreamShape } from '../../usecases/streams';
 import { hubRunOf, type HubRun, type OwnCall } from '../../usecases/useCase';
+import type { HubProtocol, Scenario, ScenarioEntry, Subprotocol } from '../../scenario/scenario';
 
-type Spoken = Pick<
+export type Spoken = Pick<
   Scenario,
   'service' | 'protocol' | 'subprotocol' | 'dialect' | 'upstream' | 'entries'
 >;
@@ -24,16 +26,16 @@ const runIdBytes = 8;
 const text = (bytes: number): Content => ({ kind: 'text', bytes });
 
 /**
- * How many bytes each payload of an entry is when it leaves the service: with the hub message around it, and
- * on its way to an app server with the service's message around that. Frames of WebSockets (2 to 10 bytes)
+ * How many bytes each payload of an entry is when it goes to the service, and when it leaves it: with the hub message around
+ * it, and on its way to an app server with the service's message around that. Frames of WebSockets (2 to 10 bytes)
  * and heads of HTTP are left out. Exact for the bench contract, but for ids and names whose length only the
  * run knows; an answer of the user's own method is taken to be as long as its arguments.
  */
-export function leavingSizes(
+export function wireSizes(
   scenario: Spoken,
   entry: ScenarioEntry,
   sizes: readonly PayloadSize[],
-): readonly LeavingSize[] {
+): readonly WireSize[] {
   const useCase = findUseCase(entry.name);
   if (useCase === undefined) return [];
   const run = hubRunOf(useCase, entry.parameters);
@@ -48,7 +50,7 @@ export function leavingSizes(
 }
 
 /** The same of one call of a session; its answer is taken to be as long as its arguments. */
-export function leavingCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): LeavingSize {
+export function wireSizeOfCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): WireSize {
   const words: Words = {
     run: { preparation: 'nothing', audience: 'self', ownCall },
     ...{ measures: false, binary: false, receiver: connectionIdBytes },
@@ -60,15 +62,15 @@ export function leavingCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSiz
 export function pushedSize(
   { protocol, service }: Spoken,
   { name, bodyBytes, weight }: { name: string; bodyBytes: number | null; weight: number },
-): LeavingSize {
+): WireSize {
   if (bodyBytes === null || !services[service].speaksHub) {
     const bytes = bodyBytes ?? 1;
-    return { bytes, weight, toClient: bytes, toApplication: 0 };
+    return { bytes, weight, sent: 0, toClient: bytes, toApplication: 0 };
   }
   const form = hubForms[protocol];
   const toClient = form.whole(bodyBytes);
   const bytes = Math.max(0, toClient - form.invocation(name, own(0)));
-  return { bytes, weight, toClient, toApplication: 0 };
+  return { bytes, weight, sent: 0, toClient, toApplication: 0 };
 }
 
 interface Words {
@@ -78,7 +80,7 @@ interface Words {
   readonly receiver: number;
 }
 
-type Legs = Pick<LeavingSize, 'toClient' | 'toApplication'>;
+type Legs = Pick<WireSize, 'sent' | 'toClient' | 'toApplication'>;
 
 function receiverBytes(
   { entries }: Spoken,
@@ -100,8 +102,16 @@ function hubLegs({ protocol, upstream }: Spoken, words: Words, payload: number):
     upstream === undefined
       ? form.connectionData(connectionIdBytes, fromClient)
       : fromClient - form.endBytes(fromClient);
-  return { toClient, toApplication };
+  const sent = words.run.via === 'rest' ? restBody(words, payload) : fromClient;
+  return { sent, toClient, toApplication };
 }
+
+/** Source: "Azure SignalR Service data plane REST API reference". */
+const restBody = (words: Words, payload: number): number =>
+  json(
+    `{"target":"${callbacks.recordLatency}","arguments":}`,
+    jsonBytes({ kind: 'list', items: [dictionary(words, payload)] }),
+  );
 
 function hubMessages(
   form: HubForm,
@@ -119,7 +129,10 @@ function hubMessages(
       toClient: isAnswered
         ? form.completion(streamIdBytes, streams.own === undefined ? itemCount : up)
         : form.item(streamIdBytes, down),
-      fromClient: form.item(streamIdBytes, up),
+      fromClient:
+        streams.direction === 'download'
+          ? form.invocation(streams.method, callOfStream(words, streams), streamIdBytes)
+          : form.item(streamIdBytes, up),
     };
   }
   if (ownCall !== undefined) {
@@ -151,6 +164,11 @@ function hubMessages(
   };
 }
 
+const callOfStream = (words: Words, streams: StreamShape): Content =>
+  streams.own === undefined
+    ? dictionary(words, 0)
+    : own(argumentBytes(ownArguments(streams.own.arguments)));
+
 const own = (bytes: number): Content => ({ kind: 'written', bytes });
 
 /** The dictionary that the hub hands on as it came; items that a hub makes are numbered. */
@@ -176,7 +194,12 @@ function pubSubLegs({ subprotocol }: Spoken, words: Words, payload: number): Leg
   const isGroup = audience === 'group';
   const user = isGroup && via === undefined ? 'user_'.length + runIdBytes + 1 + 4 : undefined;
   const group = isGroup ? words.receiver : undefined;
-  return { toClient: pubSubDelivery(subprotocol, { data, group, user }), toApplication: data };
+  const event = words.run.message?.method ?? '';
+  return {
+    sent: via === undefined ? pubSubFrame(subprotocol, { data, group, event }) : data,
+    toClient: pubSubDelivery(subprotocol, { data, group, user }),
+    toApplication: data,
+  };
 }
 
 /** What stands in a hub message, as far as its length goes; lengths are bytes as UTF-8. */
@@ -300,6 +323,31 @@ const hubForms: Readonly<Record<HubProtocol, HubForm>> = {
   },
 };
 
+/** What a client sends, to a group or as an event, with the number of an acknowledgement. Sources: as of {@link pubSubDelivery}. */
+function pubSubFrame(
+  subprotocol: Subprotocol,
+  { data, group, event }: Pick<Delivered, 'data' | 'group'> & { readonly event: string },
+): number {
+  switch (subprotocol) {
+    case 'none':
+      return data;
+    case 'json':
+    case 'reliableJson': {
+      const receiver =
+        group === undefined
+          ? `"type":"event","event":"${event}"`.length
+          : '"type":"sendToGroup","group":""'.length + group;
+      return '{,"ackId":,"dataType":"json","data":}'.length + receiver + ackId.digits + data;
+    }
+    case 'protobuf':
+    case 'reliableProtobuf': {
+      const text = withHead(data);
+      const receiver = withHead(group ?? event.length);
+      return withHead(receiver + 1 + ackId.varintBytes + withHead(text));
+    }
+  }
+}
+
 /** A message of a client or an application on its way to a client of Azure Web PubSub; lengths in bytes. */
 interface Delivered {
   readonly data: number;
@@ -309,8 +357,9 @@ interface Delivered {
   readonly user: number | undefined;
 }
 
-/** Digits, and bytes as a varint, that a message's number has in a run of usual length. */
+/** Digits, and bytes as a varint, that a message's number has in a run of usual length; and that of an acknowledgement. */
 const sequenceId = { digits: 5, varintBytes: 3 } as const;
+const ackId = { digits: 11, varintBytes: 6 } as const;
 
 /** Sources: "Azure Web PubSub supported JSON WebSocket subprotocol" and "… protobuf …", heading "Responses". */
 function pubSubDelivery(subprotocol: Subprotocol, message: Delivered): number {

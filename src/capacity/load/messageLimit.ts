@@ -1,0 +1,72 @@
+/** Messages that a service refuses for their size, on the way on which they go to it. */
+import { services } from '../../base/serviceTraits';
+import { formatBytes, formatCount } from '../../base/units';
+import { payloadOf } from '../../usecases/entryPayload';
+import { findUseCase, useCases } from '../../usecases/registry';
+import { callsOf, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
+import { hubRunOf, type UseCase } from '../../usecases/useCase';
+import type { ParsedScenario } from '../../scenario/parseScenario';
+import type { Problem } from '../../scenario/problem';
+import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
+import { wireSizeOfCall, wireSizes, type Spoken } from './wireSizes';
+
+type Sent = Spoken & Pick<Scenario, 'transport'>;
+
+const ways = {
+  frame: 'in a frame of a client',
+  request: 'in a request of a client without WebSockets',
+  body: 'in the body of a REST call',
+} as const;
+
+/** In a sentence why the service takes none of the largest messages of an entry; undefined where it takes them. */
+export function refusedSize(scenario: Sent, entry: ScenarioEntry): string | undefined {
+  const useCase = findUseCase(entry.name);
+  if (useCase === undefined) return undefined;
+  const { via } = hubRunOf(useCase, entry.parameters);
+  if (via === 'persistent') return undefined;
+  const way = via === 'rest' ? 'body' : scenario.transport === 'Websockets' ? 'frame' : 'request';
+  const { name, mostBytes } = services[scenario.service];
+  const most = mostBytes?.[way];
+  const sent = Math.max(0, ...sentBytes(scenario, entry));
+  if (most === undefined || sent <= most) return undefined;
+  const size = `${formatCount(sent)} bytes with its envelope`;
+  const limit = `${formatCount(most)} (${formatBytes(most)})`;
+  const other = unlimited(useCase, scenario);
+  const instead = other === undefined ? '' : `, or take ${other.name}`;
+  return `${entry.name}: a message is ${size}, and ${name} takes at most ${limit} ${ways[way]}. Send less at a time${instead}.`;
+}
+
+/** The use case that sends the same over a lasting connection, which takes more. */
+const unlimited = ({ run: { via, audience } }: UseCase, { service }: Sent): UseCase | undefined =>
+  useCases.find(
+    ({ run, services: known }) =>
+      via === 'rest' &&
+      run.via === 'persistent' &&
+      run.audience === audience &&
+      known.includes(service),
+  );
+
+function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
+  const calls = callsOf(sessionStepsOf(entry.parameters));
+  const sizes = calls.flatMap(({ step }) => {
+    if (step.kind === 'on') return [];
+    const { method } = step;
+    const call = { method, arguments: '[]', reply: 'completion' as const };
+    return sizesOfStep(step).map((size) => wireSizeOfCall(scenario, call, size));
+  });
+  return [...sizes, ...wireSizes(scenario, entry, payloadOf(entry.parameters).sizes)].map(
+    ({ sent }) => sent,
+  );
+}
+
+/** At the keys of their sizes. */
+export const messageProblems = ({
+  scenario,
+  sizePlaces,
+}: Pick<ParsedScenario, 'scenario' | 'sizePlaces'>): Problem[] =>
+  (scenario?.entries ?? []).flatMap((entry, at): Problem[] => {
+    const place = sizePlaces?.payloads[at];
+    const message = refusedSize(scenario!, entry);
+    if (message === undefined || place === undefined) return [];
+    return [{ code: 'message-size', severity: 'warning', message, ...place }];
+  });
