@@ -30,16 +30,23 @@ export class Activity {
   /** Fractions are those of a ramp; before the first stage as at its begin, after the last one as at its end. */
   at(us: number): number {
     const { corners } = this;
-    let before = corners[0]!;
-    for (const corner of corners) {
-      if (corner.atUs > us) {
-        if (before.atUs > us) return before.value;
-        const passed = (us - before.atUs) / (corner.atUs - before.atUs);
-        return before.value + passed * (corner.value - before.value);
-      }
-      before = corner;
+    const next = this.nextCorner(us);
+    const before = corners[Math.max(0, next - 1)]!;
+    const after = corners[next];
+    if (next === 0 || after === undefined) return before.value;
+    const passed = (us - before.atUs) / (after.atUs - before.atUs);
+    return before.value + passed * (after.value - before.value);
+  }
+
+  /** Number of the first one that is later. */
+  private nextCorner(us: number): number {
+    let [from, to] = [0, this.corners.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (this.corners[middle]!.atUs > us) to = middle;
+      else from = middle + 1;
     }
-    return before.value;
+    return from;
   }
 
   /** Senders take part in the order of their ranks; a ramp is rounded to whole senders. */
@@ -52,7 +59,8 @@ export class Activity {
     const { corners } = this;
     const least = rank + 0.5;
     if (this.at(us) > least) return us;
-    for (let at = 1; at < corners.length; at++) {
+    // Two may lie at that time.
+    for (let at = Math.max(1, this.nextCorner(us) - 2); at < corners.length; at++) {
       const [from, to] = [corners[at - 1]!, corners[at]!];
       if (to.atUs < us || to.value <= least) continue;
       if (from.value > least) return Math.max(us, from.atUs);

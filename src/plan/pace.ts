@@ -64,8 +64,10 @@ export class Pace implements Pacing {
 
 /** As in the Azure SignalR benchmark: each sends an interval after its last send, so that slowness lowers the rate. */
 export class ClosedPace implements Pacing {
+  /** By sender. */
+  private readonly dueUs: Float64Array;
   /** Senders in the order of their next sends; all intervals are equal, so a sent one goes to the end. */
-  private readonly queue: { sender: number; dueUs: number }[];
+  private readonly queue: Uint32Array;
   private head = 0;
 
   constructor(
@@ -73,27 +75,24 @@ export class ClosedPace implements Pacing {
     private readonly intervalUs: number,
     random: Random,
   ) {
-    this.queue = Array.from({ length: senders }, (_, sender) => ({
-      sender,
-      dueUs: random.next() * intervalUs,
-    }));
-    this.queue.sort((a, b) => a.dueUs - b.dueUs);
+    const dueUs = (this.dueUs = new Float64Array(senders).map(() => random.next() * intervalUs));
+    this.queue = Uint32Array.from(dueUs.keys()).sort((a, b) => dueUs[a]! - dueUs[b]!);
   }
 
   get nextDueUs(): number {
-    return this.queue[this.head]?.dueUs ?? Infinity;
+    return this.queue.length === 0 ? Infinity : this.dueUs[this.queue[this.head]!]!;
   }
 
   take(nowUs: number): number {
-    const next = this.queue[this.head]!;
-    next.dueUs = Math.max(next.dueUs, nowUs) + this.intervalUs;
+    const sender = this.queue[this.head]!;
+    this.dueUs[sender] = Math.max(this.dueUs[sender]!, nowUs) + this.intervalUs;
     this.head = (this.head + 1) % this.queue.length;
-    return next.sender;
+    return sender;
   }
 
   /** One at most: when the next one after that is due depends on when this one leaves. */
   left(position: number, fromUs: number, untilUs: number): number {
-    const dueUs = this.queue.find(({ sender }) => sender === position)?.dueUs ?? Infinity;
+    const dueUs = this.dueUs[position]!;
     return dueUs >= fromUs && dueUs < untilUs ? 1 : 0;
   }
 }

@@ -1,4 +1,5 @@
-import { PacingLoop, type Driven } from '../../src/runner/send/pacingLoop';
+import type { EntrySender } from '../../src/runner/send/entrySender';
+import { PacingLoop } from '../../src/runner/send/pacingLoop';
 import { VirtualTime } from './virtualTime';
 
 /** Virtual time on which the pacing loop of a worker drives what sends, and peers of the test answer in between. */
@@ -10,11 +11,25 @@ export class PacedTime extends VirtualTime {
     watch: { delayed: () => undefined, napped: () => undefined, turned: () => undefined },
   });
 
-  /** Drives it until then, and nothing after that. */
-  drive(driven: Driven, untilUs: number): void {
+  /** Drives it until then, and nothing after that. @param pumped learns of each of its turns how that ended */
+  drive(
+    sender: Pick<EntrySender, 'nextUs' | 'pump'>,
+    untilUs: number,
+    pumped: (state: ReturnType<EntrySender['pump']>) => void,
+  ): void {
+    const work = (): boolean => {
+      const state = sender.pump();
+      pumped(state);
+      return state === 'more';
+    };
     this.install();
     try {
-      this.loop.begin(driven);
+      this.loop.begin({
+        get nextUs() {
+          return sender.nextUs;
+        },
+        work,
+      });
       this.runTo(untilUs);
     } finally {
       this.loop.end();

@@ -139,29 +139,17 @@ export class SessionBench {
   /** Runs a step that begins at 5 s and is measured for so long, and goes on for a second after the drain. */
   run(
     measureMs: number,
-    { warmupMs = 0, drainMs = 0, senders = this.connections.length } = {},
+    { warmupMs = 0, drainMs = 0, senders = this.connections.length, index = 1 } = {},
   ): this {
     const startUs = Math.max(5_000_000, this.nowUs);
-    const recorder = this.recorder.beginStep(1);
+    const recorder = this.recorder.beginStep(index);
     recorder.measuredFromUs = startUs + warmupMs * 1000;
     recorder.measuredToUs = recorder.measuredFromUs + measureMs * 1000;
-    const step = { index: 1, senders, warmupMs, measureMs, drainMs };
-    const { sender } = this;
-    sender.begin(step, startUs, recorder);
-    const work = (): boolean => {
-      const state = sender.pump();
-      this.takeFrames();
-      return state === 'more';
-    };
+    const step = { index, senders, warmupMs, measureMs, drainMs };
+    this.sender.begin(step, startUs, recorder);
     const endUs = startUs + (warmupMs + measureMs + drainMs) * 1000;
-    const driven = {
-      get nextUs() {
-        return sender.nextUs;
-      },
-      work,
-    };
-    this.time.drive(driven, endUs + 1_000_000);
-    sender.halt();
+    this.time.drive(this.sender, endUs + 1_000_000, () => this.takeFrames());
+    this.sender.halt();
     return this;
   }
 
@@ -174,7 +162,7 @@ export class SessionBench {
     for (const { index, frames } of this.connections)
       for (; this.seen[index]! < frames.length; this.seen[index]! += 1) {
         const text = onlyClientFrame(frames[this.seen[index]!]!).payload.toString('utf8');
-        const message = JSON.parse(text.slice(0, -1)) as HubMessage & { target: string };
+        const message = JSON.parse(text.replace('\x1e', '')) as HubMessage & { target: string };
         const { target, arguments: args, invocationId: id } = message as Invocation;
         const call = { index, target, args, id, atUs: this.nowUs };
         this.calls.push(call);

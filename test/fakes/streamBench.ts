@@ -9,6 +9,7 @@ import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/me
 import type { Parameters } from '../../src/usecases/parameters';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';
+import { PacedTime } from './pacedTime';
 import { planOf, shortStep } from './plan';
 
 export const step = { ...shortStep, senders: 2, warmupMs: 0 };
@@ -26,9 +27,9 @@ export function streamPlan(parameters: Parameters = {}): Plan {
   });
 }
 
-/** One worker's stream sender and receiver on fake connections, with a clock that is moved by hand. */
+/** One worker's stream sender and receiver on fake connections, driven by its pacing loop on virtual time. */
 export class StreamBench {
-  nowUs = 0;
+  private readonly time = new PacedTime();
   readonly errors: string[] = [];
   /** Connections that are open, but take part no more. */
   readonly leaving = new Set<number>();
@@ -63,8 +64,16 @@ export class StreamBench {
         assert.ok(this.sender.completed(connection, message, this.nowUs));
       },
     });
-    this.nowUs = startUs;
-    this.sender.begin({ ...step, warmupMs }, this.nowUs, this.counts);
+    this.nowUs = startUs - 10 * ms;
+    this.sender.begin({ ...step, warmupMs }, startUs, this.counts);
+  }
+
+  get nowUs(): number {
+    return this.time.nowUs();
+  }
+
+  set nowUs(us: number) {
+    this.time.pass((us - this.nowUs) / 1000);
   }
 
   private openAt(index: number): FakeConnection | undefined {
@@ -72,16 +81,12 @@ export class StreamBench {
     return connection.isOpen && !this.leaving.has(index) ? connection : undefined;
   }
 
-  /** Goes on to `ms` after the start, doing what is due. */
+  /** Goes on to `atMs` after the start, doing what is due. */
   to(atMs: number): string[] {
-    const states = [];
-    for (;;) {
-      const state = this.sender.pump();
+    const states: string[] = [];
+    this.time.drive(this.sender, startUs + atMs * ms, (state) => {
       if (state !== 'idle') states.push(state);
-      else if (this.sender.nextUs > startUs + atMs * ms) break;
-      else this.nowUs = Math.max(this.nowUs, this.sender.nextUs);
-    }
-    this.nowUs = startUs + atMs * ms;
+    });
     return states;
   }
 

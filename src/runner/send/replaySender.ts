@@ -30,7 +30,6 @@ const graceUs = 1_000_000;
 
 /** A message to Web PubSub that asks for an acknowledgement, whose number says nothing of it. */
 interface Asked {
-  readonly connection: number;
   readonly step: number;
   readonly counted: CallRecorder;
   readonly intendedUs: number;
@@ -75,8 +74,8 @@ export class ReplaySender extends EntrySender {
   private readonly clients = new Map<number, ReplayedClient>();
   private window: SessionStepWindow | undefined;
   private isSending = false;
-  /** By the numbers of their acknowledgements. */
-  private readonly asked = new Map<string, Asked>();
+  /** By connection, and by the numbers of their acknowledgements: those of this step and of the one before. */
+  private readonly asked = new Map<number, Map<string, Asked>>();
   private readonly isPubSub: boolean;
   private nextAckId = firstMessageAckId;
 
@@ -105,6 +104,8 @@ export class ReplaySender extends EntrySender {
       ...{ startUs, measureUs, endUs },
     };
     this.isSending = true;
+    for (const asked of this.asked.values())
+      for (const [id, one] of asked) if (one.step < step.index - 1) asked.delete(id);
     const ranks = ranksOf(senderOrder, sendersOf(step, position), worker, plan.workers.length);
     for (const rank of ranks) {
       const sender = senderOrder[rank]!;
@@ -224,13 +225,15 @@ export class ReplaySender extends EntrySender {
       (client.refused ??= new Set()).add(`${number} ${stamp.sequence}`);
     const counted = calls[number]!;
     const isExpected = (flags & replayFlag.answered) !== 0 && answerableUs < endUs;
-    if (this.isPubSub && tracks.stampAt[at] !== noStamp)
-      this.asked.set(String(++this.nextAckId), {
-        ...{ connection: sender, step: index, counted },
-        ...{ intendedUs: answerableUs, sentUs: stamp.sentUs },
+    if (this.isPubSub && tracks.stampAt[at] !== noStamp) {
+      const asked = this.asked.get(sender) ?? new Map<string, Asked>();
+      asked.set(String(++this.nextAckId), {
+        ...{ step: index, counted, intendedUs: answerableUs, sentUs: stamp.sentUs },
         ...{ isExpected: isExpected && !stamp.warmup },
         wasRefused: (flags & replayFlag.refused) !== 0,
       });
+      this.asked.set(sender, asked);
+    }
     const wireBytes = this.write(at, connection, stamp, unixMs);
     counted.slip.record(nowUs - dueUs, stamp.warmup);
     if (stamp.warmup) return;
@@ -289,10 +292,11 @@ export class ReplaySender extends EntrySender {
   }
 
   private acknowledged(index: number, { invocationId, error }: Completion, nowUs: number): boolean {
-    const asked = this.asked.get(invocationId);
+    const own = this.asked.get(index);
+    const asked = own?.get(invocationId);
     // Those of other entries are on other connections.
-    if (asked?.connection !== index) return false;
-    this.asked.delete(invocationId);
+    if (asked === undefined) return false;
+    own!.delete(invocationId);
     const { step, counted, intendedUs, sentUs, isExpected, wasRefused } = asked;
     const { recorder } = this.dependencies;
     if (error !== undefined && !wasRefused) recorder.error('invocation', shownText(error), counted);
@@ -312,6 +316,7 @@ export class ReplaySender extends EntrySender {
   }
 
   override lost(index: number): void {
+    this.asked.delete(index);
     const client = this.clients.get(index);
     if (client === undefined || client.heapAt < 0) return;
     this.heap.remove(client);

@@ -224,7 +224,8 @@ const lost = { ok: false, errorClass: 'closed', text: 'the connection was lost' 
 
 /** Invocations whose completion somebody waits for: preparation only, never messages of a step. */
 export class Invocations {
-  private readonly pending = new Map<string, { settle: (outcome: InvocationOutcome) => void }>();
+  /** By connection and id. */
+  private readonly pending = new Map<number, Map<string, (outcome: InvocationOutcome) => void>>();
   private lastId = 0;
 
   invoke(
@@ -237,7 +238,6 @@ export class Invocations {
     if (!connection.isOpen) return Promise.resolve(lost);
     return new Promise((resolve) => {
       const invocationId = String((this.lastId += 1));
-      const key = `${connection.index}:${invocationId}`;
       const late = `${target}: no completion within ${timeoutMs / 1000} s`;
       const timer = setTimeout(
         () => settle({ ok: false, errorClass: 'timeout', text: late }),
@@ -248,7 +248,8 @@ export class Invocations {
         resolve(outcome);
       };
       // It stays after its time is over: a late completion is not taken for those of others.
-      this.pending.set(key, { settle });
+      const own = this.pending.get(connection.index) ?? new Map<string, typeof settle>();
+      this.pending.set(connection.index, own.set(invocationId, settle));
       const { invocation: type } = hubMessageType;
       connection.sendMessage({ type, invocationId, target, arguments: args });
     });
@@ -256,20 +257,20 @@ export class Invocations {
 
   /** Settles the invocation of a completion; false when it is none of these. */
   completed(connection: HubConnection, message: Completion): boolean {
-    const key = `${connection.index}:${message.invocationId}`;
-    const waiting = this.pending.get(key);
-    this.pending.delete(key);
+    const own = this.pending.get(connection.index);
+    const settle = own?.get(message.invocationId);
+    if (own === undefined || settle === undefined) return false;
+    own.delete(message.invocationId);
+    if (own.size === 0) this.pending.delete(connection.index);
     if (typeof message.error === 'string')
-      waiting?.settle({ ok: false, errorClass: 'invocation', text: message.error });
-    else waiting?.settle({ ok: true, result: message.result });
-    return waiting !== undefined;
+      settle({ ok: false, errorClass: 'invocation', text: message.error });
+    else settle({ ok: true, result: message.result });
+    return true;
   }
 
-  lost(connection: HubConnection): void {
-    for (const [key, { settle }] of this.pending) {
-      if (!key.startsWith(`${connection.index}:`)) continue;
-      this.pending.delete(key);
-      settle(lost);
-    }
+  lost({ index }: HubConnection): void {
+    const own = this.pending.get(index);
+    this.pending.delete(index);
+    for (const settle of own?.values() ?? []) settle(lost);
   }
 }

@@ -233,6 +233,23 @@ describe('senders that come and go', () => {
     );
   });
 
+  it('are found among many stages without looking at each', () => {
+    const stages = Array.from({ length: 10_000 }, (_, at) => ({
+      ...{ to: at % 7, overMs: 500, holdMs: 500 },
+    }));
+    const activity = new Activity({ from: 0, stages });
+    let comparisons = 0;
+    const at = (us: number): number => {
+      const counted = { valueOf: () => ((comparisons += 1), us) };
+      return activity.at(counted as unknown as number);
+    };
+    assert.deepEqual(
+      [0, 750, 1250, 9_999_750, 10_000_000].map((ms) => at(ms * 1000)),
+      [0, 0, 0.5, 9999 % 7, 9999 % 7],
+    );
+    assert.ok(comparisons <= 5 * 20, `${comparisons} comparisons`);
+  });
+
   it('take no part in a stage that takes no time', () => {
     const stages = [
       { to: 0, overMs: 0, holdMs: 1 },

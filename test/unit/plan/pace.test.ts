@@ -134,6 +134,19 @@ describe('ClosedPace', () => {
     }
   });
 
+  it('knows what is left of each of very many senders', () => {
+    const senders = 400_000;
+    const pace = new ClosedPace(senders, 1_000_000, seededRandom(3));
+    for (let count = 0; count < senders / 2; count++) pace.take(pace.nextDueUs);
+    const beforeUs = pace.nextDueUs;
+    let [early, late] = [0, 0];
+    for (let position = 0; position < senders; position++) {
+      early += pace.left(position, 0, 1_000_000);
+      late += pace.left(position, 1_000_000, 1_000_000 + beforeUs);
+    }
+    assert.deepEqual([early, late], [senders / 2, senders / 2]);
+  });
+
   it('has nothing to do without senders', () => {
     assert.equal(new ClosedPace(0, 1000, seededRandom(1)).nextDueUs, Infinity);
   });

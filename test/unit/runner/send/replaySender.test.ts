@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Recording } from '../../../../src/record/recording';
 import { readReplay } from '../../../../src/record/replay/readReplay';
 import type { Plan } from '../../../../src/plan/plan';
+import { onlyClientFrame } from '../../../fakes/frames';
 import { planOf } from '../../../fakes/plan';
 import { answering, SessionBench } from '../../../fakes/sessionBench';
 import { MadeRecording } from '../../record/analyse/madeRecording';
@@ -14,15 +16,21 @@ function asked(): MadeRecording {
   return made;
 }
 
-async function replayPlan(
+const replayPlan = (
   made: MadeRecording,
+  ...how: readonly [connections: number, spreadMs?: number, workers?: number]
+): Promise<Plan> => planOfReplay(made.recording, 'json', ...how);
+
+async function planOfReplay(
+  recording: Recording,
+  protocol: 'json' | 'webpubsub',
   connections: number,
   spreadMs = 0,
   workers = 1,
 ): Promise<Plan> {
-  const { steps, tracks } = await readReplay(made.recording, 'x', 'json');
+  const { steps, tracks } = await readReplay(recording, 'x', protocol);
   const parameters = { recording: 'x', speed: 1, spread: spreadMs, steps: JSON.stringify(steps) };
-  const plan = planOf({ useCase: 'replay', parameters, connections }, workers);
+  const plan = planOf({ useCase: 'replay', protocol, parameters, connections }, workers);
   const [entry] = plan.entries;
   return { ...plan, entries: [{ ...entry!, tracks: { ...tracks, spreadUs: spreadMs * 1000 } }] };
 }
@@ -202,6 +210,34 @@ describe('ReplaySender', () => {
     bench.run(250, { senders: 1 });
     const [cut, some] = bench.sample().calls!;
     assert.deepEqual([cut!.sent, cut!.expected, some!.sent], [1, 0, 2]);
+  });
+
+  it('forgets acknowledgements of Web PubSub that cannot come any more, or are two steps late', async () => {
+    const made = new MadeRecording();
+    made.open(1, { protocol: 'json.webpubsub.azure.v1' });
+    for (const ackId of [1, 2, 3])
+      made.at(10 * ackId).out(1, { type: 'event', event: 'e', ackId, dataType: 'text', data: 'x' });
+    const { header, events } = made.recording;
+    const recording = { header: { ...header, kind: 'webpubsub' as const }, events };
+    const bench = new SessionBench(await planOfReplay(recording, 'webpubsub', 1), () => []);
+    for (const index of [1, 2, 3]) bench.run(100, { index });
+    const [connection] = bench.connections;
+    const ids = connection!.frames.map((frame) => {
+      const { ackId } = JSON.parse(onlyClientFrame(frame).payload.toString()) as { ackId: number };
+      return String(ackId);
+    });
+    assert.equal(new Set(ids).size, 9);
+    const isKnown = (invocationId: string): boolean =>
+      bench.sender.completed!(connection!.asHub, { type: 3, invocationId }, bench.nowUs);
+    assert.deepEqual(
+      [0, 1, 2, 3, 4, 6, 7].map((at) => isKnown(ids[at]!)),
+      [false, false, false, true, true, true, true],
+    );
+    bench.sender.lost!(0);
+    assert.deepEqual(
+      [5, 8].map((at) => isKnown(ids[at]!)),
+      [false, false],
+    );
   });
 
   it('shares the clients of a recording among workers', async () => {

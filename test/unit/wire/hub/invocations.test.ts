@@ -32,4 +32,29 @@ describe('Invocations', () => {
     const outcome = await waiting;
     assert.equal(outcome.ok ? undefined : outcome.errorClass, 'closed');
   });
+
+  it('looks for the calls of a lost connection among its own only', async () => {
+    const calls = new Invocations();
+    const outcomes = Array.from({ length: 500 }, (_, index) =>
+      calls.invoke({ ...hub, index }, 'JoinGroup', ['g'], 60_000),
+    );
+    let reads = 0;
+    const gone = {
+      get index() {
+        reads += 1;
+        return 7;
+      },
+    } as unknown as HubConnection;
+    calls.lost(gone);
+    assert.equal(reads, 1);
+    const outcome = await outcomes[7]!;
+    assert.equal(outcome.ok ? undefined : outcome.errorClass, 'closed');
+    const others = outcomes.map((_, index) =>
+      calls.completed({ ...hub, index }, refusal(String(index + 1))),
+    );
+    assert.deepEqual(
+      others.flatMap((isKnown, index) => (isKnown ? [] : [index])),
+      [7],
+    );
+  });
 });
