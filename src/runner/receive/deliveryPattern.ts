@@ -13,7 +13,7 @@ import {
   streamIdLength,
   type MessageLayout,
 } from '../../wire/message/messageLayout';
-import { stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
+import { isStamp, stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
 import type { TakeItem } from '../send/entrySender';
 import { callNumber, callNumberAt } from '../send/openStream';
 
@@ -25,7 +25,7 @@ export interface DeliveryPattern {
   readonly callback?: string;
   /** −1 when the message does not look as usual. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
-  /** The stamp's text; undefined when the message is no such delivery. */
+  /** The text where the stamp belongs, whole or damaged; undefined when the message is no such delivery. */
   stampIn(message: HubMessage): string | undefined;
   /** What is wrong with a message that ought to be such a delivery, in words for people. */
   problemOf?(message: HubMessage): string | undefined;
@@ -102,8 +102,7 @@ function dictionaryPattern(): DeliveryPattern {
         message.target.toLowerCase() !== dictionaryCallback
       )
         return undefined;
-      const text = textUnder(message.arguments[0], stampKey);
-      return text?.length === stampLength && text.startsWith(stampMarker) ? text : undefined;
+      return textUnder(message.arguments[0], stampKey);
     },
   };
 }
@@ -139,7 +138,11 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
     stampIn: (message) => {
       if (!isCallback(message)) return undefined;
       called = true;
-      return stampWithin(message.arguments, marker, 0);
+      const own = stampWithin(message.arguments, marker, 0);
+      if (own !== undefined) return own;
+      // Of another run, unless a digit of the run is damaged.
+      const other = stampWithin(message.arguments, stampMarker, 0);
+      return other === undefined || isStamp(other) ? undefined : other;
     },
     // What another run has sent has a stamp too.
     problemOf: (message) =>
@@ -230,7 +233,7 @@ export class StreamItemPattern implements DeliveryPattern {
   stampIn(message: HubMessage): string | undefined {
     if (message.type !== hubMessageType.streamItem) return undefined;
     const text = textUnder(message.item, stampKey);
-    if (text?.length !== stampLength || !text.startsWith(stampMarker)) return undefined;
+    if (text === undefined) return undefined;
     this.id = message.invocationId;
     this.digits = textUnder(message.item, itemKey);
     const isNumber = this.digits?.length === itemDigits;

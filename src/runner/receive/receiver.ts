@@ -5,6 +5,7 @@ import { agentOfWorker, haveOwnClocks } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 import { entryOfSource, reachesMany, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
+import { shownText } from '../../wire/connectFailure';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecOf } from '../../wire/connect/codecOf';
@@ -89,6 +90,7 @@ export class Receiver implements Listening {
   private readonly fresh = new FreshArrivals();
   /** Whether there are sessions, which read answers. */
   private readonly followsCalls: boolean;
+  private damagedText: string | undefined;
   /** Where the message at hand stands. */
   private readonly body: MessageBody = { bytes: Buffer.alloc(0), start: 0, end: 0 };
 
@@ -218,11 +220,14 @@ export class Receiver implements Listening {
     nowUs: number,
   ): { readonly pattern: DeliveryPattern; readonly text: string } | undefined {
     if (this.ownItems?.take(connection, message, bodyBytes, wireBytes, nowUs)) return undefined;
+    let damaged: string | undefined;
     for (const pattern of this.patterns) {
       const text = pattern.stampIn(message);
-      if (text !== undefined && readStamp(Buffer.from(text, 'latin1'), 0, this.stamp))
-        return { pattern, text };
+      if (text === undefined) continue;
+      if (readStamp(Buffer.from(text, 'latin1'), 0, this.stamp)) return { pattern, text };
+      damaged ??= text;
     }
+    if (damaged !== undefined) this.reportDamaged(damaged);
     for (const pattern of this.patterns) {
       const problem = pattern.problemOf?.(message);
       if (problem !== undefined) this.recorder.error('other', problem);
@@ -250,6 +255,13 @@ export class Receiver implements Listening {
   ): void {
     const name = target === undefined || this.hasNames ? target : 'message';
     this.recorder.arrived(nowUs, wireBytes, name, bytes);
+  }
+
+  /** The same words for all, with the first text as an example. */
+  private reportDamaged(text: string): void {
+    const example = (this.damagedText ??= shownText(text));
+    const words = `a delivery brought back a damaged text, so it cannot be matched to a message: “${example}”`;
+    this.recorder.error('other', words);
   }
 
   private count(

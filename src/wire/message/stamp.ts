@@ -5,10 +5,10 @@ import { stampBytes } from '../../base/message';
  * meant to leave and when it left. Fixed width, letters and digits only, so that it survives every
  * serialiser unchanged and can be found and overwritten in place.
  *
- *     SB1 rrrrrrrr ssss uuuuuuu nnnnnnnn iiiiiiiiiiii tttttttttttt   (hexadecimal, without the spaces)
+ *     SB1 rrrrrrrr ssss uuuuuuu nnnnnnnn iiiiiiiiiii ttttttttttt cc   (hexadecimal, without the spaces)
  *
  * r run, s step (highest bit: warm-up), u source, n sequence, i intended and t sent time in
- * microseconds since the run's origin.
+ * microseconds since the run's origin (203 days at most), c check: a stamp in which one digit is another is none.
  */
 export interface Stamp {
   runId: number;
@@ -29,7 +29,16 @@ const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
 const digitValues = new Int8Array(256).fill(-1);
 hexDigits.forEach((byte, value) => (digitValues[byte] = value));
 
-const field = { run: 3, step: 11, source: 15, sequence: 22, intended: 30, sent: 42 } as const;
+const field = {
+  run: 3,
+  step: 11,
+  source: 15,
+  sequence: 22,
+  intended: 30,
+  sent: 41,
+  check: 52,
+} as const;
+const timeDigits = 11;
 
 export function emptyStamp(): Stamp {
   return { runId: 0, step: 0, warmup: false, source: 0, sequence: 0, intendedUs: 0, sentUs: 0 };
@@ -39,12 +48,36 @@ export function emptyStamp(): Stamp {
 export function writeStamp(buffer: Uint8Array, at: number, stamp: Stamp): void {
   buffer.set(markerBytes, at);
   writeHex(buffer, at + field.run, 8, stamp.runId);
-  writeHex(buffer, at + field.step, 4, stamp.step | (stamp.warmup ? 0x8000 : 0));
+  writeHex(buffer, at + field.step, 4, stepBits(stamp));
   writeHex(buffer, at + field.source, 7, stamp.source);
   writeHex(buffer, at + field.sequence, 8, stamp.sequence);
-  writeHex(buffer, at + field.intended, 12, stamp.intendedUs);
-  writeHex(buffer, at + field.sent, 12, stamp.sentUs);
+  writeHex(buffer, at + field.intended, timeDigits, stamp.intendedUs);
+  writeHex(buffer, at + field.sent, timeDigits, stamp.sentUs);
+  writeHex(buffer, at + field.check, 2, checkOf(stamp));
 }
+
+const stepBits = ({ step, warmup }: Stamp): number => step | (warmup ? 0x8000 : 0);
+
+/**
+ * All fields by exclusive or, each turned by other bits so that two in each other's place differ, too. A digit is four bits next to
+ * each other, which fall on different bits of the eight: another digit always makes another check.
+ */
+function checkOf(stamp: Stamp): number {
+  const { runId, source, sequence, intendedUs, sentUs } = stamp;
+  const bits =
+    turned(runId | 0, 1) ^
+    turned(stepBits(stamp), 2) ^
+    turned(source, 3) ^
+    turned(sequence | 0, 4) ^
+    turned((intendedUs / 2 ** 32) | 0, 5) ^
+    turned(intendedUs | 0, 6) ^
+    turned((sentUs / 2 ** 32) | 0, 7) ^
+    (sentUs | 0);
+  const half = bits ^ (bits >>> 16);
+  return (half ^ (half >>> 8)) & 0xff;
+}
+
+const turned = (bits: number, by: number): number => (bits << by) | (bits >>> (32 - by));
 
 /** Reads a stamp at `at` into `stamp`; false when there is none, `stamp` is then undefined in part. */
 export function readStamp(buffer: Uint8Array, at: number, stamp: Stamp): boolean {
@@ -60,17 +93,22 @@ export function readStamp(buffer: Uint8Array, at: number, stamp: Stamp): boolean
   stamp.warmup = step >= 0x8000;
   stamp.source = readHex(buffer, at + field.source, 7);
   stamp.sequence = readHex(buffer, at + field.sequence, 8);
-  stamp.intendedUs = readHex(buffer, at + field.intended, 12);
-  stamp.sentUs = readHex(buffer, at + field.sent, 12);
+  stamp.intendedUs = readHex(buffer, at + field.intended, timeDigits);
+  stamp.sentUs = readHex(buffer, at + field.sent, timeDigits);
   return (
     step >= 0 &&
     stamp.runId >= 0 &&
     stamp.source >= 0 &&
     stamp.sequence >= 0 &&
     stamp.intendedUs >= 0 &&
-    stamp.sentUs >= 0
+    stamp.sentUs >= 0 &&
+    readHex(buffer, at + field.check, 2) === checkOf(stamp)
   );
 }
+
+const scratch = emptyStamp();
+export const isStamp = (text: string): boolean =>
+  text.length === stampLength && readStamp(Buffer.from(text, 'latin1'), 0, scratch);
 
 export function writeHex(buffer: Uint8Array, at: number, width: number, value: number): void {
   let high = Math.floor(value / 0x1000000);

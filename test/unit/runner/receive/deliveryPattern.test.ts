@@ -66,6 +66,16 @@ for (const codec of [jsonCodec, messagePackCodec]) {
       assert.equal(form.problemOf!(call('Other', 1)), undefined);
     });
 
+    it('hands on a callback with a damaged text, also where the number of the run is damaged', () => {
+      const form = callbackPattern(codec, 'Measure', runId);
+      for (let at = 3; at < stampLength; at++) {
+        const digit = stampOf(1)[at] === '0' ? '1' : '0';
+        const text = stampOf(1).slice(0, at) + digit + stampOf(1).slice(at + 1);
+        assert.equal(form.stampIn(call('Measure', { a: [text] })), text);
+        assert.equal(readStamp(Buffer.from(text), 0, emptyStamp()), false);
+      }
+    });
+
     it('names what was called with our text in place of a callback that never came', () => {
       const form = callbackPattern(codec, 'Measure', runId);
       const strangers = [call('Other', 1), call('Other', stampOf(1, 5)), call('OnConnected', 'id')];

@@ -176,7 +176,6 @@ describe('Receiver', () => {
       '{"type":1,"target":"RecordLatency","arguments":[]}',
       '{"type":1,"target":"RecordLatency","arguments":[null]}',
       `{"type":1,"target":"RecordLatency","arguments":[{"${stampKey}":5}]}`,
-      encodings.asDotNet('SB1'.padEnd(stampLength, 'z')),
     ];
     bench.deliver(1, [...texts, '{"type":99}']);
     assert.deepEqual(
@@ -214,6 +213,36 @@ describe('Receiver', () => {
     );
     assert.ok(pushed!.every(({ name }) => name.length <= 100));
     assert.equal(rest!.name, '…');
+  });
+
+  it('counts a delivery with a damaged stamp as an error that shows the first, and as nothing else', () => {
+    const damages = fc.array(
+      fc.record({
+        encoding: fc.constantFrom<Encoding>('asDotNet', 'reordered', 'spaced'),
+        at: fc.nat(stampLength - 1),
+        by: fc.constantFrom(...Array.from('0123456789abcdefzZ')),
+      }),
+      { minLength: 1, maxLength: 20 },
+    );
+    const property = fc.property(damages, (list) => {
+      const bench = new Bench();
+      const whole = echoed(3, 0, { intendedUs: 3_160_000, sentUs: 3_160_100 });
+      // What a delivery looks like is known by then.
+      bench.deliver(3, [encodings.asDotNet(whole)]);
+      bench.recorder.take(0, 1, generator);
+      const texts = list
+        .map(({ at, by, encoding }) => [encoding, whole.slice(0, at) + by + whole.slice(at + 1)])
+        .filter(([, text]) => text !== whole) as [Encoding, string][];
+      for (const [encoding, text] of texts) bench.deliver(3, [encodings[encoding](text)]);
+      const { steps, errorExamples } = bench.recorder.take(0, 1, generator);
+      if (texts.length === 0) return;
+      assert.deepEqual(steps[0]!.errors, { other: texts.length });
+      const { received, duplicated, extra } = steps[0]!;
+      assert.deepEqual([received, duplicated, extra], [0, 0, 0]);
+      assert.equal(errorExamples.length, 1);
+      assert.ok(errorExamples[0]!.text.includes(texts[0]![1]), errorExamples[0]!.text);
+    });
+    fc.assert(property, { numRuns: 300 });
   });
 
   it('refuses what is cut off, without looking behind its end, and what is no hub message', () => {

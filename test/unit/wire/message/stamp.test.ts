@@ -22,8 +22,8 @@ const stamps: fc.Arbitrary<Stamp> = fc
     fc.boolean(),
     below(2 ** 26),
     below(2 ** 32),
-    below(2 ** 48),
-    below(2 ** 48),
+    below(2 ** 44),
+    below(2 ** 44),
   )
   .map(([runId, step, warmup, source, sequence, intendedUs, sentUs]) => {
     return { runId, step, warmup, source, sequence, intendedUs, sentUs };
@@ -67,7 +67,7 @@ describe('a stamp', () => {
       fc.integer({ min: 0, max: 255 }),
       (stamp, at, value) => {
         const bytes = written(stamp);
-        fc.pre(!/[0-9a-f]/.test(String.fromCharCode(value)) && bytes[at] !== value);
+        fc.pre(bytes[at] !== value);
         bytes[at] = value;
         assert.equal(readStamp(bytes, 0, emptyStamp()), false);
       },
@@ -86,8 +86,8 @@ describe('a stamp', () => {
       fc.uint8Array({ minLength: stampLength, maxLength: stampLength }),
       (bytes) => {
         bytes.set(Buffer.from(stampMarker));
-        const hexadecimal = /^SB1[0-9a-f]+$/.test(Buffer.from(bytes).toString('latin1'));
-        assert.equal(readStamp(bytes, 0, emptyStamp()), hexadecimal);
+        fc.pre(!/^SB1[0-9a-f]+$/.test(Buffer.from(bytes).toString('latin1')));
+        assert.equal(readStamp(bytes, 0, emptyStamp()), false);
       },
     );
     fc.assert(garbage, { numRuns: 500 });
