@@ -1,5 +1,11 @@
 import { isMetric, objectives } from '../base/slo';
 import type { Translate } from '../base/text';
+import {
+  distrusted,
+  silentTarget,
+  unreached,
+  unreachedTexts,
+} from '../measure/judge/unreachedTexts';
 import { agentText, allOfEntryText, distrustText, latenessText } from '../measure/judge/verdict';
 import { findingTemplates } from '../measure/show/observedWords';
 import { clockTexts } from '../measure/total/stepClocks';
@@ -222,7 +228,8 @@ const otherTexts: readonly string[] = [
   "the hub's method {0} is there but throws an exception",
   '{0} ({1} calls answered so)',
   'All {0} connections were lost. {1}',
-  'No connection could be opened ({0} failed). {1}',
+  ...[unreached, distrusted, silentTarget],
+  ...Object.values(unreachedTexts),
   'Measured in step {0} with {1} connections: {2}.',
   '{0} msg/s in and {1} msg/s out of {2}',
   '{0} msg/s in and {1} msg/s out ({2} expected and {3} extra) of {4}',

@@ -385,3 +385,11 @@ const disturbances: ReadonlySet<string> = new Set(['starved', 'suspended', 'slip
 /** Whether a step is invalid by what is neither the target nor too much for the generator; `cause` is the code of its first reason. */
 export const isDisturbance = (cause: string | undefined): boolean =>
   cause !== undefined && disturbances.has(cause);
+
+/** Whether the target let nobody in: nothing else is to be said of the run. */
+export const couldNotConnect = ({
+  ending,
+  steps,
+  connections,
+}: Pick<RunSummary, 'ending' | 'steps' | 'connections'>): boolean =>
+  ending === 'targetLost' && steps.length === 0 && connections.connected === 0;

@@ -88,6 +88,8 @@ export type ToPanel =
 export type FromPanel =
   | { readonly type: 'ready' }
   | { readonly type: 'stop' }
+  /** Of a run that reached nothing. */
+  | { readonly type: 'testConnection' }
   | { readonly type: 'runAgain' }
   | { readonly type: 'openScenario' }
   | { readonly type: 'copySummary' };

@@ -8,6 +8,7 @@ export const panelStrings = {
   waiting: 'Waiting for the first numbers …',
   stop: 'Stop',
   runAgain: 'Run again',
+  testConnection: 'Test Connection',
   openScenario: 'Open scenario',
   copySummary: 'Copy summary',
   progress: 'Progress of the run',

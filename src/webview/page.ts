@@ -136,6 +136,7 @@ function createHeader(state: ShownRun, send: Send) {
   };
   const stop = button('main', strings.stop, 'stop');
   const again = button('main', strings.runAgain, 'runAgain');
+  const test = button('quiet', strings.testConnection, 'testConnection');
   const copy = button('quiet', strings.copySummary, 'copySummary');
   const open = button('quiet', strings.openScenario, 'openScenario');
   const level = element('i');
@@ -154,7 +155,7 @@ function createHeader(state: ShownRun, send: Send) {
     'div.title',
     element('h1', run.title),
     element('p.where', where),
-    element('div.orders', copy, open, again, stop),
+    element('div.orders', test, copy, open, again, stop),
   );
   return {
     root: element('header', title, progress, verdict.root, baseline.root, problem, tiles.root),
@@ -162,6 +163,7 @@ function createHeader(state: ShownRun, send: Send) {
       const over = isOver(next);
       stop.hidden = over;
       again.hidden = !over;
+      test.hidden = !isUnreachable(next);
       copy.hidden = next.result === undefined;
       const percent =
         Math.round(

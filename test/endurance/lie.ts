@@ -74,4 +74,4 @@ export const nested = '['.repeat(depth) + ']'.repeat(depth);
 
 export const lost =
   /incomplete; All 4 connections were lost|incomplete; .*connections? (was|were) lost/;
-export const unreachable = /No connection could be opened/;
+export const unreachable = /Could not connect: /;

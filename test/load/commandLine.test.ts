@@ -196,7 +196,10 @@ describe('signalr-bench run', function () {
       const done = await own.run(['run', file, '--out', 'closed']);
       assert.equal(done.code, 3);
       assertPlain(done);
-      assert.match(done.stdout.replace(/\s+/g, ' '), /No connection could be opened .* refused/);
+      assert.match(
+        done.stdout.replace(/\s+/g, ' '),
+        /✗ Could not connect: nothing listens on 127\.0\.0\.1:\d+\. .* refused/,
+      );
       assert.equal(own.result('closed').ending, 'targetLost');
     }),
   );

@@ -247,7 +247,8 @@ function unreachable() {
   const { connections, ...summary } = sampleSummary({
     steps: [],
     ending: 'targetLost',
-    endingMessage: 'No connection could be opened (20 failed). connect ECONNREFUSED 127.0.0.1:5050',
+    endingMessage:
+      'Could not connect: nothing listens on 127.0.0.1:5050. Start the server, or correct the port in the target.',
     errors: { refused: 60 },
     errorExamples: [{ errorClass: 'refused', text: 'connect ECONNREFUSED 127.0.0.1:5050' }],
   });

@@ -88,7 +88,12 @@ describe('secrets of a run in the editor', () => {
     };
     const log = (sentence: string): void => void said.push(sentence);
     const say = (sentence: string): string => sentence;
-    const panel = startPanelSession(port, session, { strings: panelStrings, say, log });
+    const panel = startPanelSession(port, session, {
+      strings: panelStrings,
+      say,
+      log,
+      testConnection: log as () => void,
+    });
     fromPage.fire({ type: 'ready' });
     await session.finished;
     await drawing;

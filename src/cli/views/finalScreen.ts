@@ -16,11 +16,12 @@ import {
 } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { StepProgress } from '../../measure/snapshot';
-import type {
-  ErrorExample,
-  StepSummary,
-  VerdictStatus,
-  ConnectionSummary,
+import {
+  couldNotConnect,
+  type ErrorExample,
+  type StepSummary,
+  type VerdictStatus,
+  type ConnectionSummary,
 } from '../../measure/summary';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -119,8 +120,12 @@ function titleOf(result: Result, width: number): Line[] {
     ...[loadWords(result.scenario), marksOf(result.scenario, result.target)]
       .filter((words) => words !== '')
       .flatMap((words) => wrapped(words, width)),
-    { text: `connected ${connectionCounts(result.connections, times)}` },
-    ...connectionLines(result, width),
+    ...(couldNotConnect(result)
+      ? []
+      : [
+          { text: `connected ${connectionCounts(result.connections, times)}` },
+          ...connectionLines(result, width),
+        ]),
   ];
 }
 
@@ -196,7 +201,12 @@ function verdictLines(result: Result, width: number): Line[] {
   const { status, reasons } = result.verdict;
   const unsaid = reasons.length - 11;
   return [
-    ...wrapped(verdictSentence(result), width, '  ', tones[status]),
+    ...wrapped(
+      verdictSentence(result),
+      width,
+      '  ',
+      couldNotConnect(result) ? 'bad' : tones[status],
+    ),
     // The sentence holds the first reason already.
     ...reasons.slice(1, 11).flatMap(({ message }) => wrapped(`  - ${message}`, width, '    ')),
     ...(unsaid > 0 ? [{ text: `  - and ${formatCount(unsaid)} more in the result` }] : []),

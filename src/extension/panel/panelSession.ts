@@ -18,7 +18,7 @@ import type {
 import { comparisonStrings } from '../../protocol/comparisonPanel';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
-import { redactTarget } from '../../results/redact';
+import { redacted, redactTarget } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -38,7 +38,9 @@ export interface PanelSource {
   readonly orders: PanelOrders;
 }
 
-export type PanelOrders = Readonly<Record<Exclude<FromPanel['type'], 'ready'>, () => void>>;
+export type PanelOrders = Readonly<
+  Record<Exclude<FromPanel['type'], 'ready' | 'testConnection'>, () => void>
+>;
 
 export interface PanelPort {
   post(message: ToPanel): void;
@@ -52,13 +54,15 @@ interface PanelSessionOptions {
   /** Puts sentences of runs into the language of the strings. */
   readonly say: (text: string) => string;
   readonly log: (message: string) => void;
+  /** @param target as `config.target` says it; undefined where it had a secret in it */
+  readonly testConnection: (target: string | undefined) => void;
 }
 
 /** Feeds one page: everything when it says it is ready, then what is new. A hidden page is gone with all it knew. */
 export function startPanelSession(
   port: PanelPort,
   source: PanelSource,
-  { strings, say, log }: PanelSessionOptions,
+  { strings, say, log, testConnection }: PanelSessionOptions,
 ): Disposable {
   let ready = false;
   const post = (message: ToPanel): void => {
@@ -66,6 +70,10 @@ export function startPanelSession(
   };
   const orders: Readonly<Record<FromPanel['type'], () => void>> = {
     ...source.orders,
+    testConnection: () => {
+      const target = targetWords(source.run.scenario.target);
+      testConnection(target.includes(redacted) ? undefined : target);
+    },
     ready: () => {
       ready = true;
       post(hydrateMessage(source, strings, say));

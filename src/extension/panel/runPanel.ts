@@ -118,6 +118,11 @@ export class RunPanels {
       strings: localisedStrings(),
       say: sentencesIn(t),
       log: (message) => this.log.warn(message),
+      testConnection: (url) =>
+        void vscode.commands.executeCommand(
+          'signalrBenchmark.testTarget',
+          url === undefined ? undefined : { kind: 'hub', url },
+        ),
     });
     const closing = panel.onDidDispose(() => session.dispose());
     const title = panelTitle(source.run);

@@ -1,8 +1,10 @@
+import { fill } from '../../base/objectives/limitWords';
 import { errorAdvice, type ErrorClass } from '../../base/errorClass';
 import { withoutEnd } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
 import type { ErrorExample } from '../summary';
+import { distrusted, silentTarget, unreached, unreachedTexts } from './unreachedTexts';
 
 interface HubComplaint {
   readonly method: string;
@@ -114,9 +116,32 @@ export function adviceOn(errorClass: ErrorClass, texts: readonly string[], isOwn
     : complaintAdvice(complaint, isOwn);
 }
 
-/** For the end of a run that came to nothing; an error of a server of its own is named before others. */
+/** Where an error says that it came from, in the words of Node or of an answer, and its status. */
+const places =
+  /\b(?:ECONNREFUSED|E(?:HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|no answer from) (\S+)|\b(\w{2,5}:\/\/\S{1,500}) answered (\d+)/;
+
+/** Of a target that never let anybody in, in plain words, with what to do. @param host of the target, for errors that name none */
+export function unreachedWords(examples: readonly ErrorExample[], host: string): string {
+  const example = firstOf(examples);
+  if (example === undefined) return fill(unreached, silentTarget, '').trim();
+  const { text } = example;
+  const errorClass = example.errorClass as ErrorClass;
+  const [, address, url, status] = places.exec(text) ?? [];
+  const where = (address ?? url ?? host).replace(/\/negotiate$/, '');
+  const said = withoutEnd(text.replace(/^(?:negotiate|upgrade): /, ''), '. \t\r\n');
+  const isCertificate = errorClass === 'tls' && /certificate|issuer|altnames/i.test(said);
+  const plain = isCertificate ? distrusted : unreachedTexts[errorClass];
+  const why = plain === undefined ? said : fill(plain, where, status ?? said);
+  return fill(unreached, why, adviceOn(errorClass, [text])).trim();
+}
+
+/** An error of a server of its own comes before others. */
+const firstOf = (examples: readonly ErrorExample[]): ErrorExample | undefined =>
+  examples.find(({ errorClass }) => errorClass === 'ownServer') ?? examples[0];
+
+/** For the end of a run that came to nothing. */
 export function firstErrorWords(examples: readonly ErrorExample[]): string {
-  const example = examples.find(({ errorClass }) => errorClass === 'ownServer') ?? examples[0];
+  const example = firstOf(examples);
   if (example === undefined) return 'The target did not answer.';
   const { errorClass, text } = example;
   const advice = adviceOn(errorClass as ErrorClass, [text]);

@@ -345,7 +345,9 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   const checks = connections.map(({ check }) => check);
   if (whyBroken !== undefined) {
     const said = { code: summary.ending, message: whyBroken };
-    return { status: 'incomplete', reasons: [said, ...reasons], checks };
+    // Where nothing was reached, that connections failed says nothing more.
+    const others = summary.connections.connected === 0 ? [] : reasons;
+    return { status: 'incomplete', reasons: [said, ...others], checks };
   }
   const statuses = completed.map(({ verdict }) => verdict.status);
   if (statuses.includes('invalid')) return { status: 'invalid', reasons, checks };

@@ -10,6 +10,7 @@ import { findingsOfStep, findingWords } from './observedWords';
 import { searchSentence } from './searchSentence';
 import {
   type ConnectionSummary,
+  couldNotConnect,
   isDisturbance,
   type RunSummary,
   type SloCheck,
@@ -54,6 +55,7 @@ function observedPart({ steps, observed }: JudgedRun): string {
 
 function judgedSentence(run: JudgedRun): string {
   const { status, reasons } = run.verdict;
+  if (couldNotConnect(run)) return `✗ ${reasons[0]?.message ?? ''}`;
   if (run.search !== undefined) return searchSentence(run.search, whyEnded(run));
   const [{ code, message: first } = { code: '', message: '' }] = reasons;
   const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';

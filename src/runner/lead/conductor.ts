@@ -518,8 +518,8 @@ export class Conductor implements Run {
 
   /** Ends the run when nothing of the target is there any more; what was lost while we did not run is no fault of it. */
   protected checkTarget(): void {
-    const { phase, plan, totals, recovery, workers } = this;
-    const words = targetLost(phase, plan, totals, recovery, workers);
+    const { phase, plan, totals, recovery, workers, context } = this;
+    const words = targetLost(phase, plan, totals, recovery, workers, context.target.url);
     if (words === undefined) return;
     if (this.step?.totals.wasSuspended === true)
       this.end('threshold', undefined, { code: 'targetLost', message: words() });
@@ -527,7 +527,8 @@ export class Conductor implements Run {
   }
 
   private endUnreachable(): void {
-    this.end('targetLost', () => unreachableWords(this.totals));
+    const { totals, context } = this;
+    this.end('targetLost', () => unreachableWords(totals, context.target.url));
   }
 
   protected end(ending: Ending, message?: () => string, aborted?: VerdictReason): void {

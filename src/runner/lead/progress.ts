@@ -17,8 +17,7 @@ import { sendersOf } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
 import type { WorkerHost } from '../../protocol/worker';
 import { callsOf, isOnlyHeard, numberedNames, stepsIn } from '../../usecases/sessionSteps';
-import { formatCount } from '../../base/units';
-import { firstErrorWords, lostWords } from '../../measure/judge/hubComplaint';
+import { lostWords, unreachedWords } from '../../measure/judge/hubComplaint';
 import { waits } from './waiting';
 
 export interface RunningStep {
@@ -234,11 +233,12 @@ export function targetLost(
   totals: RunTotals,
   recovery: RecoveryPolling,
   workers: WorkerHost,
+  targetUrl: string,
 ): (() => string) | undefined {
   const { requested, connected, failed, dropped } = totals.connectionCounts();
   if (phase === 'connecting') {
     const isHopeless = connected === 0 && failed >= Math.min(waits.hopelessConnects, requested);
-    return isHopeless ? () => unreachableWords(totals) : undefined;
+    return isHopeless ? () => unreachableWords(totals, targetUrl) : undefined;
   }
   const isDead = (): boolean =>
     plan.life === undefined
@@ -249,8 +249,9 @@ export function targetLost(
   return () => lostWords(connected, totals.errorExamples);
 }
 
-/** More connections may fail until the run is over. */
-export function unreachableWords(totals: RunTotals): string {
-  const { failed } = totals.connectionCounts();
-  return `No connection could be opened (${formatCount(failed)} failed). ${firstErrorWords(totals.errorExamples)}`;
+/** Without counts: more connections may fail until the run is over, and each is tried several times. */
+export function unreachableWords({ errorExamples }: RunTotals, targetUrl: string): string {
+  const [, host] = /^\w+:\/\/([^/\s?#,]+)/.exec(targetUrl) ?? [];
+  const isOne = !targetUrl.includes(',');
+  return unreachedWords(errorExamples, (isOne && host) || 'the target');
 }

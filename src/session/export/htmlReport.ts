@@ -27,7 +27,12 @@ import {
 import { findingSentence, observedTable } from '../../measure/show/observedWords';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
-import { type GeneratorHealth, isDisturbance, type StepSummary } from '../../measure/summary';
+import {
+  couldNotConnect,
+  type GeneratorHealth,
+  isDisturbance,
+  type StepSummary,
+} from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
 import { outlierWords, repeatRows } from '../../measure/compare/repeats';
 import { otherReasons, stateOf } from '../../measure/compare/comparisonWords';
@@ -82,7 +87,7 @@ export function htmlReport(
   const where = [loadWords(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
   return page(scenarioName(id), [
     header(scenarioName(id), where.join(' '), id),
-    sentence(verdictSentence(result), verdict.status),
+    sentence(verdictSentence(result), couldNotConnect(result) ? 'fail' : verdict.status),
     list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
     baseline
       ? sentence(

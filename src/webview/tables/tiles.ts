@@ -136,14 +136,14 @@ function connectionsTile({ result, snapshots, run, strings }: ShownRun): Tile {
     value: formatCount(connected),
     of: fill(strings.ofCount, formatCount(requested)),
     details:
-      failed > 0
+      failed > 0 && connected > 0
         ? fill(strings.connectionsFailed, failedWords, droppedWords)
         : fill(
             strings.connectionsDetails,
             droppedWords,
             latencyOrDash(connected > 0 ? p99Us : undefined, strings.noValue),
           ),
-    tone: failed + dropped > 0 ? 'warn' : 'neutral',
+    tone: failed + dropped > 0 ? (connected > 0 ? 'warn' : 'bad') : 'neutral',
   };
 }
 

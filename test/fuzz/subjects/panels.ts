@@ -31,7 +31,8 @@ function sent(message: unknown): { done: string[]; logged: string[] } {
     onVisibility: never,
   };
   const said = { strings: panelStrings, say: (text: string) => text };
-  startPanelSession(port, source, { ...said, log: (text) => logged.push(text) });
+  const testConnection = (): void => void done.push('testConnection');
+  startPanelSession(port, source, { ...said, testConnection, log: (text) => logged.push(text) });
   messages.fire(message);
   return { done, logged };
 }

@@ -238,8 +238,8 @@ describe('what is said of runs', () => {
       '中心没有方法 Echo（240 次调用如此应答）',
     );
     assert.equal(
-      inChinese('No connection could be opened (5 failed). ECONNREFUSED, 5 times'),
-      '无法打开任何连接（5 个失败）。ECONNREFUSED, 5 times',
+      inChinese('✗ Could not connect: nothing listens on 127.0.0.1:5999. Start it, now'),
+      '✗ 无法连接：127.0.0.1:5999 上没有服务在监听。Start it, now',
     );
   });
 
@@ -295,8 +295,8 @@ describe('what is said of runs', () => {
       assert.equal(inEnglish(words), words);
       assert.equal(inChinese(words), words);
       assert.equal(
-        inChinese(`No connection could be opened (5 failed). ${words.split(';')[0]!}`),
-        `无法打开任何连接（5 个失败）。${words.split(';')[0]!}`,
+        inChinese(`Could not connect: ${words.split(';')[0]!}. Wait.`),
+        `无法连接：${words.split(';')[0]!}。Wait.`,
       );
     }
     const long = `passed; ${'x, '.repeat(5000)}`;

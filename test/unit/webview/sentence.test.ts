@@ -10,7 +10,13 @@ import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { unitsViewOf } from '../../../src/webview/tables/unitsCard';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
-import { failedResult, latency, sampleSnapshot, sampleStep } from '../results/sampleResult';
+import {
+  failedResult,
+  latency,
+  sampleSnapshot,
+  sampleStep,
+  sampleSummary,
+} from '../results/sampleResult';
 import { finishedRun, measured, shownRun } from './shownRun';
 
 const textOf = (state: Parameters<typeof sentenceOf>[0]): string => {
@@ -31,6 +37,28 @@ const slow = (tick: number) => {
 };
 
 describe('sentence, tiles and Units of the panel', () => {
+  it('say in red why nothing was reached, and count no failures there', () => {
+    const { connections } = sampleSummary();
+    const message =
+      'Could not connect: nothing listens on 127.0.0.1:5999. Start the server, or correct the port in the target.';
+    const state = finishedRun({
+      ...{ steps: [], ending: 'targetLost', endingMessage: message, errors: { refused: 136 } },
+      connections: { ...connections, connected: 0, failed: 21 },
+    });
+    assert.deepEqual(sentenceOf(state), {
+      ...{ tone: 'bad', sign: '✗' },
+      lead: 'Could not connect: nothing listens on 127.0.0.1:5999.',
+      rest: 'Start the server, or correct the port in the target.',
+    });
+    assert.deepEqual(
+      state.result!.verdict.reasons.map(({ message: words }) => words),
+      [message],
+    );
+    const tile = tilesOf(state).find(({ id }) => id === 'connections');
+    assert.deepEqual([tile?.value, tile?.tone], ['0', 'bad']);
+    assert.doesNotMatch(`${tile?.of} ${tile?.details}`, /21/);
+  });
+
   it('say what goes on', () => {
     assert.equal(textOf(shownRun()), 'Waiting for the first numbers …');
     assert.equal(textOf(shownRun([sampleSnapshot(7)])), 'Opening connections: 700 of 1,900.');

@@ -58,6 +58,7 @@ function stage() {
     strings: panelStrings,
     say: (text) => text,
     log: (message) => logged.push(message),
+    testConnection: (target) => orders.push(`test ${String(target)}`),
   });
   const show = (visible: boolean): void => {
     visibility.fire(visible);
@@ -133,6 +134,8 @@ describe('session of a panel', () => {
     const { messages, orders, logged } = stage();
     for (const type of ['stop', 'runAgain', 'openScenario', 'copySummary']) messages.fire({ type });
     assert.deepEqual(orders, ['stop', 'runAgain', 'openScenario', 'copySummary']);
+    messages.fire({ type: 'testConnection' });
+    assert.equal(orders.pop(), 'test http://localhost:5050/signalrbench');
     for (const odd of [{ type: 'toString' }, { type: 7 }, null, undefined, 'stop']) {
       messages.fire(odd);
     }
