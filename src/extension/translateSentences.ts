@@ -8,6 +8,7 @@ import {
 } from '../measure/judge/unreachedTexts';
 import { agentText, allOfEntryText, distrustText, latenessText } from '../measure/judge/verdict';
 import { findingTemplates } from '../measure/show/observedWords';
+import { latenessTexts } from '../measure/show/latenessWords';
 import { clockTexts } from '../measure/total/stepClocks';
 
 /** Longer than any sentence of ours: what a server says is not looked through. */
@@ -270,6 +271,7 @@ export const sentenceTemplates = (): readonly string[] => [
   agentText,
   distrustText,
   latenessText,
+  latenessTexts['lateness.part'],
   ...Object.values(clockTexts),
   ...findingTemplates,
   ...new Set(objectives().flatMap(([, { texts }]) => texts)),

@@ -36,6 +36,7 @@ export const panelStrings = {
   nothingLost: 'nothing lost so far;',
   someLost: '{0} lost so far;',
   keepsSchedule: 'the generator keeps its schedule.',
+  isLate: 'the generator is late.',
   bottleneck: 'The load generator is the bottleneck:',
   suspended: 'The load generator did not run for {0}:',
   suspendedWhy: 'its process was suspended, or the machine slept;',
@@ -208,6 +209,8 @@ export const panelStrings = {
   cpuPerMessage: 'CPU per message',
   loopDelay: 'event loop delay, p99',
   slip: 'schedule slip, p99',
+  slipMax: 'schedule slip, longest',
+  readGapMax: 'longest time without reading',
   gcShare: 'garbage collection',
   keptSchedule: 'kept its schedule',
   yes: 'yes',
@@ -276,5 +279,5 @@ export type PanelText = keyof typeof panelStrings;
 
 /** With the heads of the tables of steps (`src/measure/show/stepColumns.ts`) and missed objectives (`src/base/slo.ts`). */
 export type PanelStrings = Readonly<Record<PanelText, string>> & {
-  readonly [name: `column.${string}` | `objective.${string}`]: string;
+  readonly [name: `column.${string}` | `objective.${string}` | `lateness.${string}`]: string;
 };

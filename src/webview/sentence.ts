@@ -5,6 +5,7 @@ import { couldNotConnect, type GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { silentAgents } from '../measure/show/agentTable';
+import { thisMachineWords } from '../measure/show/latenessWords';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
 import { timeLeftWords } from '../measure/show/chartWords';
@@ -104,7 +105,9 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
   const stallText = stall?.kind === 'silent' ? strings.stalled : strings.fallsBehind;
   const within = stall ? strings.withinOfCame : strings.within;
-  const latency = missed ?? fill(within, '99', latencyWords(step.latencyUs.p99));
+  const ours = thisMachineWords(step, strings['lateness.part']);
+  const p99 = [latencyWords(step.latencyUs.p99), ...(ours === undefined ? [] : [ours])].join(', ');
+  const latency = missed ?? fill(within, '99', p99);
   const silent = silentAgents(agents, strings);
   const parts = [
     when,
@@ -112,7 +115,7 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
     ...(stall ? [fill(stallText, stall.seconds, formatCount(stall.count))] : []),
     ...(nothingYet ? (stall ? [] : [strings.nothingYet]) : [latency]),
     ...(lost === 0 ? noneLost : [fill(strings.someLost, formatCount(lost))]),
-    strings.keepsSchedule,
+    ours === undefined ? strings.keepsSchedule : strings.isLate,
   ];
   const tone = missed
     ? 'bad'

@@ -9,6 +9,7 @@ import {
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
+import { thisMachineNote } from '../../measure/show/latenessWords';
 import type { Line, Tone } from './line';
 
 export interface StepTable {
@@ -145,7 +146,10 @@ function fit(value: number | undefined, width: number, decimals = 0): string {
 /** What explains the rows above it: long dashes, lost deliveries in percentiles, errors of warm-ups, which are in no row. */
 export function noteLines(rows: readonly StepRow[]): Line[] {
   const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
-  const notes = [reason, countsLost(rows) ? lostNote : undefined, warmupNote(rows)];
+  const notes = [
+    ...[reason, countsLost(rows) ? lostNote : undefined],
+    ...[thisMachineNote(rows), warmupNote(rows)],
+  ];
   return notes.flatMap((text) => (text === undefined ? [] : [{ text: ` ${text}`, tone: 'dim' }]));
 }
 

@@ -109,7 +109,14 @@ export const errorRows = (
     ...[name, formatCount(count), known(errorClasses, name) ?? otherError, exampleOf(name)],
   ]);
 
-type GeneratorText = 'cpuShare' | 'cpuPerMessage' | 'loopDelay' | 'slip' | 'gcShare';
+type GeneratorText =
+  | 'cpuShare'
+  | 'cpuPerMessage'
+  | 'loopDelay'
+  | 'slip'
+  | 'slipMax'
+  | 'readGapMax'
+  | 'gcShare';
 
 export function generatorRows(
   health: GeneratorHealth | undefined,
@@ -125,6 +132,8 @@ export function generatorRows(
     // Nothing measured: a worker that sends all the time sets no timer that could be late.
     [texts.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
     [texts.slip, latencyOrDash(health?.slipP99Us, dash)],
+    [texts.slipMax, latencyOrDash(health?.slipMaxUs, dash)],
+    [texts.readGapMax, latencyOrDash(health?.readGapMaxUs, dash)],
     [texts.gcShare, share(health?.gcShare)],
     [texts.keptSchedule, health ? (health.valid ? texts.yes : texts.no) : dash],
   ];

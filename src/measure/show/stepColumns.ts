@@ -371,7 +371,8 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   readonly errors?: number;
   /** Before it, in the warm-up of the step. */
   readonly warmupErrors?: number;
-  readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'>;
+  readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'> &
+    Partial<GeneratorHealth>;
   /** See {@link StepSummary}. */
   readonly clockErrorUs?: number;
   readonly clockJumps?: number;

@@ -2,6 +2,7 @@ import { deliveriesWords } from '../../base/objectives/latency';
 import { isPercentile, type Percentile } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
+import { thisMachineWords } from './latenessWords';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { brokenOff } from '../judge/verdict';
@@ -132,7 +133,8 @@ function latencyPart(step: StepSummary, slo: Slo): string {
     nearest?.by === 'inside'
       ? `${deliveriesWords(metric, inside)} inside single agents`
       : deliveriesWords(metric, step.expected);
-  return `${deliveries} within ${latencyWords(value)}${beside}`;
+  const ours = thisMachineWords(step);
+  return `${deliveries} within ${latencyWords(value)}${beside}${ours === undefined ? '' : `, ${ours}`}`;
 }
 
 function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {

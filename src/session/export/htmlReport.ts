@@ -25,6 +25,7 @@ import {
   trafficRows,
 } from '../../measure/show/stepColumns';
 import { findingSentence, observedTable } from '../../measure/show/observedWords';
+import { thisMachineNote, thisMachineWords } from '../../measure/show/latenessWords';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import {
@@ -234,7 +235,7 @@ function tiles(result: Result, step: StepSummary | undefined): string {
   const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
   const all: (readonly [label: string, value: string, of: string, details: string])[] = [
     [
-      ...([texts.p99Tile, latency(shown?.p99), ''] as const),
+      ...([texts.p99Tile, latency(shown?.p99), (step && thisMachineWords(step)) ?? ''] as const),
       fill(texts.p99Details, latency(shown?.p50), latency(shown?.p999), latency(shown?.max)),
     ],
     [
@@ -305,10 +306,12 @@ const textTable = ({ heads, rows, textColumns }: TextTable, caption: string): st
 
 function footOf(steps: readonly StepSummary[]): string[] {
   const reason = tailReason(steps.map(({ latencyUs }) => latencyUs));
+  const ours = thisMachineNote(steps);
   const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
   return [
     ...(reason === undefined ? [] : [note(`${reason}.`)]),
     ...(countsLost(steps) ? [note(panelStrings.lostCounted)] : []),
+    ...(ours === undefined ? [] : [note(`${ours}.`)]),
     ...(inWarmup > 0 ? [note(fill(panelStrings.warmupErrors, formatCount(inWarmup)))] : []),
   ];
 }

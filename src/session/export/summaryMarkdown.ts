@@ -5,6 +5,7 @@ import { formatCount, formatLatencyUs } from '../../base/units';
 import { visibleLine } from '../../base/text';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { findingSentence, observedTable } from '../../measure/show/observedWords';
+import { thisMachineNote } from '../../measure/show/latenessWords';
 import { callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepProgress } from '../../measure/snapshot';
 import { countsLost, tailReason } from '../../measure/latencySummary';
@@ -106,9 +107,11 @@ function footOf(steps: readonly StepSummary[]): string[] {
     ]),
   );
   const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
+  const ours = thisMachineNote(steps);
   return [
     ...(reason === undefined ? [] : ['', `${reason}.`]),
     ...(countsLost(steps) ? ['', `${upperFirst(lostNote)}.`] : []),
+    ...(ours === undefined ? [] : ['', `${ours}.`]),
     ...(inWarmup === 0
       ? []
       : ['', `${formatCount(inWarmup)} of the errors came in warm-ups, which are not measured.`]),

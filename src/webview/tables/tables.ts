@@ -5,6 +5,7 @@ import { formatCount } from '../../base/units';
 import { observedTable } from '../../measure/show/observedWords';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrDash, rateWords } from '../../measure/show/chartWords';
+import { thisMachineNote } from '../../measure/show/latenessWords';
 import {
   entryTable,
   errorRows,
@@ -58,13 +59,14 @@ export function stepsTable(state: ShownRun): TableView {
   return { ...stepTable(rows, strings), ...noteOf(rows, strings) };
 }
 
-/** Why a dash stands where p99.9 belongs, and whether lost deliveries count in the percentiles. */
+/** Why a dash stands where p99.9 belongs, whether lost deliveries count in the percentiles, and what of them is this machine's. */
 function noteOf(
-  steps: readonly ShownLatency[],
-  { tailNote, lostCounted }: PanelStrings,
+  steps: readonly (ShownLatency & { readonly index: number })[],
+  { tailNote, lostCounted, ...strings }: PanelStrings,
 ): Pick<TableView, 'note'> {
   const missing = tailReason(steps.map(({ latencyUs }) => latencyUs)) !== undefined;
-  return noted(missing && tailNote, countsLost(steps) && lostCounted);
+  const ours = thisMachineNote(steps, strings['lateness.ofStep']);
+  return noted(missing && tailNote, countsLost(steps) && lostCounted, ours && `${ours}.`);
 }
 
 /** Most rows of the table of a mix: a long run shows its last steps. */

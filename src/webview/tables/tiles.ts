@@ -2,6 +2,7 @@ import { formatCount, formatShare } from '../../base/units';
 import { shownLatency } from '../../measure/latencySummary';
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
+import { thisMachineWords } from '../../measure/show/latenessWords';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import { type GeneratorHealth, isDisturbance, type StepSummary } from '../../measure/summary';
 import type { PanelStrings } from '../../protocol/panelStrings';
@@ -115,7 +116,7 @@ function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): 
     id: 'p99',
     label: strings.p99Tile,
     value: words(shown?.p99),
-    of: '',
+    of: (numbers && thisMachineWords(numbers, strings['lateness.part'])) ?? '',
     details:
       shown === undefined || shown.p999 !== undefined
         ? fill(strings.p99Details, words(shown?.p50), words(shown?.p999), words(shown?.max))

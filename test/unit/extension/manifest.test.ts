@@ -5,6 +5,7 @@ import { objectiveTexts } from '../../../src/base/slo';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { sentenceTemplates } from '../../../src/extension/translateSentences';
+import { latenessTexts } from '../../../src/measure/show/latenessWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { targetKinds } from '../../../src/scenario/target/targetKinds';
 import { overviewStrings } from '../../../src/protocol/overviewPanel';
@@ -205,6 +206,7 @@ describe('texts of the extension', () => {
       ...exporters.map(({ words }) => words),
       ...Object.values(statusIcons).map(({ word }) => word),
       ...Object.values(objectiveTexts()),
+      ...Object.values(latenessTexts),
       ...sentenceTemplates(),
       ...targetKinds.flatMap(({ offers = [] }) => offers.map(([, words]) => words)),
     ];
