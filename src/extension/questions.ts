@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { t } from './log';
 import { noticeText } from '../results/redact';
 import { callWords } from '../session/identityNotes';
-import { loadNumbers, loadNumbersWords } from '../session/runWords';
+import { loadNumbers, loadNumbersWords } from '../session/loadNumbers';
 import type { RemoteLoad } from '../targets/target';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';

@@ -5,14 +5,11 @@ import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
 import type { RunSummary, Recovery } from '../measure/summary';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
-import { scenarioAt } from '../scenario/searched';
-import { peakOf, maximumSteps, repeatsIn, stepCount, stepsOf } from '../scenario/steps';
+import { peakOf, maximumSteps, repeatsIn, stepCount } from '../scenario/steps';
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
-import { findUseCase, streamsOf } from '../usecases/registry';
+import { streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/entryPayload';
 import { callsEachInterval } from '../usecases/sessionSteps';
-import { itemsUp } from '../usecases/streams';
-import { deliveriesOf } from '../usecases/useCase';
 import { emulatedTexts, howTexts } from '../protocol/howTexts';
 
 const mostEntries = 10;
@@ -81,55 +78,6 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): s
 function intervalWords(ms: number): string {
   return ms === 1000 ? 'each second' : `every ${formatDurationMs(ms)}`;
 }
-
-/** Of the last step. */
-interface LoadNumbers {
-  readonly connections: number;
-  readonly inPerSecond: number;
-  readonly outPerSecond: number;
-  readonly bytesPerSecond: number;
-  readonly durationS: number;
-}
-
-export function loadNumbers(given: Scenario): LoadNumbers {
-  const { search } = given;
-  // What is asked about is the highest load that a search may come to.
-  const scenario = search === undefined ? given : scenarioAt(given, search.to);
-  const steps = stepsOf(scenario);
-  const last = steps.at(-1);
-  let [inPerSecond, outPerSecond, bytesPerSecond] = [0, 0, 0];
-  for (const [position, { name, parameters }] of scenario.entries.entries()) {
-    const intervalMs = intervalMsOf(parameters);
-    if (intervalMs <= 0) continue;
-    const senders = last?.perEntry[position] ?? 0;
-    const sendings = (senders * 1000) / intervalMs;
-    const streams = streamsOf({ name, parameters });
-    const into =
-      sendings * (streams === undefined ? callsEachInterval(parameters) : itemsUp(streams));
-    const useCase = findUseCase(name);
-    const out = useCase === undefined ? 0 : sendings * deliveriesOf(useCase, parameters, scenario);
-    inPerSecond += into;
-    outPerSecond += out;
-    bytesPerSecond += (into + out) * payloadOf(parameters).meanBytes;
-  }
-  const rampS = scenario.connections / scenario.arrivingRate;
-  const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;
-  const stepsS = (repeatsIn(given) * steps.length * stepMs) / 1000;
-  const durationS = search ? search.budgetMs / 1000 : rampS + stepsS;
-  const { connections } = scenario;
-  return { connections, inPerSecond, outPerSecond, bytesPerSecond, durationS };
-}
-
-/** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (40.8 MB/s), for about 3 min`. */
-export function loadNumbersWords(load: LoadNumbers): string {
-  const connections = `${formatCount(load.connections)} ${plural('connection', load.connections)}`;
-  const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
-  if (load.inPerSecond === 0) return `${connections}, no messages, ${duration}`;
-  const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${formatBytes(Math.round(load.bytesPerSecond))}/s)`;
-  return `${connections}, ${rates}, ${duration}`;
-}
-
-const decimals = (value: number): number => (Number.isInteger(value) || value >= 100 ? 0 : 1);
 
 export function plural(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;

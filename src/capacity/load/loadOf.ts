@@ -5,6 +5,7 @@ import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { peakOf, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf } from '../../usecases/entryPayload';
+import { meanOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import { callsOf, joinsByCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import { hubRunOf, type Traffic } from '../../usecases/useCase';
@@ -12,7 +13,7 @@ import type { EstimateInput, OrProblem } from '../model';
 import { namesWords } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
 import { refusedSize } from './messageLimit';
-import { connectionsOnly, sizesOf } from './serviceLoad';
+import { connectionsOnly, messageRates, sizesOf, type MessageRates } from './serviceLoad';
 import { wireSizeOfCall, wireSizes, type Spoken } from './wireSizes';
 import { sessionAssumptions, sessionTraffic, unknownEvents } from './sessionLoad';
 
@@ -131,7 +132,7 @@ export function entryTraffic(
   step: StepSenders,
   measures = false,
 ): EntryTraffic {
-  const { connections, entries, service } = scenario;
+  const { entries, service } = scenario;
   const guide = guides[azureServiceOf(service)];
   const sending: SendingEntry[] = [];
   for (const [position, entry] of entries.entries()) {
@@ -147,31 +148,54 @@ export function entryTraffic(
         problem:
           'What a replay sends stands in its recording: run it, and the Units come from what was measured.',
       };
-    if (session !== undefined) {
-      const sessions = sessionTraffic(
-        entry.parameters,
-        { connections, senders },
-        sharing(entries, entry, step),
-      );
-      for (const { traffic, calls, ownCalls } of sessions) {
-        if (traffic.senders === 0 && !measures) continue;
-        if (!guide.kinds.includes(traffic.kind)) return noTable(guide, useCase);
+    for (const one of sendingOf(scenario, step, position)) {
+      if (one.traffic.senders === 0 && !measures) continue;
+      if (!guide.kinds.includes(one.traffic.kind)) return noTable(guide, useCase);
+      sending.push(one);
+    }
+  }
+  return { sending };
+}
+
+/** Whatever the tables know of it. */
+function sendingOf(
+  scenario: Spoken & Pick<Scenario, 'connections'>,
+  step: StepSenders,
+  position: number,
+): SendingEntry[] {
+  const { connections, entries, service } = scenario;
+  const entry = entries[position]!;
+  const useCase = findUseCase(entry.name);
+  const load = { connections, senders: step.perEntry[position] ?? 0 };
+  if (useCase === undefined || load.senders === 0) return [];
+  if (hubRunOf(useCase, entry.parameters).session !== undefined)
+    return sessionTraffic(entry.parameters, load, sharing(entries, entry, step)).map(
+      ({ traffic, calls, ownCalls }) => {
         const leaving = sizesOf(traffic).map((size, at) =>
           wireSizeOfCall(scenario, ownCalls[at]!, size),
         );
-        sending.push({ entry, position, traffic: { ...traffic, leaving }, calls });
-      }
-      continue;
-    }
-    const traffic = useCase.traffic(entry.parameters, { connections, senders }, service);
-    if (traffic === undefined) continue;
-    if (!guide.kinds.includes(traffic.kind)) return noTable(guide, useCase);
-    const { sizes, meanBytes } = payloadOf(entry.parameters);
-    // A limit that holds for each message is lost in the mean.
-    const several = sizes.length > 1 && { messageSizes: sizes };
-    const sent = { ...traffic, messageBytes: meanBytes, ...several };
-    const leaving = wireSizes(scenario, entry, sizesOf(sent));
-    sending.push({ entry, position, traffic: { ...sent, leaving } });
+        return { entry, position, traffic: { ...traffic, leaving }, calls };
+      },
+    );
+  const traffic = useCase.traffic(entry.parameters, load, service);
+  if (traffic === undefined) return [];
+  const { sizes, meanBytes } = payloadOf(entry.parameters);
+  // A limit that holds for each message is lost in the mean.
+  const several = sizes.length > 1 && { messageSizes: sizes };
+  const sent = { ...traffic, messageBytes: meanBytes, ...several };
+  const leaving = wireSizes(scenario, entry, sizesOf(sent));
+  return [{ entry, position, traffic: { ...sent, leaving } }];
+}
+
+/** Of all entries in a step, also where the tables know none of it; bytes are those of payloads, in and out. */
+export function stepRates(scenario: Scenario, step: StepSenders): MessageRates & { bytes: number } {
+  let [inMessages, outMessages, bytes] = [0, 0, 0];
+  const all = scenario.entries.flatMap((_entry, at) => sendingOf(scenario, step, at));
+  for (const { traffic } of all) {
+    const rates = messageRates(traffic, scenario.connections);
+    inMessages += rates.inMessages;
+    outMessages += rates.outMessages;
+    bytes += (rates.inMessages + rates.outMessages) * meanOf(sizesOf(traffic), (each) => each);
   }
-  return { sending };
+  return { inMessages, outMessages, bytes };
 }

@@ -78,14 +78,13 @@ export function tableFor(product: Product, kind: TrafficKind, members: number): 
 export function trafficLoad(product: Product, connections: number, traffic: Traffic): ServiceLoad {
   const { kind } = traffic;
   const senders = checkSenders(product, traffic);
-  const intervalS = checkNumber(traffic.intervalS, 'interval_s');
+  checkNumber(traffic.intervalS, 'interval_s');
   checkNumber(traffic.messageBytes, 'message_bytes', { whole: true });
   if (!isRest(kind) && senders > connections)
     throw inputError('senders must not exceed connections');
-  const receivers = receiversOf(traffic, connections);
-  const { inEach = 1, outEach = 1 } = traffic;
-  const perSecond = senders / intervalS;
-  const rates = ratesOf(traffic, perSecond * inEach, perSecond * receivers * outEach);
+  checkReceivers(traffic, connections);
+  const { inMessages, outMessages, receivers } = messageRates(traffic, connections);
+  const rates = ratesOf(traffic, inMessages, outMessages);
   return {
     kind,
     table: tableFor(product, kind, receivers),
@@ -95,10 +94,38 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   };
 }
 
+/** Per second. */
+export interface MessageRates {
+  readonly inMessages: number;
+  readonly outMessages: number;
+}
+
+export function messageRates(
+  traffic: Traffic,
+  connections: number,
+): MessageRates & { readonly receivers: number } {
+  const { senders, intervalS, inEach = 1, outEach = 1 } = traffic;
+  const receivers = receiversOf(traffic, connections);
+  const perSecond = senders / intervalS;
+  return {
+    receivers,
+    inMessages: perSecond * inEach,
+    outMessages: perSecond * receivers * outEach,
+  };
+}
+
 export function checkSenders(product: Product, of: Pick<Traffic, 'kind' | 'senders'>): number {
   const { kind, senders } = of;
   if (!guides[product].kinds.includes(kind)) throw inputError('kind is not known for this product');
   return checkNumber(senders, 'senders', { whole: true, zeroAllowed: true });
+}
+
+function checkReceivers(traffic: Traffic, connections: number): void {
+  const { kind, groupMembers, connectionsPerUser = 1 } = traffic;
+  if (kind === 'rest_send_to_user') checkNumber(connectionsPerUser, 'connections_per_user');
+  if (!isGroup(kind)) return;
+  const members = checkNumber(groupMembers, 'group_members', { whole: true });
+  if (members > connections) throw inputError('group_members must not exceed connections');
 }
 
 function receiversOf(traffic: Traffic, connections: number): number {
@@ -107,13 +134,10 @@ function receiversOf(traffic: Traffic, connections: number): number {
     case 'rest_broadcast':
       return connections;
     case 'send_to_group':
-    case 'rest_send_to_group': {
-      const members = checkNumber(traffic.groupMembers, 'group_members', { whole: true });
-      if (members > connections) throw inputError('group_members must not exceed connections');
-      return members;
-    }
+    case 'rest_send_to_group':
+      return traffic.groupMembers ?? 1;
     case 'rest_send_to_user':
-      return checkNumber(traffic.connectionsPerUser ?? 1, 'connections_per_user');
+      return traffic.connectionsPerUser ?? 1;
     case 'echo':
     case 'send_to_connection':
     case 'upstream_echo':

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { Scenario } from '../../scenario/scenario';
 import { callWords } from '../../session/identityNotes';
-import { loadNumbers, loadNumbersWords } from '../../session/runWords';
+import { loadNumbers, loadNumbersWords } from '../../session/loadNumbers';
 import type { RemoteLoad } from '../../targets/target';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';

@@ -27,7 +27,6 @@ import type { ReplayFlags } from '../replayFlags';
 import { scenarioOf } from '../scenarioOf';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
-import { confirmLoad } from './confirmLoad';
 import type { AgentRun, OnFlags } from './onHosts';
 import type { ClusterFlags } from './onKubernetes';
 
@@ -238,7 +237,7 @@ function shellOf(shown: Shown, io: ProcessIo): Shell {
       ...{ folder, commandFolder: folder },
     },
     ...(shown.flags.yes !== true && {
-      confirm: (beyond, scenario) => confirmLoad(beyond, scenario, io),
+      confirm: async (beyond, scenario) => (await onDemand()).confirmLoad(beyond, scenario, io),
     }),
     waiting: (url, withinMs) =>
       stderr.write(

@@ -4,7 +4,8 @@ import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { positionAt } from '../../scenario/problem';
-import { loadNumbers, loadNumbersWords, loadWords } from '../../session/runWords';
+import { loadNumbers, loadNumbersWords } from '../../session/loadNumbers';
+import { loadWords } from '../../session/runWords';
 import { estimateOf } from '../language/analyseScenario';
 import { validScenario } from './runTexts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { howWords, loadNumbers, loadWords, marksOf } from '../../../src/session/runWords';
+import { loadNumbers } from '../../../src/session/loadNumbers';
+import { howWords, loadWords, marksOf } from '../../../src/session/runWords';
 import { sampleScenario } from '../results/sampleResult';
 
 describe('loadWords', () => {
