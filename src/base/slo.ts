@@ -12,6 +12,7 @@ import {
 import { rate } from './objectives/rate';
 import { sessionsBrokenOff } from './objectives/sessions';
 import { delivered, dropped, duplicated } from './objectives/shares';
+import { skipped } from './objectives/skipped';
 import {
   connectTimes,
   isTimeToAll,
@@ -21,7 +22,9 @@ import {
 } from './objectives/times';
 
 /** Every objective with a name of its own, by its key under `slo`; a new one is a file beside these and a name here. */
-export const otherObjectives = { dropped, delivered, duplicated, rate, errors, sessionsBrokenOff };
+export const otherObjectives = {
+  ...{ dropped, skipped, delivered, duplicated, rate, errors, sessionsBrokenOff },
+};
 
 /** Objectives that differ by a part of their names; a new family is a file beside these and a line here. */
 export const objectiveFamilies: readonly ObjectiveFamily[] = [
@@ -129,13 +132,25 @@ export function sloOfStep(slo: Slo, isLast: boolean): Slo {
   return sloOf(rulesOf(slo).filter(({ step }) => step !== 'last'));
 }
 
-/** What a run is judged by where its scenario says nothing. */
+/** What a run is judged by where its scenario says nothing, but for objectives that follow another. */
 export const defaultRules = (): Rule[] =>
   objectives().flatMap(([metric, objective]) =>
     objective.default === undefined ? [] : [{ metric, limit: objective.default }],
   );
 
-export const defaultSlo: Slo = sloOf(defaultRules());
+/** With those that follow another one, where they are not written. */
+export function withFollowing(rules: readonly Rule[]): Rule[] {
+  const limits = sloOf(rules);
+  const following = objectives().flatMap(([metric, { follows }]) => {
+    const limit = follows && limits[follows];
+    return limit === undefined || rules.some((rule) => rule.metric === metric)
+      ? []
+      : [{ metric, limit }];
+  });
+  return [...rules, ...following];
+}
+
+export const defaultSlo: Slo = sloOf(withFollowing(defaultRules()));
 
 /** Where the texts that a panel is given have the words of a missed objective. */
 const objectiveText = (metric: Metric): `objective.${Metric}` => `objective.${metric}`;

@@ -188,6 +188,7 @@ const otherTexts: readonly string[] = [
   'the only delivery',
   'none lost',
   '{0} of {1} sessions broke off',
+  '{0} of {1} messages were due at senders that were not connected',
   '{0} lost',
   '{0} in all steps',
   'nothing sent',

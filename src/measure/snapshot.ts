@@ -31,7 +31,7 @@ export type Phase =
 /** As far as they are measured. */
 export interface MessageProgress extends Pick<
   MessageSummary,
-  | ('senders' | 'offered' | 'sent' | 'expected' | 'received' | 'receivedLater')
+  | ('senders' | 'offered' | 'skipped' | 'sent' | 'expected' | 'received' | 'receivedLater')
   | ('sentPerSecond' | 'receivedPerSecond' | 'latencyUs' | 'judgedUs' | 'timeToAllUs')
 > {
   /** Expected and not yet received; part of it may still be on its way. */

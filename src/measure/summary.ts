@@ -66,6 +66,8 @@ export interface MessageSummary {
   readonly senders: number;
   /** Messages due at senders that were connected. */
   readonly offered: number;
+  /** Messages due at senders that were not, unless we had closed them ourselves; absent in results of schema 1. */
+  readonly skipped?: number;
   readonly sent: number;
   readonly expected: number;
   /** Each expected delivery once that came before the drain was over. */
@@ -118,7 +120,7 @@ export interface EntrySummary extends MessageSummary {
 /** One call of the sessions of a step. A delivery it asks for is its answer, or a callback at one receiver. */
 export interface CallSummary extends Pick<
   MessageSummary,
-  'sent' | 'expected' | 'received' | 'lost' | 'latencyUs' | 'judgedUs'
+  'skipped' | 'sent' | 'expected' | 'received' | 'lost' | 'latencyUs' | 'judgedUs'
 > {
   /** Its hub method or event, numbered where a session has it more than once. */
   readonly name: string;

@@ -238,7 +238,7 @@ const messages = {
   histogram: text,
 };
 const messageNumbers =
-  'senders offered sent expected received receivedLater? lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
+  'senders offered skipped? sent expected received receivedLater? lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
 const sessions = optional(
   of<SessionSummary>()('started completed brokenOff waiting?', {
     ...{ brokenOffAt: counts, durationUs: latency },
@@ -248,7 +248,10 @@ const callText = {
   ...{ name: text, entry: optional(text), errors: counts, errorText: optional(text) },
   ...{ latencyUs: latency, judgedUs: optional(judged) },
 };
-const call = of<CallSummary>()('sent expected received lost times? recorded? came?', callText);
+const call = of<CallSummary>()(
+  'skipped? sent expected received lost times? recorded? came?',
+  callText,
+);
 /** Calls of the sessions of all entries. */
 const mostCalls = 1000;
 const entrySummary = of<EntrySummary>()(messageNumbers, { ...messages, name: text, sessions });
@@ -491,12 +494,12 @@ export const resultShape = of<Result>()('plannedSteps?', {
 });
 
 const progressNumbers =
-  'senders offered sent expected received receivedLater? outstanding sentPerSecond receivedPerSecond';
+  'senders offered skipped? sent expected received receivedLater? outstanding sentPerSecond receivedPerSecond';
 const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });
 const callProgress = of<CallProgress>()(
-  'sent expected received outstanding times? recorded? came?',
+  'skipped? sent expected received outstanding times? recorded? came?',
   callText,
 );
 const progress = of<StepProgress>()(

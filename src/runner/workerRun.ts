@@ -124,6 +124,7 @@ export class WorkerRun implements Driven {
       connection,
       framed: endpoint.transport === undefined,
       codec,
+      isExchanged: (index) => this.life?.isExchanged(index) === true,
       takesMessages: endpoint.driver === 'sdk',
       sessions: surroundings.sessions,
       ...service?.senders,

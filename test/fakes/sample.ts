@@ -6,6 +6,7 @@ export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
   return {
     step: 1,
     offered: 0,
+    skipped: 0,
     sent: 0,
     expected: 0,
     received: 0,

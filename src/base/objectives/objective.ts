@@ -5,6 +5,9 @@ import type { Lateness } from './lateness';
 
 /** Deliveries of a step, as far as objectives judge them. */
 export interface JudgedDeliveries {
+  /** Messages that were due at senders that were connected, and at those that were not. */
+  readonly offered?: number;
+  readonly skipped?: number;
   readonly sent?: number;
   /** Measured time of the step. */
   readonly seconds?: number;
@@ -12,6 +15,8 @@ export interface JudgedDeliveries {
   readonly errors?: ErrorCounts;
   readonly expected: number;
   readonly received: number;
+  /** The part of `received` that came after the measured time. */
+  readonly receivedLater?: number;
   readonly duplicated: number;
   /** Those that came to an end, where there are sessions. */
   readonly sessions?: EndedSessions;
@@ -82,6 +87,8 @@ export interface Judging<Of> {
   readonly unit: ObjectiveUnit;
   /** The limit where none is written; absent: not judged then. */
   readonly default?: number;
+  /** In place of a default: the objective with one whose limit holds here, too, where none is written. */
+  readonly follows?: 'dropped';
   /** One sentence for hover, schema, documents and `keys`. */
   readonly summary: string;
   /** Bare numbers that are likely meant in another unit. */

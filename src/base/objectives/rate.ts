@@ -8,8 +8,8 @@ const texts = {
 } as const;
 
 /** Deliveries; messages where none are expected. */
-const countOf = ({ expected, received, sent = 0 }: JudgedDeliveries): number =>
-  expected > 0 ? received : sent;
+const countOf = ({ expected, received, receivedLater = 0, sent = 0 }: JudgedDeliveries): number =>
+  expected > 0 ? received - receivedLater : sent;
 
 /** With as many decimals as it takes to distinguish it from the limit it missed. */
 export function rateWords(rate: number, limit: number): string {

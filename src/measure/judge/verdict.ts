@@ -17,7 +17,7 @@ import type {
   GeneratorHealth,
 } from '../summary';
 
-export interface StepMeasures extends Omit<JudgedDeliveries, 'sent'>, SentMeasures {
+export interface StepMeasures extends Omit<JudgedDeliveries, 'offered' | 'sent'>, SentMeasures {
   readonly senders: number;
 }
 

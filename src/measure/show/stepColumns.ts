@@ -91,6 +91,12 @@ export const stepColumns: readonly StepColumn[] = [
   csv('seconds', ({ seconds }) => seconds),
   ...csvOf('offered', 'sent', 'expected', 'received'),
   {
+    ...{ id: 'skipped', head: 'Skipped', unit: 'count', views: tables, place: 9.5 },
+    ...{ whereMeasured: true, terminal: { width: 7 } },
+    value: ({ skipped }) => skipped || undefined,
+    say: ({ skipped = 0 }) => (skipped > 0 ? `${formatCount(skipped)} skipped` : undefined),
+  },
+  {
     ...{ id: 'lost', head: 'Lost', unit: 'count', views: everywhere, place: 9 },
     terminal: { width: 6 },
     value: ({ lost }) => lost,
@@ -191,6 +197,8 @@ export const stepColumns: readonly StepColumn[] = [
   ),
   csv('recorded', ({ recorded }) => recorded),
   csv('sessions.waiting', ({ sessions }) => sessions && (sessions.waiting ?? 0)),
+  csv('skipped', (row) => row.skipped),
+  csv('receivedLater', (row) => row.receivedLater),
 ];
 
 /** `SendMessage (×10)`: how often each session makes it, where that is more than once. */
@@ -198,7 +206,7 @@ export const callName = ({ call, times = 1 }: StepRow): string | undefined =>
   call === undefined || times <= 1 ? call : `${call} (×${formatCount(times)})`;
 
 const counted = (
-  id: 'sent' | 'expected' | 'received' | 'lost' | 'errors',
+  id: 'sent' | 'expected' | 'received' | 'lost' | 'errors' | 'skipped',
   head: string,
   place: number,
   width: number,
@@ -238,6 +246,7 @@ const callColumns: readonly StepColumn[] = [
   counted('expected', 'Expected', 5, 10),
   counted('received', 'Received', 6, 10),
   counted('lost', 'Lost', 7, 6),
+  { ...counted('skipped', 'Skipped', 7.5, 7), whereMeasured: true },
   percentile('p50', 'p50', 8),
   percentile('p99', 'p99', 9),
   percentile('max', 'max', 10),

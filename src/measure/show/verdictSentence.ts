@@ -32,7 +32,7 @@ export type JudgedRun = Pick<
 
 /** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
 export function verdictSentence(run: JudgedRun): string {
-  return `${judgedSentence(run)}${sessionsPart(run)}${observedPart(run)}`;
+  return `${judgedSentence(run)}${sessionsPart(run)}${skippedPart(run)}${observedPart(run)}`;
 }
 
 /** `; 3 of 8 sessions broke off`, of all steps: calls that were not made for it are not lost, so that no objective of latency has them. */
@@ -45,6 +45,22 @@ function sessionsPart({ steps }: JudgedRun): string {
   return broken === 0
     ? ''
     : `; ${formatCount(broken)} of ${formatCount(started)} sessions broke off`;
+}
+
+/** Of all that was due; less is not worth a word beside the verdict. */
+const leastSkippedShare = 0.01;
+
+/** `; 259 of 480 messages were due at senders that were not connected`, of all steps, where no objective says it. */
+function skippedPart({ steps, verdict: { reasons } }: JudgedRun): string {
+  let [offered, skipped] = [0, 0];
+  for (const step of steps) {
+    offered += step.offered;
+    skipped += step.skipped ?? 0;
+  }
+  const due = offered + skipped;
+  if (skipped < leastSkippedShare * due || skipped === 0) return '';
+  if (reasons.some(({ code }) => code === 'slo-skipped')) return '';
+  return `; ${formatCount(skipped)} of ${formatCount(due)} messages were due at senders that were not connected`;
 }
 
 /** `; the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */

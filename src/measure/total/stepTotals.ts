@@ -144,12 +144,12 @@ class MessageTotals extends MessageCounts {
 
   /** `elapsedS`: measured seconds so far. */
   messageProgress(senders: number, elapsedS: number): MessageProgress {
-    const { offered, sent, expected } = this;
+    const { offered, skipped, sent, expected } = this;
     const { received, receivedLater } = this.delivered();
     const judgedUs = this.isSettled ? this.judgedUs : undefined;
     const perSecond = (count: number): number => (elapsedS > 0 ? count / elapsedS : 0);
     return {
-      ...{ senders, offered, sent, expected, received, receivedLater },
+      ...{ senders, offered, skipped, sent, expected, received, receivedLater },
       outstanding: expected - received,
       sentPerSecond: perSecond(sent),
       receivedPerSecond: perSecond(received - receivedLater),
@@ -163,10 +163,11 @@ class MessageTotals extends MessageCounts {
     const { received, receivedLater, late, extra } = this.delivered();
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
-    const { offered, sent, expected, duplicated, outOfOrder, ambiguous, negative } = this;
+    const { offered, skipped, sent, expected, duplicated, outOfOrder, ambiguous, negative } = this;
     const { payloadBytesIn, payloadBytesOut, latency, latencySameAgent, judgedUs } = this;
     return {
-      ...{ senders, offered, sent, expected, received, receivedLater, lost: expected - received },
+      ...{ senders, offered, skipped, sent, expected, received, receivedLater },
+      lost: expected - received,
       ...{ duplicated, outOfOrder, late, extra, payloadBytesIn, payloadBytesOut },
       ...(ambiguous > 0 && { ambiguous }),
       ...(negative > 0 && { negative }),
@@ -226,13 +227,14 @@ class CallTotals extends MessageTotals {
   }
 
   summary(entry: string | undefined, pushed: PushedCounts): CallSummary {
-    const { sent, expected, latency, judgedUs, errors, errorText } = this;
+    const { sent, skipped, expected, latency, judgedUs, errors, errorText } = this;
     const { received } = this.delivered();
     const { comes, ...facts } = this.facts;
     return {
       ...facts,
       ...(comes !== undefined && { came: pushed.times(comes) }),
       ...(entry !== undefined && { entry }),
+      ...(skipped > 0 && { skipped }),
       ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
       ...(judgedUs && { judgedUs }),
       errors,
@@ -494,13 +496,14 @@ export class StepTotals extends SendingTotals {
 
   private deliveries(): JudgedDeliveries {
     const { sessions } = this.sessionParts();
+    const { received, receivedLater } = this.delivered();
     const sessionsOf = this.entries.flatMap(({ name, sessions: own }) =>
       own === undefined ? [] : [{ name, ...own }],
     );
     return {
-      ...{ sent: this.sent, seconds: this.seconds, errors: this.errors },
-      expected: this.expected,
-      received: this.delivered().received,
+      ...{ offered: this.offered, skipped: this.skipped, sent: this.sent },
+      ...{ seconds: this.seconds, errors: this.errors, expected: this.expected },
+      ...{ received, receivedLater },
       duplicated: this.duplicated,
       ...(sessions && { sessions }),
       ...(sessionsOf.length > 0 && { sessionsOf }),

@@ -30,6 +30,8 @@ export class ConnectionLife {
   /** Those that take part no more, in the order in which they are closed. */
   private readonly leaving: { readonly connection: HubConnection; readonly closeUs: number }[] = [];
   private readonly exchanging = new Set<number>();
+  /** Those that could not be opened again at once. */
+  private readonly overdue = new Set<number>();
   private stormUs = Infinity;
   private storming = false;
   private readonly timer: NodeJS.Timeout;
@@ -44,9 +46,17 @@ export class ConnectionLife {
     this.reconnector = new Reconnector(plan, life, worker, {
       nowUs: dependencies.nowUs,
       open: (index, signal) => this.reopen(index, signal),
-      failed: dependencies.failed,
+      failed: (index, failure) => {
+        this.overdue.add(index);
+        dependencies.failed(index, failure);
+      },
     });
     this.timer = setInterval(() => this.look(), lookMs);
+  }
+
+  /** Whether it is away by our own will, or about to be, and nothing is wrong with its coming back so far. */
+  isExchanged(index: number): boolean {
+    return this.exchanging.has(index) && !this.overdue.has(index);
   }
 
   /** Whether the connection takes part no more and will be closed. */
@@ -108,7 +118,10 @@ export class ConnectionLife {
       this.storming = true;
       // Where a busy machine notices it late, what is under way has its time all the same.
       this.stormUs = Math.max(this.stormUs, nowUs + leavingUs);
-      for (const { index } of connections) this.dependencies.leave(index);
+      for (const { index } of connections) {
+        this.exchanging.add(index);
+        this.dependencies.leave(index);
+      }
     }
     if (nowUs < this.stormUs) return;
     this.stormUs = Infinity;
@@ -116,7 +129,6 @@ export class ConnectionLife {
     this.leaving.length = 0;
     for (const connection of connections) {
       this.endsUs.delete(connection.index);
-      this.exchanging.add(connection.index);
       this.dependencies.close(connection);
       this.reconnector.down(connection.index);
     }
@@ -135,6 +147,7 @@ export class ConnectionLife {
     const connection = await this.dependencies.reopen(index, signal);
     if (!(await this.dependencies.prepare(connection))) return false;
     this.exchanging.delete(index);
+    this.overdue.delete(index);
     this.joined(index);
     return true;
   }

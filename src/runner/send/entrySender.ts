@@ -51,6 +51,8 @@ export interface SenderDependencies {
   readonly elsewhere?: Pick<MembersElsewhere, 'placeOf' | 'sent'> | undefined;
   /** The worker's own connection of that index; undefined when it does not take part. */
   readonly connection: (index: number) => HubConnection | undefined;
+  /** Whether it is away by our own will, and comes back; absent: none is. */
+  readonly isExchanged?: (index: number) => boolean;
   /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
   readonly framed: boolean;
   /** How messages are encoded; absent: by the protocol of the plan. */
@@ -71,6 +73,12 @@ export interface SenderDependencies {
   readonly recorder: Pick<Recorder, 'delivered' | 'error'> &
     Partial<Pick<Recorder, 'arrived' | 'awaited'>>;
 }
+
+/** Whether what is due there is skipped: it is not connected, and not because we exchange it. */
+export const isMissing = (
+  { connection, isExchanged }: Pick<SenderDependencies, 'connection' | 'isExchanged'>,
+  sender: number,
+): boolean => connection(sender) === undefined && isExchanged?.(sender) !== true;
 
 /** What is due of one entry in a step: messages, streams, or moves in and out of groups. */
 export abstract class EntrySender {
@@ -120,6 +128,10 @@ export abstract class EntrySender {
   streamed?(connection: HubConnection, message: StreamItem, nowUs: number, bytes: number): void;
   /** False when the completion is of none of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
+
+  protected isMissing(sender: number): boolean {
+    return isMissing(this.dependencies, sender);
+  }
 
   /** Who of this worker sends when in a step: indexes of the connections, and their pace. */
   pacing(step: PlanStep): { readonly pace: Pacing; readonly senders: Uint32Array } {

@@ -185,7 +185,10 @@ export class MessageSender extends EntrySender {
       if (version !== this.seenVersion) nowUs = dependencies.nowUs();
       this.seenVersion = version;
       connection = dependencies.connection(sender);
-      if (connection === undefined || !this.takeAim(sender)) return;
+      if (connection === undefined || !this.takeAim(sender)) {
+        if (dueUs >= step.warmupUs && this.isMissing(sender)) step.recorder.skipped += 1;
+        return;
+      }
       version = dependencies.members.version();
     }
     if (connection === undefined) return;
@@ -358,8 +361,9 @@ export class MessageSender extends EntrySender {
   /** Counts what was due and could not be sent in time, and ends the step. */
   private giveUp({ senders, pace, recorder, warmupUs, endUs }: ActiveStep): void {
     senders.forEach((sender, position) => {
-      if (this.dependencies.connection(sender) === undefined) return;
-      recorder.offered += pace.left(position, warmupUs, endUs);
+      const left = pace.left(position, warmupUs, endUs);
+      if (this.dependencies.connection(sender) !== undefined) recorder.offered += left;
+      else if (this.isMissing(sender)) recorder.skipped += left;
     });
     this.step = undefined;
   }

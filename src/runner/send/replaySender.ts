@@ -114,7 +114,10 @@ export class ReplaySender extends EntrySender {
       const beginUs = startUs + replayBeginUs(tracks, sender, plan.connections);
       const client = new ReplayedClient(sender, beginUs, at, end);
       client.connection = this.dependencies.connection(sender);
-      if (client.connection === undefined) continue;
+      if (client.connection === undefined) {
+        if (this.isMissing(sender)) this.countLeft(client, 'skipped');
+        continue;
+      }
       this.clients.set(sender, client);
       // Who only listened has no session.
       if (at === end) continue;
@@ -149,16 +152,22 @@ export class ReplaySender extends EntrySender {
   }
 
   private endOf(nowUs: number): 'idle' | 'done' {
-    const { recorder, measureUs, endUs } = this.window!;
-    if (nowUs < endUs) return 'idle';
-    const { dueUs, flags } = this.tracks;
-    for (const { at, end, beginUs } of this.heap.all)
-      for (let next = at; next < end && beginUs + dueUs[next]! < endUs; next++)
-        if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & uncounted) === 0)
-          recorder.offered += 1;
-    for (const client of this.heap.all.slice()) this.heap.remove(client);
+    if (nowUs < this.window!.endUs) return 'idle';
+    for (const client of this.heap.all.slice()) {
+      this.countLeft(client, 'offered');
+      this.heap.remove(client);
+    }
     this.isSending = false;
     return 'done';
+  }
+
+  /** What is still due of it in the step, and never leaves. */
+  private countLeft({ at, end, beginUs }: ReplayedClient, as: 'offered' | 'skipped'): void {
+    const { calls, measureUs, endUs } = this.window!;
+    const { dueUs, flags, call } = this.tracks;
+    for (let next = at; next < end && beginUs + dueUs[next]! < endUs; next++)
+      if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & uncounted) === 0)
+        calls[call[next]!]![as] += 1;
   }
 
   private sleep(client: ReplayedClient): void {
@@ -185,7 +194,9 @@ export class ReplaySender extends EntrySender {
     recorder.sessions!.duration.record(nowUs - beginUs);
   }
 
-  private breakOff({ at, beginUs }: ReplayedClient): void {
+  private breakOff(client: ReplayedClient): void {
+    const { at, beginUs, sender } = client;
+    if (this.isMissing(sender)) this.countLeft(client, 'skipped');
     const { recorder, calls, measureUs, endUs } = this.window!;
     if (beginUs < measureUs || beginUs >= endUs) return;
     recorder.sessions!.brokenOff += 1;

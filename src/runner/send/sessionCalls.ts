@@ -17,9 +17,9 @@ import { hubMessageType } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message/stamp';
 import { CallMessages } from './callMessages';
-import type { SenderDependencies } from './entrySender';
+import { isMissing, type SenderDependencies } from './entrySender';
 import { keepers } from './keptValues';
-import { WaitingQueue, type Heard, type Session } from './session';
+import { WaitingQueue, type Heard, type Session, type SessionStepWindow } from './session';
 
 /** Ids of calls that open streams begin with it, see {@link import('./openStream').callNumber}. */
 const callLetter = 0x69;
@@ -27,6 +27,8 @@ const callLetter = 0x69;
 export interface Call {
   readonly step: CountedStep;
   readonly name: string;
+  /** How often each session makes it; 0 where that differs. */
+  readonly times: number;
   readonly audience: CallAudience;
   /** The session goes on when it is over. */
   readonly waits: boolean;
@@ -58,14 +60,14 @@ export function formsOf(steps: readonly SessionStep[]): {
   );
   const eventNames = [...new Set(events)].slice(0, mostEvents);
   const queues = new Map<number, WaitingQueue>();
-  const calls = found.map(({ step, name }): Call => {
+  const calls = found.map(({ step, name, times = 0 }): Call => {
     const waits = !isOnlyHeard(step) && (step.kind !== 'call' || step.reply === 'completion');
     let queue = waits ? queues.get(step.withinMs) : undefined;
     if (waits && queue === undefined)
       queues.set(step.withinMs, (queue = new WaitingQueue(step.withinMs * 1000)));
     const event = step.kind === 'on' ? step.event : step.kind === 'call' ? step.callback : '';
     return {
-      ...{ step, name, waits, queue, audience: audienceOfStep(step) },
+      ...{ step, name, times, waits, queue, audience: audienceOfStep(step) },
       keepers: step.kind === 'stream' ? [] : keepers(step.keep),
       event: bitOf(eventNames, event ?? ''),
       namesGroup: namesGroup(step),
@@ -252,6 +254,20 @@ export class SessionCalls {
     counted.payloadBytesIn += this.messages.payloadBytes;
     counted.wireBytesIn += this.messages.wireBytes;
     return undefined;
+  }
+
+  /** Whether sessions are due at a connection that is not there: what each of them would have sent is skipped. */
+  skips(
+    { calls, measureUs }: SessionStepWindow,
+    sender: number,
+    dueUs: number,
+    sessions = 1,
+  ): boolean {
+    if (this.dependencies.connection(sender) !== undefined) return false;
+    if (dueUs >= measureUs && isMissing(this.dependencies, sender))
+      for (const [number, { step, times }] of this.calls.entries())
+        if (step.kind !== 'on') calls[number]!.skipped += times * sessions;
+    return true;
   }
 
   private missingValue({ name }: Call, value: string): string {

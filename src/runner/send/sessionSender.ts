@@ -194,9 +194,8 @@ export class SessionSender extends EntrySender {
     for (const session of this.heap.all)
       if (session.dueUs >= measureUs && session.dueUs < endUs) sending.recorder.offered += 1;
     senders.forEach((sender, position) => {
-      if (this.dependencies.connection(sender) === undefined) return;
-      const [fromUs, untilUs] = [measureUs - startUs, endUs - startUs];
-      sending.recorder.offered += pace.left(position, fromUs, untilUs);
+      const left = pace.left(position, measureUs - startUs, endUs - startUs);
+      if (!this.sendsCalls.skips(sending, sender, endUs, left)) sending.recorder.offered += left;
     });
   }
 
@@ -207,7 +206,7 @@ export class SessionSender extends EntrySender {
     nowUs: number,
     unixMs: number,
   ): void {
-    if (this.dependencies.connection(sender) === undefined) return;
+    if (this.sendsCalls.skips(sending, sender, dueUs)) return;
     let session = this.sessions.get(sender);
     if (session === undefined)
       this.sessions.set(sender, (session = new Session(sender, this.program.loops)));

@@ -116,6 +116,7 @@ export class StreamSender extends EntrySender {
     const nowUs = this.dependencies.nowUs();
     for (const stream of this.places.get(index)?.all ?? []) {
       this.settle(stream, nowUs);
+      this.skipRest(stream);
       stream.oweWhatCame();
       this.drop(stream);
     }
@@ -182,7 +183,11 @@ export class StreamSender extends EntrySender {
   private open(sending: Sending, sender: number, firstUs: number, nowUs: number): void {
     const { shape, delayUs } = this;
     const connection = this.dependencies.connection(sender);
-    if (connection === undefined || firstUs >= sending.endUs) return;
+    if (connection === undefined) {
+      if (this.isMissing(sender)) this.offer(sending, firstUs, 0, this.sentItems, 'skipped');
+      return;
+    }
+    if (firstUs >= sending.endUs) return;
     const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
     let places = this.places.get(sender);
     if (places === undefined) this.places.set(sender, (places = new PlacesOfSender(sender, shape)));
@@ -339,13 +344,31 @@ export class StreamSender extends EntrySender {
     this.dependencies.recorder.error('timeout', text);
   }
 
+  /** Of a stream: what is sent of it from here. */
+  private get sentItems(): number {
+    const { direction, items } = this.shape;
+    return direction === 'download' ? 1 : items;
+  }
+
+  /** Its connection is gone: items that were to go up are not sent any more. */
+  private skipRest(stream: OpenStream): void {
+    if (!this.sendsItems(stream) || !this.isMissing(stream.sender)) return;
+    this.offer(stream.step, stream.firstUs, stream.position, stream.items, 'skipped');
+  }
+
   /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
-  private offer(step: StreamStep, firstUs: number, from: number, items: number): void {
+  private offer(
+    step: StreamStep,
+    firstUs: number,
+    from: number,
+    items: number,
+    as: 'offered' | 'skipped' = 'offered',
+  ): void {
     const { recorder, measureUs, endUs } = step;
     for (let position = from; position < items; position++) {
       const itemUs = firstUs + position * this.delayUs;
       if (itemUs >= endUs) return;
-      if (itemUs >= measureUs) recorder.offered += 1;
+      if (itemUs >= measureUs) recorder[as] += 1;
     }
   }
 
@@ -369,7 +392,8 @@ export class StreamSender extends EntrySender {
     for (let openUs = startUs + sending.pace.nextDueUs; openUs < endUs;) {
       const sender = sending.senders[sending.pace.take(endUs - startUs)]!;
       if (this.dependencies.connection(sender) !== undefined)
-        this.offer(sending, openUs, 0, shape.direction === 'download' ? 1 : shape.items);
+        this.offer(sending, openUs, 0, this.sentItems);
+      else if (this.isMissing(sender)) this.offer(sending, openUs, 0, this.sentItems, 'skipped');
       openUs = startUs + sending.pace.nextDueUs;
     }
   }

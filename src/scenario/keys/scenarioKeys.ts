@@ -73,10 +73,12 @@ const bounds: Readonly<Record<ObjectiveUnit, Pick<KeySpec, 'minimum' | 'maximum'
 
 /** The key of one objective: a plain limit, or a map with more. */
 function sloKey(metric: string, objective: Objective): KeySpec {
-  const { unit, default: limit, unitMistake, summary } = objective;
+  const { unit, default: limit, follows, unitMistake, summary } = objective;
   const value = { type: unit, ...bounds[unit], ...(unitMistake && { unitMistake }) };
-  const fallback =
-    limit === undefined ? {} : { default: unit === 'duration' ? limit / 1000 : limit };
+  const fallback = {
+    ...(limit !== undefined && { default: unit === 'duration' ? limit / 1000 : limit }),
+    ...(follows && { defaultText: `\`slo.${follows}\`` }),
+  };
   const own: KeySpec = {
     ...{ name: 'limit', required: true, ...value, ...fallback },
     summary: `The limit: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,

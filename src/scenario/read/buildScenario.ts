@@ -13,7 +13,7 @@ import {
   usualService,
   type Service,
 } from '../../base/serviceTraits';
-import { defaultRules, sloOf, type Slo } from '../../base/slo';
+import { defaultRules, sloOf, withFollowing, type Slo } from '../../base/slo';
 import { connectionNames } from '../../base/personalText';
 import { formatCount, formatShare } from '../../base/units';
 import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
@@ -233,7 +233,7 @@ function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Sec
     return [rule];
   });
   const seed = seedMetric === undefined ? [] : [{ metric: seedMetric, limit: seedLimitUs }];
-  return sloOf([...usual, ...seed, ...rules]);
+  return sloOf(withFollowing([...usual, ...seed, ...rules]));
 }
 
 function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {

@@ -160,7 +160,7 @@ export function reportUnknownKey({ error, text }: Reading, unknown: UnknownKey):
     return;
   }
   const meant = didYouMean(name, names);
-  const few = names.length <= 24;
+  const few = names.length <= 25;
   const known = few ? `Known are ${names.join(', ')}.` : 'Remove it or correct its name.';
   const hint = meant === undefined ? known : `Did you mean "${meant}"?`;
   const fix = meant && { title: `Write "${meant}"`, text: quotedAs(key, meant) };

@@ -144,7 +144,15 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
   const schedule = { ...endCase('the load left in time', verdict, 'invalid', unheard), seconds };
   const cases = [schedule, ...stepCases(step, result), ...callCases(step)];
   const load = `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`;
-  const counts = ['offered', 'sent', 'expected', 'received', 'lost', 'duplicated'] as const;
+  const counts = [
+    'offered',
+    'skipped',
+    'sent',
+    'expected',
+    'received',
+    'lost',
+    'duplicated',
+  ] as const;
   return {
     name: `${scenario}, step ${index}`,
     of: `${scenario}.step ${index}`,
@@ -152,7 +160,7 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
     cases: result.search === undefined ? cases : cases.map(asSought),
     properties: Object.fromEntries([
       ['senders', String(senders)],
-      ...counts.map((name) => [name, String(step[name])] as const),
+      ...counts.map((name) => [name, String(step[name] ?? 0)] as const),
       ...(['started', 'completed', 'brokenOff'] as const).flatMap((name) =>
         step.sessions === undefined ? [] : [[`sessions.${name}`, String(step.sessions[name])]],
       ),

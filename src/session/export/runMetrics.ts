@@ -151,13 +151,23 @@ type Count = readonly [name: string, key: keyof StepRow, help: string];
 /** Counts of a step. */
 const counts: readonly Count[] = [
   ['messages.offered', 'offered', 'Messages that were due at senders that were connected.'],
+  ['messages.skipped', 'skipped', 'Messages that were due at senders that were not connected.'],
   ['messages.sent', 'sent', 'Messages that have left.'],
-  ['deliveries.expected', 'expected', 'Receivers that were members when a message was due.'],
-  ['deliveries.received', 'received', 'Expected deliveries that have arrived, each once.'],
-  ['deliveries.lost', 'lost', 'Deliveries that were expected and had not arrived at the end.'],
+  ['deliveries.expected', 'expected', 'Receivers that were members when a message was sent.'],
+  ['deliveries.received', 'received', 'Expected deliveries that came in time, each once.'],
+  [
+    'deliveries.received_later',
+    'receivedLater',
+    'Those of them that came after the measured time, before the drain was over.',
+  ],
+  [
+    'deliveries.lost',
+    'lost',
+    'Deliveries that were expected and had not come by the end of the drain.',
+  ],
   ['deliveries.duplicated', 'duplicated', 'Deliveries that had arrived before.'],
   ['deliveries.out_of_order', 'outOfOrder', 'Deliveries that arrived before an earlier one.'],
-  ['deliveries.late', 'late', 'Deliveries that arrived after the drain.'],
+  ['deliveries.late', 'late', 'Lost deliveries that came after the drain.'],
   [
     'deliveries.extra',
     'extra',
@@ -167,6 +177,7 @@ const counts: readonly Count[] = [
 ];
 /** Of a call. */
 const callCounts: readonly Count[] = [
+  ['call.skipped', 'skipped', 'Calls that were due at senders that were not connected.'],
   ['call.sent', 'sent', 'Calls of sessions that have left, by call.'],
   ['call.expected', 'expected', 'Answers and callbacks that calls of sessions ask for.'],
   ['call.received', 'received', 'Those of them that have arrived, each once.'],

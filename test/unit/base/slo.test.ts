@@ -86,7 +86,7 @@ describe('objectives as rules', () => {
   it('that have a limit only are numbers, as they always were', () => {
     assert.deepEqual(defaultSlo, {
       latencyUs: { p99: 1_000_000 },
-      ...{ dropped: 0.01, delivered: 0.99, duplicated: 0 },
+      ...{ dropped: 0.01, skipped: 0.01, delivered: 0.99, duplicated: 0 },
     });
     assert.deepEqual(rulesOf({ latencyUs: { p75: 5, p50: 4 }, rate: 100 }), [
       { metric: 'p50', limit: 4 },

@@ -232,6 +232,7 @@ describe('WorkerRun', () => {
     const { sent, expected, received } = totals;
     assert.deepEqual([sent, received], [expected, expected]);
     assert.ok(sent === 95 || sent === 96, `${sent} sent`);
+    assert.equal(totals.skipped, 100 - sent);
     assert.equal(bench.members[0]!.isOpen(3), false);
   });
 
@@ -242,7 +243,7 @@ describe('WorkerRun', () => {
     await bench.ready();
     const totals = await bench.step(1, overMs + 20);
     await bench.flush();
-    assert.deepEqual([totals.sent, totals.received], [90, 90]);
+    assert.deepEqual([totals.sent, totals.skipped, totals.received], [90, 10, 90]);
     const { connected, failed } = bench.totals.connections();
     assert.deepEqual([connected, failed], [9, 1]);
   });

@@ -174,6 +174,7 @@ slo:
       slo: {
         latencyUs: { p50: 20_000, p99: 1_000_000, 'p99.9': 2_000_000, max: 5_000_000 },
         dropped: 0.02,
+        skipped: 0.02,
         delivered: 0.5,
         duplicated: 0.025,
       },

@@ -56,7 +56,7 @@ describe('an objective of a file', () => {
     const { slo } = scenarioOf(text);
     assert.deepEqual(slo, {
       ...{ latencyUs: { p99: 1_000_000 }, rate: 10 },
-      ...{ dropped: 0.01, delivered: 0.99, duplicated: 0 },
+      ...{ dropped: 0.01, skipped: 0.01, delivered: 0.99, duplicated: 0 },
       rules: [
         { metric: 'p99', limit: 1_000_000, name: 'usual' },
         { metric: 'p99', limit: 3_000_000, name: 'at full load', step: 'last' },

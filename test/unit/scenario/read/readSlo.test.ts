@@ -16,7 +16,7 @@ describe('objectives', () => {
     const text = `${withConfig()}slo:\n  p99: 300ms\n  dropped: 5%\n  delivered: 1\n  duplicated: 0.1%\n`;
     assert.deepEqual(sloOf(text), {
       latencyUs: { p99: 300_000 },
-      dropped: 0.05,
+      ...{ dropped: 0.05, skipped: 0.05 },
       delivered: 1,
       duplicated: 0.001,
     });
@@ -69,7 +69,15 @@ describe('objectives', () => {
 
   it('of connectionFailPercentage are slo.dropped', () => {
     const text = withConfig('connectionFailPercentage: 0.2');
-    assert.deepEqual(sloOf(text), { ...defaultSlo, dropped: 0.2 });
+    assert.deepEqual(sloOf(text), { ...defaultSlo, dropped: 0.2, skipped: 0.2 });
+  });
+
+  it('of messages that are skipped follow slo.dropped where they are not written', () => {
+    const slo = (...lines: string[]): unknown =>
+      sloOf(`${withConfig()}slo:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+    assert.deepEqual(slo('dropped: 4%'), { ...defaultSlo, dropped: 0.04, skipped: 0.04 });
+    assert.deepEqual(slo('skipped: 2%'), { ...defaultSlo, skipped: 0.02 });
+    assert.deepEqual(slo('dropped: 0', 'skipped: 100%'), { ...defaultSlo, dropped: 0, skipped: 1 });
   });
 
   it('given twice: slo wins, with a warning', () => {
@@ -77,7 +85,7 @@ describe('objectives', () => {
     assert.deepEqual(sloOf(text), {
       ...defaultSlo,
       latencyUs: { p95: 2_000_000, p99: 1_000_000 },
-      dropped: 0.03,
+      ...{ dropped: 0.03, skipped: 0.03 },
     });
     assert.deepEqual(brief(text), [
       'warning two-slos "connectionFailPercentage"',
