@@ -54,7 +54,12 @@ export interface IdentityRow {
   readonly values: Row;
   /** When its token expires, milliseconds since 1970, where it is renewed before. */
   readonly expiresMs?: number;
-  readonly failed?: { readonly errorClass: ErrorClass; readonly message: string };
+  readonly failed?: {
+    readonly errorClass: ErrorClass;
+    readonly message: string;
+    /** Nobody answers where tokens come from, or what answers says that it cannot. */
+    readonly isDown?: boolean;
+  };
 }
 
 /** Makes a JSON web token for each identity. */

@@ -69,6 +69,7 @@ export const exitCodeOfComparison = (verdict: ComparisonVerdict): number =>
 /** Codes of expected errors that do not mean bad input. */
 const codesOfErrors: Readonly<Record<string, number>> = {
   'target-unreachable': exitCode.noTarget,
+  'identities-unreachable': exitCode.noTarget,
   'target-certificate': exitCode.noTarget,
   'local-hub': exitCode.noTarget,
   'sign-in': exitCode.noTarget,

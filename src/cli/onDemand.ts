@@ -30,7 +30,7 @@ export {
 export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
 export { writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../session/export/liveOutputs';
-export { writeReports } from '../session/export/exporters';
+export { withoutResult, writeReports } from '../session/export/exporters';
 export { replayedScenario } from './replayFlags';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../runner/lead/startRun';

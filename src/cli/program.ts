@@ -9,6 +9,7 @@ import type { DoctorDeps } from './commands/doctorCommand';
 import type { EstimateDeps } from './commands/estimateCommand';
 import { exporters } from '../session/export/exporters';
 import { runCommand, type RunDeps } from './commands/runCommand';
+import { reportFailure } from './commands/runReports';
 import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
 import {
@@ -42,6 +43,7 @@ export const runProgram = (
   runTree<OnDemand>(args, io, {
     deps,
     commands: onDemand,
+    ...(args[0] === 'run' && { failed: (why: string) => reportFailure(args, why, io) }),
     grow: (program, carryOut) => {
       withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
       for (const add of [

@@ -20,6 +20,8 @@ export interface InterruptedRun {
   /** Last state of each step that was begun, rising. */
   readonly steps: readonly StepProgress[];
   readonly lastSample?: Snapshot;
+  /** What kept it from a result, where that is known: in reports of a run that did not begin. */
+  readonly problem?: string;
 }
 
 export type StoredRun =

@@ -7,6 +7,7 @@ import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { BaselineQuestion, FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
+import type { Result } from '../../results/result';
 import { scenarioCopy } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
@@ -27,10 +28,11 @@ import type { ReplayFlags } from '../replayFlags';
 import { scenarioOf } from '../scenarioOf';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
+import { report, reportBeginning, type ReportFlags } from './runReports';
 import type { AgentRun, OnFlags } from './onHosts';
 import type { ClusterFlags } from './onKubernetes';
 
-interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags {
+interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags, ReportFlags {
   readonly target?: string;
   readonly set?: readonly Override[];
   readonly out?: string;
@@ -51,10 +53,6 @@ interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags {
   /** Earlier run to compare with: a word, or where its result is. */
   readonly baseline?: string;
   readonly tolerance?: number;
-  /** Reports to write when the run is over. */
-  readonly html?: string;
-  readonly md?: string;
-  readonly junit?: string;
   /** Where metrics are served and pushed to while the run goes on. */
   readonly metricsPort?: number;
   readonly otlp?: string;
@@ -73,6 +71,7 @@ export async function runCommand(
   io: ProcessIo,
   deps: RunDeps,
 ): Promise<number> {
+  await reportBeginning(file, flags, io);
   const overrides = overridesOf(flags);
   const alsoWrong = (wrong: Scenario) => missingForScenario(wrong, deps);
   const made = await (await onDemand()).replayedScenario(file, flags, io);
@@ -89,20 +88,7 @@ export async function runCommand(
   }
   const directory = path.resolve(io.cwd, flags.out ?? '.signalr-bench');
   const found = await baselineOf(flags, directory, read, io);
-  const baseline = found?.result && {
-    result: found.result,
-    ...(flags.tolerance !== undefined && { tolerance: flags.tolerance }),
-  };
-  const request: RunRequest = {
-    title: read.name,
-    text: read.text,
-    overrides,
-    directories: [directory],
-    ...(baseline && { baseline }),
-    otherFolder: 'Name another folder with --out.',
-    spareDirectory: path.join(tmpdir(), `signalr-bench-${randomUUID()}`),
-    keepGoing: flags.keepGoing === true,
-  };
+  const request = requestOf(read, { overrides, directory, earlier: found?.result }, flags);
   const stop = stopOnSignal(io);
   const shown: Shown = { folder, flags, stop, serverScript: deps.serverScript };
   const shell = shellOf(shown, io);
@@ -136,7 +122,7 @@ export async function runCommand(
     });
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
-    await report({ ...finished, notCompared: found?.why }, session, flags, io);
+    await report(reported(finished, found?.why, io), session.snapshots, flags, io);
     return exitCodeOfResult(finished.result, stop.signal());
   } catch (error) {
     agents?.failed(error);
@@ -146,6 +132,28 @@ export async function runCommand(
     await agents?.dispose();
     stop.dispose();
   }
+}
+
+/** The run that is asked for, and what it is compared with. */
+function requestOf(
+  { name, text }: { readonly name: string; readonly text: string },
+  by: {
+    readonly overrides: readonly Override[];
+    readonly directory: string;
+    readonly earlier: Result | undefined;
+  },
+  { tolerance, keepGoing }: RunFlags,
+): RunRequest {
+  const { overrides, directory, earlier } = by;
+  return {
+    ...{ title: name, text, overrides, directories: [directory] },
+    ...(earlier && {
+      baseline: { result: earlier, ...(tolerance !== undefined && { tolerance }) },
+    }),
+    otherFolder: 'Name another folder with --out.',
+    spareDirectory: path.join(tmpdir(), `signalr-bench-${randomUUID()}`),
+    keepGoing: keepGoing === true,
+  };
 }
 
 /** Before anything is started: a port that is taken keeps the run from starting. */
@@ -294,26 +302,15 @@ async function print(
   stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
 }
 
-/** After what is printed: a report is for others than who waits at the terminal. */
-async function report(
-  { result, folder, notCompared }: FinishedRun & { readonly notCompared: string | undefined },
-  { snapshots }: RunSession,
-  { html, md, junit }: RunFlags,
-  { stderr, cwd }: ProcessIo,
-): Promise<void> {
-  const named = Object.entries({ html, md, junit }).flatMap(([format, file]) =>
-    file === undefined ? [] : [[format, path.resolve(cwd, file)] as const],
-  );
-  if (named.length === 0) return;
-  const { writeReports } = await onDemand();
-  const written = await writeReports(
-    { kind: 'result', path: folder ?? cwd, result, ...(notCompared && { notCompared }) },
-    () => Promise.resolve(snapshots),
-    Object.fromEntries(named),
-    (message) => stderr.write(`warning: ${printable(message)}\n`),
-  );
-  for (const file of written) stderr.write(`report    ${printable(path.relative(cwd, file))}\n`);
-}
+/** @param why nothing was compared with the baseline that was asked for */
+const reported = (
+  { result, folder = '' }: FinishedRun,
+  why: string | undefined,
+  { cwd }: ProcessIo,
+) => ({
+  ...{ kind: 'result' as const, path: folder || cwd, result },
+  ...(why !== undefined && { notCompared: why }),
+});
 
 type SignalStop = ReturnType<typeof stopOnSignal>;
 

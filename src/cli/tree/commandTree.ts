@@ -22,11 +22,14 @@ export async function runTree<Commands>(
     deps,
     commands,
     grow,
+    failed,
   }: {
     /** What each command works with, after its words, flags and `io`. */
     readonly deps: object;
     readonly commands: () => Promise<Commands>;
     readonly grow: AddCommands<Commands>;
+    /** Hears why a command line came to nothing, in words without secrets. */
+    readonly failed?: (why: string) => Promise<void>;
   },
 ): Promise<number> {
   const { stdout, stderr } = io;
@@ -54,14 +57,15 @@ export async function runTree<Commands>(
     await program.parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError)
-      return error.exitCode === 0 ? exitCode.done : exitCode.badInput;
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCode.done;
+    const isUsage = error instanceof CommanderError;
     if (error instanceof ExpectedError) {
       stderr.write(`${printable(redactText(error.message))}\n`);
-    } else if (!(error instanceof SignalError)) {
+    } else if (!isUsage && !(error instanceof SignalError)) {
       stderr.write(`${redactText(stackOf(error))}\n`);
     }
-    return exitCodeOfError(error);
+    await failed?.(redactText(error instanceof Error ? error.message : String(error)));
+    return isUsage ? exitCode.badInput : exitCodeOfError(error);
   }
 }
 

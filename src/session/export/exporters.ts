@@ -10,7 +10,7 @@ import {
 } from '../../results/readResult';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileProblem, makeFolders } from '../../results/resultFolder';
+import { fileProblem, folderName, makeFolders } from '../../results/resultFolder';
 
 type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
   /** The report as a page that is written with it, for texts that name it. */
@@ -126,6 +126,16 @@ export async function writeReport(file: string, text: string): Promise<string | 
 /** What is asked for with a run: its file by the name of its format. */
 type ReportFiles = Readonly<Record<string, string | undefined>>;
 
+/** What is reported of a run that has come to no result so far, or will not, for the reason that is given. */
+export const withoutResult = (
+  scenario: string,
+  startedAt: Date,
+  problem?: string,
+): InterruptedRun => ({
+  ...{ kind: 'interrupted', path: folderName(startedAt, scenario), steps: [] },
+  ...(problem !== undefined && { problem }),
+});
+
 /**
  * Writes the reports of a run that is over. One that cannot be made or written is a warning: the run is worth
  * more than its reports, and ends by its verdict.
@@ -133,7 +143,7 @@ type ReportFiles = Readonly<Record<string, string | undefined>>;
  * @returns the files that were written
  */
 export async function writeReports(
-  run: FinishedRun,
+  run: FinishedRun | InterruptedRun,
   samples: Samples,
   files: ReportFiles,
   warn: (message: string) => void,

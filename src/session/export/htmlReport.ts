@@ -132,7 +132,12 @@ export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapsho
   const { stepsTable: title } = panelStrings;
   return page(scenarioName(id), [
     header(scenarioName(id), '', id),
-    sentence(`■ interrupted; ${panelStrings.interruptedWhy}`, 'incomplete'),
+    sentence(
+      run.problem === undefined
+        ? `■ interrupted; ${panelStrings.interruptedWhy}`
+        : `■ no result: ${run.problem}`,
+      'incomplete',
+    ),
     '<div class="grid">',
     ...chartsOverTime(snapshots, undefined).map(figure),
     '</div>',
@@ -140,7 +145,9 @@ export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapsho
     entriesCard(run.steps.slice(-mostSteps)),
     callsCard(run.steps.slice(-mostSteps)),
     pushedCard(run.steps.slice(-mostSteps)),
-    errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] }),
+    run.problem === undefined
+      ? errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] })
+      : '',
   ]);
 }
 

@@ -41,7 +41,7 @@ export function junitReport(result: Result, notCompared?: string): string {
 /** What is left of a run has no verdict: an error. */
 export function interruptedJunit(run: InterruptedRun): string {
   const scenario = scenarioName(path.basename(path.resolve(run.path)));
-  const message = 'the run ended without a result';
+  const message = run.problem ?? 'the run ended without a result';
   const outcome = { kind: 'error', type: 'interrupted', message } as const;
   const [, date, time] =
     /(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)-[^/\\]*$/.exec(path.resolve(run.path)) ?? [];

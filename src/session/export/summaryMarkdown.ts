@@ -237,7 +237,9 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
   const lines = [
     `### SignalR Benchmark: ${plain(name)}`,
     '',
-    '**■ interrupted; the run did not reach its end, so it is not judged and gives no Units.**',
+    run.problem === undefined
+      ? '**■ interrupted; the run did not reach its end, so it is not judged and gives no Units.**'
+      : `**■ no result: ${plain(run.problem)}**`,
     ...(rows.length === 0 ? [] : ['', ...tableOf(rows)]),
     ...entryTable(run.steps.slice(-mostSteps)),
     ...callTable(run.steps.slice(-mostSteps)),

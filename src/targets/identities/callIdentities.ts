@@ -90,7 +90,7 @@ export class IdentityCaller implements IdentityCalls {
     const row = await this.rowOf(0);
     if (row.failed !== undefined)
       throw new ExpectedError(
-        'identities',
+        row.failed.isDown === true ? 'identities-unreachable' : 'identities',
         `The first identity could not be had: ${row.failed.message.replace(/\.$/, '')}. Nothing was started.`,
       );
     this.check(row);
@@ -196,8 +196,8 @@ export class IdentityCaller implements IdentityCalls {
         this.call.spec.kind === 'command' ? await this.run(facts) : await this.ask(facts);
       return rowIn(answer, this.clock.nowMs());
     } catch (error) {
-      const { errorClass, message } = failureOf(error);
-      return { values: {}, failed: { errorClass, message: hideSecrets(message, this.secrets) } };
+      const { message, ...failure } = failureOf(error);
+      return { values: {}, failed: { ...failure, message: hideSecrets(message, this.secrets) } };
     }
   }
 
@@ -240,7 +240,8 @@ export class IdentityCaller implements IdentityCalls {
             else {
               const errorClass = classOfStatus(status, 'request');
               const known = errorClass === 'request' ? 'identity' : errorClass;
-              reject(new ConnectFailure(known, `${shownUrl(url.href)} answered ${status}`));
+              const text = `${shownUrl(url.href)} answered ${status}`;
+              reject(new (status >= 500 ? Unavailable : ConnectFailure)(known, text));
             }
           }, reject);
         });
@@ -278,6 +279,12 @@ function bodyIn(
   return { text, type: 'application/json' };
 }
 
+/** Of an endpoint, or of a proxy before it, that says so. */
+class Unavailable extends ConnectFailure {}
+
+/** Somebody was there, and did not like what was asked. */
+const saysNo: ReadonlySet<ErrorClass> = new Set(['identity', 'unauthorized', 'notFound']);
+
 const tokenNames = ['token', 'accessToken', 'access_token'];
 
 /** @throws ConnectFailure where it is neither a token nor an object with one */
@@ -302,8 +309,12 @@ function rowIn(answer: string, nowMs: number): IdentityRow {
 const noToken = (why: string): ConnectFailure =>
   new ConnectFailure('identity', `the answer ${why}: print a token, or a JSON object with token`);
 
-function failureOf(error: unknown): { readonly errorClass: ErrorClass; readonly message: string } {
-  if (error instanceof ConnectFailure) return error;
+function failureOf(error: unknown): NonNullable<IdentityRow['failed']> {
+  if (error instanceof ConnectFailure) {
+    const { errorClass, message } = error;
+    const isDown = error instanceof Unavailable || !saysNo.has(errorClass);
+    return { errorClass, message, ...(isDown && { isDown }) };
+  }
   if (error instanceof CommandFailure)
     return { errorClass: error.isLate ? 'timeout' : 'identity', message: error.message };
   throw error;

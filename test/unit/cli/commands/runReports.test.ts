@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { ExpectedError } from '../../../../src/base/expectedError';
+import type { CommandDeps } from '../../../../src/cli/program';
 import type { Result } from '../../../../src/results/result';
 import { sampleStep, sampleSummary } from '../../results/sampleResult';
 import { commandLine, type CommandLine } from '../commandLine';
@@ -41,6 +43,71 @@ describe('reports of a run', () => {
       assert.match(await text('out/comment.md'), /^### SignalR Benchmark: /);
       assert.equal(/<failure /.test(await text('junit.xml')), code === 1);
     }
+  });
+
+  it('say why there is no result, whatever kept the run from one, in place of those of the run before', async () => {
+    const refuse = (code: string) => () =>
+      Promise.reject(new ExpectedError(code, 'Nobody is at home: <b>call</b> again.'));
+    const problem = { offset: 0, length: 1, severity: 'error', code: 'x', message: 'y' } as const;
+    const cases: readonly (readonly [string[], Partial<CommandDeps>, number, RegExp])[] = [
+      [['run', 'none.yaml'], {}, 2, /none\.yaml/],
+      [['run', file, '--seed', 'x'], {}, 2, /option .*--seed.* Expected a whole number/],
+      [['run', file, '--unheard-of'], {}, 2, /unknown option/],
+      [
+        ['run', file],
+        { parseScenario: () => ({ problems: [problem] }) },
+        2,
+        /has 1 error to correct/,
+      ],
+      [['run', file], { openTarget: refuse('target-unreachable') }, 3, /Nobody is at home/],
+      [['run', file], { openTarget: refuse('identities-unreachable') }, 3, /Nobody is at home/],
+      [['run', file], { startRun: () => Promise.reject(new Error('a defect')) }, 5, /a defect/],
+      [['run', file, '--baseline', 'nowhere'], {}, 2, /no result at/],
+      [['run', file, '--tolerance', '5%'], {}, 2, /--tolerance belongs to/],
+    ];
+    for (const [words, deps, code, why] of cases) {
+      for (const name of ['out/report.html', 'out/comment.md', 'junit.xml'])
+        await at.file(name, 'of the job before').catch(() => undefined);
+      const run = await at.run([...words, ...names], { deps });
+      assert.equal(run.code, code, words.join(' '));
+      assert.match(run.err, /\nreport {4}junit\.xml\n$/);
+      const [html, md, xml] = await Promise.all(
+        ['out/report.html', 'out/comment.md', 'junit.xml'].map(text),
+      );
+      assert.match(
+        xml!,
+        new RegExp(
+          `<testcase[^>]*name="the run came to its end"[^>]*>\\s*<error type="interrupted" message="[^"]*${why.source}`,
+        ),
+      );
+      assert.match(xml!, / errors="1"/);
+      assert.match(md!, new RegExp(`^\\*\\*■ no result: .*`, 'm'));
+      assert.match(html!, /class="verdict incomplete">.*<strong>no result: /);
+      assert.doesNotMatch(html! + md!, /<b>call/);
+    }
+  });
+
+  it('are those of a run without a result from its beginning on, for a process that dies', async () => {
+    await at.file('junit.xml', 'of the job before');
+    let meanwhile = '';
+    const deps: Partial<CommandDeps> = {
+      startRun: async () => {
+        meanwhile = await text('junit.xml');
+        return fakeRun({ summary: sampleSummary() });
+      },
+    };
+    const { code, err } = await at.run(['run', file, ...names], { deps });
+    assert.equal(code, 0);
+    assert.match(meanwhile, /<error type="interrupted" message="the run ended without a result"/);
+    assert.doesNotMatch(await text('junit.xml'), /interrupted/);
+    assert.equal(err.split('report    junit.xml').length, 2);
+  });
+
+  it('are left alone where nothing is run', async () => {
+    await at.file('junit.xml', 'of the job before');
+    const { code } = await at.run(['run', '--help', '--junit', 'junit.xml']);
+    assert.equal(code, 0);
+    assert.equal(await text('junit.xml'), 'of the job before');
   });
 
   it('are a warning where they cannot be written: the verdict is the exit code', async () => {

@@ -194,11 +194,22 @@ describe('identities that somebody is asked for', () => {
       none.first(),
       (error) =>
         error instanceof ExpectedError &&
+        error.code === 'identities-unreachable' &&
         /^The first identity could not be had: .* answered 503\. Nothing was started\.$/.test(
           error.message,
         ),
     );
     none.dispose();
+    // Nobody listens there, or somebody says no.
+    answer = (_request, _body, response) => response.writeHead(401).end();
+    for (const [place, code] of [
+      ['http://127.0.0.1:1/token', 'identities-unreachable'],
+      [url, 'identities'],
+    ] as const) {
+      const caller = callerOf({ ...endpoint, url: place });
+      await assert.rejects(caller.first(), { code });
+      caller.dispose();
+    }
   });
 
   it('are renewed before they expire, those alone, and tried again where that fails', async () => {

@@ -1,0 +1,72 @@
+/** The files of `run --html --md --junit`, whatever becomes of the run. */
+import path from 'node:path';
+import type { Snapshot } from '../../measure/snapshot';
+import type { ProcessIo } from '../io';
+import { onDemand, type OnDemand } from '../loadOnDemand';
+import { printable } from '../views/line';
+
+const reportFlags = ['html', 'md', 'junit'] as const;
+export type ReportFlags = { readonly [Flag in (typeof reportFlags)[number]]?: string };
+
+/** A result, or what there is without one. */
+type Reported = Parameters<OnDemand['writeReports']>[0];
+
+/** After what is printed: a report is for others than who waits at the terminal. */
+export async function report(
+  run: Reported,
+  snapshots: readonly Snapshot[],
+  flags: ReportFlags,
+  { stderr, cwd }: Pick<ProcessIo, 'stderr' | 'cwd'>,
+): Promise<void> {
+  const named = reportFlags.flatMap((format) => {
+    const file = flags[format];
+    return file === undefined ? [] : [[format, path.resolve(cwd, file)] as const];
+  });
+  if (named.length === 0) return;
+  const { writeReports } = await onDemand();
+  const written = await writeReports(
+    run,
+    () => Promise.resolve(snapshots),
+    Object.fromEntries(named),
+    (message) => stderr.write(`warning: ${printable(message)}\n`),
+  );
+  for (const file of written) stderr.write(`report    ${printable(path.relative(cwd, file))}\n`);
+}
+
+/** In place of those of the run before, until this one has a result: it may end in ways that leave no time to write any. */
+export async function reportBeginning(
+  file: string,
+  flags: ReportFlags,
+  io: ProcessIo,
+): Promise<void> {
+  if (reportFlags.every((format) => flags[format] === undefined)) return;
+  const { withoutResult } = await onDemand();
+  const silent = { isTerminal: false, write: () => undefined };
+  await report(withoutResult(file, io.now()), [], flags, {
+    ...io,
+    stderr: { ...io.stderr, ...silent },
+  });
+}
+
+/** Of a command line that came to nothing, by its words: what is wrong with them may have kept them from being read. */
+export async function reportFailure(
+  [, ...words]: readonly string[],
+  why: string,
+  io: ProcessIo,
+): Promise<void> {
+  const valueOf = (flag: string): string | undefined => {
+    const at = words.map((word) => word.split('=')[0]).lastIndexOf(flag);
+    const joined = words[at]?.slice(flag.length + 1);
+    return joined === '' ? words[at + 1] : joined;
+  };
+  const flags = Object.fromEntries(
+    reportFlags.flatMap((format) => {
+      const file = valueOf(`--${format}`);
+      return file === undefined ? [] : [[format, file]];
+    }),
+  );
+  if (Object.keys(flags).length === 0) return;
+  const { withoutResult } = await onDemand();
+  const file = words.find((word) => /\.ya?ml$/i.test(word)) ?? 'scenario';
+  await report(withoutResult(file, io.now(), why), [], flags, io);
+}
