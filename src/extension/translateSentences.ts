@@ -6,7 +6,13 @@ import {
   unreached,
   unreachedTexts,
 } from '../measure/judge/unreachedTexts';
-import { agentText, allOfEntryText, distrustText, latenessText } from '../measure/judge/verdict';
+import {
+  agentText,
+  allOfEntryText,
+  distrustText,
+  latenessText,
+  unreadText,
+} from '../measure/judge/verdict';
 import { findingTemplates } from '../measure/show/observedWords';
 import { latenessTexts } from '../measure/show/latenessWords';
 import { clockTexts } from '../measure/total/stepClocks';
@@ -272,6 +278,7 @@ export const sentenceTemplates = (): readonly string[] => [
   agentText,
   distrustText,
   latenessText,
+  unreadText,
   latenessTexts['lateness.part'],
   ...Object.values(clockTexts),
   ...findingTemplates,

@@ -101,6 +101,7 @@ const isStep = fields({
   pushed: optional(list(fields({ name: isText, messages: isChange, bytes: isChangeOfBytes }))),
   slipMaxUs: optional(isAmount),
   readGapMaxUs: optional(isAmount),
+  unread: optional(isCount),
 });
 
 const isConnections = fields({

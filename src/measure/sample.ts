@@ -184,6 +184,8 @@ export interface StepSample extends EntrySample {
   /** Of them, whole microseconds; the longest slip that of its warm-up, too; absent: none since the previous sample. */
   readonly slipMaxUs?: number;
   readonly readGapMaxUs?: number;
+  /** The part of `late` that had perhaps come in time: the worker did not read meanwhile; absent: none. */
+  readonly unread?: number;
   /**
    * By how many microseconds at most deliveries of another agent came before they were sent: its number, then the time, of
    * each of which that is known to be more than before. Absent: of none.

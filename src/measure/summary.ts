@@ -8,7 +8,7 @@ import type { JudgedLatency, LatencySummary } from './latencySummary';
 import type { PushedSummary } from './pushed';
 
 /** The worst worker counts. Results of earlier versions do not say how late it was at most. */
-export interface GeneratorHealth extends Partial<Lateness> {
+export interface GeneratorHealth extends Partial<Omit<Lateness, 'unread'>> {
   /** CPU time of the whole process per message sent or received, microseconds. */
   readonly cpuUsPerMessage: number;
   /** Of one core, by the busiest worker, 0…1. */
@@ -382,7 +382,7 @@ export interface ConnectionSummary {
   readonly targets?: readonly TargetSummary[];
 }
 
-const disturbances: ReadonlySet<string> = new Set(['starved', 'suspended', 'slip']);
+const disturbances: ReadonlySet<string> = new Set(['starved', 'suspended', 'slip', 'unread']);
 
 /** Whether a step is invalid by what is neither the target nor too much for the generator; `cause` is the code of its first reason. */
 export const isDisturbance = (cause: string | undefined): boolean =>

@@ -142,6 +142,7 @@ export class StepRecorder extends EntryRecorder {
   private readonly news = new Set<number>();
   private suspendedUs = 0;
   private readGapMaxUs = 0;
+  unread = 0;
 
   constructor(
     readonly step: number,
@@ -164,7 +165,11 @@ export class StepRecorder extends EntryRecorder {
   }
 
   isLate(nowUs: number, sentUs: number): boolean {
-    return this.drained || nowUs > Math.max(this.lateFromUs, sentUs + this.drainUs);
+    return this.drained || nowUs > this.lateFrom(sentUs);
+  }
+
+  lateFrom(sentUs: number): number {
+    return Math.max(this.lateFromUs, sentUs + this.drainUs);
   }
 
   /** A delivery of that agent came so long before it was sent. */
@@ -183,7 +188,7 @@ export class StepRecorder extends EntryRecorder {
     const counted = this.sampleEntry(keep);
     const slip = this.slip.times.take(keep);
     const membership = this.membership?.take();
-    const { step, errors, suspendedUs } = this;
+    const { step, errors, suspendedUs, unread } = this;
     const pushed = this.pushed.take();
     const [slipMaxUs, readGapMaxUs] = [this.slip.maxUs, this.readGapMaxUs].map(Math.ceil);
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
@@ -199,7 +204,7 @@ export class StepRecorder extends EntryRecorder {
     if (!anything && membership === undefined) return undefined;
     this.errors = {};
     this.warmupErrors = {};
-    this.suspendedUs = this.readGapMaxUs = this.slip.maxUs = 0;
+    this.suspendedUs = this.readGapMaxUs = this.slip.maxUs = this.unread = 0;
     const parts = entries.length === 0 ? undefined : entries;
     const optional = withoutUndefined({ warmupErrors, slip, membership, entries: parts, pushed });
     const ahead = [...this.news].flatMap((agent) => [agent, this.mostAhead.get(agent)!]);
@@ -210,6 +215,7 @@ export class StepRecorder extends EntryRecorder {
       ...(suspendedUs > 0 && { suspendedUs }),
       ...(slipMaxUs && { slipMaxUs }),
       ...(readGapMaxUs && { readGapMaxUs }),
+      ...(unread > 0 && { unread }),
     };
   }
 }
@@ -234,6 +240,8 @@ export class Recorder {
   readonly soFar: Mutable<ConnectionCounts> = { ...noConnections };
   /** Set when the run is over. */
   life: ConnectionSample['life'] | undefined;
+  /** Since when what is read now may have waited for it. */
+  unreadSinceUs = (nowUs: number): number => nowUs;
   private readonly reconnectTimes = new LatencyHistogram();
   readonly connectTimes = new LatencyHistogram();
   private readonly phaseTimes = new Map<ConnectPhase, LatencyHistogram>();
@@ -283,6 +291,7 @@ export class Recorder {
     const own = this.steps[step];
     if (own?.isLate(nowUs, sentUs) === true) {
       counted.late += 1;
+      if (!own.drained && this.unreadSinceUs(nowUs) <= own.lateFrom(sentUs)) own.unread += 1;
       return;
     }
     counted.received += 1;

@@ -114,6 +114,7 @@ export class WorkerRun implements Driven {
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
     this.personal = personal;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, gatherUs, watch: this.selfCheck }));
+    recorder.unreadSinceUs = (atUs) => loop.unreadSinceUs(atUs);
     const service = (this.service = accessOf(start, surroundings, recorder, loop));
     const preparation = new Preparation(plan, populations, members, this.joinFor());
     this.preparation = preparation;
@@ -209,6 +210,7 @@ export class WorkerRun implements Driven {
         this.recorder.endMeasuring(this.nowUs());
         break;
       case 'flush':
+        if (this.recorder.current?.isLate(this.nowUs(), -Infinity) === true) await allRead();
         this.sample(false, order.flush);
         break;
       case 'renewed':
@@ -376,7 +378,8 @@ export class WorkerRun implements Driven {
     const generator = this.selfCheck.take(this.measuring);
     const atUs = this.nowUs();
     const suspendedUs = this.surroundings.standstill?.takeUs() ?? 0;
-    const readGapUs = Math.max(this.selfCheck.takeReadGapUs(), this.loop.busyForUs(atUs));
+    const unreadUs = atUs - this.loop.unreadSinceUs(atUs);
+    const readGapUs = Math.max(this.selfCheck.takeReadGapUs(), unreadUs);
     if (atUs - noticedUs > (this.window?.measureUs ?? Infinity))
       this.recorder.current?.didNotRead(readGapUs, suspendedUs);
     const counts = this.recorder.take(this.start.worker, this.nextTick, generator);
@@ -398,6 +401,12 @@ export class WorkerRun implements Driven {
     this.post({ type: 'closed' });
   }
 }
+
+/** All that has come by now: the event loop goes round once in between. */
+const allRead = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
 
 /** Name of the first group that the connection is in; undefined where there are none. */
 function groupOf(populations: readonly Population[], index: number): string | undefined {

@@ -6,6 +6,8 @@ export interface Lateness {
   readonly slipMaxUs: number;
   /** The longest time in which a worker did not read, while it was measured or drained. */
   readonly readGapMaxUs: number;
+  /** Deliveries that came by the end of the drain, or after it: a worker did not read at that moment. Absent: none. */
+  readonly unread?: number;
 }
 
 /**

@@ -1,5 +1,10 @@
 /** Judges steps and runs by counts and percentiles, and gives each verdict its reasons. */
-import type { JudgedConnections, JudgedDeliveries, Judging } from '../../base/objectives/objective';
+import type {
+  JudgedConnections,
+  JudgedDeliveries,
+  Judging,
+  StepObjective,
+} from '../../base/objectives/objective';
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
 import { latencyRuling, latenessUs, type Lateness } from '../../base/objectives/lateness';
 import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
@@ -70,7 +75,7 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const of = (open: boolean): VerdictReason[] =>
     judged.flatMap(({ check, reason }) => (isOpen(check) === open ? (reason ?? []) : []));
   const missed = [...of(false), ...broken(step, checks)];
-  const late = missed.length > 0 ? [] : of(true).filter(({ code }) => code === slipCode);
+  const late = missed.length > 0 ? [] : of(true).filter(({ code }) => code !== 'clockError');
   const undecided = of(true).filter((reason) => !late.includes(reason));
   const invalid = [...silence(step), ...generatorProblems(step, late)];
   const failed = missed.length > 0 ? 'fail' : undecided.length > 0 ? 'incomplete' : 'pass';
@@ -104,6 +109,7 @@ export const generatorCodes: ReadonlySet<string> = new Set([
   'starved',
   'send-rate',
   'slip',
+  'unread',
 ]);
 
 /** @param worstAgent number and machine of the agent that is to be looked at, by the code of the reason */
@@ -189,11 +195,42 @@ export function judgeDeliveries(
     if (objective?.of !== 'step' || !untilEnd.includes(objective.untilEnd)) return [];
     if (step.expected === 0 && objective.withoutDeliveries !== true) return [];
     const found = judged(rule, objective, step);
-    return found === undefined ? [] : isLatency(rule.metric) ? unlessLate(found, step) : found;
+    if (found?.reason === undefined || isOpen(found.check)) return found ?? [];
+    return mayHaveCome(found, objective, step) ?? unlessLate(found, step);
   });
 }
 
-const slipCode = 'slip';
+const [slipCode, unreadCode] = ['slip', 'unread'];
+
+/** Around why an objective is missed where more may have come before the drain ended. */
+export const unreadText =
+  'a worker did not read when the drain ended, and {0} of what it read then may have come in time: {1}';
+
+/** Open where it would not be missed if all had come in time of which nobody knows. */
+function mayHaveCome(
+  { check, reason }: Judged,
+  objective: StepObjective,
+  step: JudgedDeliveries,
+): Judged | undefined {
+  const { lateness: { unread = 0 } = {}, timeToAll } = step;
+  if (unread === 0) return undefined;
+  const value = objective.value({
+    ...{ ...step, received: Math.min(step.expected, step.received + unread) },
+    ...(timeToAll && {
+      timeToAll: {
+        ...timeToAll,
+        reached: Math.min(timeToAll.messages, timeToAll.reached + unread),
+      },
+    }),
+  });
+  // When that would have been nobody knows either.
+  const isOpenThen = isLatency(check.metric)
+    ? check.value === null && value !== null
+    : value != null && objective.limit === 'least' && value >= check.limit;
+  if (!isOpenThen) return undefined;
+  const message = fill(unreadText, formatCount(unread), reason!.message);
+  return { check: { ...check, by: 'nothing' }, reason: { code: unreadCode, message } };
+}
 
 /** Around why a latency is beyond its limit, where the generator may have made it so. */
 export const latenessText =
@@ -202,13 +239,13 @@ export const latenessText =
 /** Open where it is missed by no more than the generator was late. */
 function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judged {
   const { check, reason } = found;
-  if (reason === undefined || isOpen(check) || lateness === undefined) return found;
+  if (lateness === undefined || !isLatency(check.metric)) return found;
   const clocksUs = check.by === 'inside' ? 0 : (across?.errorUs ?? 0);
   const byUs = latenessUs(lateness);
   if (latencyRuling(check.value, check.limit, byUs + clocksUs) !== 'open') return found;
   const { slipMaxUs, readGapMaxUs } = lateness;
   const times = [byUs, slipMaxUs, readGapMaxUs].map((us) => latencyWords(us));
-  const message = fill(latenessText, ...times, reason.message);
+  const message = fill(latenessText, ...times, reason!.message);
   return { check: { ...check, by: 'nothing' }, reason: { code: slipCode, message } };
 }
 
@@ -417,7 +454,8 @@ const idleCpuShare = 0.5;
 const usualLatenessUs = 10_000;
 
 /**
- * The cause with its cure first; empty where all is well. Codes: `suspended`, `cpu`, `calls`, `starved`, `send-rate`, `slip`.
+ * The cause with its cure first; empty where all is well. Codes: `suspended`, `cpu`, `calls`, `starved`, `send-rate`, `slip`,
+ * `unread`.
  *
  * @param late the objectives that its lateness leaves open
  */

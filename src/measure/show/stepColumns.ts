@@ -352,7 +352,7 @@ function generatorWords({
   const was = isDisturbance(cause)
     ? cause === 'suspended'
       ? 'was suspended'
-      : cause === 'slip'
+      : cause === 'slip' || cause === 'unread'
         ? 'was late'
         : 'did not get the processor'
     : 'was the bottleneck';

@@ -10,6 +10,7 @@ import { WaitingWatch } from '../judge/waitingWatch';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
 import { PushedCounts } from '../pushed';
 import { StepClocks } from './stepClocks';
+import { WorstLateness } from './worstLateness';
 import {
   MembershipCounts,
   MessageCounts,
@@ -351,7 +352,7 @@ export class StepTotals extends SendingTotals {
   private readonly loopDelay = new LatencyHistogram();
   private readonly loads = new Map<number, WorkerLoad>();
   private suspendedUs = 0;
-  private readonly lateness = { slipMaxUs: 0, readGapMaxUs: 0 };
+  private readonly lateness = new WorstLateness();
   /** CPU time of the process over the measured time, set when that is over. */
   cpuUs = 0;
   /** Measured time, set while and when it passes. */
@@ -388,9 +389,7 @@ export class StepTotals extends SendingTotals {
       this.blocks.add(tick, sample.latency, this.lastSecond);
     if (sample.slip !== undefined) this.slip.add(sample.slip);
     this.suspended(sample.suspendedUs);
-    const { lateness } = this;
-    lateness.slipMaxUs = Math.max(lateness.slipMaxUs, sample.slipMaxUs ?? 0);
-    lateness.readGapMaxUs = Math.max(lateness.readGapMaxUs, sample.readGapMaxUs ?? 0);
+    this.lateness.add(sample);
     sample.entries?.forEach((entry, position) => this.entries[position]?.addEntry(entry));
     this.addSessions(sample);
     for (const { name, messages, bytes } of sample.pushed ?? [])
@@ -466,14 +465,14 @@ export class StepTotals extends SendingTotals {
       [...this.loads.values()].reduce((most, load) => {
         return load.elapsedUs > 0 ? Math.min(1, Math.max(most, load[part] / load.elapsedUs)) : most;
       }, 0);
-    const { offered, sent, suspendedUs, verdict } = this;
+    const { offered, sent, suspendedUs, lateness, verdict } = this;
     const messages = sent + this.received;
     const measured = {
       cpuUsPerMessage: messages > 0 ? this.cpuUs / messages : 0,
       cpuShare: busiest('busyUs'),
       loopDelayP99Us: this.loopDelay.valueAtShare(0.99),
       slipP99Us: this.slip.valueAtShare(0.99),
-      ...this.lateness,
+      ...{ slipMaxUs: lateness.slipMaxUs, readGapMaxUs: lateness.readGapMaxUs },
       gcShare: busiest('gcUs'),
       ...(suspendedUs > 0 && { suspendedUs: Math.round(suspendedUs) }),
     };

@@ -57,6 +57,8 @@ export class PacingLoop {
 
   /** Since when the loop has gone round without waiting for input; undefined: it waits for it. */
   private busySinceUs: number | undefined;
+  /** The last time that it did. */
+  private before = { sinceUs: -Infinity, untilUs: -Infinity };
 
   private driven = nothing;
 
@@ -82,7 +84,7 @@ export class PacingLoop {
   inputHandled(nowUs: number): void {
     if (!this.running) return;
     if (this.busySinceUs === undefined) {
-      this.busySinceUs = nowUs;
+      this.busySinceUs = this.busyFromUs(nowUs);
       setImmediate(this.turned);
     }
     const { nextUs } = this.driven;
@@ -92,15 +94,25 @@ export class PacingLoop {
     else this.rescheduled();
   }
 
-  /** For how long it has not been seen to wait for input. */
-  busyForUs(nowUs: number): number {
-    const sinceUs = this.busySinceUs ?? this.dueUs + timerUs;
-    return this.running ? Math.max(0, nowUs - sinceUs) : 0;
+  /** Since when what is read now may have waited for it. */
+  unreadSinceUs(nowUs: number): number {
+    if (!this.running) return nowUs;
+    const sinceUs = this.busySinceUs ?? this.busyFromUs(nowUs);
+    const { before } = this;
+    return sinceUs - before.untilUs < timerUs ? before.sinceUs : sinceUs;
+  }
+
+  /** Now, unless its timer shows that it was kept from waiting. */
+  private busyFromUs(nowUs: number): number {
+    return Math.min(nowUs, this.dueUs + timerUs);
   }
 
   private readonly turned = (): void => {
     const nowUs = this.time.nowUs();
-    if (this.busySinceUs !== undefined) this.time.watch.turned(nowUs - this.busySinceUs);
+    if (this.busySinceUs !== undefined) {
+      this.time.watch.turned(nowUs - this.busySinceUs);
+      this.before = { sinceUs: this.busySinceUs, untilUs: nowUs };
+    }
     // By a timer it waits for input, but not by what is to be done as soon as there is none.
     this.busySinceUs = this.armedUs === -Infinity ? nowUs : undefined;
   };
@@ -141,7 +153,7 @@ export class PacingLoop {
   private readonly fired = (): void => {
     const nowUs = this.time.nowUs();
     this.time.watch.delayed(nowUs - this.dueUs);
-    this.busySinceUs ??= Math.min(nowUs, this.dueUs + timerUs);
+    this.busySinceUs ??= this.busyFromUs(nowUs);
     this.run();
   };
 

@@ -58,6 +58,7 @@ const steps: fc.Arbitrary<StepSummary> = fc
     p99: fc.integer({ min: 1, max: 5_000_000 }),
     cpuShare: fc.double({ min: 0, max: 1, noNaN: true }),
     slipMaxUs: fc.integer({ min: 0, max: 900_000 }),
+    unread: fc.constantFrom(0, 0, 1, 2_000_000),
     senders: fc.constantFrom(0, 1, 700),
     byCalls: fc.boolean(),
     across: fc.constantFrom(undefined, 10, 5000),
@@ -77,7 +78,7 @@ const steps: fc.Arbitrary<StepSummary> = fc
     const base = sampleStep(each.index, { p99: each.p99, cpuShare: each.cpuShare });
     const received = Math.round(each.expected * each.arrived);
     const generator = { ...base.generator, cpuShare: each.cpuShare, slipP99Us: each.slipMaxUs };
-    const lateness = { slipMaxUs: each.slipMaxUs, readGapMaxUs: 900 };
+    const lateness = { slipMaxUs: each.slipMaxUs, readGapMaxUs: 900, unread: each.unread };
     const offered = each.senders * 10;
     const sent = Math.round(offered * each.sent);
     const measures = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { napMs } from '../../../src/base/measuringLimits';
+import { gatherUs, napMs } from '../../../src/base/measuringLimits';
 import { seededRandom } from '../../../src/base/random';
 import type { Plan, PlanEntry } from '../../../src/plan/plan';
 import { readReplay } from '../../../src/record/replay/readReplay';
@@ -11,8 +11,8 @@ import { sessionPlan } from '../../fakes/sessionBench';
 import { WorkerBench } from '../../fakes/workerBench';
 import { MadeRecording } from '../record/analyse/madeRecording';
 
-/** A nap, and a turn of the event loop for each of those that are due together. */
-const mostLateUs = napMs * 1000 + 50;
+/** A nap, the time for gathering where messages follow each other closely, and a turn of the event loop for each that is due. */
+const mostLateUs = napMs * 1000 + gatherUs + 50;
 
 interface Departure {
   readonly index: number;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ConnectFailure } from '../../../src/wire/connectFailure';
-import { defaultSlo } from '../../../src/base/slo';
+import { defaultSlo, type Slo } from '../../../src/base/slo';
+import type { StepTotals } from '../../../src/measure/total/stepTotals';
 import { planOf, shortStep } from '../../fakes/plan';
 import { WorkerBench } from '../../fakes/workerBench';
 
@@ -213,6 +214,62 @@ describe('WorkerRun', () => {
     await bench.time.to(bench.time.nowMs + 3000);
     await bench.flush();
     assert.deepEqual([totals.received, totals.late, totals.latency.count], [0, 100, 0]);
+  });
+
+  describe('that stands still', () => {
+    const judged = (totals: StepTotals, slo: Slo = defaultSlo): [string, ...string[]] => {
+      const { status, reasons } = totals.judge(slo);
+      return [status, ...reasons.map(({ code }) => code)];
+    };
+
+    it('leaves open what it did not read before the drain ended', async () => {
+      await start();
+      bench.hub.delayMs = 95;
+      const totals = await bench.step(1, overMs + 30);
+      // The last six answers come until 85 ms after the end, the drain takes 100.
+      bench.time.pass(170);
+      await bench.flush();
+      const { received, late, expected } = totals;
+      assert.deepEqual([received + late, expected], [100, 100]);
+      assert.equal(late, 6);
+      const { readGapMaxUs = 0, slipMaxUs = 0 } = totals.generator();
+      assert.ok(readGapMaxUs > 160_000 && readGapMaxUs < 180_000, `${readGapMaxUs} us unread`);
+      assert.ok(slipMaxUs < 1000, `${slipMaxUs} us late`);
+      assert.deepEqual(judged(totals), ['invalid', 'starved', 'unread', 'unread']);
+    });
+
+    it('fails for what came after the drain by its own clock', async () => {
+      await start();
+      bench.hub.delayMs = 195;
+      const totals = await bench.step(1, overMs + 110);
+      await bench.time.to(bench.time.nowMs + 200);
+      await bench.flush();
+      assert.ok(totals.late >= 5, `${totals.late} late`);
+      assert.deepEqual(judged(totals), ['fail', 'slo-p99', 'slo-delivered']);
+    });
+
+    it('says how late it sent and read, also in the warm-up, and answers for no more', async () => {
+      await start();
+      bench.hub.delayMs = 5;
+      const totals = bench.totals.beginStep({ index: 1, senders: 10 });
+      const atMs = Math.ceil(bench.time.nowMs);
+      await bench.obeyed({ type: 'step', index: 1, atUs: atMs * 1000 });
+      await bench.time.to(atMs + 105);
+      bench.time.pass(60);
+      await bench.time.to(atMs + step.warmupMs + 500);
+      bench.time.pass(20);
+      await bench.time.to(atMs + overMs + 20);
+      await bench.flush();
+      const { slipMaxUs = 0, readGapMaxUs = 0 } = totals.generator();
+      // Messages are due each 10 ms.
+      assert.ok(slipMaxUs >= 50_000 && slipMaxUs < 61_000, `${slipMaxUs} us late`);
+      assert.ok(readGapMaxUs >= 10_000 && readGapMaxUs < 25_000, `${readGapMaxUs} us unread`);
+      const max = totals.latency.valueAtShare(1);
+      assert.ok(max > 8000 && max < 30_000, `${max}`);
+      const limits = (us: number): Slo => ({ latencyUs: { max: us } });
+      assert.deepEqual(judged(totals, limits(max)), ['pass']);
+      assert.deepEqual(judged(totals, limits(max - 1)), ['invalid', 'starved', 'slip']);
+    });
   });
 
   it('expects nothing of a connection that is lost, and reports the loss', async () => {

@@ -115,6 +115,38 @@ describe('the lateness of the generator', () => {
     assert.ok(Math.min(...Object.values(counts)) > 20, JSON.stringify(counts));
   });
 
+  it('leaves open what was not read when the drain ended, if it would do', () => {
+    const lost = (received: number, unread: number, slo: Slo): Verdict =>
+      judgeStep(
+        {
+          ...{ senders: 1, offered: 100, sent: 100, expected: 100, duplicated: 0 },
+          ...{ generator: { cpuShare: 0.6 }, latencyAtShareUs: () => 1000, received },
+          lateness: { slipMaxUs: 0, readGapMaxUs: 0, unread },
+          timeToAll: { messages: 100, reached: received, atShareUs: () => 1000 },
+        },
+        slo,
+      );
+    const delivered: Slo = { latencyUs: {}, delivered: 0.99 };
+    assert.deepEqual(lost(90, 9, delivered), {
+      status: 'invalid',
+      reasons: [
+        {
+          code: 'unread',
+          message:
+            'a worker did not read when the drain ended, and 9 of what it read then may have come in time: 90 % of 100 deliveries arrived, below the limit of 99 %',
+        },
+      ],
+      checks: [{ metric: 'delivered', limit: 0.99, value: 0.9, met: false, by: 'nothing' }],
+    });
+    assert.deepEqual(said(lost(90, 8, delivered)), ['fail', 'slo-delivered']);
+    assert.deepEqual(said(lost(99, 1, delivered)), ['pass']);
+    for (const slo of [p99(50_000), { latencyUs: {}, 'timeToAll.p99': 50_000 }]) {
+      assert.deepEqual(said(lost(90, 9, slo)), ['invalid', 'unread']);
+      assert.deepEqual(said(lost(90, 8, slo))[0], 'fail');
+    }
+    assert.deepEqual(said(lost(99, 1, p99(900))), ['fail', 'slo-p99']);
+  });
+
   it('does not hide what else was missed', () => {
     const slo: Slo = { latencyUs: { p50: 1000, max: 50_000 }, delivered: 1 };
     const verdict = judged(65_000, slo, lateBy(20_000));
