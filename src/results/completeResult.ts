@@ -1,6 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Row, RowValue } from '../base/rows';
-import { isSecretName } from '../base/secretName';
+import { isSecretName, redacted } from '../base/secretName';
 import { formatCount } from '../base/units';
 import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import { billingWords } from '../capacity/judge/billing';
@@ -29,7 +29,7 @@ import { withTexts } from '../scenario/target/targetKinds';
 import {
   redactArgument,
   redactBody,
-  redacted,
+  redactCommand,
   redactHeader,
   redactSecret,
   redactTarget,
@@ -372,7 +372,7 @@ function redactIdentities(spec: IdentitiesSpec): IdentitiesSpec {
     case 'command':
       return {
         ...spec,
-        command: spec.command.map(redactBody),
+        command: redactCommand(spec.command),
         env: mapValues(spec.env, (_name, value) => redactSecret(value)),
       };
     case 'url':

@@ -1,9 +1,8 @@
-import { isSecretName } from '../base/secretName';
+import { redacted, replaceInCommand, replaceNamed, withoutWebTokens } from '../base/secretName';
 import { visibleText } from '../base/text';
 import { referencePattern } from '../scenario/target/references';
 
-/** What stands where a secret stood. References such as `${secret:name}` are no secrets and stay. */
-export const redacted = '(redacted)';
+// References such as `${secret:name}` are no secrets and stay.
 
 const reference = new RegExp(referencePattern, 'g');
 /** Filled when a connection opens or an identity is made; a cookie has a name before it. */
@@ -29,7 +28,7 @@ export function redactSecret(value: string): string {
     .replace(filledLater, '')
     .trim()
     .replace(/^(?:Bearer|Basic|ApiKey)(?:\s+|$)/i, '')
-    .replace(/^[;\s]+$/, '');
+    .replace(/^[;,\s"'`}\]]+$/, '');
   const isOpen = (rest === '' && value.includes('{')) || placeholder.test(rest);
   return value === '' || isOpen ? value : redacted;
 }
@@ -94,25 +93,21 @@ export function noticeText(text: string): string {
 
 /** Without keys, tokens, and user info and query of URLs; all else stays as it is. */
 export function redactWords(text: string): string {
-  return text
+  return withoutWebTokens(text)
     .replace(
       /\b(AccessKey|SharedAccessKey|ClientSecret)\s*=\s*([^;\s"'<>]+)/gi,
       (all, name: string, value: string) =>
         redactSecret(value) === value ? all : `${name}=${redacted}`,
     )
     .replace(/\b(Bearer|Basic)\s+([A-Za-z0-9+/_=.~-]{8,})/g, `$1 ${redacted}`)
-    .replace(/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(\.[A-Za-z0-9_-]*)?/g, redacted)
     .replace(/\b(?:https?|wss?):\/\/[^\s"'<>,]+/gi, (url) => redactUrl(url));
 }
 
-/** A form or JSON text, whose members may be called like secrets. */
-export function redactBody(text: string): string {
-  return redactWords(text).replace(
-    /(["']?([\w-]{1,60})["']?\s*[:=]\s*["']?)([^"'&\s,;}]+\}?)/g,
-    (all, lead: string, name: string, value: string) =>
-      isSecretName(name) ? lead + redactSecret(value) : all,
-  );
-}
+/** A form or JSON text, whose members may be called like secrets; a comment, which may hold a line of a scenario. */
+export const redactBody = (text: string): string => replaceNamed(redactWords(text), redactSecret);
+
+export const redactCommand = (words: readonly string[]): string[] =>
+  replaceInCommand(words.map(redactWords), redactSecret);
 
 /** Value of a header: kept only for the few names that never let anybody in, and redacted there by its look. */
 export function redactHeader(name: string, value: string): string {

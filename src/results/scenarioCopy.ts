@@ -2,13 +2,16 @@ import {
   isMap,
   isPair,
   isScalar,
+  isSeq,
   parseDocument,
   visit,
   YAMLMap,
   type Document,
   type Pair,
 } from 'yaml';
-import { isSecretName } from '../base/secretName';
+import { isSecretName, redacted } from '../base/secretName';
+import { configKeys } from '../scenario/keys/configKeys';
+import { secretPaths } from '../scenario/keys/keySpec';
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import { applyOverrides, type Override } from '../scenario/read/overrides';
 import { pipelineAsScenario } from '../scenario/seed/pipelineFile';
@@ -16,16 +19,17 @@ import { createReading } from '../scenario/text/scenarioReading';
 import {
   redactArgument,
   redactBody,
-  redacted,
+  redactCommand,
   redactHeader,
   redactSecret,
   redactTarget,
   redactWords,
 } from './redact';
 
-/** Keys with names of the user's own below them, and keys that are nothing but a secret. */
-const textMaps = ['headers', 'query'];
-const secretKeys = ['accessToken', 'keyPassword'];
+/** Keys with names of the user's own below them. */
+const textMaps = ['headers', 'query', 'env'];
+const secretKeys = new Map(secretPaths(configKeys, 'config.'));
+const isSecretKey = (keys: readonly string[]): boolean => secretKeys.has(keys.join('.'));
 const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
 
 /** With the keys that were set and without literal secrets; with its comments and layout where nothing changes. */
@@ -34,7 +38,7 @@ export function scenarioCopy(text: string, sets: readonly Override[] = []): stri
   const removed = removeSecrets(document);
   const copy = removed || sets.length > 0 ? document.toString({ lineWidth: 0 }) : text;
   // Values are clean by now; somebody may have commented out a connection string or a key.
-  return copy.replace(/(?<=^|\s)#.*$/gm, redactComment);
+  return copy.replace(/(?<=^|\s)#.*$/gm, redactBody);
 }
 
 /** A pipeline file becomes the scenario it describes where keys of its use cases were set, which it has not. */
@@ -66,31 +70,25 @@ export function redactedKeys(copy: string): string[] {
   return [...found];
 }
 
-/** A comment, which may hold a line of the file: `# accessToken: …`. */
-function redactComment(comment: string): string {
-  const [, lead = '', name, value = ''] =
-    /^([#\s]*["']?([\w-]{1,100})["']?\s*:\s)(.*)$/.exec(comment) ?? [];
-  const clean =
-    name !== undefined && isSecretName(name) ? lead + redactSecret(value.trim()) : comment;
-  return redactWords(clean);
-}
-
 function removeSecrets(document: Document): boolean {
   let removed = false;
   visit(document, {
-    Scalar(_key, node, path) {
+    Scalar(at, node, path) {
       const keys = keysOf(path, node);
       const isText = typeof node.value === 'string';
       // Numbers are texts where texts are wanted: the PIN in a header.
       if (
         !isText &&
         !textMaps.includes(keys.at(-2) ?? '') &&
-        !secretKeys.includes(keys.at(-1) ?? '') &&
+        !isSecretKey(keys) &&
         !(keys.includes('identities') && isSecretName(keys.at(-1) ?? ''))
       )
         return;
       const value = isText ? (node.value as string) : (node.source ?? '');
-      const clean = redactScalar(keys, value);
+      const command = keys.join('.') === 'config.identities.command' ? path.at(-1) : undefined;
+      const clean = isSeq(command)
+        ? redactCommand(command.items.map(String))[at as number]!
+        : redactScalar(keys, value);
       if (clean === value) return;
       node.value = clean;
       delete node.tag;
@@ -115,10 +113,11 @@ function redactScalar(keys: readonly string[], value: string): string {
   if (name === undefined) return value;
   const parent = keys.at(-2);
   if (targetKeys.includes(name)) return redactTarget(value);
+  if (isSecretKey(keys)) return redactSecret(value);
   if (parent === 'headers') return redactHeader(name, value);
   if (keys.includes('identities')) {
-    if (name === 'body' || name === 'command') return redactBody(value);
-    if (parent === 'env' || (parent === 'identities' && name === 'key')) return redactSecret(value);
+    if (name === 'body') return redactBody(value);
+    if (parent === 'env') return redactSecret(value);
   }
   if (parent === 'query') return redactSecret(value);
   // Names of our own, and paths by which values are found, which others have named.

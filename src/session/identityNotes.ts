@@ -3,7 +3,7 @@ import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import { formatCount } from '../base/units';
-import { redactUrl } from '../results/redact';
+import { redactCommand, redactUrl } from '../results/redact';
 import type { Scenario } from '../scenario/scenario';
 import type { IdentityCalls } from '../targets/target';
 import type { Shell } from './shell';
@@ -22,7 +22,7 @@ export function callWords({ identities, connections }: Scenario): string | undef
   if (identities?.kind !== 'command' && identities?.kind !== 'url') return undefined;
   const times = formatCount(Math.min(identities.count ?? connections, connections));
   return identities.kind === 'command'
-    ? `the command ${identities.command.join(' ')}, ${times} times`
+    ? `the command ${redactCommand(identities.command).join(' ')}, ${times} times`
     : `the token endpoint ${redactUrl(identities.url)}, ${times} times`;
 }
 

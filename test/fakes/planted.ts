@@ -77,6 +77,8 @@ export async function answering(answer: Answer): Promise<Peer & { readonly reque
 /** A scenario that has a secret wherever one may stand, and the servers it needs. */
 export interface PlantedScenario {
   readonly scenario: { readonly config: object; readonly scenario: object; readonly slo: object };
+  /** A line above it. */
+  readonly comment: string;
   /** Of `rows.csv` beside it. */
   readonly rows: string;
   readonly env: Readonly<Record<string, string>>;
@@ -138,9 +140,10 @@ export async function plantScenario(hubUrl: string): Promise<PlantedScenario> {
     SIGNALR_BENCH_SECRET_KEPT: given.at('secret reference'),
     HTTPS_PROXY: `http://user:${encodeURIComponent(given.at('password of proxy'))}@127.0.0.1:9`,
   };
+  const comment = `# - { user: ann, token: ${literal.at('comment')} }\n`;
   const peers = [front, metrics, issuer];
   return {
-    ...{ literal, given, env, rows: `name,secret\n${rows.join('\n')}\n` },
+    ...{ literal, given, env, comment, rows: `name,secret\n${rows.join('\n')}\n` },
     scenario: {
       config,
       scenario: { name: 'echo', parameters: { sendingInterval: '100ms' } },
@@ -153,7 +156,9 @@ export async function plantScenario(hubUrl: string): Promise<PlantedScenario> {
         [...each.values.keys()].filter((place) => !arrived.includes(place)),
       );
       // The token of an identity takes the place of user and password; nothing goes to the proxy.
-      assert.deepEqual(never, ['user of target', 'password of target', 'password of proxy']);
+      assert.deepEqual(never, [
+        ...['user of target', 'password of target', 'comment', 'password of proxy'],
+      ]);
     },
     dispose: async () => {
       await Promise.all(peers.map((each) => each.dispose()));

@@ -156,12 +156,12 @@ describe('planted secrets', function () {
   it('in a scenario, in rows, and in the environment stay where they are when all goes well', async () => {
     const collector = await answering((_request, response) => response.writeHead(403).end('no'));
     const planted = await plantScenario(hub.url);
-    const { scenario, rows, env, literal, given } = planted;
+    const { scenario, comment, rows, env, literal, given } = planted;
     try {
       folder.write('rows.csv', rows);
       folder.write(
         's.yaml',
-        stringify({ ...scenario, config: { ...scenario.config, processes: 2 } }),
+        comment + stringify({ ...scenario, config: { ...scenario.config, processes: 2 } }),
       );
       const args = ['run', 's.yaml', '--out', 'out', '--otlp', collector.url];
       const OTEL_EXPORTER_OTLP_HEADERS = `x-key=${encodeURIComponent(given.at('otlp header'))}`;

@@ -126,8 +126,8 @@ describe('secrets of a run in the editor', () => {
     const hub = await startHubHere();
     const planted = await plantScenario(hub.url);
     try {
-      const { scenario, rows, env, literal, given } = planted;
-      const run = await shown({ text: stringify(scenario), rows, env });
+      const { scenario, comment, rows, env, literal, given } = planted;
+      const run = await shown({ text: comment + stringify(scenario), rows, env });
       planted.assertArrived();
       assertHidden(run, literal, given);
       const [last] = run.pages.slice(-1);

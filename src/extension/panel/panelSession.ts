@@ -18,7 +18,8 @@ import type {
 import { comparisonStrings } from '../../protocol/comparisonPanel';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
-import { redacted, redactTarget } from '../../results/redact';
+import { redacted } from '../../base/secretName';
+import { redactTarget } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';

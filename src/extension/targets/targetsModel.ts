@@ -1,7 +1,8 @@
 /** Places that load can go to: a list without secrets, and the store of the secrets. */
 import { azureServices, services, usualService, isAzure } from '../../base/serviceTraits';
 import type { Translate } from '../../base/text';
-import { redacted, redactUrl } from '../../results/redact';
+import { redacted } from '../../base/secretName';
+import { redactUrl } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/socket/isLoopback';

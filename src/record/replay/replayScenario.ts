@@ -4,6 +4,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { visibleLine } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { mostFrequent, pubSubConfig, secretKeys, targetOf, trustKeys } from '../clientsConfig';
+import { urlWithoutKeys } from '../analyse/values';
 import type { OpenEvent, Recording } from '../recording';
 import { openRecording } from '../recordingFile';
 import { Keys, type WrittenKey } from '../writtenKeys';
@@ -41,7 +42,7 @@ export async function replayScenario(
       `${formatCount(times)} × ${formatCount(opens.length)} recorded clients are ${formatCount(connections)} connections; at most ${formatCount(mostConnections)} are possible.`,
     );
   const isPubSub = recording.header.kind === 'webpubsub';
-  const target = targetOf(recording.header.target, opens);
+  const target = urlWithoutKeys(targetOf(recording.header.target, opens));
   const takesMs = Math.floor(lengthUs / speed / 1000) + 1 + (times > 1 ? spreadMs : 0);
   const [transport] = mostFrequent(opens.map((open) => open.transport));
   const [protocol] = mostFrequent(opens.map((open) => open.protocol));

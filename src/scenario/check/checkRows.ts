@@ -1,5 +1,4 @@
-/** Checks that placeholders of rows have rows to take their values from, and that nothing secret stands in the file. */
-import { isMap, isScalar, isSeq, type Node } from 'yaml';
+/** Checks that placeholders of rows have rows to take their values from. */
 import {
   connectionNames,
   identityNames,
@@ -7,15 +6,11 @@ import {
   type PersonalPart,
   type RowName,
 } from '../../base/personalText';
-import { isSecretName } from '../../base/secretName';
 import { rowsUsed, hubRunOf } from '../../usecases/useCase';
 import { needsGroups, type ScenarioFile } from '../read/buildScenario';
-import { nameOf } from '../read/readSection';
-import { referencesIn } from '../target/references';
 import { behindOf } from '../target/targetKinds';
 import type { Place } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
-import { reportLiteral } from './checkTarget';
 
 type Used = { readonly name: RowName; readonly column: string };
 
@@ -48,7 +43,6 @@ export function checkRows(file: ScenarioFile): void {
       else if (data.take === 'shared') reportShared(file, 'identities', place);
     }
   checkServiceTokens(file);
-  reportLiteralSecrets(file);
 }
 
 function connectionTexts({ scenario }: ScenarioFile): [key: string, texts: readonly string[]][] {
@@ -142,31 +136,4 @@ function checkServiceTokens({ info, scenario, config }: ScenarioFile): void {
   const message =
     'Clients of a service get in by tokens that its access key signs: identities give values to arguments, headers and query here, and their tokens are not shown to it.';
   info('no-effect', config.written.get('identities')?.key, message);
-}
-
-/** Each stands at the text itself, so that it can be moved elsewhere. */
-function reportLiteralSecrets(file: ScenarioFile): void {
-  const written = file.follow(file.config.written.get('identities')?.value);
-  const report = (node: unknown, what: string): void => {
-    const scalar = file.follow(node as Node | null);
-    if (isScalar(scalar) && typeof scalar.value === 'string' && scalar.value !== '')
-      if (referencesIn(scalar.value).length === 0) reportLiteral(file, scalar, what);
-  };
-  const secretsIn = (map: unknown, isSecret: (name: string) => boolean, what: string): void => {
-    const followed = file.follow(map as Node | null);
-    if (!isMap(followed)) return;
-    for (const { key, value } of followed.items)
-      if (isScalar(key) && isSecret(nameOf(key))) report(value, what);
-  };
-  if (isSeq(written)) {
-    for (const item of written.items) {
-      if (file.full()) return;
-      secretsIn(item, isSecretName, 'A secret of an identity');
-    }
-    return;
-  }
-  if (!isMap(written)) return;
-  secretsIn(written, (name) => name === 'key', 'A signing key');
-  secretsIn(written.get('env', true), isSecretName, 'A secret');
-  secretsIn(written.get('headers', true), isSecretName, 'A secret');
 }

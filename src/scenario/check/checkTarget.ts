@@ -1,6 +1,9 @@
 /** Checks where the load goes: the target, what lets in, and that no secret stands in the file. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { isSecretName, replaceInCommand } from '../../base/secretName';
 import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
+import { configKeys } from '../keys/configKeys';
+import { secretPaths } from '../keys/keySpec';
 import { isRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { ReadEntry } from '../read/readEntries';
@@ -40,7 +43,7 @@ export function checkTarget(file: ScenarioFile): void {
   checkUpstream(file);
   checkCertificate(file);
   checkSignIn(file, place);
-  reportLiteralTokens(file);
+  reportLiterals(file);
 }
 
 function checkKind(file: ScenarioFile, place: Place): void {
@@ -200,30 +203,58 @@ export function reportSecrets({ text, warning }: Reading): void {
 }
 
 /** Each stands at the text itself, without quotes, so that it can be moved elsewhere. */
-function reportLiteralTokens(file: ScenarioFile): void {
+function reportLiterals(file: ScenarioFile): void {
   const { config, scenario, targetKey } = file;
   const warn = (place: Place, what: string): void => {
     if (place.override === undefined) file.warning(secretInFile, place, secretWords(what));
   };
-  const token = scalarOf(file, config.written.get('accessToken')?.value);
-  if (token !== undefined && isLiteral(scenario.accessToken))
-    warn(contentPlace(file, token), 'An access token');
-  const header = authorizationOf(file, config.written.get('headers'));
-  if (header !== undefined && isLiteral(sourceOf(header)))
-    warn(contentPlace(file, header), 'An authorization header');
+  let looks = 0;
+  const visit = (node: Node | null | undefined, keys: readonly string[], words?: string): void => {
+    const value = file.follow(node);
+    if (file.full() || keys.length > deepestSecret || (looks += 1) > mostLooks) return;
+    if (isMap(value))
+      for (const pair of value.items) {
+        if (!isScalar(pair.key)) continue;
+        const name = nameOf(pair.key);
+        visit(pair.value as Node | null, [...keys, name], wordsFor([...keys, name]) ?? words);
+      }
+    else if (isSeq(value)) {
+      const items = value.items as (Node | null)[];
+      const isCommand = keys.join('.') === 'identities.command';
+      const open = isCommand ? replaceInCommand(items.map(String), () => '') : [];
+      for (const [at, item] of items.entries())
+        visit(item, keys, isCommand && open[at] !== String(item) ? 'A secret' : words);
+    } else if (isScalar(value) && words !== undefined && isLiteral(sourceOf(value)))
+      warn(contentPlace(file, value), words);
+  };
+  for (const name of ['accessToken', 'keyPassword', 'headers', 'query', 'identities', 'observe'])
+    visit(config.written.get(name)?.value, [name], wordsFor([name]));
   if (!urlsOf(scenario.target).some(carriesSecret)) return;
   for (const place of urlPlaces(file, targetKey).slice(0, maximumFindings))
     warn(place, 'A token or password');
 }
 
-/** A secret that is written out, where it stands in the text. */
-export function reportLiteral(file: Reading, scalar: Scalar, what: string): void {
-  const place = contentPlace(file, scalar);
-  if (place.override === undefined) file.warning(secretInFile, place, secretWords(what));
+/** How deep keys lie whose values are looked at: claims of an identity. */
+const deepestSecret = 5;
+/** Aliases may make a few lines stand for any number of values. */
+const mostLooks = 100_000;
+const secretKeys = new Map(secretPaths(configKeys));
+/** Maps with names of the user's own. */
+const ownNames = ['headers', 'query', 'env', 'claims'];
+
+/** What is secret below a key of `config`; undefined where nothing says so. */
+function wordsFor(keys: readonly string[]): string | undefined {
+  const ours = secretKeys.get(keys.join('.'));
+  const name = keys.at(-1)!;
+  const isOwn = ownNames.includes(keys.at(-2) ?? '') || keys.at(-2) === 'identities';
+  if (ours !== undefined || !isOwn || !isSecretName(name)) return ours;
+  if (keys[0] !== 'identities' && name.toLowerCase() === 'authorization')
+    return 'An authorization header';
+  return keys.at(-2) === 'identities' ? 'A secret of an identity' : 'A secret';
 }
 
-const isLiteral = (text: string | undefined): boolean =>
-  text !== undefined && referencesIn(text).length === 0 && !/\{(?:identity|data)\./.test(text);
+const isLiteral = (text: string): boolean =>
+  text !== '' && referencesIn(text).length === 0 && !/\{(?:identity|data)\./.test(text);
 
 function carriesSecret(url: string): boolean {
   if (/[?&]access_token=(?!\$\{)/i.test(url)) return true;
@@ -234,15 +265,6 @@ function carriesSecret(url: string): boolean {
 function scalarOf(reading: Reading, value: Node | null | undefined): Scalar | undefined {
   const node = reading.follow(value);
   return isScalar(node) && !isNothing(node) ? node : undefined;
-}
-
-function authorizationOf(reading: Reading, headers: Written | undefined): Scalar | undefined {
-  const map = reading.follow(headers?.value);
-  if (!isMap(map)) return undefined;
-  const pair = map.items.find(
-    ({ key }) => isScalar(key) && nameOf(key).toLowerCase() === 'authorization',
-  );
-  return pair && scalarOf(reading, pair.value as Node | null);
 }
 
 /** Where the URLs with a token or password stand: texts, comma lists and YAML lists. */

@@ -16,7 +16,7 @@ export const observeKeys = listOf({
     'URL of an endpoint of the server that answers with metrics in the Prometheus text format, such as `http://localhost:5000/metrics`. It is read once a second.',
   ),
   authorization: text(
-    { references: true, optional: true },
+    { references: true, optional: true, secret: 'An authorization header' },
     'Value of the header `Authorization` for it, such as `Bearer ${secret:metrics}`.',
   ),
   series: text(
@@ -155,7 +155,10 @@ export const configSpecs = {
     'Query parameters added to the hub URL, with the placeholders of `headers`.',
   ),
   accessToken: text(
-    { references: true, defaultText: '`{identity.token}` where there are `identities`' },
+    {
+      ...{ references: true, secret: 'An access token' },
+      defaultText: '`{identity.token}` where there are `identities`',
+    },
     'Bearer token for the hub; better a reference than the token itself. It may hold the placeholders of `headers`.',
   ),
   identities: section(
@@ -179,7 +182,7 @@ export const configSpecs = {
     'PEM file with the private key of `certFile`.',
   ),
   keyPassword: text(
-    { references: true },
+    { references: true, secret: 'A password' },
     'Password of the private key; better a reference such as `${secret:name}`.',
   ),
   insecureTls: flag({ default: false }, 'Accepts any certificate. For test systems only.'),

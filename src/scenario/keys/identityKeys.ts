@@ -20,7 +20,7 @@ export const identityKeys = listOf({
     'User name of each identity, such as `user-{index}`: a JSON web token is made for each, signed with `key`. `{data.COLUMN}` is a value of the row of `data` with the same number.',
   ),
   key: text(
-    { references: true },
+    { references: true, secret: 'A signing key' },
     'Of a rule: what signs its tokens, as a reference such as `${secret:signing-key}`: a text for HS256, HS384 and HS512, else a private key in PEM form.',
   ),
   keyId: text({}, 'Of a rule: the `kid` in the head of its tokens.'),

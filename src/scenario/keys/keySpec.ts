@@ -40,6 +40,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly several?: boolean;
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
+  /** The value lets somebody in: it is kept nowhere, and in a file it stands as a reference. In words, for people. */
+  readonly secret?: string;
   /** For the schema: what a text must match. The parser says in detail what is wrong. */
   readonly pattern?: string;
   /** A choice of other tools that gets an explanation instead of a suggestion. */
@@ -78,6 +80,13 @@ export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   list: 'a list',
   steps: 'a list of steps',
 };
+
+/** Keys whose value lets somebody in, by their paths, with what they are in words. */
+export const secretPaths = (keys: readonly KeySpec[], above = ''): [string, string][] =>
+  keys.flatMap(({ name, secret, keys: below = [] }) => [
+    ...(secret === undefined ? [] : ([[above + name, secret]] satisfies [string, string][])),
+    ...secretPaths(below, `${above}${name}.`),
+  ]);
 
 export const keyOf = describing<KeySpec>();
 export const [flag, text, choice] = [keyOf('flag'), keyOf('text'), keyOf('choice')];

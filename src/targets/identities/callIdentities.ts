@@ -5,6 +5,7 @@ import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { filledText, type PersonalFacts, type PersonalPart } from '../../base/personalText';
 import type { Row } from '../../base/rows';
+import { redacted, replaceInCommand } from '../../base/secretName';
 import { hideSecrets } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { renewalLeadMs } from '../../wire/connect/signingKey';
@@ -75,10 +76,15 @@ export class IdentityCaller implements IdentityCalls {
     const { ca, proxies, insecureTls } = endpoint;
     const way = { insecureTls, ...(ca && { ca }), ...(proxies && { proxies }) };
     this.agents = new SocketAgents(way, call.spec.inFlight);
-    // Arguments have none, and URLs are shown without what may be secret.
+    // URLs are shown without what may be secret.
     const given = [...Object.values(call.texts), call.body ?? []]
       .flat()
       .filter((part) => typeof part === 'string');
+    const command = call.spec.kind === 'command' ? call.spec.command : [];
+    replaceInCommand(command, (secret) => {
+      given.push(secret);
+      return redacted;
+    });
     this.secrets = formsOf(given);
   }
 

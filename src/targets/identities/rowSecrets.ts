@@ -1,7 +1,7 @@
 import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoint';
 import type { RowName } from '../../base/personalText';
 import type { Row } from '../../base/rows';
-import { isSecretName } from '../../base/secretName';
+import { isSecretName, redacted, withoutWebTokens } from '../../base/secretName';
 import { hideSecrets, shortestSecret } from '../../base/text';
 import { decoded } from '../../wire/socket/proxy';
 
@@ -23,10 +23,6 @@ export function formsOf(values: readonly string[]): string[] {
   return [...new Set(all)].filter((form) => form.length >= shortestSecret);
 }
 
-const hidden = '(redacted)';
-/** A JSON web token: made ones are known to nobody but the worker that has made them. */
-const webToken = /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?/g;
-
 /** Takes out of texts what lets somebody in, also where each connection has its own. */
 export class SecretHider {
   private readonly ofRows = new Set<string>();
@@ -47,8 +43,9 @@ export class SecretHider {
   hide(text: string): string {
     const shown = hideSecrets(text, this.secrets);
     if (this.personal === undefined) return shown;
-    const hideWord = (word: string): string => (this.isOfRows(word) ? hidden : word);
-    return shown.replace(webToken, hidden).replace(/[^\s"'<>,;&]{6,}/g, (word) => {
+    const hideWord = (word: string): string => (this.isOfRows(word) ? redacted : word);
+    // Made tokens are known to nobody but the worker that has made them.
+    return withoutWebTokens(shown).replace(/[^\s"'<>,;&]{6,}/g, (word) => {
       const equals = word.indexOf('=');
       if (equals < 0 || this.isOfRows(word)) return hideWord(word);
       return word.slice(0, equals + 1) + hideWord(word.slice(equals + 1));

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
-import { isSecretName } from '../../base/secretName';
+import { redacted, replaceNamed } from '../../base/secretName';
 import { shownText } from '../../wire/connectFailure';
 
 /** A command that gave no answer, in words without its arguments. */
@@ -24,16 +24,6 @@ export interface CommandWay {
 
 /** What is kept of what a command complains of. */
 const mostComplaint = 2000;
-
-/** Up to the closing quote, or else up to a space: where a value without quotes ends is not known. */
-const namedValue =
-  /(["']?([\w-]{1,60})["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?:(?:Bearer|Basic)\s+)?\S+)/gi;
-
-/** Commands repeat what they were given or have read, which nobody has named as a secret. */
-const withoutNamedSecrets = (text: string): string =>
-  text.replace(namedValue, (all, lead: string, name: string) =>
-    isSecretName(name) ? `${lead}(redacted)` : all,
-  );
 
 /**
  * What a program prints; no shell is involved.
@@ -80,7 +70,8 @@ export async function runCommand(
       }
       const how = code === null ? `was ended by ${killedBy ?? 'a signal'}` : `ended with ${code}`;
       const line = complaint.trim().split('\n')[0] ?? '';
-      const said = line === '' ? '' : `: ${shownText(withoutNamedSecrets(line))}`;
+      // Commands repeat what they were given or have read, which nobody has named as a secret.
+      const said = line === '' ? '' : `: ${shownText(replaceNamed(line, () => redacted))}`;
       reject(new CommandFailure(`the command ${how}${said}`));
     });
   });

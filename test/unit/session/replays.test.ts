@@ -52,6 +52,24 @@ describe('replays', () => {
     assert.match(loadWords(scenario), /^replay of chat\.recording\.jsonl at 2 × its speed/);
   });
 
+  it('become a scenario with a reference in place of a key in the path of the hub', async () => {
+    const key = 'Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg';
+    const keyed = path.join(folder, 'keyed.recording.jsonl');
+    const made = new MadeRecording()
+      .open(1, { path: `/t/${key}/chat` })
+      .at(10)
+      .call(1, 'Get', []);
+    const { header, events } = made.recording;
+    const lines = [header, ...(events as readonly object[])].map((line) => JSON.stringify(line));
+    writeFileSync(keyed, `${lines.join('\n')}\n`);
+    const text = await replayScenario(keyed);
+    assert.deepEqual(scenarioOf(text).target, {
+      kind: 'hubUrl',
+      urls: ['http://localhost:5050/t/${secret:hub-path}/chat'],
+    });
+    assert.ok(!text.includes(key), text);
+  });
+
   it('say that all replays of a client are in its rooms, where clients hear each other', async () => {
     const heard = path.join(folder, 'heard.recording.jsonl');
     const made = new MadeRecording().open(1).at(10).send(1, 'Say', ['x']).heard([1], 'Said', ['x']);

@@ -284,7 +284,7 @@ describe('identities that somebody is asked for', () => {
     ["console.error('no ' + process.env.KEY); process.exit(3)", /ended with 3: no \(redacted\)/],
     [
       `console.error('no such user user-2 password=S3cret,1 {"token":"S3cret 2","room":"r"} Authorization: Bearer S3cret4 pwd="S3cret5'); process.exit(3)`,
-      /ended with 3: no such user user-2 password=\(redacted\) \{"token":\(redacted\),"room":"r"\} Authorization: \(redacted\) pwd=\(redacted\)/,
+      /ended with 3: no such user user-2 password=\(redacted\) \{"token":"\(redacted\)","room":"r"\} Authorization: \(redacted\) pwd="\(redacted\)/,
     ],
     ['process.stdout.write("x".repeat(1e6))', /prints more than 64 KB/],
     ['setInterval(() => 0, 1000)', /did not end within 0\.5 s/, { timeoutMs: 500 }],
@@ -305,6 +305,13 @@ describe('identities that somebody is asked for', () => {
       });
       caller.dispose();
     }
+    const saying = "console.error('wrong: ' + process.argv[2]); process.exit(3)";
+    const argument = callerOf({
+      ...command,
+      command: node(saying, '--', '--password', 'S3cretS3cret'),
+    });
+    await assert.rejects(argument.first(), /ended with 3: wrong: \(redacted\)\. Nothing/);
+    argument.dispose();
     const missing = callerOf({ ...command, command: ['no-such-program-here'] });
     await assert.rejects(missing.first(), /there is no program no-such-program-here/);
     missing.dispose();

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { redactScenario } from '../../../src/results/completeResult';
+import { redactBody, redactText } from '../../../src/results/redact';
+import { scenarioCopy } from '../../../src/results/scenarioCopy';
+import { configKeys } from '../../../src/scenario/keys/configKeys';
+import { secretPaths } from '../../../src/scenario/keys/keySpec';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import { callWords } from '../../../src/session/identityNotes';
+import { Planted } from '../../fakes/planted';
+
+/** What people call what lets them in. */
+const names = [
+  ...['token', 'accessToken', 'access_token', 'password', 'X-Api-Key', 'api-key', 'clientSecret'],
+  ...['client_secret', 'Authorization', 'Cookie', 'passphrase', 'sessionId', 'shared-key', 'pwd'],
+];
+
+type Config = Record<string, unknown>;
+
+/** A value at a path of `config`; what `observe` has is a list. */
+function at(path: string, value: string): Config {
+  const [first = '', ...rest] = path.split('.');
+  if (rest.length === 0) return { [first]: value };
+  const inner = at(rest.join('.'), value);
+  if (first === 'observe') return { observe: [{ prometheus: 'http://127.0.0.1:1/m', ...inner }] };
+  return { [first]: first === 'identities' ? { rule: 'u{index}', ...inner } : inner };
+}
+
+describe('a secret that stands in a scenario', () => {
+  const base = { target: 'local', connections: 2 };
+  const textOf = (config: Config, scenario: Config = { name: 'echo' }): string =>
+    stringify({ config: { ...base, ...config }, scenario });
+
+  /** Everything that is stored, shown or asked of it. */
+  function assertHidden(text: string, planted: Planted, warnings?: number): void {
+    const { scenario, problems } = parseScenario(text);
+    assert.ok(scenario !== undefined, text);
+    const shown = [
+      scenarioCopy(text),
+      JSON.stringify(redactScenario(scenario)),
+      callWords(scenario) ?? '',
+      ...problems.map(({ message }) => message),
+    ];
+    for (const each of shown) assert.deepEqual(planted.foundIn(each), [], `${text}\n${each}`);
+    const reported = problems.filter(({ code }) => code === 'secret-in-file');
+    if (warnings !== undefined) assert.equal(reported.length, warnings, text);
+    // Each stands where it can be moved away.
+    for (const { offset, length } of reported)
+      assert.notDeepEqual(planted.foundIn(text.slice(offset, offset + length)), []);
+  }
+
+  it('is a warning, and kept nowhere, at each key that is one', () => {
+    const paths = secretPaths(configKeys).map(([path]) => path);
+    assert.deepEqual(paths.sort(), [
+      ...['accessToken', 'identities.key', 'keyPassword', 'observe.authorization'],
+    ]);
+    for (const path of paths) {
+      const planted = new Planted('key');
+      assertHidden(textOf(at(path, planted.at(path))), planted, 1);
+    }
+  });
+
+  it('is a warning, and kept nowhere, below each name that says so', () => {
+    const url = 'http://127.0.0.1:1/t';
+    for (const name of names) {
+      const planted = new Planted('own');
+      const secret = (): Config => ({ [name]: planted.at(name) });
+      assertHidden(textOf({ headers: secret() }), planted, 1);
+      assertHidden(textOf({ query: secret() }), planted, 1);
+      assertHidden(textOf({ identities: [{ user: 'x', ...secret() }] }), planted, 1);
+      assertHidden(textOf({ identities: { url, headers: secret() } }), planted, 1);
+      assertHidden(textOf({ identities: { command: ['c'], env: secret() } }), planted, 1);
+    }
+  });
+
+  it('is a warning, and neither kept nor asked about, in the words of a command', () => {
+    const word = fc.constantFrom('node', 'tok.cjs', '-v', '--user', 'ann', '{index}', '--realm=x');
+    const option = fc.tuple(
+      fc.constantFrom(...names),
+      fc.constantFrom('-', '--'),
+      fc.constantFrom<'apart' | 'joined'>('apart', 'joined'),
+    );
+    fc.assert(
+      fc.property(fc.array(word), option, fc.array(word), (before, [name, dashes, form], after) => {
+        const planted = new Planted('cmd');
+        const secret = planted.at(name);
+        const said = `${dashes}${name}`;
+        const own = form === 'apart' ? [said, secret] : [`${said}=${secret}`];
+        const command = ['node', ...before, ...own, ...after];
+        const text = textOf({ identities: { command } });
+        assertHidden(text, planted, 1);
+        const { identities } = redactScenario(parseScenario(text).scenario!);
+        const hidden = command.map((each) => each.replace(secret, '(redacted)'));
+        assert.deepEqual(identities?.kind === 'command' && identities.command, hidden);
+      }),
+    );
+  });
+
+  it('is kept nowhere in a comment that holds a line of a scenario', () => {
+    const forms: readonly ((name: string, secret: string) => string)[] = [
+      (name, secret) => `${name}: ${secret}`,
+      (name, secret) => `- ${name}: ${secret}`,
+      (name, secret) => `"${name}": '${secret} and more'`,
+      (name, secret) => `${name}: more and ${secret}`,
+      (name, secret) => `- { user: x, ${name}: ${secret} }`,
+      (name, secret) => `headers: {"${name}": "${secret}", Accept: any}`,
+      (name, secret) => `command: [node, tok.cjs, --${name}, ${secret}]`,
+      (name, secret) => `command: ["node", "--${name}", "${secret}"]`,
+      (name, secret) => `node tok.cjs --${name} ${secret}`,
+      (name, secret) => `body: 'a=b&${name}=${secret}&c=d'`,
+      (name, secret) => `body: "{\\"${name}\\": \\"${secret}\\"}"`,
+      (name, secret) => `of old, ${name}: ${secret} was ours`,
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        fc.constantFrom(...forms),
+        fc.constantFrom('#', '# ', '    # ', '#  - '),
+        (name, form, mark) => {
+          const planted = new Planted('com');
+          const comment = form(name, planted.at(name));
+          assertHidden(`${mark}${comment}\n${textOf({})}`, planted);
+          assertHidden(textOf({}).replace('local\n', `local ${mark.trim()}${comment}\n`), planted);
+        },
+      ),
+    );
+  });
+
+  it('is kept nowhere in an argument of a call', () => {
+    for (const name of names) {
+      const planted = new Planted('arg');
+      const method = { method: 'SignIn', arguments: [{ [name]: planted.at(name), room: ['a'] }] };
+      assertHidden(textOf({}, { name: 'invoke', parameters: method }), planted);
+      const { method: call, arguments: own } = method;
+      const steps = [{ call, arguments: own }];
+      assertHidden(textOf({}, { name: 'session', parameters: { steps } }), planted);
+    }
+  });
+
+  it('leaves references and what is no secret as they are', () => {
+    const text = [
+      '# Tokens come from ${secret:tokens}; for `node tok.cjs --password ${env:P}` see the docs.',
+      textOf({
+        headers: { Authorization: 'Bearer ${secret:t}', 'X-Api-Key': '{identity.key}' },
+        identities: { command: ['node', '--realm', 'x', '-u', '{index}'], env: { K: '${env:K}' } },
+      }),
+    ].join('\n');
+    assert.equal(scenarioCopy(text), text);
+    assert.deepEqual(parseScenario(text).problems, []);
+  });
+
+  it('is looked for in time that grows with the text alone', () => {
+    // A square of their length would take minutes.
+    for (const piece of [
+      '-eyJ',
+      'eyJaaaaaaaa.',
+      'a- ',
+      'token: ',
+      '--token ',
+      'token="',
+      '\\"',
+      'a=b; ',
+    ])
+      redactBody(redactText(piece.repeat(200_000)));
+  });
+});
