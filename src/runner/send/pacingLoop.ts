@@ -35,6 +35,8 @@ const longestSleepMs = 50;
 const nappingUs = 2000;
 /** Timers are of whole milliseconds: so late they fire although the loop did wait for input. */
 const timerUs = 1000;
+/** So late they do not fire unless something has held up the thread. */
+const standstillUs = 5000;
 
 /**
  * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
@@ -102,9 +104,11 @@ export class PacingLoop {
     return sinceUs - before.untilUs < timerUs ? before.sinceUs : sinceUs;
   }
 
-  /** Now, unless its timer shows that it was kept from waiting. */
+  /** Now, unless its timer shows that it was kept from waiting: since when, nobody knows, but it had waited before. */
   private busyFromUs(nowUs: number): number {
-    return Math.min(nowUs, this.dueUs + timerUs);
+    const { dueUs, before } = this;
+    if (nowUs < dueUs + standstillUs) return Math.min(nowUs, dueUs + timerUs);
+    return Math.max(before.untilUs, dueUs - longestSleepMs * 1000);
   }
 
   private readonly turned = (): void => {

@@ -218,11 +218,16 @@ describe('PacingLoop', () => {
       loop.begin(driven);
       await time.to(10);
       assert.deepEqual(turns, []);
-      time.pass(140);
-      // The timer was due at 50 ms, and may be a millisecond late by itself.
+      loop.inputHandled(time.nowUs());
+      await time.to(11);
+      time.pass(43);
+      // The timer was due at 50 ms, and it may be late by itself.
       assert.equal(loop.unreadSinceUs(time.nowUs()), 51_000);
+      time.pass(96);
+      // So late it is only because something took its time, at some moment after the last input.
+      assert.equal(loop.unreadSinceUs(time.nowUs()), 10_000);
       await time.to(151);
-      assert.equal(Math.round(longest()), 99_000);
+      assert.equal(Math.round(longest()), 139_999);
       due = [time.nowUs() + 10_000];
       turns = [];
       const slow: Driven = {
