@@ -196,7 +196,12 @@ export function recommendRun(
   options: EstimateOptions,
   model: RecommendModel,
 ): Recommended {
-  if (run.verdict.reasons[0]?.code === 'nothingSent') return { problem: 'Nothing was sent.' };
+  const [cause] = run.verdict.reasons;
+  if (cause?.code === 'nothingSent') return { problem: 'Nothing was sent.' };
+  // A set-up that has never worked asks for no size.
+  if (cause?.code === 'hubMethod') return { problem: `${cause.message}.` };
+  if (run.steps.length > 0 && run.steps.every((step) => step.expected > 0 && step.received === 0))
+    return { problem: 'No delivery arrived in any step, so no traffic was carried.' };
   if (run.verdict.status === 'invalid') {
     const isDisturbed = isDisturbance(run.verdict.reasons[0]?.code);
     const why = isDisturbed

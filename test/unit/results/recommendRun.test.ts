@@ -155,7 +155,7 @@ describe('recommendRun', () => {
   });
 
   it('has no carried step where none met its objectives, and none to report of where all did', () => {
-    const lost = run(echo, [{ arrived: 0 }]).recommendation!;
+    const lost = run(echo, [{ arrived: 0.001 }]).recommendation!;
     assert.deepEqual([lost.unit, lost.stepStatus, lost.carried], [2, 'fail', null]);
     assert.match(
       lost.headline,
@@ -166,6 +166,26 @@ describe('recommendRun', () => {
     const kept = run(echo, [{}, {}]).recommendation!;
     assert.deepEqual([kept.step, kept.stepStatus, 'carried' in kept], [2, 'pass', false]);
     assert.match(kept.headline, /^Unit 2: /);
+  });
+
+  it('gives no Units where nothing has arrived, and says why', () => {
+    const nothing = run(echo, [{ arrived: 0 }, { arrived: 0 }]);
+    assert.equal(nothing.recommendation, null);
+    assert.match(nothing.recommendationProblem!, /^No delivery arrived in any step/);
+    const errorExamples = [
+      {
+        errorClass: 'invocation' as const,
+        text: "Failed to invoke 'Missing' due to an error on the server. HubException: Method does not exist.",
+      },
+    ];
+    const errors = { invocation: 7 };
+    const missing = run(echo, [{ arrived: 0 }], { errors, errorExamples });
+    assert.equal(missing.recommendation, null);
+    assert.equal(
+      missing.recommendationProblem,
+      'the hub has no method Missing (7 calls answered so).',
+    );
+    assert.notEqual(run(echo, [{ arrived: 0 }, { arrived: 0.1 }]).recommendation, null);
   });
 
   it('counts connections that failed or were dropped, and what they would have sent', () => {
@@ -253,15 +273,14 @@ describe('recommendRun', () => {
       ),
       steps: fc.integer({ min: 1, max: 3 }),
     });
-    const share = fc.double({ min: 0, max: 1, noNaN: true });
-    // Of nobody there is no number.
+    // Of nobody, and where nothing arrives, there is no number.
     const some = fc.double({ min: 0.05, max: 1, noNaN: true });
     // Only deliveries that were due can be seen to be lost, so that there must be some.
     const beyond = fc.double({ min: 0, max: 0.9, noNaN: true });
     fc.assert(
       fc.property(
         scenarios,
-        share,
+        some,
         some,
         beyond,
         ({ connections, entries, steps }, arrived, stayed, extra) => {
