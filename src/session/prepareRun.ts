@@ -17,7 +17,7 @@ import {
   type RemoteLoad,
   type TargetContext,
 } from '../targets/target';
-import { askForAll, refuseCalls, rowNotes } from './identityNotes';
+import { askForAll, refuseCalls, rowNotes, withAskedHost } from './identityNotes';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { Observer } from './observe/openObserver';
 import { observerOf } from './observing';
@@ -87,7 +87,8 @@ export async function prepareRun(
     : undefined;
   for (const note of replays?.notes ?? []) shell.say('note', note);
   const scenario = replays?.scenario ?? asked;
-  const agree = confirm && ((beyond: RemoteLoad) => confirm(beyond, scenario));
+  const agree =
+    confirm && ((beyond: RemoteLoad) => confirm(beyond, withAskedHost(scenario, context)));
   const bare = await planForMachine(scenario, {
     ...parts,
     reference: (kind, name) => context.reference(kind, name),

@@ -143,12 +143,12 @@ async function withCalls(
   try {
     const call = callOf(scenario, context);
     if (call === undefined) return opened;
-    const beyond = call.spec.kind === 'url' ? hostsBeyond([call.spec.url]) : [];
-    const hosts = beyond.filter((host) => !opened.hostsBeyond.includes(host));
+    const urls = call.url === undefined ? [] : [askedUrl(call.url)];
+    const hosts = hostsBeyond(urls).filter((host) => !opened.hostsBeyond.includes(host));
     // Who is asked whether load may leave this machine is asked for all hosts at once, where that is still to come.
     const isToCome = opened.kind === 'hubUrl' && opened.agreed !== true;
     if (hosts.length > 0 && !isToCome && context.agree !== undefined) {
-      const url = shownUrl(call.spec.kind === 'url' ? call.spec.url : '');
+      const url = urls.map(shownUrl).join();
       if (!(await context.agree({ hosts, url, redirected: false })))
         throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
     }
@@ -169,6 +169,15 @@ async function withCalls(
     await opened.dispose();
     throw error;
   }
+}
+
+/** @throws ExpectedError `identities`; what a reference stands for is not shown */
+function askedUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:/i.test(url)) return url;
+  throw new ExpectedError(
+    'identities',
+    'With its references filled in, the url of identities is no whole URL of a token endpoint, such as https://….',
+  );
 }
 
 /** Asks the scenario's target in a way of its kind; undefined where it is asked as a hub. @throws ExpectedError as it */

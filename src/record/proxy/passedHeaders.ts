@@ -1,6 +1,6 @@
 /** Headers on their way through the proxy: as they are, except for what would lead past it. */
+import { isLoopbackHost } from '../../base/loopbackHost';
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackHost } from '../../wire/socket/isLoopback';
 import type { Place } from './places';
 
 /** Names and values in turn. */

@@ -8,8 +8,8 @@ import {
 import { isIP, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpectedError } from '../../base/expectedError';
+import { isLoopbackHost } from '../../base/loopbackHost';
 import { failureOfSocket } from '../../wire/connectFailure';
-import { isLoopbackHost } from '../../wire/socket/isLoopback';
 import { openSocket, SocketAgents, type WaySettings } from '../../wire/socket/socket';
 import type { RecordedKind, WrittenEvent } from '../recording';
 import { HttpClients } from './httpClients';

@@ -2,6 +2,7 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { isSecretName, replaceInCommand } from '../../base/secretName';
 import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
+import { isLoopbackHost } from '../../base/loopbackHost';
 import { configKeys } from '../keys/configKeys';
 import { secretPaths } from '../keys/keySpec';
 import { isRest } from '../../usecases/useCase';
@@ -16,13 +17,7 @@ import {
   readConnectionString,
   isPlaceholderKey,
 } from '../target/connectionString';
-import {
-  classicHubNeeded,
-  classicHubOf,
-  classicHubsDiffer,
-  hostOf,
-  isLoopbackHost,
-} from '../target/hubUrl';
+import { classicHubNeeded, classicHubOf, classicHubsDiffer, hostOf } from '../target/hubUrl';
 import { referencesIn } from '../target/references';
 import { behindOf, connectionStringOf, urlsOf } from '../target/targetKinds';
 import { scalarContent, type Place, type Reading } from '../text/scenarioReading';

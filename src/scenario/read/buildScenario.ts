@@ -232,7 +232,8 @@ function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Sec
     if (rule.metric === 'dropped') return [{ ...rule, limit: seedDropped ?? rule.limit }];
     return [rule];
   });
-  const seed = seedMetric === undefined ? [] : [{ metric: seedMetric, limit: seedLimitUs }];
+  const isLimited = seedMetric !== undefined && seedMetric !== 'any';
+  const seed = isLimited ? [{ metric: seedMetric, limit: seedLimitUs }] : [];
   return sloOf(withFollowing([...usual, ...seed, ...rules]));
 }
 
@@ -244,8 +245,12 @@ function readFailPercentage(reading: Reading, slo: Section, config: Section): nu
   return undefined;
 }
 
-/** The percentile that must stay under 1 s; undefined when `slo` or the defaults decide. */
-function readPercentage(reading: Reading, slo: Section, config: Section): Percentile | undefined {
+/** The percentile that must stay under 1 s; `any` where all may be slower, undefined when `slo` or the defaults decide. */
+function readPercentage(
+  reading: Reading,
+  slo: Section,
+  config: Section,
+): Percentile | 'any' | undefined {
   const written = config.written.get('latencyPercentage');
   const share = numberIn(config, 'latencyPercentage');
   const own = [...slo.written.keys()].filter(isPercentile).sort(byShare)[0];
@@ -255,6 +260,7 @@ function readPercentage(reading: Reading, slo: Section, config: Section): Percen
     return undefined;
   }
   if (share === undefined) return undefined;
+  if (share === 1) return 'any';
   const exact = share === 0 ? 'max' : `p${Number((100 * (1 - share)).toFixed(4))}`;
   if (isPercentile(exact) && Math.abs(1 - shareOf(exact) - share) < 1e-9) return exact;
   const stricter = latencyMetrics.find((metric) => 1 - shareOf(metric) < share)!;
@@ -270,7 +276,19 @@ const formatPercentile = (share: number): string =>
 const mostAddresses = 1000;
 const part = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
 const ipv4 = new RegExp(`^${part}(?:\\.${part}){3}$`);
-const ipv6 = /^(?=.*:)[0-9a-f:.]{2,45}$/i;
+const hexGroup = /^[0-9a-f]{1,4}$/i;
+
+/** RFC 4291, 2.2: eight groups, of which `::` stands for one or more, and IPv4 for the last two. */
+function isIpv6(text: string): boolean {
+  const halves = text.slice(0, 50).split('::');
+  const last = text.slice(text.lastIndexOf(':') + 1);
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
+  const isDotted = ipv4.test(last);
+  const plain = isDotted ? groups.slice(0, -1) : groups;
+  const count = plain.length + (isDotted ? 2 : 0);
+  if (!text.includes(':') || !plain.every((group) => hexGroup.test(group))) return false;
+  return halves.length === 1 ? count === 8 : halves.length === 2 && count < 8;
+}
 
 /** `config.localAddresses`, where connections come from; undefined where none is written. */
 function readLocalAddresses(reading: Reading, config: Section): string[] | undefined {
@@ -284,7 +302,7 @@ function readLocalAddresses(reading: Reading, config: Section): string[] | undef
     const text = isScalar(scalar) ? sourceOf(scalar).replace(/^\[(.*)\]$/, '$1') : '';
     return text.split(',').flatMap((each) => {
       const address = each.trim();
-      if (ipv4.test(address) || ipv6.test(address)) return [address];
+      if (ipv4.test(address) || isIpv6(address)) return [address];
       const message = `"${quotable(address)}" in localAddresses is not an IP address; write one of this machine, such as 127.0.0.2.`;
       reading.error('local-address', item, message);
       return [];

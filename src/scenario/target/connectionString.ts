@@ -1,5 +1,6 @@
 import { withoutEnd } from '../../base/text';
-import { hostOf, hubUrlProblem, isLoopbackHost } from './hubUrl';
+import { isLoopbackHost } from '../../base/loopbackHost';
+import { hostOf, hubUrlProblem } from './hubUrl';
 import { referencesIn } from './references';
 
 export const looksLikeConnectionString = (text: string): boolean =>

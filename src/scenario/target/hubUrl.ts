@@ -13,8 +13,6 @@ interface UrlProblem {
 /** Stands for the value of a reference: no user writes it, and a host may have it. */
 const anything = '\ue000';
 
-const loopback = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/i;
-
 /** Host of a URL without port, in lower case; undefined when there is none or a reference stands for it. */
 export function hostOf(url: string): string | undefined {
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1];
@@ -22,8 +20,6 @@ export function hostOf(url: string): string | undefined {
   const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:[0-9]*$/, '');
   return host === '' ? undefined : host.toLowerCase();
 }
-
-export const isLoopbackHost = (host: string): boolean => loopback.test(host);
 
 /** The hub of ASP.NET SignalR that a URL names, empty without one; none where a reference stands for the end of it. */
 export function classicHubOf(url: string): readonly string[] {

@@ -12,8 +12,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
+import { isLoopbackHost } from '../../base/loopbackHost';
 import { ByteRest } from '../../wire/socket/frameReader';
-import { isLoopbackHost } from '../../wire/socket/isLoopback';
 import { reasonOf } from './faults';
 
 export const loopbackHost = '127.0.0.1';

@@ -1,6 +1,6 @@
+import { isLoopbackHost } from '../../base/loopbackHost';
 import { isUtf8 } from 'node:buffer';
 import { isJson } from '../../wire/message/jsonScan';
-import { isLoopbackHost } from '../../wire/socket/isLoopback';
 import type { DataType, Payload } from '../../wire/webpubsub/pubSubMessage';
 import {
   filledUrl,

@@ -9,6 +9,8 @@ import type { CalledIdentities, Scenario, TokenRule } from '../../scenario/scena
 export interface ResolvedCall {
   readonly spec: CalledIdentities;
   readonly count: number;
+  /** Of a token endpoint, with something in place of what differs from client to client. */
+  readonly url?: string;
   /** Command and its arguments, or the URL. */
   readonly what: readonly (readonly PersonalPart[])[];
   /** Environment variables, or headers. */
@@ -49,9 +51,13 @@ export function resolveIdentities(
       return { call: { ...call, what: command.map(parts) } };
     }
     case 'url': {
-      const { url, headers, body, count } = spec;
-      const call = { spec, count: Math.min(count ?? most, most), texts: all(headers) };
-      return { call: { ...call, what: [parts(url)], ...(body && { body: parts(body) }) } };
+      const { headers, body, count } = spec;
+      const url = resolve(spec.url);
+      const call = {
+        ...{ spec, count: Math.min(count ?? most, most), texts: all(headers) },
+        url: url.replace(/\{[^{}]*\}/g, '0'),
+      };
+      return { call: { ...call, what: [parts(spec.url)], ...(body && { body: parts(body) }) } };
     }
   }
 }

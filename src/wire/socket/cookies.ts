@@ -73,7 +73,8 @@ function cookieOf(line: string, url: URL): (Cookie & { readonly expired: boolean
   // Where nothing else is said, the directory of the request (RFC 6265, 5.1.4).
   let path = url.pathname.slice(0, Math.max(1, url.pathname.lastIndexOf('/')));
   let secure = false;
-  let expired = false;
+  // Of both, Max-Age counts (RFC 6265, 5.3).
+  let [maxAgeS, expiresMs]: (number | undefined)[] = [];
   for (const attribute of attributes) {
     const [key = '', ...rest] = attribute.split('=');
     const text = rest.join('=').trim();
@@ -85,12 +86,13 @@ function cookieOf(line: string, url: URL): (Cookie & { readonly expired: boolean
         secure = true;
         break;
       case 'max-age':
-        expired = Number(text) <= 0;
+        if (/^-?\d+$/.test(text)) maxAgeS = Number(text);
         break;
       case 'expires':
-        expired ||= Date.parse(text) <= Date.now();
+        expiresMs = Date.parse(text);
         break;
     }
   }
+  const expired = maxAgeS === undefined ? (expiresMs ?? NaN) <= Date.now() : maxAgeS <= 0;
   return { name, value, host: url.hostname, path, secure, expired };
 }

@@ -1,12 +1,4 @@
-import { isIP } from 'node:net';
-
-export function isLoopbackHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isIP(host) === 4
-    ? host.startsWith('127.')
-    : host === '::1' || /^::ffff:7f[0-9a-f]{2}:/.test(host);
-}
+import { isLoopbackHost } from '../../base/loopbackHost';
 
 export const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
 

@@ -3,8 +3,8 @@ import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ProxySettings } from '../../base/endpoint';
+import { isLoopbackHost } from '../../base/loopbackHost';
 import { ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
-import { isLoopbackHost } from './isLoopback';
 
 /** The proxy on the way to a URL; undefined where the way is direct, as always to this machine. */
 export function proxyFor(url: URL, proxies: ProxySettings | undefined): URL | undefined {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { isIP } from 'node:net';
+import fc from 'fast-check';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 
 describe('localAddresses', () => {
@@ -18,8 +20,29 @@ describe('localAddresses', () => {
     assert.deepEqual(parse('127.0.0.9', [{ path: 'config.localAddresses', value }]), both);
   });
 
+  it('are what Node takes for addresses', () => {
+    const group = fc.oneof(
+      fc.stringMatching(/^[0-9a-f]{0,5}$/),
+      fc.constantFrom('', '12', '::', '127.0.0.1', '256.0.0.1', 'g'),
+    );
+    const address = fc.oneof(
+      fc.ipV6(),
+      fc.ipV4(),
+      fc.array(group, { minLength: 1, maxLength: 9 }).map((groups) => groups.join(':')),
+      fc.constantFrom('12:34', '1::2::3', '::ffff:1.2.3.4', '1:2:3:4:5:6:7::', '1.2.3.4::', ':1'),
+    );
+    fc.assert(
+      fc.property(address, (text) => {
+        fc.pre(text.trim() !== '');
+        const { addresses } = parse(`['${text}']`);
+        assert.deepEqual(addresses, isIP(text) === 0 ? undefined : [text], text);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it('are refused where they are none', () => {
-    for (const bad of ['localhost', '256.0.0.1', '1.2.3', '{ a: 1 }', '[[1]]']) {
+    for (const bad of ['"12:34"', 'localhost', '256.0.0.1', '1.2.3', '{ a: 1 }', '[[1]]']) {
       const { addresses, said } = parse(bad);
       assert.equal(addresses, undefined, bad);
       assert.match(

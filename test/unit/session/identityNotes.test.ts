@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { english } from '../../../src/base/text';
-import { callWords, refuseCalls, rowNotes } from '../../../src/session/identityNotes';
+import {
+  callWords,
+  refuseCalls,
+  rowNotes,
+  withAskedHost,
+} from '../../../src/session/identityNotes';
 import type { IdentitiesSpec } from '../../../src/scenario/scenario';
 import { scenarioWith } from '../capacity/scenarios';
 
@@ -20,6 +25,16 @@ describe('what is said of identities before a run', () => {
     assert.equal(words({ ...command, count: 7 }), 'the command node a.mjs, 7 times');
     assert.equal(words(url), 'the token endpoint https://a.test/t?key=(redacted), 50 times');
     assert.equal(words({ kind: 'file', file: 'u.csv' }), undefined);
+  });
+
+  it('names the host of a token endpoint that stands in a reference, and no more of it', () => {
+    const words = (text: string): string | undefined => {
+      const scenario = scenarioWith({ connections: 2, identities: { ...url, url: '${secret:T}' } });
+      return callWords(withAskedHost(scenario, { reference: () => text }));
+    };
+    const named = 'the token endpoint https://login.example.com, 2 times';
+    assert.equal(words('https://login.example.com/key-S3cret/token?k=v'), named);
+    assert.equal(words('no url'), 'the token endpoint ${secret:T}, 2 times');
   });
 
   it('refuses on agents what asks somebody', () => {

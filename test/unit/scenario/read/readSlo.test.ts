@@ -54,6 +54,10 @@ describe('objectives', () => {
     });
   }
 
+  it('of a latencyPercentage of 1 are none of latency: every message may be slower', () => {
+    assert.deepEqual(sloOf(withConfig('latencyPercentage: 1')), { ...defaultSlo, latencyUs: {} });
+  });
+
   it('of a latencyPercentage that is none of our percentiles are the next stricter one, explained', () => {
     const text = withConfig('latencyPercentage: 0.33333333');
     assert.match(

@@ -39,6 +39,25 @@ describe('cookies', () => {
     assert.equal(cookies.headerFor(hub), undefined);
   });
 
+  it('live as long as Max-Age says, whatever Expires says and wherever it stands', () => {
+    const past = 'Expires=Thu, 01 Jan 1970 00:00:00 GMT';
+    const future = 'Expires=Fri, 01 Jan 2100 00:00:00 GMT';
+    for (const [attributes, isSent] of [
+      [`Max-Age=60; ${past}`, true],
+      [`${past}; Max-Age=60`, true],
+      [`Max-Age=0; ${future}`, false],
+      [`${future}; Max-Age=-1`, false],
+      [`Max-Age=soon; ${past}`, false],
+      ['Max-Age=soon', true],
+      [future, true],
+      ['Expires=whenever', true],
+    ] as const) {
+      const cookies = new Cookies();
+      cookies.take([`a=1; ${attributes}`], negotiate);
+      assert.equal(cookies.headerFor(hub), isSent ? 'a=1' : undefined, attributes);
+    }
+  });
+
   it('are bounded, and never break a head', () => {
     const cookies = new Cookies();
     cookies.take(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isLoopbackHost } from '../../../../src/base/loopbackHost';
 import { isLoopback } from '../../../../src/wire/socket/isLoopback';
 
 describe('isLoopback', () => {
@@ -24,4 +25,12 @@ describe('isLoopback', () => {
   for (const [url, expected] of Object.entries(table)) {
     it(`says ${expected ? 'yes' : 'no'} to ${url}`, () => assert.equal(isLoopback(url), expected));
   }
+
+  it('is the same for hosts that nobody has put into their usual form', () => {
+    for (const host of ['[::FFFF:127.0.0.1]', '::1', 'Hub.LocalHost', '127.0.0.1'])
+      assert.ok(isLoopbackHost(host), host);
+    for (const host of ['127.0.0.256', '127.1', '127.0.0.1.2', 'xlocalhost', '']) {
+      assert.ok(!isLoopbackHost(host), host);
+    }
+  });
 });
