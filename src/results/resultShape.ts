@@ -353,7 +353,7 @@ const searchStep = of<SearchStep>()('index value lost', {
   broken: optional(broken),
 });
 const search = of<SearchSummary>()('from to precision budgetMs elapsedMs', {
-  ...{ of: oneOf(searchKinds), ended: oneOf(searchEnds) },
+  ...{ of: oneOf(searchKinds), ended: oneOf(searchEnds), ceiling: optional(oneOf(['pauses'])) },
   ...{ low: nullable(number), high: nullable(number), unit: nullable(number) },
   broken: nullable(broken),
   steps: list(searchStep, 10_000),

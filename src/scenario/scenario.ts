@@ -67,7 +67,10 @@ export type ObserveSpec =
   | { readonly kind: 'azureMonitor'; readonly resource: string; readonly region: string };
 
 /** A capacity search instead of fixed steps. */
-export type SearchSpec = Pick<SearchSummary, 'of' | 'from' | 'to' | 'precision' | 'budgetMs'>;
+export type SearchSpec = Pick<
+  SearchSummary,
+  'of' | 'from' | 'to' | 'precision' | 'budgetMs' | 'ceiling'
+>;
 
 /** Who the connections are. Texts have their references and placeholders still in them. */
 export type IdentitiesSpec =

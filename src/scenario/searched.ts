@@ -1,7 +1,7 @@
 /** What a capacity search makes of a scenario: what it varies, from where to where, and the scenario at a value. */
 import type { SearchKind } from '../search/searchSummary';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
-import { callsEachInterval } from '../usecases/sessionSteps';
+import { callsEachInterval, pausesOf, sessionStepsOf } from '../usecases/sessionSteps';
 import type { Scenario, ScenarioEntry, SearchSpec } from './scenario';
 import { lastSenders, stepsOf } from './steps';
 
@@ -24,6 +24,15 @@ export function rateOf(scenario: Scenario): number {
     const sendings = (perEntry[position] ?? 0) * callsEachInterval(parameters);
     return interval > 0 ? sum + (sendings * 1000) / interval : sum;
   }, 0);
+}
+
+/** The whole rate above which a session would begin before the pauses of the one before are over; Infinity without any. */
+export function rateCeilingOf(scenario: Scenario): number {
+  const shares = scenario.entries.map(({ parameters }) => {
+    const pausesMs = pausesOf(sessionStepsOf(parameters));
+    return pausesMs > 0 ? intervalMsOf(parameters) / pausesMs : Infinity;
+  });
+  return Math.max(1, Math.floor(rateOf(scenario) * Math.min(...shares)));
 }
 
 /** Bytes of a message where one size is written; undefined where there is none to vary. */
@@ -91,7 +100,10 @@ export function scenarioAt(scenario: Scenario, value: number): Scenario {
       const factor = rateOf(rest) / value;
       const longer = (interval: number): number => interval * factor;
       const entries = changed(oneStep.entries, 'sendingInterval', longer);
-      return { ...oneStep, entries: changed(entries, 'sessionInterval', longer) };
+      // From then on as many sessions end as begin.
+      const pausesMs = rest.entries.map(({ parameters }) => pausesOf(sessionStepsOf(parameters)));
+      const warmupMs = Math.max(oneStep.warmupMs, Math.min(stepMs, Math.max(...pausesMs)));
+      return { ...oneStep, warmupMs, entries: changed(entries, 'sessionInterval', longer) };
     }
     case 'messageSize':
       return {

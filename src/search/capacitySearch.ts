@@ -33,6 +33,8 @@ interface Votes {
   steps: number;
   /** Of steps that were too short: enough to go on by, not to end with. */
   lean?: 'held' | 'missed';
+  /** Even the longest step has left it open. */
+  isOpen?: true;
 }
 
 const doubtful = 0.5;
@@ -133,6 +135,7 @@ export class CapacitySearch {
     votes.held += 1;
     votes.missed += 1;
     votes.steps = Math.max(mostSteps, votes.steps + 1);
+    votes.isOpen = true;
     this.trying = this.choose();
   }
 
@@ -173,10 +176,12 @@ export class CapacitySearch {
     const first = contested[0] ?? high;
     const last = contested.at(-1) ?? low;
     if (low === null) {
+      if (this.isLeftOpen(from)) return this.finish('budget');
       if (this.votes.has(from)) return this.proven(from) ?? this.finish('noneHeld');
       return from;
     }
     if (high === null) {
+      if (this.isLeftOpen(to)) return this.finish('budget');
       if (last === to) return this.votes.get(to)!.steps === 0 ? to : this.finish('allHeld');
       return Math.min(to, 2 * (last ?? low));
     }
@@ -187,6 +192,12 @@ export class CapacitySearch {
     }
     // The lower end last: it must hold now.
     return this.proven(high) ?? this.proven(low) ?? this.finish('found');
+  }
+
+  /** At an end of the range nothing lies beyond it that would hold it together. */
+  private isLeftOpen(end: number): boolean {
+    const votes = this.votes.get(end);
+    return votes?.isOpen === true && this.standingOf(end, votes) === 'contested';
   }
 
   private finish(ended: SearchEnd): number | undefined {
@@ -218,11 +229,15 @@ export class CapacitySearch {
   }
 
   /** What goes both ways at an end of the range has nothing beyond it that would hold it together: it does not hold. */
-  private standingOf(value: number, { held, missed, steps, lean }: Votes): Standing | undefined {
+  private standingOf(
+    value: number,
+    { held, missed, steps, lean, isOpen }: Votes,
+  ): Standing | undefined {
     if (steps === 0) return this.over === undefined ? lean : undefined;
     if (missed === 0 || held - missed >= overruling) return 'held';
     if (held === 0 || missed - held >= overruling) return 'missed';
     const isEnd = value === this.range.from || value === this.range.to;
+    if (isOpen === true) return 'contested';
     return isEnd && steps >= mostSteps ? 'missed' : 'contested';
   }
 

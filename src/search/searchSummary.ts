@@ -68,6 +68,8 @@ export interface SearchSummary {
   readonly to: number;
   readonly precision: number;
   readonly budgetMs: number;
+  /** Why `to` is lower than what was asked for: the pauses of its sessions allow no higher rate. */
+  readonly ceiling?: 'pauses';
   /** The highest value that held; null when none did. */
   readonly low: number | null;
   /** The lowest one that did not; null when none failed. */

@@ -8,6 +8,7 @@ import type {
 import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
 import { latencyRuling, latenessUs, type Lateness } from '../../base/objectives/lateness';
 import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
+import { rateWords } from '../../base/objectives/rate';
 import { formatCount, formatDurationMs } from '../../base/units';
 import type { Growth } from './backlogWatch';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
@@ -294,6 +295,25 @@ export function withBacklog(verdict: Verdict, growth: Growth | undefined): Verdi
     reasons: [...reasons, { code: 'backlog', message }],
   };
 }
+
+/** Nor when it was to say more than it has: senders that are busy or gone make no load that a target could hold. */
+export function withAsked(
+  verdict: Verdict,
+  sentPerSecond: number,
+  askedPerSecond: number,
+): Verdict {
+  const isSent = sentPerSecond >= leastAskedShare * askedPerSecond;
+  if (isSent || verdict.status === 'invalid') return verdict;
+  const message = `only ${rateWords(sentPerSecond, askedPerSecond)} of ${formatCount(askedPerSecond)} messages a second were sent: senders were busy with a session, or not connected`;
+  return {
+    ...verdict,
+    status: failed(verdict),
+    reasons: [...verdict.reasons, { code: 'notSent', message }],
+  };
+}
+
+/** Of what a value of a search asks; the edges of a step may cut some sessions short. */
+const leastAskedShare = 0.9;
 
 const tooShort: VerdictReason = {
   code: 'tooShort',

@@ -93,7 +93,9 @@ export function searchSentence(search: SearchSummary, first: VerdictReason | und
     case 'found':
       return `✓ ${interval}${broken} ${facts}`;
     case 'allHeld':
-      return `✓ ${words(low)} held, the highest value of the search ${facts}`;
+      return search.ceiling === undefined
+        ? `✓ ${words(low)} held, the highest value of the search ${facts}`
+        : `✓ ${words(low)} held, the most that the pauses of its sessions allow ${facts}; search for senders to find more`;
     case 'budget':
       return low === null
         ? `✗ time ran out${known}${broken} ${facts}`

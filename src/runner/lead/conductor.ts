@@ -228,7 +228,6 @@ export class Conductor implements Run {
     const before = this.totals.connectionCounts();
     this.step = { plan: step, totals, measureUs, before, sentUs: endUs };
     this.windows.begin(measureUs / 1e6);
-    // What a search measures does not hang over from a step before.
     this.backlog = plan.search && new BacklogWatch(measureUs, endUs, plan.search.precision);
     return this.step;
   }
@@ -315,7 +314,8 @@ export class Conductor implements Run {
       plan.search !== undefined && totals.facts.index > 1 ? lostSince(before, counts) : counts;
     const growth = this.backlog?.growth();
     const judged = this.totals.naming(totals.judge(slo), step.index, this.workers.agents?.());
-    const found = withConnections(withBacklog(judged, growth), now, slo);
+    const asked = this.steps.withAsked?.(judged, step, totals) ?? judged;
+    const found = withConnections(withBacklog(asked, growth), now, slo);
     const settled = withUnsettled(found, this.totals.unsettled);
     const verdict = (totals.verdict = withoutAgents(settled, this.lostAgents.all()));
     this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });

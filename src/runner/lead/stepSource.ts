@@ -1,5 +1,5 @@
 import type { Growth } from '../../measure/judge/backlogWatch';
-import { isOpen } from '../../measure/judge/verdict';
+import { isOpen, withAsked } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';
 import { type Ending, isDisturbance, type SloCheck, type Verdict } from '../../measure/summary';
@@ -29,6 +29,8 @@ export interface StepSource {
   readonly count: number;
   /** Whether a step that misses an objective is no reason to end the run. */
   readonly goesOn: boolean;
+  /** The verdict on a step whose value says how much is sent. */
+  withAsked?(verdict: Verdict, step: PlanStep, totals: StepTotals): Verdict;
   /** Of a search that goes on. */
   readonly progress?: SearchProgress;
   /** What a search has found, where it is one. */
@@ -109,6 +111,12 @@ export class SearchedSteps implements StepSource {
     return { of: spec.of, value, low: search.low, high: search.high };
   }
 
+  withAsked(verdict: Verdict, { measureMs }: PlanStep, { sent }: StepTotals): Verdict {
+    return this.spec.of === 'rate'
+      ? withAsked(verdict, (sent * 1000) / measureMs, this.value)
+      : verdict;
+  }
+
   over({ step, totals, verdict, checks, growth }: StepOver): void {
     const { expected } = totals;
     const { received } = totals.delivered();
@@ -116,7 +124,11 @@ export class SearchedSteps implements StepSource {
       ...{ expected, received },
       latencyAtShareUs: (share) => totals.latency.valueAtShare(share),
     });
-    const broken = brokenBy(verdict, checks, growth);
+    const sentPerSecond = (totals.sent * 1000) / step.measureMs;
+    const isUnsent = verdict.reasons.some(({ code }) => code === 'notSent');
+    const broken =
+      brokenBy(verdict, checks, growth) ??
+      (isUnsent ? { metric: 'rate', limit: this.value, value: sentPerSecond } : undefined);
     this.steps.push({
       ...{ index: step.index, value: this.value, status: verdict.status },
       p50: expected > 0 ? latency.p50 : null,

@@ -36,7 +36,7 @@ import {
   type StagesSpec,
   type UpstreamSpec,
 } from '../scenario';
-import { rateOf, usualRange } from '../searched';
+import { rateCeilingOf, rateOf, usualRange } from '../searched';
 import { searchKinds } from '../../search/searchSummary';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Place, Reading } from '../text/scenarioReading';
@@ -196,10 +196,12 @@ function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[
 function searchOf(search: Section, scenario: Scenario): SearchSpec {
   const of = choiceIn(search, 'of', searchKinds)!;
   const range = usualRange(scenario, of, { to: numberIn(search, 'to') });
+  const ceiling = of === 'rate' ? rateCeilingOf(scenario) : Infinity;
   return {
     of,
-    from: numberIn(search, 'from') ?? range.from,
-    to: range.to,
+    from: Math.min(numberIn(search, 'from') ?? range.from, ceiling),
+    to: Math.min(range.to, ceiling),
+    ...(range.to > ceiling && { ceiling: 'pauses' as const }),
     precision: numberIn(search, 'precision')!,
     budgetMs: numberIn(search, 'budget')!,
   };

@@ -11,6 +11,7 @@ import type { Ending, StepSummary } from '../../../src/measure/summary';
 import {
   judgeRun,
   judgeStep,
+  withAsked,
   withBacklog,
   withConnections,
 } from '../../../src/measure/judge/verdict';
@@ -143,7 +144,8 @@ describe('what is said of searches', () => {
               const [first] = searchSample.steps;
               const extra = disturbed ? [{ ...first!, status: 'invalid' as const }] : [];
               const steps = [...searchSample.steps, ...extra];
-              const search = { ...searchSample, broken, ...edge, ended, of, steps };
+              const ceiling = disturbed ? ({ ceiling: 'pauses' } as const) : {};
+              const search = { ...searchSample, broken, ...edge, ended, of, steps, ...ceiling };
               assertSaid(searchSentence(search, undefined));
               for (const code of ['nothingSent', 'cpu', 'starved'])
                 assertSaid(searchSentence(search, { code, message: 'step 3: nothing sent' }));
@@ -156,6 +158,7 @@ describe('what is said of searches', () => {
       const verdict = withBacklog({ status: 'pass', reasons: [] }, growth);
       assertSaid(verdict.reasons[0]!.message);
     }
+    assertSaid(withAsked({ status: 'pass', reasons: [] }, 13.25, 20).reasons[0]!.message);
     assertSaid('No value held.');
   });
 });

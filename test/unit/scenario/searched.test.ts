@@ -96,6 +96,31 @@ describe('scenarioAt', () => {
     assert.deepEqual(lengths('100s'), [8000, 5000]);
   });
 
+  it('asks of sessions no rate that their own pauses do not allow', () => {
+    const sessions = (interval: string, range: string, wait = '1500ms'): string =>
+      `config: { target: local, connections: 20, baseSending: 20, step: 0, warmup: 1s }
+search: { of: rate, ${range} }
+scenario:
+  name: session
+  parameters:
+    sessionInterval: ${interval}
+    steps: [{ call: A }, { wait: ${wait} }, { call: B }]
+`;
+    const rangeOf = (text: string) => {
+      const { from, to, ceiling } = scenarioOf(text).search!;
+      return [from, to, ceiling];
+    };
+    // 20 clients with two calls in 1.5 s.
+    assert.deepEqual(rangeOf(sessions('1s', 'from: 20, to: 2000')), [20, 26, 'pauses']);
+    assert.deepEqual(rangeOf(sessions('2s', 'from: 20, to: 2000')), [20, 26, 'pauses']);
+    assert.deepEqual(rangeOf(sessions('2s', 'from: 40, to: 2000')), [26, 26, 'pauses']);
+    assert.deepEqual(rangeOf(sessions('2s', 'from: 5, to: 25')), [5, 25, undefined]);
+    assert.deepEqual(rangeOf(sessions('2s', 'from: 5, to: 900', '0')), [5, 900, undefined]);
+    const { entries, warmupMs } = scenarioAt(scenarioOf(sessions('1s', 'from: 20, to: 2000')), 26);
+    assert.ok(Number(entries[0]!.parameters['sessionInterval']) >= 1500);
+    assert.equal(warmupMs, 1500);
+  });
+
   it('sends at that rate, all entries in proportion', () => {
     const scenario = at('rate', 200);
     assert.ok(Math.abs(rateOf(scenario) - 200) < 1e-6);

@@ -94,6 +94,14 @@ describe('searchSentence', () => {
       assert.doesNotMatch(said({ ...last, low, high }, why, 'cpu'), /cannot offer/);
   });
 
+  it('says where pauses of sessions allow no more', () => {
+    const held = { of: 'rate', ended: 'allHeld', low: 26, high: null, broken: null } as const;
+    assert.equal(
+      said({ ...held, ceiling: 'pauses' }),
+      '✓ 26 msg/s held, the most that the pauses of its sessions allow (12 steps, 6:40, generator healthy); search for senders to find more',
+    );
+  });
+
   it('names what broke with value and limit, whatever objective it is', () => {
     const broken: readonly (readonly [BrokenObjective, string])[] = [
       [{ metric: 'delivered', limit: 0.99, value: 0.984 }, 'delivered 98.4 %, limit 99 %'],

@@ -266,6 +266,33 @@ describe('a run whose steps a search decides on', () => {
     assert.equal(search.steps.at(-1)?.status, 'invalid');
   });
 
+  it('takes no rate for held that was not sent, and says what was', async () => {
+    const perSecond = 30;
+    start(
+      {
+        step: (worker, { index, step }) => {
+          const sent = Math.min(step!.senders, perSecond);
+          const counts = { step: index, offered: sent, sent, expected: sent, received: sent };
+          const latency = countsOf(...Array.from({ length: sent }, () => 1000));
+          workers.sample(worker, { steps: [stepSampleOf({ ...counts, latency })] });
+        },
+      },
+      { of: 'rate' },
+    );
+    const { search, steps } = await ended();
+    assert.equal(search.ended, 'found');
+    assert.ok(search.low! <= perSecond / 0.9 && search.high! > perSecond, `${search.low}`);
+    assert.deepEqual(search.broken, { metric: 'rate', limit: search.high, value: perSecond });
+    const { verdict } = steps.find(({ senders }) => senders === 40)!;
+    assert.deepEqual(verdict.reasons, [
+      {
+        code: 'notSent',
+        message:
+          'only 30.0 of 40 messages a second were sent: senders were busy with a session, or not connected',
+      },
+    ]);
+  });
+
   it('opens and closes connections as their number is searched', async () => {
     const planned = (value: number, index: number): PlanStep => ({
       ...stepOf(value, index),
