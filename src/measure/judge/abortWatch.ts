@@ -4,6 +4,7 @@ import type {
   JudgedDeliveries,
   LiveDeliveries,
 } from '../../base/objectives/objective';
+import { latenessUs } from '../../base/objectives/lateness';
 import { isLatency, rulesOf, type Rule, type Slo, objectiveOf, type Metric } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
@@ -32,7 +33,7 @@ interface SoFar {
 /**
  * Looks whether an objective with `abort` is missed by what is known for certain: a delivery that is still on its way is
  * none that was lost. For a latency those count as missing that have been due for longer than its limit, for other
- * objectives those that have been due for longer than the drain waits; so does a rate. How many that are is a lower bound: so many
+ * objectives those that have been due for longer than the drain waits, each by as much more as the generator was late; so does a rate. How many that are is a lower bound: so many
  * more were due at an earlier sample than have arrived by now.
  */
 export class AbortWatch {
@@ -76,7 +77,9 @@ export class AbortWatch {
   /** The deliveries without those that are not missing yet. */
   private overdue({ metric, limit }: Rule, soFar: SoFar): JudgedDeliveries {
     const { deliveries, knownUs, measuredMs } = soFar;
-    const sinceUs = knownUs - (isLatency(metric) ? limit : this.drainMs * 1000);
+    const { lateness } = deliveries;
+    const byUs = lateness === undefined ? 0 : latenessUs(lateness);
+    const sinceUs = knownUs - (isLatency(metric) ? limit : this.drainMs * 1000) - byUs;
     const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
     const { timeToAll, received } = deliveries;
     const messages = Math.max(timeToAll?.reached ?? 0, due?.toReach ?? 0);

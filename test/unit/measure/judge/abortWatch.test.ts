@@ -50,6 +50,25 @@ describe('an objective that may end a step', () => {
     assert.match(at(watch, 3.5, fast(179))!, /^21 of 200 deliveries had not arrived/);
   });
 
+  it('does not for what the generator may have made late', () => {
+    const late = (slipMaxUs: number, readGapMaxUs: number) => ({
+      lateness: { slipMaxUs, readGapMaxUs },
+    });
+    const watch = watching({ metric: 'p99', limit: 500 });
+    watch.note(second, 100);
+    assert.equal(at(watch, 2, fast(100, late(300, 200))), undefined);
+    assert.match(at(watch, 2, fast(100, late(300, 199)))!, /^99 % of 100 deliveries within 1 ms/);
+    // At 3 s what was due by 1 s is beyond the limit of 1.5 s, unless it left or was read half a second late.
+    for (const metric of ['max', 'delivered'] as const) {
+      const limit = metric === 'max' ? 1.5 * second : 1;
+      const missing = watching({ metric, limit });
+      missing.note(second, 100);
+      const atS = metric === 'max' ? 3 : 3.5;
+      assert.equal(at(missing, atS, fast(99, late(400_000, 100_001))), undefined);
+      assert.notEqual(at(missing, atS, fast(99, late(400_000, 100_000))), undefined);
+    }
+  });
+
   it('looks at lost deliveries when the drain would be over', () => {
     const watch = watching({ metric: 'delivered', limit: 0.9 });
     watch.note(1 * second, 100);
