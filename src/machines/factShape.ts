@@ -70,7 +70,7 @@ function tally(counts: object, others: Readonly<Record<string, Fits>> = {}): typ
 const bytes = ['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'];
 const messages = tally(new MessageCounts(), {
   ...allOf(bytes, isBytes),
-  ...allOf(['expected', 'received', 'receivedLater', 'late', 'extra'], isChange),
+  ...allOf(['expected', 'received', 'receivedLater', 'late', 'extra', 'leaving'], isChange),
 });
 const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
 

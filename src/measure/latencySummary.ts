@@ -58,7 +58,7 @@ export interface ShownLatency {
   readonly judgedUs?: JudgedLatency;
 }
 
-/** What to show: null where it was lost, undefined where there are too few deliveries to show it. */
+/** What to show: null where it was lost, undefined where there are too few deliveries to show it, or it came early. */
 export type ShownPercentiles = Readonly<Record<keyof JudgedLatency, number | null | undefined>>;
 
 /** The percentiles to show, the same everywhere; undefined where nothing was received and nothing judged. */
@@ -69,8 +69,17 @@ export function shownLatency({ latencyUs, judgedUs }: ShownLatency): ShownPercen
   const tail = (name: Tail): number | null | undefined =>
     received !== undefined && tailUs(received, name) === undefined ? undefined : shown[name];
   const { p50, p90, p95, p99, max } = shown;
-  return { p50, p90, p95, p99, p999: tail('p999'), p9999: tail('p9999'), max };
+  const all = { p50, p90, p95, p99, p999: tail('p999'), p9999: tail('p9999'), max };
+  if (p50 !== 0) return all;
+  const entries = Object.entries(all).map(([name, us]) => [name, us === 0 ? undefined : us]);
+  return Object.fromEntries(entries) as ShownPercentiles;
 }
+
+/** Whether a dash stands for items of streams that came before they were due: they took no time at all. */
+export const cameEarly = (steps: readonly ShownLatency[]): boolean =>
+  steps.some(
+    ({ latencyUs }) => latencyUs !== undefined && latencyUs.count > 0 && latencyUs.p50 === 0,
+  );
 
 export const countsLost = (steps: readonly ShownLatency[]): boolean =>
   steps.some(({ judgedUs }) => judgedUs !== undefined);

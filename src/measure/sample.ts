@@ -59,6 +59,8 @@ export class MessageCounts extends Tally<MessageCounts> {
   /** Expected ones that came after the drain: no part of `received`, nor of any latency. */
   late = 0;
   extra = 0;
+  /** To receivers that were joining or leaving at that moment, so that nobody expects them. */
+  leaving = 0;
   /**
    * Deliveries that nobody counts: they were sent, to a connection of another agent, as near to its joining or leaving as
    * the clocks of the two may differ. Counted where they are sent, whether they come or not.
@@ -82,7 +84,15 @@ export class MessageCounts extends Tally<MessageCounts> {
 
 export type CountsSample = SampleOf<MessageCounts>;
 /** A sample in which nothing was counted. */
-export const noMessages: CountsSample = new MessageCounts().take();
+const noMessages: CountsSample = new MessageCounts().take();
+
+/** Of what has come after a step was judged: whatever it was, it came too late to count. */
+export function onlyLate(sample: CountsSample): CountsSample {
+  const { late, received, duplicated, outOfOrder, extra, leaving } = sample;
+  const { wireBytesIn, wireBytesOut } = sample;
+  const uncounted = { ...noMessages, wireBytesIn, wireBytesOut };
+  return { ...uncounted, late: late + received, duplicated, outOfOrder, extra, leaving };
+}
 
 /** Joins and leaves of one step, where connections move. */
 export class MembershipCounts extends Tally<MembershipCounts> {

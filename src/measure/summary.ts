@@ -81,6 +81,8 @@ export interface MessageSummary {
   readonly late: number;
   /** Deliveries to connections that should not have got them. */
   readonly extra: number;
+  /** Deliveries to receivers that were joining or leaving at that moment; absent in results of schema 1, which had them in `extra`. */
+  readonly leaving?: number;
   /** Deliveries that could not be assigned to either side of a join or leave, and count nowhere; absent: none. */
   readonly ambiguous?: number;
   /** Deliveries between agents that came, by their clocks, before they were sent; absent: none. */

@@ -139,6 +139,7 @@ export const panelStrings = {
   isStarved: 'delayed',
   isLost: 'lost',
   lostCounted: 'Percentiles count lost deliveries as slower than all that arrived.',
+  cameEarly: '–, came early: so many items of streams came before they were due.',
   ofArrived: 'Of deliveries that arrived; the table of steps counts lost ones as slower.',
   generatorDetails: 'slip p99 {0} · CPU {1}',
 

@@ -261,30 +261,18 @@ function measuredStep(
   { connections: all }: Run,
   carried: Carried | null | undefined,
 ): MeasuredStep {
-  const {
-    index,
-    status,
-    seconds,
-    sent,
-    expected,
-    extra,
-    lost,
-    entries,
-    calls,
-    membership,
-    pushed,
-  } = step;
+  const { index, status, seconds, sent, expected, lost, entries, calls, membership, pushed } = step;
   // A service counts every connection that is open, also those that are about to leave.
   const { requested, open, held = 0 } = step.connections ?? { ...all, open: all.requested };
   const { failed, dropped, notBack = 0, life } = all;
   // Where connections come and go as planned, those that are away at the end of a step are not lost.
   const away = life === undefined ? requested - open : 0;
   return {
-    ...{ index, status, seconds, sent, expected, extra, lost },
+    ...{ index, status, seconds, sent, expected, lost, extra: unexpected(step) },
     connections: Math.max(requested, held),
     lostConnections: Math.max(away, failed + dropped + notBack),
     ...(carried !== undefined && { carried }),
-    ...(entries !== undefined && { entries }),
+    ...(entries && { entries: entries.map((each) => ({ ...each, extra: unexpected(each) })) }),
     ...(calls !== undefined && { calls }),
     ...(pushed !== undefined && { pushed }),
     ...(membership !== undefined && {
@@ -295,6 +283,10 @@ function measuredStep(
     }),
   };
 }
+
+/** A service carries what went to those that were leaving as well. */
+const unexpected = ({ extra, leaving = 0 }: Pick<StepSummary, 'extra' | 'leaving'>): number =>
+  extra + leaving;
 
 function unfinishedWords({ steps }: Run, { index }: JudgedStep): string[] {
   const unfinished = steps.find((step) => step.index > index);

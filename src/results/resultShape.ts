@@ -110,7 +110,7 @@ const count = being(
 /** Fields that count something, wherever they stand: no sum or share of theirs makes sense below 0. */
 const counted = new Set(
   [
-    'index seconds count senders offered sent expected received receivedLater lost duplicated outOfOrder late extra',
+    'index seconds count senders offered sent expected received receivedLater lost duplicated outOfOrder late extra leaving',
     'sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut timeToAllMissed ambiguous negative',
     'requested connected failed dropped reconnected notBack openedPerSecond open held',
     'drops closed reconnects missing joins joinsFailed leaves leavesFailed skipped',
@@ -238,7 +238,7 @@ const messages = {
   histogram: text,
 };
 const messageNumbers =
-  'senders offered skipped? sent expected received receivedLater? lost duplicated outOfOrder late extra sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
+  'senders offered skipped? sent expected received receivedLater? lost duplicated outOfOrder late extra leaving? sentPerSecond receivedPerSecond payloadBytesIn payloadBytesOut';
 const sessions = optional(
   of<SessionSummary>()('started completed brokenOff waiting?', {
     ...{ brokenOffAt: counts, durationUs: latency },

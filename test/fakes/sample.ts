@@ -15,6 +15,7 @@ export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
     outOfOrder: 0,
     late: 0,
     extra: 0,
+    leaving: 0,
     ambiguous: 0,
     negative: 0,
     payloadBytesIn: 0,

@@ -215,20 +215,14 @@ function verdictLines(result: Result, width: number): Line[] {
 }
 
 /** Counts that should be zero, said only when they are not. */
-function countLines({ steps, connections }: Result, width: number): Line[] {
+function countLines({ steps }: Result, width: number): Line[] {
   const sum = (key: 'duplicated' | 'outOfOrder' | 'late' | 'extra'): number =>
     steps.reduce((total, step) => total + step[key], 0);
-  const isStill =
-    connections.life === undefined &&
-    steps.every(({ membership, sessions }) => membership === undefined && sessions === undefined);
   const words = [
     [sum('duplicated'), 'duplicated'],
     [sum('outOfOrder'), 'out of order'],
     [sum('late'), 'after the drain'],
-    [
-      sum('extra'),
-      `to connections that ${isStill ? 'should not have got them' : 'were joining or leaving'}`,
-    ],
+    [sum('extra'), 'to connections that should not have got them'],
   ] as const;
   const said = words.filter(([count]) => count > 0);
   if (said.length === 0) return [];

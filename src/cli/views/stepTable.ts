@@ -1,7 +1,8 @@
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { countsLost, tailReason } from '../../measure/latencySummary';
+import { cameEarly, countsLost, tailReason } from '../../measure/latencySummary';
 import {
   columnsOf,
+  earlyNote,
   lostNote,
   smallHead,
   trafficRows,
@@ -147,7 +148,7 @@ function fit(value: number | undefined, width: number, decimals = 0): string {
 export function noteLines(rows: readonly StepRow[]): Line[] {
   const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
   const notes = [
-    ...[reason, countsLost(rows) ? lostNote : undefined],
+    ...[reason, countsLost(rows) ? lostNote : undefined, cameEarly(rows) ? earlyNote : undefined],
     ...[thisMachineNote(rows), warmupNote(rows)],
   ];
   return notes.flatMap((text) => (text === undefined ? [] : [{ text: ` ${text}`, tone: 'dim' }]));

@@ -199,6 +199,7 @@ export const stepColumns: readonly StepColumn[] = [
   csv('sessions.waiting', ({ sessions }) => sessions && (sessions.waiting ?? 0)),
   csv('skipped', (row) => row.skipped),
   csv('receivedLater', (row) => row.receivedLater),
+  csv('leaving', (row) => row.leaving),
 ];
 
 /** `SendMessage (×10)`: how often each session makes it, where that is more than once. */
@@ -360,6 +361,7 @@ function generatorWords({
 }
 
 export const lostNote = 'percentiles count lost deliveries as slower than all that arrived';
+export const earlyNote = '–, came early: so many items of streams came before they were due';
 
 /** What is known of a step, of one use case of a mix in it, or of a call of its sessions; what is not known yet is absent. */
 export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {

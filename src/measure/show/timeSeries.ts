@@ -62,12 +62,9 @@ const latency = (
   label,
   dash,
   widthPx,
-  read: ({ interval }) => atLeastOne(interval && latencyAt(interval.latencyUs, metric)),
+  // The axis is logarithmic: nothing, too little, and what came early have no place on it.
+  read: ({ interval }) => (interval && latencyAt(interval.latencyUs, metric)) || null,
 });
-
-/** The axis is logarithmic; null where there is nothing, or too little. */
-const atLeastOne = (us: number | undefined): number | null =>
-  us === undefined ? null : Math.max(1, us);
 
 const rate = (
   id: 'offered' | 'sent' | 'received',

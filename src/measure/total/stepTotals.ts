@@ -15,7 +15,7 @@ import {
   MembershipCounts,
   MessageCounts,
   SessionCounts,
-  noMessages,
+  onlyLate,
   type CallSample,
   type CountsSample,
   type EntrySample,
@@ -169,7 +169,15 @@ class MessageTotals extends MessageCounts {
     return {
       ...{ senders, offered, skipped, sent, expected, received, receivedLater },
       lost: expected - received,
-      ...{ duplicated, outOfOrder, late, extra, payloadBytesIn, payloadBytesOut },
+      ...{
+        duplicated,
+        outOfOrder,
+        late,
+        extra,
+        leaving: this.leaving,
+        payloadBytesIn,
+        payloadBytesOut,
+      },
       ...(ambiguous > 0 && { ambiguous }),
       ...(negative > 0 && { negative }),
       sentPerSecond: perSecond(sent),
@@ -191,13 +199,6 @@ class MessageTotals extends MessageCounts {
 
 /** What a part may be of a whole. */
 const within = (part: number, whole: number): number => Math.max(0, Math.min(part, whole));
-
-/** Of what has come after a step was judged: whatever it was, it came too late to count. */
-function onlyLate(sample: CountsSample): CountsSample {
-  const { late, received, duplicated, outOfOrder, extra, wireBytesIn, wireBytesOut } = sample;
-  const uncounted = { ...noMessages, wireBytesIn, wireBytesOut };
-  return { ...uncounted, late: late + received, duplicated, outOfOrder, extra };
-}
 
 /** A sum that has something unknown in it is unknown. */
 const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);

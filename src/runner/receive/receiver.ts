@@ -305,27 +305,27 @@ export class Receiver implements Listening {
       if (!stamp.warmup) counted.wireBytesOut += wireBytes;
       return;
     }
+    const source = stamp.source - (population?.firstSource ?? 0);
+    const isReceiver = population?.isReceiver(source, index) === true;
+    const isMember = isReceiver && this.context.members.wasMember(index, stamp.sentUs, moves);
     const meant =
-      population !== undefined &&
-      population.isReceiver(stamp.source - population.firstSource, index) &&
-      this.context.members.wasMember(index, stamp.sentUs, moves) &&
+      isMember &&
       (shape?.direction !== 'download' || this.moveToItem(shape, pattern, counted)) &&
       stamp.sequence <= highestSequence;
+    const unmeant = isReceiver && !isMember ? 'leaving' : 'extra';
     const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
     if (meant && moves && arrival !== 'duplicate') this.context.members.came?.(index);
-    if (meant && shape !== undefined && shape.wanted < shape.items) {
-      const source = stamp.source - population.firstSource;
+    if (meant && shape !== undefined && shape.wanted < shape.items)
       this.context.streams?.arrived(entry, index, source, stamp.sequence);
-    }
     // A session may wait for what its sender was not counted for.
     if (calls !== undefined && (meant || this.isCallback(entry, call)))
       this.context.streams?.answered?.(entry, index, call, stamp.sequence, nowUs, this.body);
     if (stamp.warmup) return;
     counted.wireBytesOut += wireBytes;
     if (mayDiffer && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')
-      this.noteFresh(step, counted, moves, index, nowUs, meant);
+      this.noteFresh(step, counted, moves, index, nowUs, meant ? undefined : unmeant);
     if (!meant) {
-      counted.extra += 1;
+      counted[unmeant] += 1;
     } else if (arrival === 'duplicate') {
       counted.duplicated += 1;
     } else {
@@ -376,10 +376,10 @@ export class Receiver implements Listening {
     othersMove: boolean,
     index: number,
     arrivedUs: number,
-    meant: boolean,
+    unmeant: 'extra' | 'leaving' | undefined,
   ): void {
     const { sentUs } = this.stamp;
-    const as = !meant ? 'extra' : step.isLate(arrivedUs, sentUs) ? 'late' : 'received';
+    const as = unmeant ?? (step.isLate(arrivedUs, sentUs) ? 'late' : 'received');
     const isLater = as === 'received' && arrivedUs > step.measuredUntilUs;
     this.fresh.note({ counted, index, sentUs, arrivedUs, othersMove, as, isLater });
   }
@@ -423,6 +423,7 @@ interface ArrivalCounts {
   receivedLater: number;
   late: number;
   extra: number;
+  leaving: number;
   /** By how much the clocks of two agents may differ in the step. */
   readonly ambiguousUs: number;
 }
@@ -433,7 +434,7 @@ interface Arrival {
   readonly sentUs: number;
   readonly arrivedUs: number;
   readonly othersMove: boolean;
-  readonly as: 'received' | 'late' | 'extra';
+  readonly as: 'received' | 'late' | 'extra' | 'leaving';
   readonly isLater?: boolean;
 }
 

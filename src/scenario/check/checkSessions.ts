@@ -104,7 +104,7 @@ function reportShortStay(
   const leaves = steps.findIndex((step, index) => index > joins && change(step) === 'leave');
   if (joins < 0 || leaves < 0 || pausesOf(steps.slice(joins, leaves)) > 0) return;
   const message =
-    'The session leaves its group without a pause, so it is not known who gets what is sent to the group meanwhile: it counts as extra, not as expected. Write a wait before the call that leaves.';
+    'The session leaves its group without a pause, so it is not known who gets what is sent to the group meanwhile: it counts as leaving, not as expected. Write a wait before the call that leaves.';
   info('short-stay', at('steps'), message);
 }
 

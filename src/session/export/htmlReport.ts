@@ -3,7 +3,7 @@ import path from 'node:path';
 import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
-import { countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
+import { cameEarly, countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
 import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
@@ -318,6 +318,7 @@ function footOf(steps: readonly StepSummary[]): string[] {
   return [
     ...(reason === undefined ? [] : [note(`${reason}.`)]),
     ...(countsLost(steps) ? [note(panelStrings.lostCounted)] : []),
+    ...(cameEarly(steps) ? [note(panelStrings.cameEarly)] : []),
     ...(ours === undefined ? [] : [note(`${ours}.`)]),
     ...(inWarmup > 0 ? [note(fill(panelStrings.warmupErrors, formatCount(inWarmup)))] : []),
   ];

@@ -168,11 +168,8 @@ const counts: readonly Count[] = [
   ['deliveries.duplicated', 'duplicated', 'Deliveries that had arrived before.'],
   ['deliveries.out_of_order', 'outOfOrder', 'Deliveries that arrived before an earlier one.'],
   ['deliveries.late', 'late', 'Lost deliveries that came after the drain.'],
-  [
-    'deliveries.extra',
-    'extra',
-    'Deliveries that were not expected, such as those to connections that were joining or leaving.',
-  ],
+  ['deliveries.extra', 'extra', 'Deliveries to connections that should not have got them.'],
+  ['deliveries.leaving', 'leaving', 'Deliveries to receivers that were joining or leaving.'],
   ['step.errors', 'errors', 'Errors of the measured time of a step.'],
 ];
 /** Of a call. */

@@ -8,9 +8,10 @@ import { findingSentence, observedTable } from '../../measure/show/observedWords
 import { thisMachineNote } from '../../measure/show/latenessWords';
 import { callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepProgress } from '../../measure/snapshot';
-import { countsLost, tailReason } from '../../measure/latencySummary';
+import { cameEarly, countsLost, tailReason } from '../../measure/latencySummary';
 import {
   columnsOf,
+  earlyNote,
   lostNote,
   smallHead,
   entryRows,
@@ -111,6 +112,7 @@ function footOf(steps: readonly StepSummary[]): string[] {
   return [
     ...(reason === undefined ? [] : ['', `${reason}.`]),
     ...(countsLost(steps) ? ['', `${upperFirst(lostNote)}.`] : []),
+    ...(cameEarly(steps) ? ['', `${earlyNote}.`] : []),
     ...(ours === undefined ? [] : ['', `${ours}.`]),
     ...(inWarmup === 0
       ? []

@@ -15,7 +15,7 @@ import {
 } from '../../measure/show/panelTables';
 import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
 import { repeatRows } from '../../measure/compare/repeats';
-import { countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
+import { cameEarly, countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import {
   entryRows,
   pushedRows,
@@ -62,11 +62,12 @@ export function stepsTable(state: ShownRun): TableView {
 /** Why a dash stands where p99.9 belongs, whether lost deliveries count in the percentiles, and what of them is this machine's. */
 function noteOf(
   steps: readonly (ShownLatency & { readonly index: number })[],
-  { tailNote, lostCounted, ...strings }: PanelStrings,
+  { tailNote, lostCounted, cameEarly: earlyNote, ...strings }: PanelStrings,
 ): Pick<TableView, 'note'> {
   const missing = tailReason(steps.map(({ latencyUs }) => latencyUs)) !== undefined;
   const ours = thisMachineNote(steps, strings['lateness.ofStep']);
-  return noted(missing && tailNote, countsLost(steps) && lostCounted, ours && `${ours}.`);
+  const own = [countsLost(steps) && lostCounted, cameEarly(steps) && earlyNote];
+  return noted(missing && tailNote, ...own, ours && `${ours}.`);
 }
 
 /** Most rows of the table of a mix: a long run shows its last steps. */

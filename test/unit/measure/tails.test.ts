@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { countFor, showsShare } from '../../../src/base/measuringLimits';
 import {
+  cameEarly,
   latencyAt,
+  shownLatency,
   tailReason,
   tailUs,
   type LatencySummary,
@@ -28,6 +30,16 @@ describe('tails', () => {
       [2, 5, undefined, 8],
     );
     assert.equal(latencyAt(summary(0), 'p50'), undefined);
+  });
+
+  it('and all others say nothing where what came was early', () => {
+    const early = { ...summary(20), min: 0, mean: 1, p50: 0, p90: 0, p95: 0, p99: 5, max: 8 };
+    const { p50, p90, p99, max } = shownLatency({ latencyUs: early })!;
+    assert.deepEqual([p50, p90, p99, max], [undefined, undefined, 5, 8]);
+    assert.deepEqual(
+      [cameEarly([{ latencyUs: early }]), cameEarly([{ latencyUs: summary(20) }])],
+      [...[true, false]],
+    );
   });
 
   it('have a reason where one is missing', () => {

@@ -54,7 +54,7 @@ describe('columns of steps', () => {
     const all = { ...sampleStep(1), clockErrorUs: 800, latencySameAgentUs: latencyUs };
     assert.deepEqual(shown(rowOfStep(all)), []);
     const values = columnsOf('csv')
-      .slice(-18, -10)
+      .slice(-19, -11)
       .map(({ id, value }) => [id, value(differing), value(usual)]);
     assert.deepEqual(values, [
       ['ambiguous', 4, undefined],

@@ -131,10 +131,10 @@ describe('Receiver', () => {
     deliver(6, 6, 0);
     bench.step.drained = true;
     deliver(4, 4, 3);
-    const { received, duplicated, outOfOrder, late, extra, latency } = bench.take()!;
+    const { received, duplicated, outOfOrder, late, extra, leaving, latency } = bench.take()!;
     assert.deepEqual(
-      { received, duplicated, outOfOrder, late, extra },
-      { received: 3, duplicated: 2, outOfOrder: 1, late: 1, extra: 2 },
+      { received, duplicated, outOfOrder, late, extra, leaving },
+      { received: 3, duplicated: 2, outOfOrder: 1, late: 1, extra: 1, leaving: 1 },
     );
     assert.deepEqual([...latency!.pairs], [900, 3]);
   });
