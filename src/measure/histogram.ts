@@ -1,7 +1,7 @@
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
 import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { ExpectedError } from '../base/expectedError';
-import { latencyShare, summaryKeys, type LatencyMetric } from '../base/objectives/percentile';
+import { latencyMetrics, latencyShare, summaryKeys } from '../base/objectives/percentile';
 import type { LatencySummary } from './latencySummary';
 
 /** One hour; anything above counts as this. */
@@ -59,6 +59,24 @@ class Places extends Int32Histogram {
     this._counts[latencyPlaceOf(us)]! += 1;
     this._totalCount += 1;
     this.updateMinAndMax(us);
+  }
+
+  /**
+   * Largest latency in the place of each of the rising shares (0…1), in one pass over the places from that of `minUs` on.
+   * Source: HdrHistogram, `AbstractHistogram.getValueAtPercentile`.
+   */
+  atShares(shares: readonly number[], minUs: number): number[] {
+    const counts = this._counts;
+    const values: number[] = [];
+    let place = latencyPlaceOf(minUs);
+    let reached = counts[place]!;
+    for (const share of shares) {
+      // Binary crumbs make 0.07 × 100 a rank more.
+      const rank = Math.max(1, Math.ceil(share * this._totalCount * (1 - Number.EPSILON)));
+      while (reached < rank && place < lastLatencyPlace) reached += counts[++place]!;
+      values.push(latencyOfPlace(place + 1) - 1);
+    }
+    return values;
   }
 
   /** @param pairs latency and count of each place, rising, as {@link HistogramCounts} has them */
@@ -154,7 +172,8 @@ export class LatencyHistogram {
     const { places, count } = this;
     const pairs: number[] = [];
     const last = places === undefined ? -1 : lastLatencyPlace;
-    for (let place = 0, seen = 0; place <= last && seen < count; place++) {
+    const first = last < 0 ? 0 : latencyPlaceOf(minUs);
+    for (let place = first, seen = 0; place <= last && seen < count; place++) {
       const own = places!.getCountAtIndex(place);
       if (own > 0) pairs.push(latencyOfPlace(place), own);
       seen += own;
@@ -173,11 +192,14 @@ export class LatencyHistogram {
 
   /** Smallest recorded value, in microseconds, that at least this share (0…1) do not exceed; 0 when there is none. */
   valueAtShare(share: number): number {
-    const { places } = this;
-    if (places === undefined || places.totalCount === 0) return 0;
-    if (share >= 1) return this.maxUs;
-    const value = places.getValueAtPercentile(share * 100);
-    return Math.max(this.minUs, Math.min(this.maxUs, value));
+    return this.valuesAtShares([share])[0]!;
+  }
+
+  /** The same of rising shares. */
+  private valuesAtShares(shares: readonly number[]): number[] {
+    const { places, minUs, maxUs } = this;
+    if (places === undefined || places.totalCount === 0) return shares.map(() => 0);
+    return places.atShares(shares, minUs).map((us) => Math.max(minUs, Math.min(maxUs, us)));
   }
 
   /** Values below the first of the rising edges, from each up to the next, and from the last on; one in the place of an edge is below. */
@@ -194,9 +216,8 @@ export class LatencyHistogram {
   summary(): LatencySummary {
     const { count } = this;
     const mean = count === 0 ? 0 : Math.round((this.sumUs / count) * 10) / 10;
-    const quantiles = Object.entries(summaryKeys).map(
-      ([metric, key]) => [key, this.valueAtShare(latencyShare[metric as LatencyMetric])] as const,
-    );
+    const found = this.valuesAtShares(latencyMetrics.map((metric) => latencyShare[metric]));
+    const quantiles = latencyMetrics.map((metric, at) => [summaryKeys[metric], found[at]] as const);
     const values = Object.fromEntries(quantiles) as Omit<LatencySummary, 'count' | 'min' | 'mean'>;
     return { count, min: count === 0 ? 0 : this.minUs, mean, ...values };
   }

@@ -185,6 +185,19 @@ export function withoutAgents({ agents: _agents, ...kept }: Snapshot): Snapshot 
   return kept;
 }
 
+/** Without what takes most of the room of a second, and only the newest of a step is asked for. */
+export function withoutDetails({ step, ...snapshot }: Snapshot): Snapshot {
+  if (step === undefined) return snapshot;
+  return { ...snapshot, step: withoutCalls(step) };
+}
+
+const withoutCalls = ({
+  calls: _calls,
+  entries: _entries,
+  latencyClasses: _classes,
+  ...step
+}: StepProgress): StepProgress => step;
+
 /** As they stood when it was last said. */
 export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProgress[] {
   for (let at = snapshots.length - 1; at >= 0; at--) {
@@ -203,25 +216,48 @@ export interface Packing {
 /** Enough of them to become a tenth of their size together. */
 const packedTogether = 64;
 
-/** As they come, oldest first; thinned to half whenever there are twice as many as {@link mostSnapshots}. */
+/** What a second of a step has for itself. */
+type StepSecond = Pick<StepProgress, 'index' | 'elapsedS' | 'totalS' | 'outstanding'>;
+
+/** A second as it is held and sent: all else that is known of its step is that of the step's last one. */
+type HeldSecond = Omit<Snapshot, 'step' | 'agents'> & { readonly step?: StepSecond };
+
+function secondOf({ step, agents: _agents, ...rest }: Snapshot): HeldSecond {
+  if (step === undefined) return rest;
+  const { index, elapsedS, totalS, outstanding } = step;
+  return { ...rest, step: { index, elapsedS, totalS, outstanding } };
+}
+
+const wholeSecond = (
+  { step, ...rest }: HeldSecond,
+  steps: ReadonlyMap<number, StepProgress>,
+): Snapshot => ({ ...rest, ...(step && { step: { ...steps.get(step.index)!, ...step } }) });
+
+/**
+ * As they come, oldest first; of each step the counts and latencies of its calls, use cases and generator are those of its
+ * last second. Thinned to half whenever there are twice as many as {@link mostSnapshots}.
+ */
 export class HeldSnapshots {
   /** Those before `open`, so many at a time. */
   private packed: Uint8Array[] = [];
-  private open: Snapshot[] = [];
+  private open: HeldSecond[] = [];
+  private readonly steps = new Map<number, StepProgress>();
   private count = 0;
   private most = 2 * mostSnapshots;
   /** The newest that says how agents stood. */
-  private withAgents: { readonly at: number; readonly snapshot: Snapshot } | undefined;
+  private withAgents: { readonly at: number; readonly agents: Snapshot['agents'] } | undefined;
 
   /** @param packing takes little memory, and time to read them again where all are asked for */
   constructor(private readonly packing?: Packing) {}
 
   get all(): readonly Snapshot[] {
-    const { packed, packing, withAgents } = this;
-    const list = packed.flatMap((each) => JSON.parse(packing!.unpack(each)) as Snapshot[]);
+    const { packed, packing, withAgents, steps } = this;
+    const list = packed.flatMap((each) => JSON.parse(packing!.unpack(each)) as HeldSecond[]);
     list.push(...this.open);
-    if (withAgents !== undefined) list[withAgents.at] = withAgents.snapshot;
-    return list;
+    const all = list.map((second) => wholeSecond(second, steps));
+    if (withAgents?.agents !== undefined)
+      all[withAgents.at] = { ...all[withAgents.at]!, agents: withAgents.agents };
+    return all;
   }
 
   add(snapshot: Snapshot): void {
@@ -238,14 +274,67 @@ export class HeldSnapshots {
   }
 
   private hold(snapshot: Snapshot): void {
-    const { open, packing } = this;
-    if (snapshot.agents !== undefined) this.withAgents = { at: this.count, snapshot };
+    const { open, packing, steps } = this;
+    const { agents, step } = snapshot;
+    if (agents !== undefined) this.withAgents = { at: this.count, agents };
+    if (step !== undefined) steps.set(step.index, step);
     this.count += 1;
-    open.push(withoutAgents(snapshot));
+    open.push(secondOf(snapshot));
     if (packing === undefined || open.length < packedTogether) return;
     this.packed.push(packing.pack(JSON.stringify(open)));
     this.open = [];
   }
+}
+
+/** Snapshots as a panel is filled with them: the last of each step, and by the path of each number and word a list with one for each second. */
+export interface SnapshotColumns {
+  readonly count: number;
+  readonly steps: readonly StepProgress[];
+  readonly agents: readonly AgentProgress[];
+  readonly columns: Readonly<Record<string, readonly (number | string | boolean | null)[]>>;
+}
+
+/** Between the parts of a path: in no name. */
+const pathMark = '\n';
+/** Stands for a null; a null for what is absent. */
+const nullMark = '-';
+
+export function toColumns(snapshots: readonly Snapshot[]): SnapshotColumns {
+  const steps = new Map<number, StepProgress>();
+  const columns: Record<string, (number | string | boolean | null)[]> = {};
+  const put = (value: unknown, path: string, at: number): void => {
+    if (value === undefined) return;
+    if (typeof value === 'object' && value !== null) {
+      for (const [name, part] of Object.entries(value))
+        put(part, path === '' ? name : path + pathMark + name, at);
+      return;
+    }
+    const column = (columns[path] ??= []);
+    while (column.length < at) column.push(null);
+    column.push(value === null ? nullMark : (value as number | string | boolean));
+  };
+  for (const [at, snapshot] of snapshots.entries()) {
+    if (snapshot.step !== undefined) steps.set(snapshot.step.index, snapshot.step);
+    put(secondOf(snapshot), '', at);
+  }
+  const agents = latestAgents(snapshots);
+  return { count: snapshots.length, steps: [...steps.values()], agents, columns };
+}
+
+export function fromColumns({ count, steps, columns }: SnapshotColumns): Snapshot[] {
+  const known = new Map(steps.map((step) => [step.index, step]));
+  const seconds = Array.from({ length: count }, (): Record<string, unknown> => ({ errors: {} }));
+  for (const [path, column] of Object.entries(columns)) {
+    const names = path.split(pathMark);
+    const last = names.pop()!;
+    for (const [at, value] of column.entries()) {
+      if (value === null) continue;
+      let place = seconds[at]!;
+      for (const name of names) place = (place[name] ??= {}) as Record<string, unknown>;
+      place[last] = value === nullMark ? null : value;
+    }
+  }
+  return seconds.map((second) => wholeSecond(second as unknown as HeldSecond, known));
 }
 
 const slower = (one: Snapshot, other: Snapshot): Snapshot =>

@@ -3,7 +3,7 @@ import type { Recommendation } from '../capacity/judge/recommend';
 import type { ComparisonSentence } from '../measure/compare/comparisonSentence';
 import type { RepeatedStep } from '../measure/compare/repeats';
 import type { Observed } from '../measure/observed';
-import type { Snapshot } from '../measure/snapshot';
+import type { Snapshot, SnapshotColumns } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
 
@@ -63,7 +63,7 @@ export type ToPanel =
       readonly run: PanelRun;
       /** What is sent, and how where that is unusual, in words. */
       readonly load: string;
-      readonly snapshots: readonly Snapshot[];
+      readonly seconds: SnapshotColumns;
       readonly result?: PanelResult;
       readonly spectra: readonly PanelSpectrum[];
       /** The texts of `panelStrings.ts` in the user's language. */

@@ -1,7 +1,8 @@
 import {
-  latestAgents,
+  fromColumns,
   mostSnapshots,
   thinSnapshots,
+  withoutDetails,
   type Snapshot,
   type StepProgress,
 } from '../measure/snapshot';
@@ -52,10 +53,15 @@ export function reduce(state: PanelState, message: ToPanel): PanelState {
   }
 }
 
-const runOf = ({ type: _type, strings, ...shown }: ToPanel & { type: 'hydrate' }): ShownRun =>
+const runOf = ({
+  type: _type,
+  strings,
+  seconds,
+  ...shown
+}: ToPanel & { type: 'hydrate' }): ShownRun =>
   withResult({
     ...{ result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings },
-    agents: latestAgents(shown.snapshots),
+    ...{ snapshots: fromColumns(seconds), agents: seconds.agents },
   });
 
 const withResult = (state: ShownRun): ShownRun => ({
@@ -69,6 +75,10 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   if (last && snapshot.atMs < last.atMs) return state;
   const { agents = state.agents, ...kept } = snapshot;
   const all = [...state.snapshots, kept];
+  // Of a step that goes on only the newest are asked for more than charts draw; the last of them is what charts go on from.
+  const [passed, newer] = state.snapshots.slice(-2);
+  if (passed?.step && newer && passed.step.index === newer.step?.index)
+    all[all.length - 3] = withoutDetails(passed);
   const snapshots = all.length >= 2 * mostSnapshots ? thinSnapshots(all) : all;
   return { ...state, agents, snapshots };
 }

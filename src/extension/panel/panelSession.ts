@@ -5,7 +5,7 @@ import { english, type Translate } from '../../base/text';
 import { comparisonSentenceOf } from '../../measure/compare/comparisonSentence';
 import { curveOf } from '../../measure/show/latencyCurve';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import { thinSnapshots, type Snapshot } from '../../measure/snapshot';
+import { thinSnapshots, toColumns, type Snapshot } from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
   FromPanel,
@@ -118,7 +118,7 @@ export function hydrateMessage(
     type: 'hydrate',
     run,
     load: how === '' ? say(load) : `${say(load)}${say(', ')}${how}`,
-    snapshots: thinSnapshots(snapshots),
+    seconds: toColumns(thinSnapshots(snapshots)),
     ...(result && { result: shown(result, say) }),
     spectra,
     strings,

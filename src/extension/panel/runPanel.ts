@@ -19,7 +19,7 @@ interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
   /** Without a result, and not going on: it is known from its folder only. */
   readonly interrupted: boolean;
-  readonly shown: Disposable;
+  readonly shown: vscode.Disposable;
 }
 
 /** The panels of runs, one for each, and the editors that show a `result.json` in the same way. */
@@ -78,11 +78,10 @@ export class RunPanels {
 
   private adopt(panel: vscode.WebviewPanel, source: PanelSource): void {
     const { id } = source.run;
-    const shown = this.fill(panel, source);
+    const closing = panel.onDidDispose(() => this.open.delete(id));
+    // A panel that shows another run from now on listens for that one alone.
+    const shown = vscode.Disposable.from(closing, this.fill(panel, source));
     this.open.set(id, { panel, interrupted: source.interrupted, shown });
-    panel.onDidDispose(() => {
-      if (this.open.get(id)?.panel === panel) this.open.delete(id);
-    });
   }
 
   /** Shows a `result.json` in an editor that only reads. */

@@ -55,7 +55,13 @@ const closeMs = 3000;
 export class RunController implements vscode.Disposable {
   private session: EditorRun | undefined;
   private latest: EditorRun | undefined;
-  private panel: { readonly of: EditorRun; readonly view: vscode.WebviewPanel } | undefined;
+  private panel:
+    | {
+        readonly of: EditorRun;
+        readonly view: vscode.WebviewPanel;
+        readonly following: vscode.Disposable;
+      }
+    | undefined;
   private readonly panelEmitter = new vscode.EventEmitter<void>();
   /** Title of the scenario that is being started, or waits for the run before it. */
   private starting: string | undefined;
@@ -163,13 +169,15 @@ export class RunController implements vscode.Disposable {
     const view = this.panels.show(session, instead);
     // What else is shown of a run depends on the panel of the newest one only.
     if (session !== this.latest) return;
-    const panel = { of: session, view };
-    this.panel = panel;
-    view.onDidDispose(() => {
-      if (this.panel === panel) this.panel = undefined;
-      this.panelEmitter.fire();
-    });
-    view.onDidChangeViewState(() => this.panelEmitter.fire());
+    this.panel?.following.dispose();
+    const following = vscode.Disposable.from(
+      view.onDidDispose(() => {
+        this.panel = undefined;
+        this.panelEmitter.fire();
+      }),
+      view.onDidChangeViewState(() => this.panelEmitter.fire()),
+    );
+    this.panel = { of: session, view, following };
     this.panelEmitter.fire();
   }
 

@@ -156,10 +156,11 @@ export function createChart() {
       if (show === hidden.has(at)) plot!.setSeries(at + 1, { show: !hidden.has(at) });
     }
   };
-  new ResizeObserver(() => {
+  const observer = new ResizeObserver(() => {
     const width = place.clientWidth;
     if (plot && width > 0 && width !== plot.width) plot.setSize({ width, height: plot.height });
-  }).observe(place);
+  });
+  observer.observe(place);
   return {
     place,
     /** The chart as it is drawn now; undefined before the first time. */
@@ -184,6 +185,10 @@ export function createChart() {
     },
     /** Calls back when the chart has taken over what it was given, so that its places are right. */
     settled: (then: () => void): void => queueMicrotask(then),
+    dispose(): void {
+      observer.disconnect();
+      plot?.destroy();
+    },
     /** In the colours of another theme. */
     redraw(): void {
       themeValues.clear();

@@ -60,7 +60,7 @@ export function createTimeChartCard(
   spec: TimeChartSpec,
   { strings }: ShownRun,
   view: TimeView,
-): StateCard {
+): StateCard & { dispose(): void } {
   const title = strings[spec.title];
   const card = createCard(title, `chart-${spec.id}`);
   const chart = createChart();
@@ -102,11 +102,6 @@ export function createTimeChartCard(
     pointer.show(view.moment);
     showValues();
   };
-  const describe = (next: ShownRun): void => {
-    const { label, values } = rest(next);
-    const shown = names.map((name, at) => `${name} ${values[at]}`).join(', ');
-    chart.place.setAttribute('aria-label', fill(strings.chartSummary, `${title}, ${label}`, shown));
-  };
   let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
   const update = (next: ShownRun): void => {
     state = next;
@@ -128,11 +123,25 @@ export function createTimeChartCard(
     corner.update();
     showValues();
     chart.settled(point);
-    describe(next);
+    chart.place.setAttribute('aria-label', spokenRest(title, names, rest(next), strings));
     twin.update(() => chartTableOf(spec, shown), over || range !== undefined);
   };
-  view.follow({ pointed: point, zoomed: () => state && update(state) });
-  return { card, update, redraw: () => chart.redraw() };
+  const unfollow = view.follow({ pointed: point, zoomed: () => state && update(state) });
+  const dispose = (): void => {
+    unfollow();
+    chart.dispose();
+  };
+  return { card, update, redraw: () => chart.redraw(), dispose };
+}
+
+function spokenRest(
+  title: string,
+  names: readonly string[],
+  { label, values }: ReturnType<typeof atRest>,
+  { chartSummary }: PanelStrings,
+): string {
+  const shown = names.map((name, at) => `${name} ${values[at]}`).join(', ');
+  return fill(chartSummary, `${title}, ${label}`, shown);
 }
 
 /**
@@ -364,7 +373,7 @@ function drawOnPlate(
 export function createObservedCharts(view: TimeView) {
   const root = element('div.observed');
   root.hidden = true;
-  let cards: StateCard[] = [];
+  let cards: ReturnType<typeof createTimeChartCard>[] = [];
   let drawn = '';
   return {
     root,
@@ -375,6 +384,7 @@ export function createObservedCharts(view: TimeView) {
       );
       if (names !== drawn) {
         drawn = names;
+        for (const card of cards) card.dispose();
         cards = specs.map((spec) => createTimeChartCard(spec, state, view));
         root.replaceChildren(...cards.map(({ card }) => card.root));
         root.hidden = cards.length === 0;

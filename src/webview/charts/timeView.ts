@@ -17,7 +17,7 @@ const shortestS = 2;
 
 /** What all charts over time have in common: the moment that is pointed at, and the part of the run they show. */
 export function createTimeView() {
-  const followers: TimeFollower[] = [];
+  const followers = new Set<TimeFollower>();
   let moment: number | undefined;
   let range: TimeRange | undefined;
   return {
@@ -29,8 +29,10 @@ export function createTimeView() {
     get range(): TimeRange | undefined {
       return range;
     },
-    follow(follower: TimeFollower): void {
-      followers.push(follower);
+    /** @returns what ends it */
+    follow(follower: TimeFollower): () => void {
+      followers.add(follower);
+      return () => void followers.delete(follower);
     },
     point(seconds: number | undefined): void {
       if (seconds === moment) return;

@@ -28,6 +28,25 @@ function exactAt(sorted: readonly number[], share: number): number {
 }
 
 describe('LatencyHistogram', () => {
+  it('has at each share what the library has there', () => {
+    const list = fc.array(latencies, { minLength: 1, maxLength: 300 });
+    const share = fc.integer({ min: 1, max: 10_000 }).map((part) => part / 10_000);
+    const property = fc.property(list, share, (values, at) => {
+      const library = build({
+        lowestDiscernibleValue: 1,
+        highestTrackableValue: 3_600_000_000,
+        numberOfSignificantValueDigits: 3,
+        bitBucketSize: 32,
+        useWebAssembly: false,
+      });
+      for (const value of values) library.recordValue(value);
+      const wanted = library.getValueAtPercentile(at * 100);
+      const bounded = Math.max(Math.min(...values), Math.min(Math.max(...values), wanted));
+      assert.equal(recorded(values).valueAtShare(at), bounded);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
   it('is the same packed, and takes further values', () => {
     const list = fc.array(latencies, { maxLength: 60 });
     const packing = fc.property(list, list, list, (first, second, third) => {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import {
+  fromColumns,
   HeldSnapshots,
   latestAgents,
   mostSnapshots,
   thinSnapshots,
+  toColumns,
   type Snapshot,
+  type SnapshotColumns,
 } from '../../../src/measure/snapshot';
 import { deflated } from '../../../src/session/keepResult';
 import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
@@ -86,6 +89,48 @@ describe('the snapshots that are held of a run', () => {
     );
     assert.equal(latestAgents(held.all).length, 2);
     assert.deepEqual(latestAgents([]), []);
+  });
+});
+
+describe('snapshots by columns', () => {
+  const seconds = (count: number): Snapshot[] =>
+    Array.from({ length: count }, (_, at) => {
+      const snapshot = measured(at, 1 + Math.floor(at / 10));
+      const calls = Array.from({ length: 100 }, (_, call) => ({
+        ...{ name: `call-${call}`, sent: at, expected: at, received: at, outstanding: 0 },
+        ...{ latencyUs: snapshot.interval!.latencyUs, errors: {} },
+      }));
+      return { ...snapshot, step: { ...snapshot.step!, calls, outstanding: at % 7 } };
+    });
+
+  it('are what is held: of each step the last one whole, of each second what is its own', () => {
+    const all = seconds(35);
+    const held = new HeldSnapshots();
+    for (const each of all) held.add(each);
+    const back = fromColumns(JSON.parse(JSON.stringify(toColumns(all))) as SnapshotColumns);
+    assert.deepEqual(back, held.all);
+    assert.deepEqual(back[9], all[9]);
+    assert.deepEqual(back.at(-1), all.at(-1));
+    const own = ({ step, ...rest }: Snapshot) => [rest, step?.index, step?.outstanding];
+    assert.deepEqual(back.map(own), all.map(own));
+  });
+
+  it('keep apart what is absent and what is null', () => {
+    const search = { of: 'senders', low: null, high: 8, value: 4 } as const;
+    const all = [sampleSnapshot(1), { ...measured(2, 1), search }, measured(3, 1)];
+    assert.deepEqual(
+      fromColumns(toColumns(all)),
+      all.map((each) => ({ ...each })),
+    );
+  });
+
+  it('name each call of a step once, however many seconds it lasts', () => {
+    const words = JSON.stringify(toColumns(seconds(7200)));
+    assert.equal(words.match(/"call-7"/g)?.length, 720);
+    const one = JSON.stringify(
+      toColumns(seconds(7200).map((each) => ({ ...each, step: { ...each.step!, index: 1 } }))),
+    );
+    assert.equal(one.match(/"call-7"/g)?.length, 1);
   });
 });
 

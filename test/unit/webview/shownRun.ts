@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../src/measure/snapshot';
+import { toColumns, type Snapshot } from '../../../src/measure/snapshot';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { ToPanel } from '../../../src/protocol/panel';
 import { panelStrings } from '../../../src/protocol/panelStrings';
@@ -12,8 +12,12 @@ import {
   sampleSnapshot,
 } from '../results/sampleResult';
 
+type Filled = Partial<Omit<Extract<ToPanel, { type: 'hydrate' }>, 'seconds'>> & {
+  readonly snapshots?: readonly Snapshot[];
+};
+
 /** The message that fills a panel with the sample run. */
-export function hydrate(change: Partial<Extract<ToPanel, { type: 'hydrate' }>> = {}): ToPanel {
+export function hydrate({ snapshots = [], ...change }: Filled = {}): ToPanel {
   return {
     type: 'hydrate',
     run: {
@@ -25,7 +29,7 @@ export function hydrate(change: Partial<Extract<ToPanel, { type: 'hydrate' }>> =
       estimate: sampleEstimate,
     },
     load: 'sendToGroup',
-    snapshots: [],
+    seconds: toColumns(snapshots),
     spectra: [],
     strings: panelStrings,
     interrupted: false,
@@ -34,10 +38,7 @@ export function hydrate(change: Partial<Extract<ToPanel, { type: 'hydrate' }>> =
 }
 
 /** A panel that shows the sample run with these snapshots. */
-export function shownRun(
-  snapshots: readonly Snapshot[] = [],
-  change: Partial<Extract<ToPanel, { type: 'hydrate' }>> = {},
-): ShownRun {
+export function shownRun(snapshots: readonly Snapshot[] = [], change: Filled = {}): ShownRun {
   const state = reduce(initialState, hydrate({ snapshots, ...change }));
   if (state.kind !== 'run') throw new Error('not filled');
   return state;

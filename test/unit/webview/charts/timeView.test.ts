@@ -22,6 +22,18 @@ function followed(): { readonly view: TimeView; readonly seen: string[] } {
 }
 
 describe('what charts over time have in common', () => {
+  it('goes to no card that is gone', () => {
+    const view = createTimeView();
+    const seen: string[] = [];
+    const follow = (name: string) =>
+      view.follow({ pointed: () => seen.push(name), zoomed: () => seen.push(name) });
+    const ends = ['first', 'second', 'third'].map(follow);
+    ends[1]!();
+    view.point(1);
+    view.zoom([2, 8]);
+    assert.deepEqual(seen, ['first', 'third', 'first', 'third']);
+  });
+
   it('goes to all of them, once for each change', () => {
     const { view, seen } = followed();
     view.point(3);
