@@ -92,7 +92,7 @@ export class PacingLoop {
     const { nextUs } = this.driven;
     if (nextUs > nowUs) {
       if (nextUs < this.armedUs) this.sleep();
-    } else if (this.work(nowUs)) this.goOn();
+    } else if (this.work(nowUs, nextUs)) this.goOn();
     else this.rescheduled();
   }
 
@@ -121,8 +121,8 @@ export class PacingLoop {
     this.busySinceUs = this.armedUs === -Infinity ? nowUs : undefined;
   };
 
-  private work(nowUs: number): boolean {
-    if (this.driven.nextUs <= nowUs) {
+  private work(nowUs: number, nextUs: number): boolean {
+    if (nextUs <= nowUs) {
       const { gatherUs = 0 } = this.time;
       // What comes by itself, such as a tick, puts nothing off.
       const isOften = nowUs - this.workedUs < 2 * gatherUs;
@@ -177,7 +177,7 @@ export class PacingLoop {
 
   private readonly run = (): void => {
     if (!this.running) return;
-    if (this.work(this.time.nowUs())) this.goOn();
+    if (this.work(this.time.nowUs(), this.driven.nextUs)) this.goOn();
     else this.sleep();
     this.turned();
   };
