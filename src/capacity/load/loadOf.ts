@@ -44,11 +44,25 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
           : [
               `Not in this estimate: callbacks that are only counted (${namesWords(unknown)}). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.`,
             ]),
+        ...(unknown.length === 0 ? pushAssumptions(scenario) : []),
         ...assumptionsOf(scenario),
       ],
     },
   };
 }
+
+/** Use cases of an application's own hub: what it sends on its own stands in no scenario. */
+const ownUseCases: ReadonlySet<string> = new Set(['connectOnly', 'invoke', 'session']);
+
+const pushAssumptions = ({ entries, target }: Scenario): string[] =>
+  // The embedded hub sends nothing on its own.
+  target !== undefined &&
+  target.kind !== 'local' &&
+  entries.some(({ name }) => ownUseCases.has(name))
+    ? [
+        'What the hub sends on its own is not in this estimate: the recommendation after a run counts it.',
+      ]
+    : [];
 
 type Application = Pick<EstimateInput, 'serverless' | 'serverConnections' | 'freeTier'>;
 

@@ -19,6 +19,7 @@ using MeasureHub = BenchServer.Measure.BenchHub;
 // end with their tokens, and GET /users has how often each user has connected, and with how many tokens. With --affinity, negotiate sets a cookie, and
 // requests of the connection that do not bring it back are answered 400, as behind a load balancer.
 // GET /metrics has the process in the text format of Prometheus, under the names of .NET's own meters.
+// POST /pushes?rounds=N&user=NAME lets the hub at /push call its clients, and answers how often.
 // GET /pages/NAME has a file of these folders. POST /drop aborts every connection, POST /kill ends the process at once.
 // Prints {"url":"…"} once it listens, and ends when standard input closes: no orphan survives the tests.
 
@@ -49,6 +50,7 @@ builder.Services.AddSignalR(hub =>
     hub.KeepAliveInterval = TimeSpan.FromMilliseconds(keepAliveMs);
     hub.ClientTimeoutInterval = TimeSpan.FromMilliseconds(clientTimeoutMs);
 });
+builder.Services.AddSingleton<IUserIdProvider, UserOfQuery>();
 // Nothing is kept on disk.
 builder.Services.AddDataProtection().UseEphemeralDataProtectionProvider();
 var scheme = auth switch
@@ -104,6 +106,7 @@ var bench = app.MapHub<BenchHub>("/signalrbench", Options);
 var measure = app.MapHub<MeasureHub>("/measure", Options);
 app.MapHub<OwnHub>("/own", Options);
 app.MapHub<ChatHub>("/chat", Options);
+app.MapHub<PushHub>("/push", Options);
 app.MapHub<SignedInHub>("/signedin", Options);
 app.MapHub<SeedHub>("/seed", Options);
 app.MapHub<SeedChatHub>("/seedchat", Options);
@@ -123,6 +126,7 @@ app.MapGet("/users", () => new Dictionary<string, object>
     ["connected"] = live.Users,
     ["tokens"] = WebTokenHandler.Tokens.Values.GroupBy(user => user).ToDictionary(user => user.Key, user => user.Count()),
 });
+app.MapPost("/pushes", (IHubContext<PushHub> hub, int rounds, string user) => PushHub.Push(hub, rounds, user));
 app.MapGet("/cancelled", () => OwnHub.Cancelled.ToString());
 app.MapGet("/metrics", ServerMetrics.Text);
 app.MapGet("/pages/{name}", (string name) =>

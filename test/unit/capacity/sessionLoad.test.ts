@@ -257,6 +257,21 @@ describe('the estimate of a session', () => {
     );
   });
 
+  it('says of hubs of their own that what they send on their own is not in the estimate', () => {
+    const assumptions = (useCase: string, target = 'http://localhost:5000/chat'): string => {
+      const { scenario } = parseScenario(
+        `config: { target: '${target}', connections: 10 }\nscenario: { name: ${useCase} }\n`,
+      );
+      const found = loadOf(scenario!);
+      assert.ok('input' in found);
+      return found.input.assumptions!.join(' ');
+    };
+    const said = /What the hub sends on its own is not in this estimate/;
+    assert.match(assumptions('connectOnly'), said);
+    assert.doesNotMatch(assumptions('echo'), said);
+    assert.doesNotMatch(assumptions('connectOnly', 'local'), said);
+  });
+
   it('counts callbacks that nothing waits for as they came, with their sizes', () => {
     const scenario = scenarioOf(
       ...chat,
