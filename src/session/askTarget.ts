@@ -1,6 +1,7 @@
 import { membershipMethods, type HubDialect } from '../base/message';
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
+import type { AzureService } from '../base/serviceTraits';
 import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/check/notRunnable';
 import { behindOf } from '../scenario/target/targetKinds';
@@ -26,6 +27,8 @@ export interface TargetQuestions {
 export interface AskedTarget {
   readonly target: OpenTarget;
   readonly plan: Plan;
+  /** The one that the hub sends its clients to, of which the scenario may not know. */
+  readonly service?: AzureService;
   /** Counts against the time in which it has to answer at all. */
   readonly askedMs: number;
 }
@@ -49,6 +52,7 @@ export async function askTarget(
 ): Promise<AskedTarget | undefined> {
   const withinMs = askMs(plan);
   let askedMs = 0;
+  let service: AzureService | undefined;
   const timed = async <T>(work: Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     const timer = setTimeout(() => {
@@ -63,14 +67,20 @@ export async function askTarget(
   };
   const { ready = (target) => Promise.resolve(target) } = questions;
   const planFor = (target: OpenTarget): Promise<Plan> =>
-    agreedDialect(plan, target, (endpoint, methods) =>
-      questions.askHub(endpoint, methods, withinMs),
-    );
+    agreedDialect(plan, target, async (endpoint, methods) => {
+      const answer = await questions.askHub(endpoint, methods, withinMs);
+      service ??= answer?.service;
+      return answer;
+    });
+  const asked = (target: OpenTarget, planned: Plan): AskedTarget => ({
+    ...{ target, plan: planned, askedMs },
+    ...(service !== undefined && { service }),
+  });
   if (agree === undefined || opened.hostsBeyond.length > 0) {
     // Beyond this machine nothing is reached before somebody has agreed.
     const agreed = agree ? await agreedTarget(opened, agree, []) : opened;
     const target = agreed && (await ready(agreed));
-    return target && { target, plan: await timed(planFor(target)), askedMs };
+    return target && asked(target, await timed(planFor(target)));
   }
   opened = await ready(opened);
   const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
@@ -82,7 +92,7 @@ export async function askTarget(
   );
   const target = await agreedTarget(opened, agree, redirects);
   if (target === undefined) return undefined;
-  return { target, plan: redirects.length > 0 ? await timed(planFor(target)) : planned, askedMs };
+  return asked(target, redirects.length > 0 ? await timed(planFor(target)) : planned);
 }
 
 const ignore = (): void => undefined;

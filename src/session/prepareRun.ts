@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
+import { isAzure } from '../base/serviceTraits';
 import type { RunSummary } from '../measure/summary';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
@@ -116,12 +117,8 @@ export async function prepareRun(
     if (answered.target.notice !== undefined) shell.say('note', answered.target.notice);
     if (identityCalls) await unlessCalledOff(calledOff, askForAll(identityCalls, shell));
     const { endpoint } = answered.target;
-    for (const note of rowNotes(
-      endpoint,
-      identityCalls?.current.length,
-      scenario.connections,
-      shell.t,
-    ))
+    const identities = identityCalls?.current.length;
+    for (const note of rowNotes(endpoint, identities, scenario.connections, shell.t))
       shell.say('note', note);
     observer = await observerOf(scenario, shell);
     const startedAt = shell.startTime();
@@ -136,7 +133,8 @@ export async function prepareRun(
       await opened.dispose();
     };
     return {
-      ...{ ...answered, request, scenario, folder, startedAt, dispose },
+      ...{ ...answered, request, folder, startedAt, dispose },
+      scenario: withService(scenario, answered),
       ...(observer && { observer }),
     };
   } catch (error) {
@@ -145,6 +143,10 @@ export async function prepareRun(
     throw error;
   }
 }
+
+/** What was found out on the way counts, for the sizes that are estimated and recommended. */
+const withService = (scenario: Scenario, { service }: Pick<AskedTarget, 'service'>): Scenario =>
+  service === undefined || isAzure(scenario.service) ? scenario : { ...scenario, service };
 
 /** `late` releases what comes although nobody waits any more. */
 async function unlessCalledOff<T>(

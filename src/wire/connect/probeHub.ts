@@ -1,6 +1,7 @@
 import { idMethods, type ContractMethods, type HubDialect } from '../../base/message';
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
+import { serviceOfHost, usualService, type AzureService } from '../../base/serviceTraits';
 import {
   type HubConnection,
   type HubListener,
@@ -48,6 +49,8 @@ export interface HubAnswer {
   readonly lacks: readonly string[];
   /** What the hub is, where that is not what the endpoint says: its clients would not be let in. */
   readonly isRather?: ConnectionType;
+  /** The service that it sends its clients to. */
+  readonly service?: AzureService;
 }
 
 type ConnectionType = 'Core' | 'AspNet';
@@ -139,11 +142,19 @@ export async function askHub(
 ): Promise<HubAnswer | undefined> {
   const untilMs = performance.now() + withinMs;
   const leftMs = (): number => Math.max(1, Math.min(answerTimeoutMs, untilMs - performance.now()));
+  const negotiating = negotiations(endpoint, withinMs);
   if (methods === 'kindOnly') {
-    const failure = await negotiationFailureOf(endpoint, withinMs);
-    return failure && rather(endpoint, failure, (other) => negotiationFailureOf(other, leftMs()));
+    const [negotiated] = await negotiating;
+    if (!(negotiated instanceof ConnectFailure)) {
+      const behind = serviceBehind(negotiated);
+      return behind && { lacks: [], ...behind };
+    }
+    return rather(endpoint, negotiated, async (other) => {
+      const [outcome] = await negotiations(other, leftMs());
+      return outcome instanceof ConnectFailure ? outcome : undefined;
+    });
   }
-  const found = await connected(endpoint, withinMs, async (connection, listener) => {
+  const finding = connected(endpoint, withinMs, async (connection, listener) => {
     const recordLatency = { dialect: 'recordLatency' as const, lacks: [] };
     if (await listener.greetedWithin(Math.min(greetingMs, leftMs()))) return recordLatency;
     const outcome = await listener.invocations.invoke(connection, idMethods.result, [], leftMs());
@@ -159,7 +170,9 @@ export async function askHub(
       lacks,
     };
   });
-  if (found === undefined || !('reachable' in found)) return found;
+  const [found, [negotiated]] = await Promise.all([finding, negotiating]);
+  if (found === undefined) return undefined;
+  if (!('reachable' in found)) return { ...found, ...serviceBehind(negotiated) };
   return rather(endpoint, found, (other) =>
     connected(other, leftMs(), () => Promise.resolve(undefined)),
   );
@@ -284,23 +297,30 @@ export async function redirectHosts(
   endpoint: Endpoint,
   withinMs = 10_000,
 ): Promise<readonly string[]> {
-  const failures = await negotiationFailures({ ...endpoint, staysOnLoopback: true }, withinMs);
-  const hosts = failures.map((failure) =>
-    failure instanceof LeavesLoopback ? failure.host : undefined,
+  const outcomes = await negotiations({ ...endpoint, staysOnLoopback: true }, withinMs);
+  const hosts = outcomes.map((outcome) =>
+    outcome instanceof LeavesLoopback ? outcome.host : undefined,
   );
   return [...new Set(hosts)].filter((host) => host !== undefined);
 }
 
-const negotiationFailureOf = async (
-  endpoint: Endpoint,
-  withinMs: number,
-): Promise<ConnectFailure | undefined> => (await negotiationFailures(endpoint, withinMs))[0];
+/** By its host, or the path of its clients where a gateway or an emulator has another host. */
+function serviceBehind(
+  negotiated: URL | ConnectFailure | undefined,
+): Pick<HubAnswer, 'service'> | undefined {
+  if (!(negotiated instanceof URL)) return undefined;
+  const { hostname, pathname, searchParams } = negotiated;
+  const isClientPath = /\/(?:aspnet)?client\/?$/i.test(pathname) && searchParams.has('hub');
+  return serviceOfHost(hostname) === usualService || isClientPath
+    ? { service: usualService }
+    : undefined;
+}
 
-/** Negotiates once with each hub as the first client does, which opens no connection. @returns why it failed, for each */
-async function negotiationFailures(
+/** Negotiates once with each hub as the first client does, which opens no connection. @returns where it leads, or why it failed */
+async function negotiations(
   endpoint: Endpoint,
   withinMs: number,
-): Promise<readonly (ConnectFailure | undefined)[]> {
+): Promise<readonly (URL | ConnectFailure)[]> {
   if (endpoint.skipNegotiation) return [];
   const first = await new PersonalEndpoints(endpoint).of(0).catch(() => undefined);
   // Who cannot be asked for is left to the run.
@@ -308,17 +328,16 @@ async function negotiationFailures(
   const probing = asProbe(first.endpoint);
   const agents = new SocketAgents(probing, 1);
   const signal = AbortSignal.timeout(Math.ceil(withinMs));
-  const failureOf = async (url: string): Promise<ConnectFailure | undefined> => {
+  const outcomeOf = async (url: string): Promise<URL | ConnectFailure> => {
     try {
-      await negotiate(probing, negotiationOf(probing, url), agents, signal);
-      return undefined;
+      return (await negotiate(probing, negotiationOf(probing, url), agents, signal)).url;
     } catch (error) {
       if (error instanceof ConnectFailure) return error;
       throw error;
     }
   };
   try {
-    return await Promise.all(endpoint.urls.map(failureOf));
+    return await Promise.all(endpoint.urls.map(outcomeOf));
   } finally {
     agents.destroy();
   }

@@ -53,6 +53,18 @@ describe('asking a target before a run', () => {
     assert.equal(got.plan.dialect, 'recordLatency');
   });
 
+  it('tells which service the hub sends its clients to', async () => {
+    const { questions } = asking();
+    assert.equal((await askTarget(target, plan, yes, questions))?.service, undefined);
+    const askHub = () =>
+      Promise.resolve({ dialect: 'recordLatency', lacks: [], service: 'signalr' } as const);
+    const redirectHosts = (): Promise<string[]> => Promise.resolve([]);
+    for (const agree of [yes, undefined]) {
+      const got = await askTarget(target, plan, agree, { askHub, redirectHosts });
+      assert.equal(got?.service, 'signalr');
+    }
+  });
+
   it('asks anew for the dialect where somebody has agreed to a redirect', async () => {
     const { asked, endpoints, questions } = asking({ hosts: ['a.example'] });
     assert.equal((await askTarget(target, plan, yes, questions))?.target, target);

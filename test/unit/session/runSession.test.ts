@@ -9,6 +9,7 @@ import type { RunRequest, Shell } from '../../../src/session/shell';
 import { fakeDeps, fakeRun } from '../cli/fakeDeps';
 import { readCalibrations } from '../../../src/results/calibrations';
 import { completeResult } from '../../../src/results/completeResult';
+import type { Result } from '../../../src/results/result';
 import { searchSample } from '../../fakes/searchSample';
 import {
   sampleResult,
@@ -66,6 +67,28 @@ describe('a session', () => {
     await session.finished;
     assert.deepEqual(said, ['server: slow', 'server: gone, AccessKey=(redacted)', 'server: slow']);
     assert.equal(session.snapshots.length, problems.length);
+  });
+
+  it('sizes what was found out on the way: the service that a hub sends its clients to', async () => {
+    const saidOf = async (service: 'signalr' | undefined): Promise<readonly string[]> => {
+      const results: Result[] = [];
+      const completing: RunParts['completeResult'] = (...given) => {
+        results.push(completeResult(...given));
+        return Promise.resolve(results[0]!);
+      };
+      const { session } = await start({
+        startRun: () => fakeRun({ summary: sampleSummary() }),
+        completeResult: completing,
+        askHub: () => Promise.resolve({ lacks: [], ...(service && { service }) }),
+      });
+      await session.finished;
+      const [{ scenario, estimate } = sampleResult()] = results;
+      assert.equal(scenario.service, service ?? 'hub');
+      return estimate!.notes;
+    };
+    const bare = /A plain hub has no Units/;
+    assert.match((await saidOf(undefined)).join(), bare);
+    assert.doesNotMatch((await saidOf('signalr')).join(), bare);
   });
 
   it('keeps what a search has measured of a size, for the runs to come', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { contractMethods } from '../../../../src/usecases/registry';
@@ -212,6 +214,35 @@ describe('probeHub', () => {
 });
 
 describe('askHub', () => {
+  it('says which service a hub sends its clients to', async () => {
+    const server = createServer((request, response) => {
+      const { port } = server.address() as AddressInfo;
+      const there = (path: string) => ({
+        url: `http://127.0.0.1:${port}${path}`,
+        accessToken: 't',
+      });
+      const answers: Readonly<Record<string, object>> = {
+        '/service/negotiate': there('/client/?hub=chat&asrs.op=%2Fchat'),
+        '/elsewhere/negotiate': there('/other?hub=chat'),
+      };
+      const path = request.url!.split('?')[0]!;
+      const transports = [{ transport: 'WebSockets', transferFormats: ['Text'] }];
+      const here = { negotiateVersion: 0, connectionId: 'c', availableTransports: transports };
+      response.end(JSON.stringify(answers[path] ?? here));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const asked = (hub: string) =>
+        askHub(endpointOf(`http://127.0.0.1:${port}/${hub}`), 'kindOnly');
+      assert.deepEqual(await asked('service'), { lacks: [], service: 'signalr' });
+      assert.equal(await asked('elsewhere'), undefined);
+      assert.equal(await asked('plain'), undefined);
+    } finally {
+      server.close();
+    }
+  });
+
   it('says which methods a hub without a dialect lacks, and has none of the others carried out', async () => {
     const hub = await startBenchHub({ dialect: 'measure' });
     try {
