@@ -148,11 +148,14 @@ function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, un
     all < 2 ? [] : [(lastItemUs - firstItemUs) / (all - 1)],
   );
   const everyMs = mean(everyUs) / 1000;
+  const all = calls.reduce((sum, call) => sum + call.items, 0);
+  const itemBytes = calls.reduce((sum, call) => sum + call.itemBytes, 0) / Math.max(1, all);
   // Left open by a client that went: it did not end by itself.
   const cancelled = calls.filter((call) => call.isCancelled || call.endUs === undefined).length;
   const longestS = Math.ceil(longestOf(calls) / pieces / 1e6);
   return {
     items,
+    ...(all > 0 && { itemSize: Math.max(1, Math.min(mostEventBytes, Math.round(itemBytes))) }),
     ...(everyMs >= leastPauseMs && { every: `${Number(everyMs.toFixed(3))}ms` }),
     ...((pieces > 1 || cancelled * 2 > calls.length) && { cancel: true }),
     ...(longestS > 10 && { within: `${Math.min(mostWithinS, longestS + 30)}s` }),

@@ -50,6 +50,8 @@ export interface TracedCall {
   error: string | undefined;
   /** That came back. */
   items: number;
+  /** Of all of them, as JSON. */
+  itemBytes: number;
   firstItemUs: number | undefined;
   lastItemUs: number | undefined;
   /** Its client ended the stream. */
@@ -235,6 +237,7 @@ class TraceBuilder {
           result: undefined,
           error: undefined,
           items: 0,
+          itemBytes: 0,
           firstItemUs: undefined,
           lastItemUs: undefined,
           isCancelled: false,
@@ -285,6 +288,7 @@ class TraceBuilder {
         const call = this.open.get(client)?.get(message.invocationId);
         if (call === undefined) return;
         call.items += 1;
+        call.itemBytes += Buffer.byteLength(JSON.stringify(message.item ?? null));
         call.firstItemUs ??= t;
         call.lastItemUs = t;
         return;

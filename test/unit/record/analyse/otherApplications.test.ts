@@ -124,7 +124,7 @@ describe('a scenario of what other applications do', () => {
     ]);
     assert.equal(searching!.parameters.sessionInterval, '1s');
     assert.deepEqual(streaming!.parameters.steps, [
-      { stream: 'Quotes', arguments: ['A'], items: 40, every: '200ms', cancel: true },
+      { stream: 'Quotes', arguments: ['A'], items: 40, itemSize: 2, every: '200ms', cancel: true },
     ]);
     assert.equal(streaming!.parameters.sessionInterval, '8.146s');
     assert.equal(file.config['drain'], '13s');
@@ -146,8 +146,16 @@ describe('a scenario of what other applications do', () => {
     return made;
   };
   for (const [what, items, expected] of [
-    ['that its client left open', 60, { stream: 'Watch', items: 60, every: '100ms', cancel: true }],
-    ['that was quiet after its first item', 1, { stream: 'Watch', items: 1, cancel: true }],
+    [
+      'that its client left open',
+      60,
+      { stream: 'Watch', items: 60, itemSize: 2, every: '100ms', cancel: true },
+    ],
+    [
+      'that was quiet after its first item',
+      1,
+      { stream: 'Watch', items: 1, itemSize: 1, cancel: true },
+    ],
     ['that brought nothing', 0, undefined],
   ] as const)
     it(`does not wait for the end of a stream ${what}`, async () => {

@@ -331,9 +331,11 @@ describe('a scenario of a recording', () => {
 
   it('writes a stream with its items', async () => {
     const made = new MadeRecording();
-    made.at(1).open(1).wait(5).stream(1, 'Counter', [3, 0], [1, 2, 3]);
+    const read = [{ price: 17 }, { price: 2 }, { price: 1234567890123 }];
+    made.at(1).open(1).wait(5).stream(1, 'Counter', [3, 0], read);
     const { steps } = await analysed(made);
-    assert.deepEqual(steps, [{ stream: 'Counter', arguments: [3, 0], items: 3 }]);
+    // 12, 11 and 23 bytes as JSON.
+    assert.deepEqual(steps, [{ stream: 'Counter', arguments: [3, 0], items: 3, itemSize: 15 }]);
   });
 
   it('waits for what the hub tells the caller alone', async () => {
