@@ -151,16 +151,3 @@ export function withFollowing(rules: readonly Rule[]): Rule[] {
 }
 
 export const defaultSlo: Slo = sloOf(withFollowing(defaultRules()));
-
-/** Where the texts that a panel is given have the words of a missed objective. */
-const objectiveText = (metric: Metric): `objective.${Metric}` => `objective.${metric}`;
-
-/** What the panel says of objectives that are missed so far, in English, by {@link objectiveText}. */
-export const objectiveTexts = (): Record<`objective.${string}`, string> =>
-  Object.fromEntries(
-    objectives().flatMap(([metric, objective]) =>
-      objective.of === 'step' && objective.live
-        ? [[objectiveText(metric), objective.live.text]]
-        : [],
-    ),
-  );

@@ -49,10 +49,11 @@ export interface CallProgress extends Omit<CallSummary, 'lost'> {
   readonly outstanding: number;
 }
 
-/** An objective that is missed so far, and what fills its words in the panel. */
-export interface MissedSoFar<Metric extends string = string> {
-  readonly metric: Metric;
-  readonly values: readonly string[];
+/** An objective that is not met by now, in the words of a verdict. */
+export interface MissedSoFar {
+  readonly message: string;
+  /** Nothing that may still come can mend it. */
+  readonly isFinal?: true;
 }
 
 /** Going on, or just ended. */
@@ -66,7 +67,7 @@ export interface StepProgress extends MessageProgress {
   readonly totalS: number;
   /** How long what is outstanding is waited for; absent when that is not long. */
   readonly waiting?: Waiting;
-  /** Absent when no objective that shows it is missed. */
+  /** Absent where all objectives are met by now. */
   readonly missed?: MissedSoFar;
   readonly duplicated: number;
   readonly outOfOrder: number;

@@ -3,7 +3,7 @@ import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
 import { couldNotConnect, type GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../protocol/panelStrings';
-import { runLeftS, type Snapshot } from '../measure/snapshot';
+import { runLeftS, type MissedSoFar, type Snapshot } from '../measure/snapshot';
 import { silentAgents } from '../measure/show/agentTable';
 import { thisMachineWords } from '../measure/show/latenessWords';
 import { endedLosses, type ShownRun } from './panelState';
@@ -91,15 +91,17 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
     const [why, facts] = bottleneckWords(step.generator, strings);
     return make('warn', why, `${facts} ${lead}, ${when}`);
   }
+  const missed = step.missed && missedWords(step.missed, strings);
+  const missedTone = step.missed?.isFinal ? 'bad' : 'warn';
   if (step.senders === 0) {
     const dropped = formatCount(connections.dropped);
-    const holding = fill(strings.holding, connected, dropped);
-    return make(connections.dropped === 0 ? 'good' : 'warn', `${lead},`, `${left} ${holding}`);
+    const open = formatCount(connections.takingPart ?? connections.connected);
+    const holding = fill(strings.holding, open, dropped);
+    const tone = missed ? missedTone : connections.dropped === 0 ? 'good' : 'warn';
+    return make(tone, `${lead},`, [left, ...(missed ? [missed] : []), holding].join(' '));
   }
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
-  const missed =
-    step.missed && fill(strings[`objective.${step.missed.metric}`] ?? '', ...step.missed.values);
   const stall = stallOf(step);
   // Where nothing arrives, that nothing is lost would say too much.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
@@ -107,10 +109,11 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
   const within = stall ? strings.withinOfCame : strings.within;
   const ours = thisMachineWords(step, strings['lateness.part']);
   const p99 = [latencyWords(step.latencyUs.p99), ...(ours === undefined ? [] : [ours])].join(', ');
-  const latency = missed ?? fill(within, '99', p99);
+  const latency = fill(within, '99', p99);
   const silent = silentAgents(agents, strings);
   const parts = [
     when,
+    ...(missed ? [missed] : []),
     ...silent,
     ...(stall ? [fill(stallText, stall.seconds, formatCount(stall.count))] : []),
     ...(nothingYet ? (stall ? [] : [strings.nothingYet]) : [latency]),
@@ -118,13 +121,18 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
     ours === undefined ? strings.keepsSchedule : strings.isLate,
   ];
   const tone = missed
-    ? 'bad'
+    ? missedTone
     : lost > 0 || stall || silent.length > 0
       ? 'warn'
       : nothingYet
         ? 'neutral'
         : 'good';
   return make(tone, `${lead},`, parts.join(' '));
+}
+
+/** As a sentence of its own. */
+function missedWords({ message, isFinal }: MissedSoFar, strings: PanelStrings): string {
+  return fill(isFinal ? strings.missedForGood : strings.missedByNow, message);
 }
 
 function bottleneckWords(

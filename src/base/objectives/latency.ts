@@ -8,15 +8,9 @@ import {
   percentilePattern,
   percentOf,
   shareOf,
-  summaryKeys,
-  type LatencyMetric,
   type Percentile,
 } from './percentile';
 import { fill, latencyWords, latencyWordsBeside } from './limitWords';
-
-/** Whether results have it under a name of its own. */
-const isSummarised = (metric: Percentile): metric is LatencyMetric =>
-  (latencyMetrics as readonly string[]).includes(metric);
 
 /** Latency at a rank among the expected deliveries; null when that rank was lost. */
 export function latencyOverExpected(
@@ -68,6 +62,8 @@ export function deliveriesWords(metric: Percentile, expected: number): string {
 const texts = {
   slow: '{0} within {1}, above the limit of {2}',
   lost: '{0} of {1} deliveries had not arrived when the drain ended, and only {2} % may be slower than {3}',
+  overdue: '{0} of {1} deliveries are overdue or lost, and only {2} % may be slower than {3}',
+  overdueOfAll: '{0} of {1} deliveries are overdue or lost, and none may be slower than {2}',
   lostOfAll:
     '{0} of {1} deliveries had not arrived when the drain ended, and none may be slower than {2}',
 } as const;
@@ -96,27 +92,19 @@ function latencyObjective(metric: Percentile): StepObjective {
     limit: 'most',
     value: (step) => latencyOverExpected(step, share),
     ruling: (step, value, limit) => rulingOf(metric, step, value, limit),
-    missed: ({ expected, received }, value, limit) => {
+    missed: ({ expected, received, isGoingOn }, value, limit) => {
       const limitText = latencyWords(limit);
       if (value !== null) {
         const deliveries = deliveriesWords(metric, expected);
         return fill(texts.slow, deliveries, latencyWordsBeside(value, limit), limitText);
       }
       const counts = [formatCount(expected - received), formatCount(expected)];
-      if (metric === 'max') return fill(texts.lostOfAll, ...counts, limitText);
-      return fill(texts.lost, ...counts, percentBeyond(metric), limitText);
+      const [all, some] = isGoingOn
+        ? [texts.overdueOfAll, texts.overdue]
+        : [texts.lostOfAll, texts.lost];
+      if (metric === 'max') return fill(all, ...counts, limitText);
+      return fill(some, ...counts, percentBeyond(metric), limitText);
     },
     texts: [...Object.values(texts), ...Object.values(acrossTexts)],
-    ...(isSummarised(metric) && { live: liveOf(metric) }),
   };
 }
-
-const liveOf = (metric: LatencyMetric): NonNullable<StepObjective['live']> => ({
-  text: '{0} % within {1}, above the limit of {2};',
-  missed: ({ latencyUs, clockErrorUs = 0 }, limit) => {
-    const us = latencyUs[summaryKeys[metric]];
-    return us - clockErrorUs > limit
-      ? [percentOf(metric), latencyWordsBeside(us, limit), latencyWords(limit)]
-      : undefined;
-  },
-});

@@ -13,6 +13,8 @@ export interface JudgedDeliveries {
   readonly seconds?: number;
   /** Of the measured time and the drain. */
   readonly errors?: ErrorCounts;
+  /** What is missing is overdue, not lost. */
+  readonly isGoingOn?: true;
   readonly expected: number;
   readonly received: number;
   /** The part of `received` that came after the measured time. */
@@ -55,18 +57,6 @@ export interface JudgedConnections {
   readonly connected?: number;
   /** Microseconds that at most this share (0…1] of the *opened* ones took to open; absent in results. */
   readonly connectAtShareUs?: (share: number) => number;
-}
-
-/** A step that is going on; latencies in microseconds, of what was received. */
-export interface LiveDeliveries extends Omit<
-  JudgedDeliveries,
-  'latencyAtShareUs' | 'errors' | 'across'
-> {
-  /** What is between two agents may be off by so much. */
-  readonly clockErrorUs?: number;
-  readonly latencyUs: Readonly<
-    Record<'count' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'p9999' | 'max', number>
-  >;
 }
 
 /** How limits and values are counted: microseconds, 0…1, a whole number, or a number per second. */
@@ -112,12 +102,6 @@ export interface StepObjective extends Judging<JudgedDeliveries> {
   readonly untilEnd?: true;
   /** Judged where no delivery is expected too. */
   readonly withoutDeliveries?: true;
-  /** In the panel while the step goes on. */
-  readonly live?: {
-    readonly text: string;
-    /** What fills the text when the limit is missed so far; else undefined. */
-    readonly missed: (step: LiveDeliveries, limit: number) => string[] | undefined;
-  };
 }
 
 /** Judged at the end of each step, and of the run. */

@@ -56,11 +56,10 @@ function titleLines({ file, url, scenario, ...target }: RunTitle): string[] {
 
 /** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
 export function connectingText({ phase, connections }: Snapshot): string {
-  const { connected, reconnected = 0, takingPart = connected, connectP99Us } = connections;
+  const { connected, takingPart = connected, connectP99Us } = connections;
   const word = phase === 'connecting' ? 'connecting' : 'connected ';
-  const counts = connectionCounts(connections, [`p99 ${formatLatencyUs(connectP99Us)}`]);
-  const open = reconnected > 0 ? [`${formatCount(takingPart)} open`] : [];
-  return [`${word}   ${counts}`, ...open].join('   ');
+  const open = { ...connections, connected: takingPart };
+  return `${word}   ${connectionCounts(open, [`p99 ${formatLatencyUs(connectP99Us)}`])}`;
 }
 
 /** `1,900 of 1,900   p99 84ms   3 failed`: times where there are any, and what should be zero where it is not. */
@@ -96,6 +95,18 @@ export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined 
   return stall.kind === 'silent'
     ? `no delivery for ${stall.seconds} s, ${count} waiting`
     : `${count} waiting, the oldest for at least ${stall.seconds} s`;
+}
+
+/** `⚠ not met by now: 99 % of 260 deliveries within …`; nothing where all is met. */
+function missedLine({ latest }: RunProgress): Line[] {
+  const missed = latest?.step?.missed;
+  if (missed === undefined) return [];
+  const { message, isFinal } = missed;
+  return [
+    isFinal
+      ? { text: `✗ cannot be met any more: ${message}`, tone: 'bad' }
+      : { text: `⚠ not met by now: ${message}`, tone: 'warn' },
+  ];
 }
 
 /** `agent 3 is silent`; nothing where all are heard. */
@@ -225,7 +236,8 @@ export function liveLines(
   const entryLines = mixLines(latest?.step, width);
   const [heading = '', ...loadLines] = titleLines(title);
   const notes = noteLines(rows);
-  const fixed = otherLines + loadLines.length + entryLines.length + notes.length;
+  const missed = missedLine(progress).flatMap(({ text, tone }) => wrapped(text, width, '  ', tone));
+  const fixed = otherLines + missed.length + loadLines.length + entryLines.length + notes.length;
   const calls = callsOf(latest?.step, width, terminalRows - fixed - mostStepsBesideCalls);
   const pushes = pushesOf(latest?.step, width, terminalRows - fixed - calls.length);
   const others = fixed + calls.length + pushes.length;
@@ -248,7 +260,7 @@ export function liveLines(
     ...entryLines,
     ...calls,
     ...pushes,
-    ...(latest ? [{ text: '' }, { text: statusText(latest, progress), tone }] : []),
+    ...(latest ? [{ text: '' }, ...missed, { text: statusText(latest, progress), tone }] : []),
   ];
 }
 
@@ -300,6 +312,7 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   let said = 0;
   let saidAtMs = 0;
   let stalledAtMs = -Infinity;
+  let missedSign: string | undefined;
   const say = (text: string): void => output.write(`${printable(text)}\n`);
   for (const line of titleLines(title)) say(line);
   const sayFinished = (stamp: string): void => {
@@ -334,13 +347,17 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
       const changed = now !== phase;
       const stalls = stallText(snapshot) !== undefined && !changed;
       // A stall is said when it begins; one that comes and goes fills no log.
-      const begins = stalls && snapshot.atMs - stalledAtMs >= progressEveryMs;
+      const [unmet] = missedLine(progress);
+      const isNews = unmet?.text.charAt(0) !== missedSign;
+      missedSign = unmet?.text.charAt(0);
+      const begins = isNews || (stalls && snapshot.atMs - stalledAtMs >= progressEveryMs);
       if (!changed && !begins && snapshot.atMs - saidAtMs < progressEveryMs) return;
       phase = now;
       saidAtMs = snapshot.atMs;
       if (stalls) stalledAtMs = snapshot.atMs;
       if (snapshot.phase === 'done') return;
       say(`${stamp} ${lineOf(snapshot, progress, changed)}`);
+      if (unmet) say(`${stamp} ${unmet.text}`);
     },
     message: say,
     close: () => undefined,

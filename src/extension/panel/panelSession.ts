@@ -5,7 +5,13 @@ import { english, type Translate } from '../../base/text';
 import { comparisonSentenceOf } from '../../measure/compare/comparisonSentence';
 import { curveOf } from '../../measure/show/latencyCurve';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import { thinSnapshots, toColumns, type Snapshot } from '../../measure/snapshot';
+import {
+  thinSnapshots,
+  toColumns,
+  type Snapshot,
+  type SnapshotColumns,
+  type StepProgress,
+} from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
   FromPanel,
@@ -94,7 +100,9 @@ export function startPanelSession(
     port.onVisibility((visible) => {
       if (!visible) ready = false;
     }),
-    source.onSnapshot((snapshot) => post({ type: 'snapshot', snapshot })),
+    source.onSnapshot((snapshot) =>
+      post({ type: 'snapshot', snapshot: saidSnapshot(snapshot, say) }),
+    ),
     source.onFinished((result) =>
       post({ type: 'finished', result: shown(result, say), spectra: source.spectra }),
     ),
@@ -118,13 +126,29 @@ export function hydrateMessage(
     type: 'hydrate',
     run,
     load: how === '' ? say(load) : `${say(load)}${say(', ')}${how}`,
-    seconds: toColumns(thinSnapshots(snapshots)),
+    seconds: saidColumns(toColumns(thinSnapshots(snapshots)), say),
     ...(result && { result: shown(result, say) }),
     spectra,
     strings,
     interrupted,
   };
 }
+
+function saidStep(step: StepProgress, say: PanelSessionOptions['say']): StepProgress {
+  const { missed } = step;
+  return missed ? { ...step, missed: { ...missed, message: say(missed.message) } } : step;
+}
+
+const saidSnapshot = (snapshot: Snapshot, say: PanelSessionOptions['say']): Snapshot =>
+  snapshot.step ? { ...snapshot, step: saidStep(snapshot.step, say) } : snapshot;
+
+const saidColumns = (
+  columns: SnapshotColumns,
+  say: PanelSessionOptions['say'],
+): SnapshotColumns => ({
+  ...columns,
+  steps: columns.steps.map((step) => saidStep(step, say)),
+});
 
 const shown = (result: PanelResult, say: PanelSessionOptions['say']): PanelResult =>
   translatedResult(withoutHistograms(result), say);

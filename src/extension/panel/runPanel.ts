@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import { objectiveTexts } from '../../base/slo';
 import { latenessTexts } from '../../measure/show/latenessWords';
 import { columnTexts } from '../../measure/show/stepColumns';
 import type { PanelRun } from '../../protocol/panel';
@@ -176,7 +175,7 @@ function uriOf(folder: string): vscode.Uri {
 }
 
 const localisedStrings = (): PanelStrings =>
-  localised({ ...panelStrings, ...columnTexts(), ...objectiveTexts(), ...latenessTexts });
+  localised({ ...panelStrings, ...columnTexts(), ...latenessTexts });
 
 /** Scenario and local time of the start, with seconds: which other tabs there will be, nobody knows. */
 function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {

@@ -3,9 +3,11 @@ import type { Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import { runLeftS, type Snapshot } from '../../measure/snapshot';
+import { panelStrings } from '../../protocol/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
+import { sentencesIn } from '../translateSentences';
 import { timeLeft } from '../../session/runWords';
 
 export interface RunQuestion {
@@ -105,13 +107,21 @@ export function statusText(
       : step.index < stepCount && whole !== undefined
         ? t('{0} left, {1} in all', timeLeft(step), timeLeft({ elapsedS: 0, totalS: whole }))
         : t('{0} left', timeLeft(step));
-  return [place, ...p99, left].join(' · ');
+  const sign = step.missed ? [step.missed.isFinal ? '✗' : '⚠'] : [];
+  return [[...sign, place].join(' '), ...p99, left].join(' · ');
 }
 
 export function statusDetails(snapshot: Snapshot | undefined, t: Translate): string[] {
   const step = snapshot?.step;
   if (!snapshot || !step) return [];
+  const { requested, connected, takingPart = connected } = snapshot.connections;
+  const { missed } = step;
+  const text = missed?.isFinal ? panelStrings.missedForGood : panelStrings.missedByNow;
   return [
+    ...(missed ? [t(text, sentencesIn(t)(missed.message))] : []),
+    ...(takingPart < requested
+      ? [t('{0} of {1} connected', formatCount(takingPart), formatCount(requested))]
+      : []),
     t(
       '{0} msg/s sent, {1} msg/s received',
       formatCount(step.sentPerSecond),

@@ -1,11 +1,7 @@
-/** Objectives that end a step while it goes on. */
-import type {
-  JudgedConnections,
-  JudgedDeliveries,
-  LiveDeliveries,
-} from '../../base/objectives/objective';
+/** Objectives while a step goes on: those that end it, and those that are not met by now. */
+import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
 import { latenessUs } from '../../base/objectives/lateness';
-import { isLatency, rulesOf, type Rule, type Slo, objectiveOf, type Metric } from '../../base/slo';
+import { isLatency, rulesOf, type Rule, type Slo } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
 import type { MissedSoFar } from '../snapshot';
@@ -21,7 +17,7 @@ interface Mark {
 }
 
 /** What a step has measured so far, up to a moment of run time. */
-interface SoFar {
+export interface SoFar {
   readonly deliveries: JudgedDeliveries;
   readonly connections: JudgedConnections;
   /** Every arrival up to then is counted. */
@@ -43,14 +39,10 @@ export class AbortWatch {
   constructor(
     slo: Slo,
     private readonly drainMs: number,
+    /** None ends the step where what is missing may be owed to somebody else. */
+    public mayEnd = true,
   ) {
-    this.rules = rulesOf(slo).filter(({ abort }) => abort === true);
-  }
-
-  /** Undefined where no objective may end the step. */
-  static of(slo: Slo, drainMs: number): AbortWatch | undefined {
-    const watch = new AbortWatch(slo, drainMs);
-    return watch.rules.length > 0 ? watch : undefined;
+    this.rules = rulesOf(slo);
   }
 
   /** Nothing in `expected` and `toReach` was due after `atUs`. */
@@ -63,43 +55,111 @@ export class AbortWatch {
 
   /** Why the step is to end now; undefined while it is not. */
   missed(soFar: SoFar): VerdictReason | undefined {
-    for (const rule of this.rules) {
-      if (soFar.measuredMs < (rule.afterMs ?? 0)) continue;
-      const [found] = [
-        ...judgeDeliveries(this.overdue(rule, soFar), [rule]),
-        ...judgeConnectionsBy(soFar.connections, [rule]),
-      ];
-      if (found?.reason !== undefined && !isOpen(found.check)) return found.reason;
-    }
-    return undefined;
+    const due = this.rules.filter(
+      ({ abort, afterMs = 0 }) => this.mayEnd && abort === true && soFar.measuredMs >= afterMs,
+    );
+    return firstMissed(due, (rule) => this.overdue(rule, soFar), soFar.connections);
+  }
+
+  /**
+   * The first objective that is not met by now, before all others one that nothing can mend which may still come. What has been
+   * due for longer than the strictest limit of latency is overdue, and counts as missing.
+   *
+   * @param plannedMs measured time of the step; undefined where its load is not the same all the time
+   */
+  unmet(soFar: SoFar, plannedMs: number | undefined): MissedSoFar | undefined {
+    const { rules, drainMs } = this;
+    const limitsMs = rules
+      .filter(({ metric }) => isLatency(metric))
+      .map((rule) => rule.limit / 1000);
+    const patienceMs = Math.min(drainMs, ...limitsMs);
+    const now = firstMissed(
+      rules,
+      (rule) => ({ ...this.overdue(rule, soFar, patienceMs), isGoingOn: true }),
+      soFar.connections,
+    );
+    if (now === undefined || plannedMs === undefined) return now && { message: now.message };
+    const best = this.bestCase(soFar, plannedMs);
+    const mended = { ...soFar.connections, notBack: 0 };
+    const message = firstMissed(rules, () => best, mended)?.message;
+    return message === undefined ? { message: now.message } : { message, isFinal: true };
   }
 
   /** The deliveries without those that are not missing yet. */
-  private overdue({ metric, limit }: Rule, soFar: SoFar): JudgedDeliveries {
-    const { deliveries, knownUs, measuredMs } = soFar;
-    const { lateness } = deliveries;
-    const byUs = lateness === undefined ? 0 : latenessUs(lateness);
-    const sinceUs = knownUs - (isLatency(metric) ? limit : this.drainMs * 1000) - byUs;
-    const due = this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
+  private overdue(
+    { metric, limit }: Rule,
+    soFar: SoFar,
+    patienceMs = this.drainMs,
+  ): JudgedDeliveries {
+    const { deliveries, measuredMs } = soFar;
+    const due = this.dueBy(soFar, isLatency(metric) ? limit : patienceMs * 1000);
     const { timeToAll, received } = deliveries;
     const messages = Math.max(timeToAll?.reached ?? 0, due?.toReach ?? 0);
     return {
       ...deliveries,
       // All that was due up to then has had the time to arrive.
-      seconds: Math.max(0, measuredMs - this.drainMs) / 1000,
+      seconds: Math.max(0, measuredMs - patienceMs) / 1000,
       expected: Math.max(received, due?.expected ?? 0),
       ...(timeToAll && { timeToAll: { ...timeToAll, messages } }),
     };
   }
+
+  /** As the step would end if all that is not lost by now came at once, at the rate that it has. */
+  private bestCase(soFar: SoFar, plannedMs: number): JudgedDeliveries {
+    const { deliveries, measuredMs } = soFar;
+    const { timeToAll, ...sums } = certain(deliveries);
+    const due = this.dueBy(soFar, this.drainMs * 1000);
+    const times = Math.max(1, plannedMs / Math.max(1, measuredMs));
+    const all = (count: number, dueCount: number | undefined, known: number) => {
+      const expected = Math.round(count * times);
+      return { expected, received: expected - Math.max(0, (dueCount ?? 0) - known) };
+    };
+    const { expected, received } = all(sums.expected, due?.expected, sums.received);
+    const atBest =
+      (at: (share: number) => number, known: number, most: number) =>
+      (share: number): number => {
+        const rank = share * most - (most - known);
+        return rank <= 0 || known === 0 || deliveries.across ? 0 : at(Math.min(1, rank / known));
+      };
+    const reach = timeToAll && all(timeToAll.messages, due?.toReach, timeToAll.reached);
+    return {
+      ...sums,
+      ...{ expected, received, seconds: plannedMs / 1000 },
+      ...(sums.sent !== undefined && { sent: sums.sent * times }),
+      ...(sums.offered !== undefined && { offered: sums.offered * times }),
+      latencyAtShareUs: atBest((share) => sums.latencyAtShareUs(share), sums.received, received),
+      ...(timeToAll &&
+        reach && {
+          timeToAll: {
+            ...{ messages: reach.expected, reached: reach.received },
+            atShareUs: atBest(timeToAll.atShareUs, timeToAll.reached, reach.received),
+          },
+        }),
+      isGoingOn: true,
+    };
+  }
+
+  /** What was due at least so long ago, and what the generator made late. */
+  private dueBy({ deliveries: { lateness }, knownUs }: SoFar, agoUs: number): Mark | undefined {
+    const sinceUs = knownUs - agoUs - (lateness === undefined ? 0 : latenessUs(lateness));
+    return this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
+  }
 }
 
-/** The first objective that a step which goes on has missed so far, by what its panel says of it. */
-export function missedSoFar(step: LiveDeliveries, slo: Slo): MissedSoFar<Metric> | undefined {
-  if (step.latencyUs.count === 0) return undefined;
-  for (const { metric, limit } of rulesOf(slo)) {
-    const objective = objectiveOf(metric);
-    const values = objective?.of === 'step' ? objective.live?.missed(step, limit) : undefined;
-    if (values !== undefined) return { metric, values };
+/** Sessions to come, and what two clocks leave open, say nothing for certain. */
+const certain = ({ sessions: _sessions, across: _across, ...sums }: JudgedDeliveries) => sums;
+
+function firstMissed(
+  rules: readonly Rule[],
+  deliveriesFor: (rule: Rule) => JudgedDeliveries,
+  connections: JudgedConnections,
+): VerdictReason | undefined {
+  for (const rule of rules) {
+    const [found] = [
+      ...judgeDeliveries(deliveriesFor(rule), [rule]),
+      ...judgeConnectionsBy(connections, [rule]),
+    ];
+    if (found?.reason !== undefined && !isOpen(found.check)) return found.reason;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
-import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
+import type { JudgedDeliveries } from '../../base/objectives/objective';
 import { sloOfStep, type Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
 import type { AbortWatch } from '../judge/abortWatch';
@@ -36,7 +36,6 @@ import type {
   StepConnections,
   StepSummary,
   Verdict,
-  VerdictReason,
   EntrySummary,
   MessageSummary,
 } from '../summary';
@@ -365,13 +364,14 @@ export class StepTotals extends SendingTotals {
   private membership: MembershipCounts | undefined;
   readonly pushed = new PushedCounts();
   private readonly waitingWatch = new WaitingWatch();
-  private knownUs = 0;
+  /** All that was counted up to then (run time) is in the sums. */
+  knownUs = 0;
   /** Where the plan has several agents. */
   readonly clocks = new StepClocks();
   /** Of those that are there, where the load comes from agents; set when the step is over. */
   agentsComplete: number | undefined;
-  /** Where an objective may end the step. */
-  abortWatch: AbortWatch | undefined;
+  /** Objectives while it goes on. */
+  objectives: AbortWatch | undefined;
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
 
@@ -413,16 +413,8 @@ export class StepTotals extends SendingTotals {
   watch(fromUs: number, toUs: number, uncertain = 0): void {
     const certain = this.expected - uncertain;
     this.waitingWatch.note(fromUs, toUs, certain, this.delivered().received);
-    this.abortWatch?.note(toUs, certain, this.toReach);
+    this.objectives?.note(toUs, certain, this.toReach);
     this.knownUs = fromUs;
-  }
-
-  /** Why the step, measured from that time on, is to end before its time; undefined while it is not. */
-  missedSoFar(connections: JudgedConnections, measureUs: number): VerdictReason | undefined {
-    const { abortWatch, knownUs } = this;
-    // Not up to now: what has come since is not counted yet.
-    const measuredMs = Math.max(0, (knownUs - measureUs) / 1000);
-    return abortWatch?.missed({ deliveries: this.deliveries(), connections, knownUs, measuredMs });
   }
 
   sloFrom(slo: Slo): Slo {
@@ -494,11 +486,11 @@ export class StepTotals extends SendingTotals {
     return judgeStep(measures, this.sloFrom(slo));
   }
 
-  private deliveries(): JudgedDeliveries {
-    const { sessions } = this.sessionParts();
+  deliveries(): JudgedDeliveries {
+    const sessions = this.allSessions();
     const { received, receivedLater } = this.delivered();
     const sessionsOf = this.entries.flatMap(({ name, sessions: own }) =>
-      own === undefined ? [] : [{ name, ...own }],
+      own ? [{ name, ...own }] : [],
     );
     return {
       ...{ offered: this.offered, skipped: this.skipped, sent: this.sent },
@@ -543,17 +535,21 @@ export class StepTotals extends SendingTotals {
 
   /** Those of all entries; nothing where there are none. */
   sessionProgress(): Pick<StepProgress, 'calls' | 'sessions'> {
-    const { sessions } = this.sessionParts();
+    const sessions = this.allSessions();
     if (sessions === undefined) return {};
     return { calls: this.eachCall((call, entry) => call.progress(entry, this.pushed)), sessions };
   }
 
   private sessionParts(): Pick<StepSummary, 'calls' | 'sessions'> {
+    const sessions = this.allSessions();
+    if (sessions === undefined) return {};
+    return { calls: this.eachCall((call, entry) => call.summary(entry, this.pushed)), sessions };
+  }
+
+  /** Undefined where there are none. */
+  private allSessions(): SessionSummary | undefined {
     const { entries, sessions: own } = this;
-    const all = [this, ...entries].filter(({ calls }) => calls.length > 0);
-    if (all.length === 0) return {};
-    const calls = this.eachCall((call, entry) => call.summary(entry, this.pushed));
-    if (own !== undefined) return { calls, sessions: own };
+    if (own !== undefined || entries.every(({ calls }) => calls.length === 0)) return own;
     const sum = new SessionCounts();
     const brokenOffAt: Record<string, number> = {};
     for (const entry of entries) {
@@ -561,7 +557,7 @@ export class StepTotals extends SendingTotals {
       for (const [name, count] of Object.entries(entry.sessions?.brokenOffAt ?? {}))
         brokenOffAt[name] = (brokenOffAt[name] ?? 0) + count;
     }
-    return { calls, sessions: sessionSummary(sum, brokenOffAt) };
+    return sessionSummary(sum, brokenOffAt);
   }
 
   private eachCall<T>(make: (call: CallTotals, entry: string | undefined) => T): T[] {

@@ -32,11 +32,12 @@ import { did, EndedEarly, Waiting, waits, WorkerReports } from './waiting';
 import {
   agentsAt,
   connectionProgress,
+  connectionsOf,
   factsOf,
   intervalOf,
-  lostSince,
   measuredSeconds,
   RecoveryPolling,
+  soFar,
   type RunningStep,
   stepProgress,
   targetLost,
@@ -224,7 +225,7 @@ export class Conductor implements Run {
     const isSearch = plan.search !== undefined;
     const totals = this.totals.beginStep(factsOf(plan, step));
     // A search wants to know what comes of each of its steps.
-    if (!isSearch) totals.abortWatch = AbortWatch.of(totals.sloFrom(plan.slo), step.drainMs);
+    totals.objectives = new AbortWatch(totals.sloFrom(plan.slo), step.drainMs, !isSearch);
     const before = this.totals.connectionCounts();
     this.step = { plan: step, totals, measureUs, before, sentUs: endUs };
     this.windows.begin(measureUs / 1e6);
@@ -298,7 +299,8 @@ export class Conductor implements Run {
   }
 
   /** Nothing of it is waited for any more. */
-  protected judge({ plan: step, totals, before }: RunningStep): Verdict {
+  protected judge(going: RunningStep): Verdict {
+    const { plan: step, totals } = going;
     const { plan } = this;
     const { held } = this.totals;
     if (this.lossFlush !== undefined) totals.noteOwed();
@@ -308,10 +310,7 @@ export class Conductor implements Run {
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const slo = totals.sloFrom(plan.slo);
-    const counts = this.totals.judgedConnections(this.requested);
-    // A step of a search answers for what was lost in it, the first one for connecting, too.
-    const now =
-      plan.search !== undefined && totals.facts.index > 1 ? lostSince(before, counts) : counts;
+    const now = connectionsOf(going, this.totals, this.requested, plan);
     const growth = this.backlog?.growth();
     const judged = this.totals.naming(totals.judge(slo), step.index, this.workers.agents?.());
     const asked = this.steps.withAsked?.(judged, step, totals) ?? judged;
@@ -348,11 +347,10 @@ export class Conductor implements Run {
   /** Ends the step, and the run, when an objective that may do so is missed: by each second that all have reported. */
   private checkAborting(): void {
     const { step, phase } = this;
-    if (step?.totals.abortWatch === undefined || phase !== 'measuring') return;
+    if (step === undefined || phase !== 'measuring') return;
     const now = this.totals.judgedConnections(this.requested);
-    const reason = step.totals.missedSoFar(now, step.measureUs);
-    if (reason === undefined) return;
-    this.end('threshold', undefined, reason);
+    const reason = step.totals.objectives?.missed(soFar(step, now));
+    if (reason !== undefined) this.end('threshold', undefined, reason);
   }
 
   /** A step that was ended by an objective is judged by what it had measured by then, and has failed. */
@@ -432,7 +430,7 @@ export class Conductor implements Run {
       }
       const isInStep = step !== undefined && step.totals.verdict === undefined;
       // What is owed to the lost one must not end it.
-      if (isInStep) step.totals.abortWatch = undefined;
+      if (isInStep && step.totals.objectives) step.totals.objectives.mayEnd = false;
       else if (!this.isPast && this.context.onAgentLost !== 'continue') this.endWithoutAgents();
     }
     if (!this.isPast && workers.alive.size === 0) this.endWithoutAgents();
@@ -568,6 +566,7 @@ export class Conductor implements Run {
   private emit(tick?: MergedTick): void {
     const { context, totals, plan, phase, step } = this;
     const nowUs = context.nowUs();
+    const now = step && connectionsOf(step, totals, this.requested, plan);
     if (tick !== undefined) {
       this.lastTick = tick.tick;
       this.recovery.tick(tick);
@@ -578,7 +577,7 @@ export class Conductor implements Run {
       tick: this.lastTick,
       phase,
       connections: connectionProgress(totals, this.workers.takingPart()),
-      ...(step === undefined ? {} : { step: stepProgress(step, plan.slo, this.lastSampleUs) }),
+      ...(step && now && { step: stepProgress(step, now, this.lastSampleUs) }),
       stepCount: this.steps.count,
       ...(this.steps.progress && { search: this.steps.progress }),
       ...intervalOf(tick, this.windows),

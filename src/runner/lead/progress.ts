@@ -1,4 +1,4 @@
-import { missedSoFar } from '../../measure/judge/abortWatch';
+import type { SoFar } from '../../measure/judge/abortWatch';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { countOf } from '../../base/errorClass';
 import { leavingUs } from '../../base/measuringLimits';
@@ -81,8 +81,19 @@ export function measuredSeconds({ plan, measureUs }: RunningStep, nowUs: number)
   return Math.max(0, Math.min((nowUs - measureUs) / 1_000_000, plan.measureMs / 1000));
 }
 
+/** Not up to now: what has come since is not counted yet. */
+export function soFar({ totals, measureUs }: RunningStep, connections: JudgedConnections): SoFar {
+  const { knownUs } = totals;
+  const measuredMs = Math.max(0, knownUs - measureUs) / 1000;
+  return { deliveries: totals.deliveries(), connections, knownUs, measuredMs };
+}
+
 /** The totals are known up to `sampledUs`. */
-export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): StepProgress {
+export function stepProgress(
+  step: RunningStep,
+  connections: JudgedConnections,
+  sampledUs: number,
+): StepProgress {
   const { plan, totals, measureUs } = step;
   const totalS = plan.measureMs / 1000;
   const passedS = Math.max(0, Math.min(totalS, (sampledUs - measureUs) / 1_000_000));
@@ -94,7 +105,9 @@ export function stepProgress(step: RunningStep, slo: Slo, sampledUs: number): St
   const clocks = totals.clockFacts();
   const inside = totals.latencySameAgent;
   const pushed = totals.pushed.summary(elapsedS);
-  const missed = missedSoFar({ ...messages, ...clocks, duplicated }, totals.sloFrom(slo));
+  const plannedMs = plan.stages === undefined ? plan.measureMs : undefined;
+  const objectives = totals.verdict === undefined ? totals.objectives : undefined;
+  const missed = objectives?.unmet(soFar(step, connections), plannedMs);
   return {
     index: plan.index,
     ...messages,
@@ -215,11 +228,19 @@ export function withoutIdleLife(
   return life === undefined || isIdle ? connections : { ...connections, life };
 }
 
+/** A step of a search answers for what was lost in it, the first one for connecting, too. */
+export function connectionsOf(
+  step: RunningStep,
+  totals: RunTotals,
+  requested: number,
+  { search }: Plan,
+): JudgedConnections {
+  const now = totals.judgedConnections(requested);
+  return search !== undefined && step.plan.index > 1 ? lostSince(step.before, now) : now;
+}
+
 /** What of the connections was lost since then. */
-export const lostSince = (
-  before: JudgedConnections,
-  now: JudgedConnections,
-): JudgedConnections => ({
+const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedConnections => ({
   requested: now.requested,
   failed: Math.max(0, now.failed - before.failed),
   dropped: Math.max(0, now.dropped - before.dropped),

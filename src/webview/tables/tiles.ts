@@ -128,7 +128,9 @@ function p99Tile(numbers: StepNumbers | undefined, { run, strings }: ShownRun): 
 function connectionsTile({ result, snapshots, run, strings }: ShownRun): Tile {
   const latest = snapshots.at(-1)?.connections;
   const seen: Partial<Snapshot['connections']> = result?.connections ?? latest ?? {};
-  const { requested = run.scenario.connections, connected = 0, failed = 0, dropped = 0 } = seen;
+  const { requested = run.scenario.connections, failed = 0, dropped = 0 } = seen;
+  // Those that are open, while it goes on.
+  const connected = seen.takingPart ?? seen.connected ?? 0;
   const p99Us = result?.connections.connectUs.p99 ?? latest?.connectP99Us;
   const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
   return {

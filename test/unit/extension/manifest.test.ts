@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { objectiveTexts } from '../../../src/base/slo';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { sentenceTemplates } from '../../../src/extension/translateSentences';
@@ -205,7 +204,6 @@ describe('texts of the extension', () => {
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
       ...Object.values(statusIcons).map(({ word }) => word),
-      ...Object.values(objectiveTexts()),
       ...Object.values(latenessTexts),
       ...sentenceTemplates(),
       ...targetKinds.flatMap(({ offers = [] }) => offers.map(([, words]) => words)),

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import type { JudgedDeliveries } from '../../../../src/base/objectives/objective';
-import { sloOf, type Rule } from '../../../../src/base/slo';
+import * as fc from 'fast-check';
+import type {
+  JudgedConnections,
+  JudgedDeliveries,
+} from '../../../../src/base/objectives/objective';
+import { defaultSlo, rulesOf, sloOf, type Rule } from '../../../../src/base/slo';
 import { AbortWatch } from '../../../../src/measure/judge/abortWatch';
+import { judgeDeliveries } from '../../../../src/measure/judge/verdict';
 
 const drainMs = 2000;
 const second = 1_000_000;
@@ -102,5 +107,108 @@ describe('an objective that may end a step', () => {
     const watch = new AbortWatch(sloOf([{ metric: 'p99', limit: 500 }]), drainMs);
     watch.note(second, 100);
     assert.equal(at(watch, 9, fast(50)), undefined);
+  });
+});
+
+describe('the objectives of a step that goes on', () => {
+  const plannedMs = 50_000;
+  const open = { requested: 100, connected: 100, failed: 0, dropped: 0 };
+  const unmet = (
+    watch: AbortWatch,
+    atS: number,
+    deliveries: JudgedDeliveries,
+    more: Partial<JudgedConnections> = {},
+    planned: number | null = plannedMs,
+  ) =>
+    watch.unmet(
+      {
+        ...{ deliveries, knownUs: atS * second, measuredMs: atS * 1000 },
+        connections: { ...open, ...more },
+      },
+      planned ?? undefined,
+    );
+  /** A hundred messages a second. */
+  const steady = (slo = defaultSlo): AbortWatch => {
+    const watch = new AbortWatch(slo, 10_000);
+    for (let atS = 1; atS <= 50; atS++) watch.note(atS * second, atS * 100);
+    return watch;
+  };
+
+  it('are met while what is missing may still come in time', () => {
+    assert.equal(unmet(steady(), 5, fast(400, { expected: 500 })), undefined);
+    assert.equal(unmet(steady(), 5, fast(396, { expected: 500 })), undefined);
+  });
+
+  it('are not met by now where more is overdue than may be', () => {
+    const found = unmet(steady(), 5, fast(380, { expected: 500 }));
+    assert.deepEqual(found, {
+      message: '20 of 400 deliveries are overdue or lost, and only 1 % may be slower than 1 s',
+    });
+  });
+
+  it('cannot be met any more when what is lost is too much of all that will ever be sent', () => {
+    // 5 % do not come: at 20 s 50 of the first 1,000 are lost for certain, 1 % of the 5,000.
+    assert.equal(unmet(steady(), 20, fast(950, { expected: 2000 }))?.isFinal, undefined);
+    const lost = unmet(steady(), 20, fast(949, { expected: 2000 }));
+    assert.equal(lost?.isFinal, true);
+    assert.match(lost.message, /^51 of 5,000 deliveries are overdue or lost/);
+    assert.equal(unmet(steady(), 20, fast(949, { expected: 2000 }), {}, null)?.isFinal, undefined);
+  });
+
+  it('cannot be met any more when too many came too late, however fast the rest comes', () => {
+    const slow = (many: number) => ({
+      ...fast(4000),
+      latencyAtShareUs: (share: number) => (share * 4000 > 4000 - many ? 2 * second : 1000),
+    });
+    assert.equal(unmet(steady(), 40, slow(39)), undefined);
+    assert.deepEqual(unmet(steady(), 40, slow(45))?.isFinal, undefined);
+    assert.equal(unmet(steady(), 40, slow(51))?.isFinal, true);
+  });
+
+  it('cannot be met any more when connections are gone for good', () => {
+    assert.deepEqual(unmet(steady(), 5, fast(500), { dropped: 46 }), {
+      message: '0 of 100 connections failed, 46 dropped (46 %), above the limit of 1 %',
+      isFinal: true,
+    });
+    // Those that are out may come back.
+    const out = unmet(steady(), 5, fast(500), { notBack: 46 });
+    assert.deepEqual(
+      [out?.isFinal, out?.message.includes('46 did not come back')],
+      [undefined, true],
+    );
+  });
+
+  it('end in what the verdict says: what cannot be met any more is missed', () => {
+    const property = fc.property(
+      fc.integer({ min: 1, max: 49 }),
+      fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 50, maxLength: 50 }),
+      (atS, fates) => {
+        const watch = new AbortWatch(defaultSlo, 2000);
+        const latencies: number[] = [];
+        let [expected, received] = [0, 0];
+        const judgedAt = (): JudgedDeliveries => {
+          const sorted = [...latencies].sort((a, b) => a - b);
+          const latencyAtShareUs = (share: number): number =>
+            sorted[Math.max(0, Math.ceil(share * sorted.length - 1e-6) - 1)] ?? 0;
+          return { expected, received, duplicated: 0, latencyAtShareUs };
+        };
+        let isFinal: boolean | undefined;
+        for (const [second0, [isLost, isSlow]] of fates.entries()) {
+          expected += 10;
+          received += isLost ? 9 : 10;
+          latencies.push(
+            ...Array.from({ length: isLost ? 9 : 10 }, () => (isSlow ? 1.5 * second : 1000)),
+          );
+          watch.note((second0 + 1) * second, expected);
+          if (second0 + 1 === atS) isFinal = unmet(watch, atS, judgedAt())?.isFinal;
+        }
+        if (isFinal)
+          assert.equal(
+            judgeDeliveries(judgedAt(), rulesOf(defaultSlo)).every(({ check }) => check.met),
+            false,
+          );
+      },
+    );
+    fc.assert(property);
   });
 });

@@ -56,7 +56,7 @@ describe('progress of a step', () => {
     return totals;
   };
   const at = (totals: ReturnType<typeof totalsOf>, sampledUs: number) =>
-    stepProgress({ plan, totals, measureUs, before, sentUs: 0 }, defaultSlo, sampledUs);
+    stepProgress({ plan, totals, measureUs, before, sentUs: 0 }, before, sampledUs);
 
   it('gives rates over the measured time that the counts are known for', () => {
     const totals = totalsOf({ offered: 30, sent: 30, expected: 60, received: 50 });
