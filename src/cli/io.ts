@@ -1,3 +1,4 @@
+import { inBackground } from '../base/background';
 import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
@@ -95,7 +96,9 @@ function outputOf(stream: NodeJS.WriteStream, descriptor: number): Output {
     get rows() {
       return isTerminal ? stream.rows : undefined;
     },
-    write: (text) => void stream.write(text),
+    write: (text) => {
+      stream.write(text);
+    },
   };
 }
 
@@ -130,16 +133,18 @@ export function runProcess(program: () => Promise<number>): void {
     process.exit(exitCode.defect);
   });
   keepEnvironmentOutOfReports();
-  void program().then(async (code) => {
-    await flushed();
-    const failed: NodeJS.ErrnoException | null = process.stdout.errored;
-    // Who has stopped reading wants no more.
-    if (failed !== null && failed.code !== 'EPIPE')
-      process.stderr.write(
-        `warning: Standard output is not whole: it cannot be written (${fileProblem(failed)}).\n`,
-      );
-    process.exit(code);
-  });
+  inBackground(
+    program().then(async (code) => {
+      await flushed();
+      const failed: NodeJS.ErrnoException | null = process.stdout.errored;
+      // Who has stopped reading wants no more.
+      if (failed !== null && failed.code !== 'EPIPE')
+        process.stderr.write(
+          `warning: Standard output is not whole: it cannot be written (${fileProblem(failed)}).\n`,
+        );
+      process.exit(code);
+    }),
+  );
 }
 
 /** Waits until everything written has left the process, as far as somebody still reads it. */

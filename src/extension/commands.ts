@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { t } from './log';
+import { t, inBackground } from './log';
 import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
@@ -62,7 +62,9 @@ function commandHandlers(
   const { extension, extensionPath } = context;
   const running = { files, controller, services, extensionPath };
   let recorder: Promise<ScenarioRecorder> | undefined;
-  context.subscriptions.push({ dispose: () => void recorder?.then((made) => made.dispose()) });
+  context.subscriptions.push({
+    dispose: () => inBackground(recorder?.then((made) => made.dispose())),
+  });
   return {
     'signalrBenchmark.run': (uri) => runScenario(uri, running, false),
     'signalrBenchmark.runWith': (uri) => runScenario(uri, running, true),
@@ -129,7 +131,7 @@ async function compareCommands(
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const uri = uriOf(argument);
   if (!uri) return;
-  void vscode.window.setStatusBarMessage(await markedWords(uri, files), 4000);
+  vscode.window.setStatusBarMessage(await markedWords(uri, files), 4000);
 }
 
 async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<string> {

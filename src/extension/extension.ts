@@ -3,7 +3,7 @@ import { ExpectedError } from '../base/expectedError';
 import type { CommandHandler, RunFeatures } from './commands';
 import type { Features } from './features';
 import type { LanguageProviders } from './language/languageProviders';
-import { errorText, shownError, t, type Log } from './log';
+import { errorText, shownError, t, type Log, inBackground } from './log';
 import { ResultsTree } from './results/resultsTree';
 import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
 import {
@@ -61,9 +61,11 @@ export function activate(context: vscode.ExtensionContext): PartsForTests | unde
     }),
   );
   if (services.state.list('unfinishedRuns').length > 0)
-    void runs()
-      .then(({ results }) => results.offerInterrupted())
-      .then(undefined, (error: unknown) => services.log.error(error));
+    inBackground(
+      runs()
+        .then(({ results }) => results.offerInterrupted())
+        .then(undefined, (error: unknown) => services.log.error(error)),
+    );
   return context.extensionMode === vscode.ExtensionMode.Test ? { log: services.log } : undefined;
 }
 
@@ -84,7 +86,9 @@ function resultsView({ index, selected }: Services): vscode.Disposable {
     const { filter } = index;
     if (filter === '') delete view.message;
     else view.message = t('Shown: {0}', filter);
-    void vscode.commands.executeCommand('setContext', 'signalrBenchmark.filtered', filter !== '');
+    inBackground(
+      vscode.commands.executeCommand('setContext', 'signalrBenchmark.filtered', filter !== ''),
+    );
   };
   return vscode.Disposable.from(view, index.onDidChange(sayFilter));
 }
@@ -128,7 +132,7 @@ function registerCommands(
         log.error(error);
         // What people can do something about is said; a defect is reported by the editor, which logs what it is given.
         if (!(error instanceof ExpectedError)) throw shownError(error);
-        void vscode.window.showErrorMessage(errorText(error));
+        inBackground(vscode.window.showErrorMessage(errorText(error)));
       }
     }),
   );
@@ -182,7 +186,12 @@ function relevantChange({ index, running, state }: Services): {
     }),
     emitter,
   );
-  return { event: emitter.event, dispose: () => void sources.dispose() };
+  return {
+    event: emitter.event,
+    dispose: () => {
+      sources.dispose();
+    },
+  };
 }
 
 /** YAML files of any name; which of them are scenarios is asked of each. */
@@ -238,11 +247,13 @@ function loadWithFirstScenario(
   load: () => Promise<LanguageProviders>,
 ): vscode.Disposable {
   const watchers: vscode.Disposable[] = [];
-  const unwatch = (): void => watchers.splice(0).forEach((watcher) => void watcher.dispose());
+  const unwatch = (): void => {
+    for (const watcher of watchers.splice(0)) watcher.dispose();
+  };
   const look = (document: vscode.TextDocument): void => {
     if (watchers.length === 0 || !files.isScenario(document)) return;
     unwatch();
-    void load();
+    inBackground(load());
   };
   watchers.push(
     vscode.workspace.onDidOpenTextDocument(look),

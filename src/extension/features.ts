@@ -1,4 +1,4 @@
-import { t } from './log';
+import { t, inBackground } from './log';
 import { folderName } from '../results/resultFolder';
 import type { RunFeatures } from './commands';
 import { LanguageProviders, type LanguageContext } from './language/languageProviders';
@@ -24,7 +24,7 @@ export function createFeatures(parts: FeatureParts) {
     close: async (): Promise<void> => (await loading)?.controller.close(),
     dispose: (): void => {
       language.dispose();
-      void loading?.then(({ controller }) => controller.dispose());
+      inBackground(loading?.then(({ controller }) => controller.dispose()));
     },
   };
 }

@@ -1,12 +1,20 @@
 import * as vscode from 'vscode';
+import { inBackground as letRun } from '../base/background';
 import { ExpectedError } from '../base/expectedError';
 import { noticeText, redactText } from '../results/redact';
 
 /** Texts of ours in the language of the editor. */
 export const { t } = vscode.l10n;
 
+/** The one of this window, once it is there. */
+const logs = new Set<Log>();
+
 export class Log implements vscode.Disposable {
   private readonly channel = vscode.window.createOutputChannel('SignalR Benchmark', { log: true });
+
+  constructor() {
+    logs.add(this);
+  }
 
   info(message: string): void {
     this.channel.info(redactText(message));
@@ -27,6 +35,7 @@ export class Log implements vscode.Disposable {
   }
 
   dispose(): void {
+    logs.delete(this);
     this.channel.dispose();
   }
 }
@@ -38,6 +47,12 @@ function detailsOf({ message, cause }: ExpectedError): string {
 function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
+
+/** Work that nobody waits for, such as a notification: what goes wrong with it is in the log. */
+export const inBackground = (work: PromiseLike<unknown> | undefined): void =>
+  letRun(work, (error) => {
+    for (const log of logs) log.error(error);
+  });
 
 /** Where something that takes its time is shown. */
 export const notification = (title: string, cancellable = false): vscode.ProgressOptions => ({

@@ -25,7 +25,9 @@ export function createServices(context: vscode.ExtensionContext) {
     ...{ log, state, secrets, places, index, targets, running, selected },
     /** Runs `serve hub`, for the embedded hub. */
     serverScript: context.asAbsolutePath(path.join('dist', 'serve.js')),
-    dispose: (): void => void all.dispose(),
+    dispose: (): void => {
+      all.dispose();
+    },
   };
 }
 

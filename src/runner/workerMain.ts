@@ -1,3 +1,4 @@
+import { inBackground } from '../base/background';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../protocol/worker';
 import { codecFor } from '../wire/connect/connectHub';
@@ -41,7 +42,9 @@ function work(start: ThreadStart, link: Link): void {
   const napCell = new Int32Array(new SharedArrayBuffer(4));
   const surroundings: WorkerSurroundings = {
     clock: start.clock === undefined ? machineClock() : steeredClock(machineClock(), start.clock),
-    nap: (ms: number) => void Atomics.wait(napCell, 0, 0, ms),
+    nap: (ms: number) => {
+      Atomics.wait(napCell, 0, 0, ms);
+    },
     membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
     reach: start.reach && new SharedReach(start.reach),
     rows: start.rows,
@@ -53,7 +56,7 @@ function work(start: ThreadStart, link: Link): void {
         link.post(fact, () => setTimeout(() => process.exit(0), goodbyeMs));
       else link.post(fact);
     });
-    link.onOrder((order) => void run.handle(order).catch(failed));
+    link.onOrder((order) => inBackground(run.handle(order), failed));
     link.post({ type: 'ready' });
   };
   load(start).then(begin).catch(failed);

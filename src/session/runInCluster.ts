@@ -1,3 +1,4 @@
+import { inBackground } from '../base/background';
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import type { Bus } from '../machines/bus/bus';
@@ -221,7 +222,7 @@ export async function runInCluster(
   shell.progress(t('Making the bus of the run in the cluster.'));
   const begun = new AbortController();
   const troubles = () => troublesOf(kubectl, given.run);
-  void sayTroubles(troubles, AbortSignal.any([leaving, begun.signal]), shell.progress);
+  inBackground(sayTroubles(troubles, AbortSignal.any([leaving, begun.signal]), shell.progress));
   try {
     const cluster = await RunInCluster.start(kubectl, given, rejecting(early)).catch(
       (error: unknown) => {
@@ -331,7 +332,7 @@ async function whenThere(
     const isOver = new AbortController();
     try {
       const until = AbortSignal.any([leaving, isOver.signal]);
-      void askToStop(ask, early, until);
+      inBackground(askToStop(ask, early, until));
       return await viewSession({ bus, run, left: rejecting(leaving) }, request, shell, parts);
     } catch (error) {
       // It ends without a result when it has not begun.

@@ -1,3 +1,4 @@
+import { inBackground } from '../base/background';
 import path from 'node:path';
 import { Emitter } from '../base/event';
 import { ExpectedError } from '../base/expectedError';
@@ -82,9 +83,9 @@ export async function viewSession(
     },
     snapshot: (snapshot: Snapshot) => {
       // One after the other: what is shown and kept begins with the title.
-      void begun?.then(
-        (viewed) => viewed.take(snapshot),
-        () => undefined,
+      inBackground(
+        begun?.then((viewed) => viewed.take(snapshot)),
+        give,
       );
     },
   };

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
@@ -142,7 +143,7 @@ function endings(
     if (signal === 'SIGTERM' || !exitWithStdin) end();
   });
   const timer = forMs === undefined ? undefined : setTimeout(end, forMs);
-  if (exitWithStdin) void stdinEnded(() => undefined).then(end);
+  if (exitWithStdin) inBackground(stdinEnded(() => undefined).then(end));
   return {
     over,
     end,

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { redactText } from '../../results/redact';
@@ -112,7 +113,9 @@ function servingRun(
     const refusal = new ExpectedError('bad-option', `${name} is started by a run, not by hand.`);
     if (!isOfRun) throw refusal;
     const lines: string[] = [];
-    let take = (line: string): void => void lines.push(line);
+    let take = (line: string): void => {
+      lines.push(line);
+    };
     let come: () => void = () => undefined;
     const first = new Promise<void>((resolve) => (come = resolve));
     const inputEnded = deps.stdinEnded((line) => {
@@ -161,7 +164,8 @@ function serving<Flags extends ServeFlags>(
         const first =
           'url' in server ? { url: server.url } : { connectionString: server.connectionString };
         stdout.write(`${JSON.stringify(first)}\n`);
-        if (exitWithStdin) void (server.inputEnded ?? deps.stdinEnded(() => undefined)).then(stop);
+        if (exitWithStdin)
+          inBackground((server.inputEnded ?? deps.stdinEnded(() => undefined)).then(stop));
         else stderr.write(`${note}\n`);
         await stopped;
       } finally {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/check/checkTarget';
-import { t } from '../log';
+import { t, inBackground } from '../log';
 import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
 import { NamedFiles } from '../../session/namedFiles';
 import { setting } from '../services';
@@ -73,7 +73,9 @@ export class LanguageProviders implements vscode.Disposable {
   private tickEstimate(): void {
     if (this.estimateSeen) return;
     this.estimateSeen = true;
-    void vscode.commands.executeCommand('setContext', 'signalrBenchmark.estimateSeen', true);
+    inBackground(
+      vscode.commands.executeCommand('setContext', 'signalrBenchmark.estimateSeen', true),
+    );
   }
 
   lenses(document: vscode.TextDocument): vscode.CodeLens[] {
@@ -256,7 +258,7 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
       return found;
     });
     collection.set(document.uri, shown);
-    void filesOf.look(document).then((isDifferent) => isDifferent && show(document));
+    inBackground(filesOf.look(document).then((isDifferent) => isDifferent && show(document)));
   };
   const later = (document: vscode.TextDocument): void => {
     if (document.languageId !== 'yaml' || !isWorkedOn(document)) return;

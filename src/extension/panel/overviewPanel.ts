@@ -4,7 +4,7 @@ import {
   type OverviewRow,
   type ToOverviewPanel,
 } from '../../protocol/overviewPanel';
-import { t } from '../log';
+import { t, inBackground } from '../log';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { statusWord } from '../results/resultsModel';
 import { labelsOf } from '../results/resultNodes';
@@ -21,7 +21,7 @@ export class OverviewPanel {
   constructor(
     private readonly extensionUri: vscode.Uri,
     private readonly index: ResultsIndex,
-    private readonly open: (folder: string) => unknown,
+    private readonly open: (folder: string) => Promise<unknown>,
   ) {}
 
   /** @param scenario to begin with; undefined shows all */
@@ -36,20 +36,20 @@ export class OverviewPanel {
       if (this.panel === panel) await webview.postMessage(message);
     };
     const subscriptions = vscode.Disposable.from(
-      this.index.onDidChange(() => void post()),
+      this.index.onDidChange(() => inBackground(post())),
       webview.onDidReceiveMessage((message: unknown) => {
         const { type, id } = (message ?? {}) as { type?: unknown; id?: unknown };
-        if (type === 'ready') void post();
+        if (type === 'ready') inBackground(post());
         else if (
           type === 'open' &&
           this.index.results.entries.some(({ folder }) => folder === id)
         ) {
-          void this.open(id as string);
+          inBackground(this.open(id as string));
         }
       }),
     );
     panel.onDidDispose(() => {
-      void subscriptions.dispose();
+      subscriptions.dispose();
       if (this.panel === panel) this.panel = undefined;
     });
     setIcon(panel, this.extensionUri);

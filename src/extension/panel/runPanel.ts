@@ -6,7 +6,7 @@ import { latenessTexts } from '../../measure/show/latenessWords';
 import { columnTexts } from '../../measure/show/stepColumns';
 import type { PanelRun } from '../../protocol/panel';
 import { panelStrings, type PanelStrings } from '../../protocol/panelStrings';
-import { t, type Log } from '../log';
+import { t, type Log, inBackground } from '../log';
 import { resultPath } from '../results/resultEntry';
 import { shortTime } from '../results/resultsModel';
 import { resultEditorType, runPanelViewType } from '../services';
@@ -109,7 +109,7 @@ export class RunPanels {
   /** Shows `source` until the panel is closed, or what is returned is disposed. */
   private fill(panel: vscode.WebviewPanel, source: PanelSource): Disposable {
     const port: PanelPort = {
-      post: (message) => void panel.webview.postMessage(message),
+      post: (message) => inBackground(panel.webview.postMessage(message)),
       onMessage: (listener) => panel.webview.onDidReceiveMessage(listener),
       onVisibility: (listener) => panel.onDidChangeViewState(() => listener(panel.visible)),
     };
@@ -118,9 +118,11 @@ export class RunPanels {
       say: sentencesIn(t),
       log: (message) => this.log.warn(message),
       testConnection: (url) =>
-        void vscode.commands.executeCommand(
-          'signalrBenchmark.testTarget',
-          url === undefined ? undefined : { kind: 'hub', url },
+        inBackground(
+          vscode.commands.executeCommand(
+            'signalrBenchmark.testTarget',
+            url === undefined ? undefined : { kind: 'hub', url },
+          ),
         ),
     });
     const closing = panel.onDidDispose(() => session.dispose());
@@ -135,9 +137,13 @@ export class RunPanels {
   private showProblem(panel: vscode.WebviewPanel, message: string): void {
     const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
       if (sent?.type !== 'ready') return;
-      void panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() });
+      inBackground(
+        panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() }),
+      );
     });
-    panel.onDidDispose(() => void subscription.dispose());
+    panel.onDidDispose(() => {
+      subscription.dispose();
+    });
     setPage(panel, this.extensionUri, message, 'run');
   }
 }

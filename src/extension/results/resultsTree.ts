@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { offer, t } from '../log';
+import { offer, t, inBackground } from '../log';
 import type { EditorState } from '../editorState';
 import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
 import type { ResultNode } from './resultNodes';
@@ -78,7 +78,7 @@ export class ResultsIndex implements vscode.Disposable {
   /** Reads again, soon: a burst of changes is read once. */
   refresh(afterMs = quietMs): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.read(), afterMs);
+    this.timer = setTimeout(() => inBackground(this.read()), afterMs);
   }
 
   private follow(): void {

@@ -6,7 +6,7 @@ import { readBaselines } from '../../results/keptFile';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
-import { t } from '../log';
+import { t, inBackground } from '../log';
 import { comparedRuns, startComparisonSession, type ComparisonOrders } from '../panel/comparedRuns';
 import { newPanel, localised, setIcon, setPage } from '../panel/webviewPage';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
@@ -54,7 +54,7 @@ export class CompareCommands {
     }
     panel.dispose();
     const gone = t('The results of a comparison that was open are no longer there.');
-    void vscode.window.showInformationMessage(gone);
+    inBackground(vscode.window.showInformationMessage(gone));
   }
 
   /** @param ordered the first is the one that the others stand beside */
@@ -71,9 +71,9 @@ export class CompareCommands {
     showComparison(panel, this.extensionUri, compared, {
       copyComment: (at) => {
         const { comparison } = shown[at]!;
-        void copyMarkdown(comparisonMarkdown(comparison));
+        inBackground(copyMarkdown(comparisonMarkdown(comparison)));
       },
-      makeBaseline: (at) => void this.keep(ordered[at + 1]!.folder),
+      makeBaseline: (at) => inBackground(this.keep(ordered[at + 1]!.folder)),
     });
   }
 
@@ -87,10 +87,10 @@ export class CompareCommands {
       const scenario = await keepBaseline(folder);
       this.services.index.refresh(0);
       const text = t('{0} is the baseline of {1} now.', path.basename(folder), scenario);
-      void vscode.window.showInformationMessage(text);
+      inBackground(vscode.window.showInformationMessage(text));
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
-      void vscode.window.showErrorMessage(error.message);
+      inBackground(vscode.window.showErrorMessage(error.message));
     }
   }
 
@@ -116,7 +116,9 @@ export class CompareCommands {
     const own = all.filter(({ scenario }) => scenario === first?.scenario);
     const offered = first === undefined ? all : own.length > 0 ? own : all;
     if (offered.length < (first === undefined ? 2 : 1)) {
-      void vscode.window.showInformationMessage(t('There are not two results to compare yet.'));
+      inBackground(
+        vscode.window.showInformationMessage(t('There are not two results to compare yet.')),
+      );
       return undefined;
     }
     const picked = await vscode.window.showQuickPick(itemsToPick(offered), {
@@ -161,7 +163,7 @@ function showComparison(
 ): void {
   const { title } = panel;
   const port = {
-    post: (message: object) => void panel.webview.postMessage(message),
+    post: (message: object) => inBackground(panel.webview.postMessage(message)),
     onMessage: panel.webview.onDidReceiveMessage,
   };
   const session = startComparisonSession(

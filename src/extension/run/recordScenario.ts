@@ -20,7 +20,7 @@ import { parseScenario } from '../../scenario/parseScenario';
 import { type ImportedScenario, importRecording } from '../../session/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
 import { askPick } from '../askInSteps';
-import { errorText, notification, offer, t } from '../log';
+import { errorText, notification, offer, t, inBackground } from '../log';
 import { trusted } from '../questions';
 import type { Services } from '../services';
 import { back } from '../stepsOfQuestions';
@@ -56,7 +56,7 @@ export class ScenarioRecorder implements vscode.Disposable {
   /** Ends the recording with the window; what it has is in its file. */
   dispose(): void {
     this.going?.shown.dispose();
-    void this.going?.recording.finish().catch(() => undefined);
+    inBackground(this.going?.recording.finish());
     this.going = undefined;
   }
 
@@ -73,7 +73,9 @@ export class ScenarioRecorder implements vscode.Disposable {
             way: this.trustIn.get(target) ?? { insecureTls: false },
             onProblem: (problem) => {
               this.services.log.warn(problem.message);
-              void this.sayProblem(problem, target, (trust) => begun.recording.trust(trust));
+              inBackground(
+                this.sayProblem(problem, target, (trust) => begun.recording.trust(trust)),
+              );
             },
           }),
       );
@@ -82,7 +84,7 @@ export class ScenarioRecorder implements vscode.Disposable {
       else this.going = { ...begun, shown: this.show(begun.recording) };
     } catch (error) {
       this.services.log.error(error);
-      void this.sayProblem(error, target, () => this.record({ kind: 'hub', url: target }));
+      inBackground(this.sayProblem(error, target, () => this.record({ kind: 'hub', url: target })));
     }
   }
 
@@ -127,7 +129,7 @@ export class ScenarioRecorder implements vscode.Disposable {
 
   private sayGone(recorded: GoingRecording): void {
     const text = t('All clients have left. The recording goes on until you stop it.');
-    void this.ask(recorded, text, [stopLabel(), t('Keep Recording')]);
+    inBackground(this.ask(recorded, text, [stopLabel(), t('Keep Recording')]));
   }
 
   /** Ends the recording where that is the answer. */
@@ -170,7 +172,7 @@ async function chooseAuthority(): Promise<Trust | undefined> {
   try {
     return await readAuthority(file.fsPath);
   } catch (error) {
-    void vscode.window.showErrorMessage(errorText(error));
+    inBackground(vscode.window.showErrorMessage(errorText(error)));
     return undefined;
   }
 }
@@ -221,14 +223,16 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
   try {
     if (!(await recording.finish())) {
       const { refused } = recording.counts();
-      void vscode.window.showWarningMessage(
-        refused === undefined
-          ? t('No client came to {0}: nothing was recorded.', recording.url)
-          : t(
-              '{0} was asked for, and the server answered {1}: nothing was recorded. Record from the URL of the hub that clients use.',
-              refused.path,
-              refused.status,
-            ),
+      inBackground(
+        vscode.window.showWarningMessage(
+          refused === undefined
+            ? t('No client came to {0}: nothing was recorded.', recording.url)
+            : t(
+                '{0} was asked for, and the server answered {1}: nothing was recorded. Record from the URL of the hub that clients use.',
+                refused.path,
+                refused.status,
+              ),
+        ),
       );
       return;
     }
@@ -237,7 +241,7 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
     await showImported(path.basename(file), imported, services.log);
   } catch (error) {
     services.log.error(error);
-    void vscode.window.showErrorMessage(errorText(error));
+    inBackground(vscode.window.showErrorMessage(errorText(error)));
   }
 }
 
@@ -279,7 +283,7 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
   );
   if (imported === undefined) {
     const text = t('{0} is not a recording, HAR file or log of the JavaScript client.', name);
-    void vscode.window.showErrorMessage(text);
+    inBackground(vscode.window.showErrorMessage(text));
     return;
   }
   await showImported(name, imported, log);
@@ -303,7 +307,7 @@ async function showImported(
           'Recognised in {0}: clients {2}, methods {1}. What was not is listed at the top of the scenario.',
           ...[name, calls, found.clients],
         );
-  void offer('Information', text, { [t('Show Log')]: () => log.show() });
+  inBackground(offer('Information', text, { [t('Show Log')]: () => log.show() }));
 }
 
 async function chooseFile(): Promise<vscode.Uri | undefined> {

@@ -9,7 +9,7 @@ import { fileProblem, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../session/export/exporters';
 import { storedMarkdown } from '../../session/export/summaryMarkdown';
-import { errorText, offer, t } from '../log';
+import { errorText, offer, t, inBackground } from '../log';
 import { storedSource, type PanelSource } from '../panel/panelSession';
 import {
   closeResultTabs,
@@ -73,11 +73,13 @@ export class ResultCommands {
   source(location: string): Promise<PanelSource> {
     const folder = folderAt(location);
     // By the commands, which say what went wrong: the folder may be gone by now.
-    const command = (name: string) => () => void vscode.commands.executeCommand(name, folder);
+    const command = (name: string) => () =>
+      inBackground(vscode.commands.executeCommand(name, folder));
     const orders = {
       stop: () => undefined,
       runAgain: command('signalrBenchmark.runAgain'),
-      openScenario: () => void openScenarioAsRun(folder, this.originOf(folder), this.services.log),
+      openScenario: () =>
+        inBackground(openScenarioAsRun(folder, this.originOf(folder), this.services.log)),
       copySummary: command('signalrBenchmark.copySummary'),
     };
     return storedSource(location, orders, t);
@@ -128,7 +130,7 @@ export class ResultCommands {
       const found = await runState(run);
       if (found === 'running') continue;
       await state.removeUnfinishedRun(run.folder);
-      if (found === 'interrupted') void offerOpening(run.folder);
+      if (found === 'interrupted') inBackground(offerOpening(run.folder));
     }
   }
 
@@ -401,7 +403,7 @@ export class ResultCommands {
     const all = groupsOf(await this.services.index.load()).flatMap((group) => group.entries);
     const entries = all.filter(offered);
     if (entries.length === 0) {
-      void vscode.window.showInformationMessage(t('There are no results yet.'));
+      inBackground(vscode.window.showInformationMessage(t('There are no results yet.')));
       return undefined;
     }
     const newestFirst = [...entries].sort((a, b) => b.startedMs - a.startedMs);

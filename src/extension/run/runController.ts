@@ -13,7 +13,7 @@ import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
 import { readScenarioFile } from '../../session/textFile';
 import { startTimes, type Saying } from '../../session/shell';
-import { errorText, type Log, notification, t, offer } from '../log';
+import { errorText, type Log, notification, t, offer, inBackground } from '../log';
 import type { PanelSource } from '../panel/panelSession';
 import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
@@ -122,7 +122,7 @@ export class RunController implements vscode.Disposable {
       if (isFree && token?.isCancellationRequested !== true) return await start();
     } catch (error) {
       this.services.log.error(error);
-      void this.sayWhy(error, of);
+      inBackground(this.sayWhy(error, of));
     } finally {
       this.starting = undefined;
     }
@@ -153,13 +153,13 @@ export class RunController implements vscode.Disposable {
     else if (this.starting !== undefined) {
       this.stopsAtStart = true;
       this.leaving?.abort(calledOff());
-    } else void vscode.window.showInformationMessage(t('No run is going on.'));
+    } else inBackground(vscode.window.showInformationMessage(t('No run is going on.')));
   }
 
   /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
   showRun(session = this.latest, instead?: string): void {
     if (!session) {
-      void vscode.window.showInformationMessage(t('No run is going on.'));
+      inBackground(vscode.window.showInformationMessage(t('No run is going on.')));
       return;
     }
     if (this.panel?.of === session) {
@@ -233,7 +233,7 @@ export class RunController implements vscode.Disposable {
           session.run.title,
         )
       : t('{0} is being started.', title);
-    void vscode.window.showInformationMessage(noticeText(text));
+    inBackground(vscode.window.showInformationMessage(noticeText(text)));
   }
 
   private async start(
@@ -270,7 +270,7 @@ export class RunController implements vscode.Disposable {
     const shell = {
       ...(await this.shellOf({ ...nothing, origin }, [])),
       runAgain: () =>
-        void vscode.commands.executeCommand('signalrBenchmark.runAgain', session?.folder),
+        inBackground(vscode.commands.executeCommand('signalrBenchmark.runAgain', session?.folder)),
     };
     const elsewhere = { cluster, run, key: await this.busKeys.of(run) };
     session = await this.startElsewhere(run, async (start) =>
@@ -305,7 +305,7 @@ export class RunController implements vscode.Disposable {
     this.session = session;
     this.latest = session;
     // First of all: whatever fails here, the run is followed to its end.
-    void this.follow(session, uri);
+    inBackground(this.follow(session, uri));
     if (this.stopsAtStart) session.stop();
     await running.set(uri);
     if (origin) await this.remember(() => state.setOrigin(folder, origin.toString()));
@@ -371,10 +371,10 @@ export class RunController implements vscode.Disposable {
         await this.remember(() => state.removeUnfinishedRun(folder));
       await this.rememberTarget(result);
       log.info(verdictSentence(result));
-      void this.sayResult(session, result);
+      inBackground(this.sayResult(session, result));
     } catch (error) {
       log.error(error);
-      void vscode.window.showErrorMessage(errorText(error));
+      inBackground(vscode.window.showErrorMessage(errorText(error)));
     } finally {
       changes.dispose();
       const { elsewhere } = session;
@@ -417,9 +417,9 @@ export class RunController implements vscode.Disposable {
       say: (what, text) => this.say(what, text),
       t,
       startTime: () => this.startTime(),
-      runAgain: (id) => void this.runAgain(scenario, id),
-      openScenario: (result) => void openScenarioAsRun(result, origin, log),
-      copySummary: (result) => void copySummary(result),
+      runAgain: (id) => inBackground(this.runAgain(scenario, id)),
+      openScenario: (result) => inBackground(openScenarioAsRun(result, origin, log)),
+      copySummary: (result) => inBackground(copySummary(result)),
       notCompared: (why) => log.info(`Not compared with a baseline: ${why}.`),
     };
   }
@@ -434,7 +434,7 @@ export class RunController implements vscode.Disposable {
         : text;
     this.services.log.warn(message);
     if (what === 'server' && this.isShown(this.session)) return;
-    void vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!));
+    inBackground(vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!)));
   }
 
   /** Whether somebody can see the panel of a run, which says the same as its messages. */
@@ -504,7 +504,9 @@ const calledOff = (): ExpectedError =>
 
 async function copySummary(result: Result | undefined): Promise<void> {
   if (!result) {
-    void vscode.window.showInformationMessage(t('The summary is available when the run is over.'));
+    inBackground(
+      vscode.window.showInformationMessage(t('The summary is available when the run is over.')),
+    );
     return;
   }
   await copyMarkdown(summaryMarkdown(result));
@@ -512,7 +514,7 @@ async function copySummary(result: Result | undefined): Promise<void> {
 
 export async function copyMarkdown(text: string): Promise<void> {
   await vscode.env.clipboard.writeText(text);
-  void vscode.window.setStatusBarMessage(t('Summary copied as Markdown.'), 3000);
+  vscode.window.setStatusBarMessage(t('Summary copied as Markdown.'), 3000);
 }
 
 /** Opens the scenario of a result: unchanged the file itself, changed beside the copy, and the copy where it is gone. */
@@ -525,7 +527,7 @@ export async function openScenarioAsRun(
     await openAsRun(folder, origin);
   } catch (error) {
     log.error(error);
-    void vscode.window.showErrorMessage(errorText(error));
+    inBackground(vscode.window.showErrorMessage(errorText(error)));
   }
 }
 
@@ -541,7 +543,7 @@ async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promis
   if (origin === undefined || now === undefined) {
     await vscode.window.showTextDocument(shown, { preview: true });
     const gone = t('{0} is no longer there. This is the copy that was run.', name);
-    if (origin) void vscode.window.showWarningMessage(noticeText(gone));
+    if (origin) inBackground(vscode.window.showWarningMessage(noticeText(gone)));
     return;
   }
   const title = t('{0}: as it was run ↔ now', name);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { notification, t } from '../log';
+import { notification, t, inBackground } from '../log';
 import type { Snapshot } from '../../measure/snapshot';
 import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
@@ -43,7 +43,9 @@ export function showStatus(
     }),
     new vscode.Disposable(() => clearTimeout(timer)),
   );
-  const over = (): void => void all.dispose();
+  const over = (): void => {
+    all.dispose();
+  };
   session.finished.then(over, over);
 }
 
@@ -76,14 +78,16 @@ class RunNotice {
     const until = new Promise<void>((resolve) => {
       this.end = resolve;
     });
-    void vscode.window.withProgress(
-      notification(noticeText(this.session.run.title), true),
-      (progress, token) => {
-        token.onCancellationRequested(() => this.session.stop());
-        this.report = (message) => progress.report({ message });
-        if (this.text !== '') this.report(this.text);
-        return until;
-      },
+    inBackground(
+      vscode.window.withProgress(
+        notification(noticeText(this.session.run.title), true),
+        (progress, token) => {
+          token.onCancellationRequested(() => this.session.stop());
+          this.report = (message) => progress.report({ message });
+          if (this.text !== '') this.report(this.text);
+          return until;
+        },
+      ),
     );
   }
 
@@ -102,8 +106,8 @@ class RunNotice {
 /** Says once each when the scenario of a run that is going on is changed or deleted: the run keeps its own. */
 export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
   const name = path.posix.basename(scenario.path);
-  const say = once((message) => void vscode.window.showInformationMessage(message));
-  const sayGone = once((message) => void vscode.window.showWarningMessage(message));
+  const say = once((message) => inBackground(vscode.window.showInformationMessage(message)));
+  const sayGone = once((message) => inBackground(vscode.window.showWarningMessage(message)));
   const changes = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
     if (contentChanges.length === 0 || document.uri.toString() !== scenario.toString()) return;
     say(t('The run uses {0} as it was at its start. Changes count for the next run.', name));
@@ -147,5 +151,5 @@ export function waitCancellably(
 /** Shows a notification until a silent target has answered, or is not waited for any more. */
 export function showWaiting(url: string, over: Promise<void>): void {
   const title = noticeText(t('Waiting for {0} to answer…', url));
-  void vscode.window.withProgress(notification(title), () => over);
+  inBackground(vscode.window.withProgress(notification(title), () => over));
 }

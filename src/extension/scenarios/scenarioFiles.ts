@@ -1,6 +1,6 @@
 /** Scenario files of the workspace: which they are, and new ones to start from. */
 import * as vscode from 'vscode';
-import { t } from '../log';
+import { t, inBackground } from '../log';
 import { ExpectedError } from '../../base/expectedError';
 import { maximumCharacters } from '../../scenario/problem';
 import type { EditorState } from '../editorState';
@@ -129,7 +129,9 @@ export function followActiveEditor(
 ): vscode.Disposable {
   const update = (): void => {
     const on = files.active() !== undefined;
-    void vscode.commands.executeCommand('setContext', 'signalrBenchmark.activeIsScenario', on);
+    inBackground(
+      vscode.commands.executeCommand('setContext', 'signalrBenchmark.activeIsScenario', on),
+    );
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   const later = (): void => {

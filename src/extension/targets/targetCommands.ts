@@ -21,7 +21,7 @@ import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { askPick, askText, type Place } from '../askInSteps';
 import { back } from '../stepsOfQuestions';
-import { errorText, notification, offer, t } from '../log';
+import { errorText, notification, offer, t, inBackground } from '../log';
 import { agrees, trusted } from '../questions';
 import { uriOf } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
@@ -112,7 +112,7 @@ export async function testTarget(argument: unknown, services: Services): Promise
     if (probe) await sayProbe(name, probe, services);
   } catch (error) {
     services.log.error(error);
-    void vscode.window.showErrorMessage(errorText(error));
+    inBackground(vscode.window.showErrorMessage(errorText(error)));
   }
 }
 
@@ -217,7 +217,7 @@ export async function moveSecretOut(
   const at =
     rangeArgument instanceof vscode.Range ? rangeIn(document, rangeArgument) : firstIn(text);
   if (!at) {
-    void vscode.window.showInformationMessage(t('No secret was found in this file.'));
+    inBackground(vscode.window.showInformationMessage(t('No secret was found in this file.')));
     return;
   }
   const { version } = document;
@@ -230,7 +230,9 @@ export async function moveSecretOut(
   const name = await askSecretName(services, proposed);
   if (name === undefined) return;
   if (document.version !== version) {
-    void vscode.window.showWarningMessage(t('The file was changed meanwhile; nothing was moved.'));
+    inBackground(
+      vscode.window.showWarningMessage(t('The file was changed meanwhile; nothing was moved.')),
+    );
     return;
   }
   const move = moveSecret(text, at, name);
@@ -244,14 +246,16 @@ export async function moveSecretOut(
   edit.replace(uri, new vscode.Range(document.positionAt(move.offset), end), move.text);
   if (!(await vscode.workspace.applyEdit(edit))) {
     await services.secrets.delete(name);
-    void vscode.window.showWarningMessage(t('The file cannot be changed.'));
+    inBackground(vscode.window.showWarningMessage(t('The file cannot be changed.')));
   }
 }
 
 function sayUnmoved(): void {
-  void vscode.window.showWarningMessage(
-    t(
-      'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
+  inBackground(
+    vscode.window.showWarningMessage(
+      t(
+        'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
+      ),
     ),
   );
 }

@@ -14,7 +14,11 @@ export class TargetsTree implements vscode.TreeDataProvider<TargetNode> {
     private readonly secrets: SecretStore,
   ) {
     this.onDidChangeTreeData = (listener) =>
-      vscode.Disposable.from(state.onDidChange(() => void listener()));
+      vscode.Disposable.from(
+        state.onDidChange(() => {
+          listener();
+        }),
+      );
   }
 
   getChildren(node?: TargetNode): TargetNode[] {

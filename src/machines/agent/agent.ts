@@ -1,4 +1,5 @@
 /** One machine's share of a run: takes a place, makes the plan, and leads its worker threads as the coordinator says. */
+import { inBackground } from '../../base/background';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Disposable } from '../../base/event';
@@ -213,7 +214,7 @@ class Agent {
         const own = taken?.[place.agent];
         if (own !== undefined) this.outbox.taken(own);
         if (asks === true) this.beat(question);
-        void this.readOrders(orders);
+        inBackground(this.readOrders(orders));
       });
       const hearing = bus.hear(`${subjects.given}.*`, (text) => {
         heard();
@@ -251,6 +252,7 @@ class Agent {
     const { log, lead } = this.place.subjects;
     if (this.isReading) return;
     this.isReading = true;
+    // What the bus cannot say is asked for again with the next sign of life.
     for (let read = this.orders.taken; read < last; read = Math.max(read + 1, this.orders.taken)) {
       const text = await this.bus.read(log, `${lead}.${read + 1}`);
       if (text === undefined) break;

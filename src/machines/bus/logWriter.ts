@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { Bus } from './bus';
 
 const retryMs = 500;
@@ -116,10 +117,12 @@ export class LogWriter {
         continue;
       }
       this.sending += 1;
-      void this.send(next).finally(() => {
-        this.sending -= 1;
-        this.pump();
-      });
+      inBackground(
+        this.send(next).finally(() => {
+          this.sending -= 1;
+          this.pump();
+        }),
+      );
     }
     this.changed();
   }

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import {
   DeliverPolicy,
   jetstream,
@@ -120,7 +121,9 @@ class NatsBus implements Bus {
     private readonly errorOf: BusErrorOf,
   ) {
     this.streams = jetstream(connection, { timeout: answerTimeoutMs });
-    void this.watchLink();
+    inBackground(this.watchLink(), (error) =>
+      this.warn?.(this.failed('say any more whether it is there', error).message),
+    );
   }
 
   private async watchLink(): Promise<void> {
@@ -134,8 +137,9 @@ class NatsBus implements Bus {
       } else if (type === 'reconnect') {
         if (!this.isConnected) this.warn?.('The bus is back.');
         this.isConnected = true;
-        for (const name of this.opened.keys()) void this.persist(() => this.openAgain(name));
-        for (const reader of this.readers) void this.persist(() => reader.again());
+        for (const name of this.opened.keys())
+          inBackground(this.persist(() => this.openAgain(name)));
+        for (const reader of this.readers) inBackground(this.persist(() => reader.again()));
       }
     }
   }
@@ -216,7 +220,7 @@ class NatsBus implements Bus {
     const madeAt = await this.sayWhy('make the log of the run', () => this.make(name));
     this.opened.set(name, { madeAt, renewed });
     // Who may not list them leaves them to somebody else.
-    void this.sweep().catch(() => undefined);
+    this.sweep().catch(() => undefined);
   }
 
   /** What is in a log goes by its age, the empty log does not: those of runs that were killed for good. */
@@ -308,7 +312,9 @@ class NatsBus implements Bus {
 
   async follow(log: string, subject: string, seen: Follower): Promise<Following> {
     const { streams, manager, readers } = this;
-    const over = (ended: LogReader): void => void readers.delete(ended);
+    const over = (ended: LogReader): void => {
+      readers.delete(ended);
+    };
     const reader = new LogReader({ streams, manager, stream: streamOf(log), subject, seen, over });
     await this.sayWhy('read the log of the run', () => reader.again());
     readers.add(reader);
@@ -393,6 +399,6 @@ class LogReader implements Following {
   dispose(): void {
     this.isOver = true;
     this.reading.over(this);
-    void this.messages?.close();
+    inBackground(this.messages?.close());
   }
 }

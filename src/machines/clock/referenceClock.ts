@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { readFile, readlink } from 'node:fs/promises';
 import type { Disposable } from '../../base/event';
 import { slewTimeUs } from '../../runner/machineClock';
@@ -203,10 +204,12 @@ export class ReferenceClock implements Disposable {
   private later(waitMs = askAgainMs): void {
     if (this.isOver) return;
     this.timer = setTimeout(() => {
-      void this.burst().then((nextMs) => {
-        this.follow();
-        this.later(nextMs);
-      });
+      inBackground(
+        this.burst().then((nextMs) => {
+          this.follow();
+          this.later(nextMs);
+        }),
+      );
     }, waitMs);
   }
 

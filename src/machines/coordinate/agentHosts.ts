@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { WorkerSample } from '../../measure/sample';
@@ -238,7 +239,10 @@ export class AgentHosts implements WorkerHost {
       for (const [agent, worker, fact] of this.waitingFacts.splice(0))
         this.hand(listener, agent, worker, fact);
       for (const [worker, error] of this.lostBefore.splice(0)) listener.lost(worker, error);
-      if (this.context.past !== undefined) void this.relive(this.context.past.number, listener);
+      if (this.context.past !== undefined)
+        inBackground(this.relive(this.context.past.number, listener), (error) =>
+          listener.tookOver?.(error instanceof Error ? error.message : String(error)),
+        );
     });
     return this;
   }

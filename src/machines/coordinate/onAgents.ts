@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { Emitter, type Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
@@ -120,7 +121,7 @@ export class Crew {
       lead = await takeLead(bus, run, subjects);
     }
     const { marker, past, view } = lead;
-    renewed.event(() => void bus.claim(marker, run).catch(() => false));
+    renewed.event(() => inBackground(bus.claim(marker, run).catch(() => false)));
     wanted.viewed?.(view);
     const signs = signsOfLife(bus, run);
     try {

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../../base/expectedError';
@@ -102,7 +103,7 @@ export class Kubectl {
             isOver ? kubectlLate(words, forwardWithinMs) : kubectlTrouble(words, said, this.words),
           );
           const again = (known: number): void => {
-            timer = setTimeout(() => void begin(known).catch(() => undefined), againMs);
+            timer = setTimeout(() => inBackground(begin(known).catch(() => undefined)), againMs);
           };
           if (!isOver && local !== undefined) again(local);
         });

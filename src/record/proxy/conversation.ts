@@ -263,8 +263,8 @@ export class PubSubConversation implements Conversation {
 
 /** As it is, without the token that takes a lost connection up again. */
 function jsonMessage(payload: Buffer): RecordedPubSub | undefined {
-  const { reconnectionToken, ...fields } = objectIn(payload.toString('utf8')) ?? {};
-  void reconnectionToken;
+  const fields = { ...objectIn(payload.toString('utf8')) };
+  delete fields['reconnectionToken'];
   return typeof fields['type'] === 'string' ? (fields as unknown as RecordedPubSub) : undefined;
 }
 

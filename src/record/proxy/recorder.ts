@@ -267,8 +267,7 @@ const accessToken = 'access_token';
 const isServicePath = ({ pathname }: URL): boolean => /^\/clients?(?:\/|$)/.test(pathname);
 
 /** @param hadOwn the application gave one when it asked where to go */
-function withoutToken({ token, query, ...others }: Opening, hadOwn: boolean): Opening {
-  void token;
+function withoutToken({ token: _token, query, ...others }: Opening, hadOwn: boolean): Opening {
   return {
     ...others,
     query: query.filter((name) => name !== accessToken),

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { leavingUs } from '../../base/measuringLimits';
 import { reconnectDelayMs } from '../../plan/arrivals';
 import { randomFor } from '../../plan/draws';
@@ -216,7 +217,7 @@ export class Reconnector {
     while (!this.stopped && this.inFlight.size < most) {
       const index = this.due.shift();
       if (index === undefined) return;
-      void this.open(index);
+      inBackground(this.open(index));
     }
   }
 

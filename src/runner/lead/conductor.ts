@@ -126,7 +126,7 @@ export class Conductor implements Run {
 
   stop(reason: StopReason): void {
     if (this.ending === undefined) this.end(reason);
-    else void this.workers.end().then(() => this.reports.changed());
+    else this.waiting.endWorkers();
   }
 
   private async conduct(): Promise<RunSummary> {

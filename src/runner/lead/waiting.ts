@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { formatCount } from '../../base/units';
 import type { WorkerHost } from '../../protocol/worker';
 
@@ -98,15 +99,27 @@ export class Waiting {
     this.throwIfEnded();
   }
 
+  /** Does not wait for them: whoever waits for something of theirs looks again. */
+  endWorkers(): void {
+    const { workers, reports } = this;
+    inBackground(workers.end().then(() => reports.changed()));
+  }
+
   private async settled(): Promise<void> {
     const { workers, reports } = this;
     if (workers.settled === undefined) return;
     let isOver = false;
-    void workers.settled(waits.onItsWayMs).then(() => {
+    let failure: { readonly error: unknown } | undefined;
+    const over = (): void => {
       isOver = true;
       reports.changed();
+    };
+    workers.settled(waits.onItsWayMs).then(over, (error: unknown) => {
+      failure = { error };
+      over();
     });
     await reports.until(() => isOver || this.hasEnded(), waits.mostSettlingMs);
+    if (failure !== undefined) throw failure.error;
     this.throwIfEnded();
   }
 }

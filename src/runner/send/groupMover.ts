@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { membershipMethods } from '../../base/message';
 import { MembershipCounts } from '../../measure/sample';
 import { Pace } from '../../plan/pace';
@@ -72,7 +73,7 @@ export class GroupMover extends EntrySender {
         this.step = undefined;
         return 'done';
       }
-      void this.move(step, step.movers[step.pace.take()]!, dueUs);
+      inBackground(this.move(step, step.movers[step.pace.take()]!, dueUs));
     }
     return 'more';
   }

@@ -13,6 +13,7 @@ import {
   refuse,
   stopServer,
   type Refusal,
+  guardLater,
 } from '../http/loopbackServer';
 import {
   AppServerHub,
@@ -74,7 +75,7 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
   const server = loopbackServer({
     answer: (request, response) => {
       const refusal = refusalOf(request) ?? (connections.isConnected ? undefined : notConnected);
-      void negotiate(service.clientEndpoint, tokens, request, response, refusal);
+      guardLater(response, negotiate(service.clientEndpoint, tokens, request, response, refusal));
     },
   });
   const timers = [

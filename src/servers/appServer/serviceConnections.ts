@@ -1,6 +1,7 @@
+import { inBackground } from '../../base/background';
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { shownText } from '../../wire/connectFailure';
+import { shownError, shownText } from '../../wire/connectFailure';
 import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
 import type { AppServerHub } from './appServerHub';
 import {
@@ -81,7 +82,7 @@ export class ServerConnections {
 
   private openOnDemand(target: string): void {
     const open = [...this.all].filter(({ isOnDemand }) => isOnDemand).length;
-    if (open < maxOnDemand) void this.connect(target);
+    if (open < maxOnDemand) this.reconnect(target);
   }
 
   tick(): void {
@@ -97,7 +98,7 @@ export class ServerConnections {
     if (connection.isOnDemand) return;
     clearTimeout(this.retry);
     this.retry = undefined;
-    for (; this.waiting > 0; this.waiting--) void this.connect();
+    for (; this.waiting > 0; this.waiting--) this.reconnect();
   }
 
   received(connection: ServerConnection, message: ServiceMessage): void {
@@ -132,7 +133,7 @@ export class ServerConnections {
       this.tryLater(end.retryAfterMs);
     } else {
       this.failures = 0;
-      if (this.retry === undefined) void this.connect();
+      if (this.retry === undefined) this.reconnect();
       else this.waiting++;
     }
   }
@@ -189,10 +190,18 @@ export class ServerConnections {
       () => {
         this.retry = undefined;
         this.waiting--;
-        void this.connect();
+        this.reconnect();
       },
       waitMs + Math.random() * backOffMs,
     );
+  }
+
+  /** Without a token there is no connection; the fixed ones try again. */
+  private reconnect(target?: string): void {
+    inBackground(this.connect(target), (error) => {
+      this.problem(`A server connection could not be opened: ${shownError(error)}.`);
+      if (target === undefined && !this.isOver) this.tryLater();
+    });
   }
 
   private async connect(target?: string): Promise<ServerConnection> {

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { isUtf8 } from 'node:buffer';
 import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
@@ -162,12 +163,14 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     };
     this.counts.sent++;
     client.waits = true;
-    void this.call({ method: 'POST', url, headers, body }).then((answer) => {
-      const isGood = !('failure' in answer) && (answer.status === 200 || answer.status === 204);
-      if (!isGood) this.counts.failed++;
-      answered?.(answer);
-      client.waits = false;
-      client.resumeReading();
-    });
+    inBackground(
+      this.call({ method: 'POST', url, headers, body }).then((answer) => {
+        const isGood = !('failure' in answer) && (answer.status === 200 || answer.status === 204);
+        if (!isGood) this.counts.failed++;
+        answered?.(answer);
+        client.waits = false;
+        client.resumeReading();
+      }),
+    );
   }
 }

@@ -10,6 +10,7 @@ import {
   refuseUpgrade,
   splitUrl,
   type Upgrade,
+  guardLater,
 } from '../http/loopbackServer';
 import {
   asksForEvents,
@@ -197,14 +198,14 @@ export class ServiceEmulator
     const isClient = path === '/client' || path === '/client/negotiate';
     if (isClient && answersPreflight(request, response)) return;
     if (/^\/(api|emulator)\//.test(path)) answerRest(signalrRest, this, request, response);
-    else if (isClient) void this.answerClient(path, query, request, response);
+    else if (isClient) guardLater(response, this.answerClient(path, query, request, response));
     else refuse(response, path === '/server' ? noUpgrade : notFound);
   }
 
   protected upgrade(upgrade: Upgrade): void {
     const { path, query } = splitUrl(upgrade.request);
-    if (path === '/client') void this.upgradeClient(query, upgrade);
-    else if (path === '/server') void this.upgradeServer(query, upgrade);
+    if (path === '/client') guardLater(upgrade.socket, this.upgradeClient(query, upgrade));
+    else if (path === '/server') guardLater(upgrade.socket, this.upgradeServer(query, upgrade));
     else refuseUpgrade(upgrade.socket, notFound);
   }
 

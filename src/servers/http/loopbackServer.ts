@@ -1,4 +1,5 @@
 /** How servers are reached: an HTTP server on loopback, and SignalR connections over each transport. */
+import { inBackground } from '../../base/background';
 import {
   createServer,
   STATUS_CODES,
@@ -139,6 +140,13 @@ function guard(by: ServerResponse | Duplex, handle: () => void): void {
     by.destroy();
   }
 }
+
+/** The same of what takes its time. */
+export const guardLater = (by: ServerResponse | Duplex, work: PromiseLike<unknown>): void =>
+  inBackground(work, (error) => {
+    reasonOf(error);
+    by.destroy();
+  });
 
 /** A server that answers nobody but this machine, whatever a web page makes a browser send. */
 export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers): Server {

@@ -1,4 +1,5 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
+import { reasonOf } from '../http/faults';
 import { ConnectionStreams } from './connectionStreams';
 import type { BenchCaller } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
@@ -321,7 +322,8 @@ export function invoke(context: BenchContext, caller: BenchCaller, message: HubM
   }
   const error = refusalOf(message, method);
   const outcome = error === undefined ? method.run(context, caller, message) : { error };
-  if (outcome instanceof Promise) void outcome.then(complete);
+  if (outcome instanceof Promise)
+    outcome.then(complete, (error: unknown) => complete({ error: reasonOf(error) }));
   else complete(outcome);
 }
 

@@ -1,7 +1,7 @@
 /** What the REST APIs of both services have in common: tokens, routes, sends, ends, questions and errors. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
-import { pathAndQuery, readBody, type Terminable } from '../http/loopbackServer';
+import { pathAndQuery, readBody, type Terminable, guardLater } from '../http/loopbackServer';
 import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
 import { isGroupName, jsonIn, partsOf, type Emulator, bearerToken } from './emulator';
 import type { UpstreamHandlers } from './upstreamCalls';
@@ -103,9 +103,12 @@ export function answerRest<Hub, Host extends RestHost<Hub>>(
     return { status, body: api.errorBody(error, code), headers };
   };
   const take = (body: Buffer): void =>
-    void carryOut(api, host, request, body)
-      .catch(refuse)
-      .then((answer) => writeAnswer(response, answer));
+    guardLater(
+      response,
+      carryOut(api, host, request, body)
+        .catch(refuse)
+        .then((answer) => writeAnswer(response, answer)),
+    );
   readBody(request, response, maxBodyBytes, take, () => {
     const text = `The body of a request has at most ${maxBodyBytes} bytes.`;
     // What is left of the body is not read.

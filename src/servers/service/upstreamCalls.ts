@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ConnectFailure } from '../../wire/connectFailure';
@@ -114,7 +115,9 @@ export class UpstreamHandlers<Handler> {
       request.on('error', ({ code = 'error' }: NodeJS.ErrnoException) => {
         done(request.reusedSocket && code === 'ECONNRESET' ? { isStale: true } : unreachable(code));
       });
-      request.on('response', (answer) => void readAnswer(answer, maxAnswerBytes).then(done));
+      request.on('response', (answer) =>
+        inBackground(readAnswer(answer, maxAnswerBytes).then(done)),
+      );
       request.end(body);
     });
   }

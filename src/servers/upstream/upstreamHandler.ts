@@ -17,6 +17,7 @@ import {
   loopbackServer,
   stopServer,
   readBody,
+  guardLater,
 } from '../http/loopbackServer';
 
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
@@ -73,7 +74,10 @@ export async function upstreamHandler(
         return;
       }
       const take = (body: Buffer): void =>
-        void handle({ header, body }).then((answer) => write(response, answer));
+        guardLater(
+          response,
+          handle({ header, body }).then((answer) => write(response, answer)),
+        );
       const tooLong = (): void =>
         write(response, { status: 413, headers: { Connection: 'close' } });
       readBody(request, response, maximumBodyBytes, take, tooLong);

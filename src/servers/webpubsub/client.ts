@@ -1,4 +1,6 @@
 /** Clients of Web PubSub, and what is on its way to them. */
+import { inBackground } from '../../base/background';
+import { reasonOf } from '../http/faults';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import {
@@ -424,7 +426,7 @@ class EventQueue {
     this.waiting.push({ bytes, handle });
     this.bytes += bytes;
     if (this.isFull) this.onFull(true);
-    if (!this.isBusy) void this.work();
+    if (!this.isBusy) inBackground(this.work());
   }
 
   private get isFull(): boolean {
@@ -434,7 +436,7 @@ class EventQueue {
   private async work(): Promise<void> {
     this.isBusy = true;
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      await next.handle();
+      await next.handle().catch(reasonOf);
       const wasFull = this.bytes > maxWaitingBytes || this.waiting.length + 1 >= maxWaiting;
       this.bytes -= next.bytes;
       if (wasFull && !this.isFull) this.onFull(false);

@@ -1,4 +1,5 @@
 /** An emulator of Azure Web PubSub: clients of each subprotocol, REST calls and event handlers. */
+import { inBackground } from '../../base/background';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { ExpectedError } from '../../base/expectedError';
@@ -7,7 +8,13 @@ import {
   type Payload,
   subprotocolNamed,
 } from '../../wire/webpubsub/pubSubMessage';
-import { loopbackHost, refuseUpgrade, type Terminable, type Upgrade } from '../http/loopbackServer';
+import {
+  loopbackHost,
+  refuseUpgrade,
+  type Terminable,
+  type Upgrade,
+  guardLater,
+} from '../http/loopbackServer';
 import { newId } from '../http/signalrClients';
 import { WebSocketTransport } from '../http/transports';
 import { HubClients } from '../hub/hubGroups';
@@ -86,7 +93,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     this.quota.release();
     if (hub.clients.size === 0) this.hubs.delete(hub.name);
     if (!this.isDisposed && this.upstream.wants(hub.name, 'sys', 'disconnected')) {
-      void this.upstream.send(systemEvent('disconnected', { reason }), sourceOf(client));
+      inBackground(this.upstream.send(systemEvent('disconnected', { reason }), sourceOf(client)));
     }
   }
 
@@ -108,7 +115,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     const id = connect.query.get('awps_connection_id');
     const refusal = id === null ? this.quota.refusal(performance.now()) : undefined;
     if (id !== null) this.recover(id, connect, upgrade);
-    else if (refusal === undefined) void this.admit(connect, upgrade);
+    else if (refusal === undefined) guardLater(upgrade.socket, this.admit(connect, upgrade));
     else refuseUpgrade(upgrade.socket, refusal);
   }
 
@@ -154,7 +161,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     this.connectionCount++;
     client.attach(socket);
     if (this.upstream.wants(hubName, 'sys', 'connected')) {
-      void this.upstream.send(systemEvent('connected', {}), sourceOf(client));
+      inBackground(this.upstream.send(systemEvent('connected', {}), sourceOf(client)));
     }
   }
 

@@ -1,4 +1,5 @@
 /** Reads metrics of the server once a second beside the load: a bundle of its own, loaded by runs that ask for it. */
+import { inBackground } from '../../base/background';
 import { english, type Translate } from '../../base/text';
 import { seriesName, type LateSeries, type ObservedValues } from '../../measure/observed';
 import { redactText, redactUrl } from '../../results/redact';
@@ -156,11 +157,11 @@ class Watched {
     private readonly signal: AbortSignal,
     private readonly failed: (why: string) => void,
   ) {
-    const timer = setInterval(() => void this.ask(), observed.everyMs);
+    const timer = setInterval(() => inBackground(this.ask()), observed.everyMs);
     // It must not keep a process whose run is over.
     timer.unref();
     signal.addEventListener('abort', () => clearInterval(timer));
-    void this.ask();
+    inBackground(this.ask());
   }
 
   readonly values = (): ObservedValues => {

@@ -1,4 +1,5 @@
 /** Signing in with Microsoft Entra ID: where tokens come from, their renewal, and why there is none. */
+import { inBackground } from '../../base/background';
 import type { SignedInPass, Endpoint, ServiceHub } from '../../base/endpoint';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
@@ -55,7 +56,7 @@ export class SignIn implements Passes {
 
   private renewLater(inMs: number): void {
     if (this.isOver) return;
-    this.timer = setTimeout(() => void this.renew(), inMs);
+    this.timer = setTimeout(() => inBackground(this.renew()), inMs);
     // It must not keep a process whose run is over.
     this.timer.unref();
   }

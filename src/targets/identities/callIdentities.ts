@@ -1,6 +1,7 @@
 /** Identities of a command or a token endpoint: each is called for once before connections open, and again before its token expires. */
 import type { Endpoint, IdentityRow } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
+import { inBackground } from '../../base/background';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { filledText, type PersonalFacts, type PersonalPart } from '../../base/personalText';
@@ -119,9 +120,10 @@ export class IdentityCaller implements IdentityCalls {
       clearInterval(alive);
     }
     this.over.signal.throwIfAborted();
-    this.keepFresh().catch((error: unknown) =>
-      this.problems.fire(`Identities are no longer renewed: ${shownError(error)}`),
-    );
+    inBackground(this.keepFresh(), (error) => {
+      const why = hideSecrets(shownError(error), this.secrets);
+      this.problems.fire(`Identities are no longer renewed: ${why}`);
+    });
     return failuresIn(this.rows, `of ${formatCount(count)} identities could not be had`);
   }
 

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import { element, setText } from '../element';
 import { themeColour, type Chart } from './chartFrame';
@@ -30,7 +31,7 @@ export function imageButton(
     setText(button, done ? imageCopied : imageFailed);
     setTimeout(() => setText(button, copyImage), saidMs);
   };
-  button.addEventListener('click', () => void copy().then(say, () => say(false)));
+  button.addEventListener('click', () => inBackground(copy().then(say, () => say(false))));
   return button;
 }
 

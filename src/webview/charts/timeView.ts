@@ -32,7 +32,9 @@ export function createTimeView() {
     /** @returns what ends it */
     follow(follower: TimeFollower): () => void {
       followers.add(follower);
-      return () => void followers.delete(follower);
+      return () => {
+        followers.delete(follower);
+      };
     },
     point(seconds: number | undefined): void {
       if (seconds === moment) return;

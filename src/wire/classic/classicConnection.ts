@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { ErrorClass } from '../../base/errorClass';
 import type { Endpoint } from '../../base/endpoint';
 import {
@@ -150,7 +151,7 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
       return;
     }
     socket?.close();
-    if (outbox === undefined) void this.abort();
+    if (outbox === undefined) inBackground(this.abort());
     else {
       outbox.end();
       // Nobody waits for it: the process may end before.
@@ -226,7 +227,7 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
     const { endpoint, requests } = this;
     const { transport } = endpoint;
     if (transport === undefined) {
-      void this.openSocket({ signal, stopwatch });
+      inBackground(this.openSocket({ signal, stopwatch }));
       return;
     }
     const most = this.options.maximumMessageBytes;
@@ -288,7 +289,7 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
       this.closeReason = 'the server ordered the connection to come back (T: 1)';
       this.requests.receiving = 'reconnect';
     }
-    if (news.initialized && this.state === 'connecting') void this.start();
+    if (news.initialized && this.state === 'connecting') inBackground(this.start());
     return news;
   }
 

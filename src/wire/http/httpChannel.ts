@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure, failureOfSocket, shownUrl } from '../connectFailure';
@@ -79,7 +80,7 @@ export class HttpChannel {
       });
       response.once('end', () => {
         if (this.request !== request) return;
-        if (hasExpired) void this.renew(request, response, make, accessToken);
+        if (hasExpired) inBackground(this.renew(request, response, make, accessToken));
         else this.ended(response);
       });
       response.once('error', (error) => this.broken(request, error));
@@ -152,19 +153,17 @@ export class HttpRequests {
     if (present !== refused) return Promise.resolve(true);
     if (renew === undefined) return Promise.resolve(false);
     this.renewal ??= renew()
-      .then(
-        ({ accessToken, renewAtMs }) => {
-          if (accessToken === undefined) return false;
-          const admission = { ...this.admission, accessToken, renewAtMs };
-          // Whether it can be sent at all.
-          admissionHeaders(admission);
-          this.admission = admission;
-          this.cookieVersion = -1;
-          return true;
-        },
-        // What counts is that the old one was refused.
-        () => false,
-      )
+      .then(({ accessToken, renewAtMs }) => {
+        if (accessToken === undefined) return false;
+        const admission = { ...this.admission, accessToken, renewAtMs };
+        // Whether it can be sent at all.
+        admissionHeaders(admission);
+        this.admission = admission;
+        this.cookieVersion = -1;
+        return true;
+      })
+      // What counts is that the old one was refused.
+      .catch(() => false)
       .finally(() => (this.renewal = undefined));
     return this.renewal;
   }
@@ -197,7 +196,7 @@ export class HttpRequests {
     const { where } = this;
     const { renewAtMs = Infinity } = where;
     // This request still goes with the old one, which is good for a while.
-    if (Date.now() >= renewAtMs) void this.renewToken(where.accessToken);
+    if (Date.now() >= renewAtMs) inBackground(this.renewToken(where.accessToken));
     const version = where.cookies?.version ?? 0;
     if (version !== this.cookieVersion) {
       this.cookieVersion = version;

@@ -1,3 +1,4 @@
+import { inBackground } from '../../base/background';
 import type { ErrorClass } from '../../base/errorClass';
 import {
   ClientConnection,
@@ -63,7 +64,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   static open(where: Negotiated, opening: Opening): Promise<ReliableConnection> {
     const connection = new ReliableConnection(where, opening);
     return connection.opens(where.url.href, opening, () => {
-      void connection.openSocket(where, opening);
+      inBackground(connection.openSocket(where, opening));
     });
   }
 
@@ -151,7 +152,7 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     url.searchParams.set('awps_reconnection_token', this.reconnectionToken);
     // The token of recovery stands for the access token, which may have expired.
     const { headers } = this.where;
-    void this.openSocket({ url, headers }, { signal: AbortSignal.timeout(attemptMs) });
+    inBackground(this.openSocket({ url, headers }, { signal: AbortSignal.timeout(attemptMs) }));
   }
 
   private async openSocket(

@@ -1,4 +1,5 @@
 /** The service protocol of Azure SignalR: its messages and stream, and connections that only send. */
+import { inBackground } from '../../base/background';
 import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AccessTokens } from '../connect/accessTokens';
@@ -207,7 +208,7 @@ export class PersistentSends implements HubListener {
     clearTimeout(this.retry);
     const spreadMs = Math.random() * this.backOffMs;
     this.retry = setTimeout(
-      () => void this.open(),
+      () => inBackground(this.open()),
       Math.min(longestBackOffMs, Math.max(backOffMs, retryAfterMs)) + spreadMs,
     );
   }

@@ -235,6 +235,18 @@ describe('HttpConnection', () => {
     assert.deepEqual(await listener.lostOnce.then(({ errorClass }) => errorClass), 'unauthorized');
   });
 
+  it('goes on with the old token where the new one cannot be sent', async () => {
+    renewAtMs = time.nowMs;
+    renew = () => Promise.resolve(`token\n${(renewals += 1)}`);
+    const { connection } = await polling();
+    connection.send(message('a'));
+    const sent = await hub.next('POST');
+    assert.equal(sent.headers.authorization, 'Bearer token 0');
+    assert.ok(renewals > 0);
+    answer(sent);
+    assert.equal(connection.isOpen, true);
+  });
+
   for (const [status, errorClass] of [
     [401, 'unauthorized'],
     [404, 'notFound'],
