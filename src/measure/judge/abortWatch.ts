@@ -14,6 +14,8 @@ interface Mark {
   readonly atUs: number;
   readonly expected: number;
   readonly toReach: number;
+  /** Of those expected had not arrived by then. */
+  readonly missing: number;
 }
 
 /** What a step has measured so far, up to a moment of run time. */
@@ -45,10 +47,19 @@ export class AbortWatch {
     this.rules = rulesOf(slo);
   }
 
+  /** No objective looks further back; the generator may have been a minute late. */
+  private get longestUs(): number {
+    const limits = this.rules.filter(({ metric }) => isLatency(metric)).map(({ limit }) => limit);
+    return Math.max(this.drainMs * 1000, ...limits) + 60_000_000;
+  }
+
   /** Nothing in `expected` and `toReach` was due after `atUs`. */
-  note(atUs: number, expected: number, toReach = 0): void {
+  note(atUs: number, expected: number, toReach = 0, received = expected): void {
     if (this.rules.length === 0 || this.marks.at(-1)?.expected === expected) return;
-    this.marks.push({ atUs, expected, toReach });
+    this.marks.push({ atUs, expected, toReach, missing: expected - received });
+    const { longestUs } = this;
+    if (this.marks.length % 256 === 0)
+      this.marks = this.marks.filter((mark) => mark.atUs >= atUs - longestUs);
     // The oldest half is further back than any limit that is judged so.
     if (this.marks.length > mostMarks) this.marks = this.marks.slice(mostMarks / 2);
   }
@@ -75,7 +86,11 @@ export class AbortWatch {
     const patienceMs = Math.min(drainMs, ...limitsMs);
     const now = firstMissed(
       rules,
-      (rule) => ({ ...this.overdue(rule, soFar, patienceMs), isGoingOn: true }),
+      (rule) => {
+        const overdue = this.overdue(rule, soFar, patienceMs);
+        const stuck = soFar.deliveries.received + this.stuck(soFar, patienceMs * 1000);
+        return { ...overdue, expected: Math.max(overdue.expected, stuck), isGoingOn: true };
+      },
       soFar.connections,
     );
     if (now === undefined || plannedMs === undefined) return now && { message: now.message };
@@ -102,6 +117,21 @@ export class AbortWatch {
       expected: Math.max(received, due?.expected ?? 0),
       ...(timeToAll && { timeToAll: { ...timeToAll, messages } }),
     };
+  }
+
+  /**
+   * Deliveries that stay out second after second, beyond three times what is on its way at once at the latency of those that
+   * come: later ones make up for them in the sums. An estimate.
+   */
+  private stuck({ deliveries, knownUs, measuredMs }: SoFar, patienceUs: number): number {
+    const { marks } = this;
+    const older = marks.filter(({ atUs }) => atUs <= knownUs - patienceUs).length;
+    if (older === 0) return 0;
+    const perUs = deliveries.received / Math.max(1, measuredMs * 1000);
+    const onTheirWay = Math.ceil(3 * perUs * deliveries.latencyAtShareUs(0.99)) + 3;
+    const since = marks.slice(older - 1).map(({ missing }) => missing);
+    const least = Math.min(deliveries.expected - deliveries.received, ...since);
+    return Math.max(0, least - onTheirWay);
   }
 
   /** As the step would end if all that is not lost by now came at once, at the rate that it has. */

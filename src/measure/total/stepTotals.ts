@@ -412,8 +412,9 @@ export class StepTotals extends SendingTotals {
    */
   watch(fromUs: number, toUs: number, uncertain = 0): void {
     const certain = this.expected - uncertain;
-    this.waitingWatch.note(fromUs, toUs, certain, this.delivered().received);
-    this.objectives?.note(toUs, certain, this.toReach);
+    const { received } = this.delivered();
+    this.waitingWatch.note(fromUs, toUs, certain, received);
+    this.objectives?.note(toUs, certain, this.toReach, received);
     this.knownUs = fromUs;
   }
 

@@ -146,6 +146,36 @@ describe('the objectives of a step that goes on', () => {
     });
   });
 
+  it('are not met by now where a part never comes, though later ones make up for it in the sums', () => {
+    const watch = new AbortWatch(defaultSlo, 10_000);
+    const lossy = (lostOfHundred: number, latencyUs: number) => {
+      for (let atS = 1; atS <= 8; atS++)
+        watch.note(
+          atS * second,
+          atS * 1000,
+          0,
+          atS * (1000 - 10 * lostOfHundred) - latencyUs / 1000,
+        );
+      const received = 8 * (1000 - 10 * lostOfHundred);
+      return unmet(watch, 8, {
+        ...fast(received, { expected: 8000 }),
+        latencyAtShareUs: () => latencyUs,
+      });
+    };
+    assert.match(
+      lossy(5, 5000)?.message ?? '',
+      /^[23]\d\d of [78],\d\d\d deliveries are overdue or lost/,
+    );
+    assert.equal(lossy(5, 5000)?.isFinal, undefined);
+  });
+
+  it('are met where all are as slow as they may be', () => {
+    const watch = new AbortWatch(defaultSlo, 10_000);
+    for (let atS = 1; atS <= 8; atS++) watch.note(atS * second, atS * 1000, 0, atS * 1000 - 900);
+    const slow = { ...fast(7100, { expected: 8000 }), latencyAtShareUs: () => 900_000 };
+    assert.equal(unmet(watch, 8, slow), undefined);
+  });
+
   it('cannot be met any more when what is lost is too much of all that will ever be sent', () => {
     // 5 % do not come: at 20 s 50 of the first 1,000 are lost for certain, 1 % of the 5,000.
     assert.equal(unmet(steady(), 20, fast(950, { expected: 2000 }))?.isFinal, undefined);
