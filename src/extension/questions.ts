@@ -27,17 +27,23 @@ export async function agrees(question: string, button: string, detail = ''): Pro
 
 /** Load that leaves this machine needs a word, once per host and workspace. */
 export async function confirmLoad(
-  { hosts, url, redirected }: RemoteLoad,
+  { hosts, url, redirected, unlikeRecording }: RemoteLoad,
   scenario: Scenario,
   state: EditorState,
 ): Promise<boolean> {
+  const load = loadNumbersWords(loadNumbers(scenario));
+  if (unlikeRecording !== undefined)
+    return agrees(
+      t('Each client makes {0} that were recorded. Run it?', unlikeRecording),
+      t('Run'),
+      load,
+    );
   const known = state.list('confirmedHosts');
   if (hosts.every((host) => known.includes(host))) return true;
   const names = hosts.join(', ');
   const question = redirected
     ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
     : t('Put load on {0}, which is not on this machine?', names);
-  const load = loadNumbersWords(loadNumbers(scenario));
   const calls = callWords(scenario);
   const before = calls === undefined ? '' : ` ${t('Before, it calls {0}.', calls)}`;
   const detail = t('{0}. You are asked once per host in this workspace.', load) + before;

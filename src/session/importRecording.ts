@@ -6,6 +6,8 @@ import type { Found } from '../record/analyse/found';
 import { scenarioFromRecording } from '../record/analyse/scenarioFromRecording';
 import type { Recording } from '../record/recording';
 import type { Problem } from '../scenario/problem';
+import type { Scenario } from '../scenario/scenario';
+import { rateOf } from '../scenario/searched';
 import type { ScenarioParser } from './scenarioFile';
 
 /** What a recording becomes, with what everybody asks of a scenario. */
@@ -13,6 +15,8 @@ export interface ImportedScenario {
   readonly yaml: string;
   readonly found: Found;
   readonly problems: readonly Problem[];
+  /** In sentences how its load differs from what was recorded; absent: hardly. */
+  readonly unlike?: string;
   /** Absent with {@link noEstimate}. */
   readonly estimate?: Estimate;
   /** Why there is none. */
@@ -28,13 +32,48 @@ export async function importRecording(
   const { yaml, found } = await scenarioFromRecording(recording);
   if (yaml === undefined) throw nothing(found);
   const { scenario, problems } = parseScenario(yaml);
-  const imported = { yaml, found, problems };
-  if (scenario === undefined) return imported;
+  if (scenario === undefined) return { yaml, found, problems };
+  const unlike = unlikeWords(scenario, found);
+  const imported = {
+    ...{ yaml: unlike === undefined ? yaml : withWarning(yaml, unlike), found, problems },
+    ...(unlike !== undefined && { unlike: `${sentenceOf(unlike)} ${whatToDo}` }),
+  };
   const estimated = scenarioEstimate(scenario, {}, model);
   return 'problem' in estimated
     ? { ...imported, noEstimate: estimated.problem }
     : { ...imported, estimate: estimated.estimate };
 }
+
+/** A load that is so near to what was recorded is the same. */
+const nearly = 0.05;
+
+/** `600 times the calls`: of a client of the scenario, in place of those that were recorded; undefined where they are alike. */
+function unlikeWords(
+  scenario: Scenario,
+  { calls, clientSeconds, clientsAtOnce }: Found,
+): string | undefined {
+  const seen = calls.reduce((sum, { count }) => sum + count, 0);
+  const made = (rateOf(scenario) / scenario.connections) * clientSeconds;
+  const times = made / seen;
+  // Where a recording begins and ends, each client may have made a call more or less.
+  const isAlike =
+    made >= (1 - nearly) * (seen - clientsAtOnce) && made <= (1 + nearly) * (seen + clientsAtOnce);
+  if (!Number.isFinite(times) || isAlike) return undefined;
+  return `${formatCount(times, times < 10 ? 2 : 0)} times the calls`;
+}
+
+const sentenceOf = (unlike: string): string =>
+  `Each client of this scenario makes ${unlike} that were recorded.`;
+const whatToDo =
+  'Correct its intervals and waits, and leave out config.unlikeRecording; until then a run wants a yes.';
+
+const withWarning = (yaml: string, unlike: string): string =>
+  [
+    `# ${sentenceOf(unlike)}`,
+    `# ${whatToDo}`,
+    '#',
+    yaml.replace(/^config:\n/m, `config:\n  unlikeRecording: ${unlike}\n`),
+  ].join('\n');
 
 function nothing({ clients, messages, notRecognised }: Found): ExpectedError {
   const seen =

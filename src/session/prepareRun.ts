@@ -12,6 +12,7 @@ import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
 import type { Run } from '../runner/lead/conductor';
 import type { StepSource } from '../runner/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
+import { targetWords } from '../scenario/target/targetKinds';
 import {
   withIdentities,
   type OpenTarget,
@@ -90,6 +91,7 @@ export async function prepareRun(
   const scenario = replays?.scenario ?? asked;
   const agree =
     confirm && ((beyond: RemoteLoad) => confirm(beyond, withAskedHost(scenario, context)));
+  await agreedLoad(scenario, confirm);
   const bare = await planForMachine(scenario, {
     ...parts,
     reference: (kind, name) => context.reference(kind, name),
@@ -147,6 +149,15 @@ export async function prepareRun(
 /** What was found out on the way counts, for the sizes that are estimated and recommended. */
 const withService = (scenario: Scenario, { service }: Pick<AskedTarget, 'service'>): Scenario =>
   service === undefined || isAzure(scenario.service) ? scenario : { ...scenario, service };
+
+/** A load that its recording did not have needs a yes, on this machine, too. @throws ExpectedError `not-confirmed` */
+async function agreedLoad(scenario: Scenario, confirm: Shell['confirm']): Promise<void> {
+  const { unlikeRecording, target } = scenario;
+  if (unlikeRecording === undefined || confirm === undefined) return;
+  const what = { hosts: [], url: targetWords(target), redirected: false, unlikeRecording };
+  if (!(await confirm(what, scenario)))
+    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+}
 
 /** `late` releases what comes although nobody waits any more. */
 async function unlessCalledOff<T>(

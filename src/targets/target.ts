@@ -4,6 +4,8 @@ import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
 
 export interface RemoteLoad {
+  /** It is asked about its size, wherever it goes: how it differs from the recording that it was made of. */
+  readonly unlikeRecording?: string;
   readonly hosts: readonly string[];
   readonly url: string;
   /** Whether the target is on this machine, and redirects to the hosts. */

@@ -12,8 +12,19 @@ export async function confirmLoad(
   scenario: Scenario,
   { stderr, interactive, ask }: ProcessIo,
 ): Promise<boolean> {
-  const where = printable(whereTo(beyond));
   const load = loadNumbersWords(loadNumbers(scenario));
+  const { unlikeRecording } = beyond;
+  if (unlikeRecording !== undefined) {
+    const said = `Each client makes ${printable(unlikeRecording)} that were recorded: ${load}.`;
+    if (!interactive)
+      throw new ExpectedError(
+        'not-confirmed',
+        `${said} Correct the scenario, or add --yes to run it.`,
+      );
+    stderr.write(`${said}\n`);
+    return saysYes(await ask('Run it? [y/N] '));
+  }
+  const where = printable(whereTo(beyond));
   const calls = callWords(scenario);
   if (!interactive) {
     throw new ExpectedError(

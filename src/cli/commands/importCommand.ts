@@ -40,7 +40,7 @@ export async function reportImported(
   { out, json = false, force = false }: ImportFlags,
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
-  const { yaml, found, problems, estimate, noEstimate } = imported;
+  const { yaml, found, problems, estimate, noEstimate, unlike } = imported;
   if (out !== undefined) await writeScenario(path.resolve(cwd, out), out, yaml, force);
   const width = Math.min(100, widthOf(stderr));
   const size =
@@ -48,6 +48,9 @@ export async function reportImported(
       ? `No estimate: ${noEstimate ?? 'the scenario has problems'}`
       : `Estimate: ${estimate.unit === null ? 'no size of the guide fits' : `Unit ${estimate.unit}`}, ${estimate.binding.text}`;
   const lines = [
+    ...(unlike === undefined
+      ? []
+      : [...wrapped(`warning: ${unlike}`, width, '  ').map(({ text }) => text), '']),
     ...foundLines(found, width, secretVariable),
     '',
     ...wrapped(size, width, '  ').map(({ text }) => text),
@@ -62,6 +65,7 @@ export async function reportImported(
     stdout.write(
       jsonDocument({
         found,
+        ...(unlike !== undefined && { unlike }),
         ...(estimate && { estimate }),
         ...(out === undefined ? { yaml } : { out }),
       }),

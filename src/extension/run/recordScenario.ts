@@ -292,10 +292,14 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
 /** Opens the scenario and says in one sentence what was found. */
 async function showImported(
   name: string,
-  { yaml, found }: ImportedScenario,
+  { yaml, found, unlike }: ImportedScenario,
   log: Services['log'],
 ): Promise<void> {
   await openUnsaved(`${name.replace(/(?:\.recording)?\.[^.]*$/, '') || name}.signalr.yaml`, yaml);
+  if (unlike !== undefined) {
+    log.warn(unlike);
+    void vscode.window.showWarningMessage(unlike);
+  }
   for (const line of foundLines(found, 100)) if (line !== '') log.info(line);
   const calls = formatCount(found.calls.length);
   const lost =

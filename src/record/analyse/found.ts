@@ -12,6 +12,8 @@ export interface Found {
   /** At the same time, at most. */
   readonly clientsAtOnce: number;
   readonly seconds: number;
+  /** How long all clients were there together. */
+  readonly clientSeconds: number;
   readonly messages: number;
   readonly kinds: readonly FoundKind[];
   readonly calls: readonly FoundCall[];

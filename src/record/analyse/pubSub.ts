@@ -126,6 +126,7 @@ function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Se
     transports: [...new Set(clients.map(({ open }) => open.transport))],
     protocols: [...new Set(clients.map(({ open }) => open.protocol))],
     ...{ clients: clients.length, clientsAtOnce: mostAtOnce(clients) },
+    clientSeconds: presenceUs(clients, trace.endUs) / 1_000_000,
     ...{ seconds: endUs / 1_000_000, messages },
     kinds: sending.map(({ type, senders: { length } }) => ({
       ...{ clients: length, sessions: length, unfinished: 0, calls: [type] },

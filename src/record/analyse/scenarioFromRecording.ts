@@ -494,6 +494,7 @@ class Analysis {
       transports: [...new Set(clients.map(({ open }) => open.transport))],
       protocols: [...new Set(clients.map(({ open }) => open.protocol))],
       clientsAtOnce: mostAtOnce(clients),
+      clientSeconds: presenceUs(clients, endUs) / 1_000_000,
       seconds: endUs / 1_000_000,
       kinds: sessions.map(({ kind: each }) => ({
         clients: each.clients.length,

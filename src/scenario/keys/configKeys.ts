@@ -376,6 +376,10 @@ export const configSpecs = {
     { range: [1, 100], defaultText: '1' },
     'How often all steps are run, one round after the other: the result says how far the rounds lie apart. A capacity search and rounds of connecting are not repeated.',
   ),
+  unlikeRecording: text(
+    { optional: true },
+    'How much more or less a client calls than in the recording that the scenario was made of, such as `600 times the calls`. A run wants a yes before it; leave it out once the load is as it should be.',
+  ),
   seed: count(
     { range: [0, 4_294_967_295], default: 1 },
     'Start of the random numbers: the same seed gives the same run.',

@@ -58,6 +58,7 @@ export const configNames: ReadonlySet<string> = new Set([
   'localAddresses',
   'agents',
   'repeat',
+  'unlikeRecording',
   'seed',
   'connectionFailPercentage',
   'latencyPercentage',

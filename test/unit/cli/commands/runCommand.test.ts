@@ -284,6 +284,17 @@ describe('run', () => {
         { deps: { openTarget: remote } },
       ));
 
+    it('a load that its recording did not have, also on this machine, without a yes', async () => {
+      const unlikeRecording = '600 times the calls';
+      const scenario = { ...sampleScenario, unlikeRecording };
+      const deps = { parseScenario: () => ({ scenario, problems: [] }) };
+      const said = /Each client makes 600 times the calls that were recorded: 1,900 connections/;
+      await refused(['run', file], new RegExp(`${said.source}.* add --yes to run it`), { deps });
+      await refused(['run', file], said, { deps, answer: 'n' });
+      assert.equal((await at.run(['run', file], { deps, answer: 'y' })).code, 0);
+      assert.equal((await at.run(['run', file, '--yes'], { deps })).code, 0);
+    });
+
     it('a question that is not answered with yes', async () => {
       for (const answer of ['n', '', 'maybe']) {
         await refused(['run', file], /Not confirmed; nothing was started/, {
