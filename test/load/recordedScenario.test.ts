@@ -165,7 +165,7 @@ describe('a scenario of a recording', () => {
           const secret = { SIGNALR_BENCH_SECRET_SIGNALRBENCH: 'any' };
           assert.equal((await folder.run(['validate', 'chat.signalr.yaml'], secret)).code, 0);
           // As it was written. What was said is judged, not how late it was.
-          const { stderr } = await folder.run(['run', 'chat.signalr.yaml'], secret);
+          const { stderr } = await folder.run(['run', 'chat.signalr.yaml', '--yes'], secret);
           assert.doesNotMatch(stderr, /broken off|cannot/i);
           judge(folder.result('.signalr-bench'), sent);
         }),

@@ -121,7 +121,7 @@ export async function rerun(
       // Which of several sizes a text has is drawn.
       ...['config.workers=1', 'config.drain=20s', 'config.seed=1'],
     ];
-    const args = ['run', 'chat.signalr.yaml', ...sets.flatMap((set) => ['--set', set])];
+    const args = ['run', 'chat.signalr.yaml', '--yes', ...sets.flatMap((set) => ['--set', set])];
     // On a busy machine the load may be late, and the hub slow: what was said is judged.
     const { stderr } = await folder.run([...args, '--out', 'runs']);
     assert.doesNotMatch(stderr, /broken off|cannot/i);
@@ -255,7 +255,7 @@ export async function judgePublished(folder: CliFolder, connectionString: string
   try {
     const seen = connectionString.replace(endpoint!, new URL(proxy.url).origin);
     const secret = { SIGNALR_BENCH_SECRET_WEBPUBSUB: seen };
-    await folder.run(['run', 'chat.signalr.yaml', ...sets, '--out', 'runs'], secret);
+    await folder.run(['run', 'chat.signalr.yaml', '--yes', ...sets, '--out', 'runs'], secret);
   } finally {
     await proxy.dispose();
   }

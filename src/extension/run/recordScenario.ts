@@ -298,7 +298,7 @@ async function showImported(
   await openUnsaved(`${name.replace(/(?:\.recording)?\.[^.]*$/, '') || name}.signalr.yaml`, yaml);
   if (unlike !== undefined) {
     log.warn(unlike);
-    void vscode.window.showWarningMessage(unlike);
+    inBackground(vscode.window.showWarningMessage(unlike));
   }
   for (const line of foundLines(found, 100)) if (line !== '') log.info(line);
   const calls = formatCount(found.calls.length);
