@@ -53,7 +53,7 @@ const configGroups = [
 ];
 
 /** Sections of `config` whose keys are listed with them. */
-const withKeys = ['upstream', 'identities', 'data'];
+const withKeys = ['upstream', 'identities', 'data', 'pushes'];
 
 const cell = (text) => text.replaceAll('|', '\\|');
 

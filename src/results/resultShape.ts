@@ -61,8 +61,8 @@ import {
   type SearchSummary,
 } from '../search/searchSummary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
-import { maximumStages } from '../scenario/keys/configKeys';
-import type { Scenario, StageSpec, StagesSpec } from '../scenario/scenario';
+import { maximumStages, mostPushes, pushAudiences } from '../scenario/keys/configKeys';
+import type { PushSpec, Scenario, StageSpec, StagesSpec } from '../scenario/scenario';
 import type { ParameterSpec } from '../usecases/parameters';
 import type { Result } from './result';
 
@@ -326,6 +326,9 @@ const scenario = of<Scenario>()('connections baseSending step sendingSteps', {
     of<StagesSpec>()('from', {
       stages: list(of<StageSpec>()('to overMs holdMs'), maximumStages),
     }),
+  ),
+  pushes: optional(
+    list(of<PushSpec>()('perSecond bytes', { name: text, to: oneOf(pushAudiences) }), mostPushes),
   ),
   // Objectives register themselves: those of now are asked for.
   slo: entries((slo) => [

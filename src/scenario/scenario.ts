@@ -4,7 +4,7 @@ import type { SearchSummary } from '../search/searchSummary';
 import type { Parameters } from '../usecases/parameters';
 import type { Row } from '../base/rows';
 import type { tokenAlgorithms } from './keys/identityKeys';
-import type { ConfigFields } from './keys/configKeys';
+import type { ConfigFields, pushAudiences } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 
 /** Names of the keys at the top of a file: all that it takes to recognise a scenario. */
@@ -53,6 +53,15 @@ export interface StageSpec {
   readonly to: number;
   readonly overMs: number;
   readonly holdMs: number;
+}
+
+/** What a hub sends on its own, in calls of one client method. */
+export interface PushSpec {
+  readonly name: string;
+  readonly perSecond: number;
+  /** Its arguments as JSON text. */
+  readonly bytes: number;
+  readonly to: (typeof pushAudiences)[number];
 }
 
 /** Where metrics of the server are read beside the load. References such as `${secret:name}` stay. */
@@ -138,6 +147,8 @@ export interface Scenario extends ConfigFields {
   readonly stages?: StagesSpec;
   /** Absent: nothing. */
   readonly observe?: readonly ObserveSpec[];
+  /** For the estimate alone. Absent: nothing is known of it. */
+  readonly pushes?: readonly PushSpec[];
   /** One entry for `scenario:`, several for `scenarios:`; never empty. */
   readonly entries: readonly ScenarioEntry[];
   readonly slo: Slo;

@@ -151,6 +151,8 @@ export interface Traffic {
   readonly groupMembers?: number;
   /** Connections of the user a message goes to; 1 when absent. */
   readonly connectionsPerUser?: number;
+  /** The hub sends it on its own: how many connections each message goes to, whatever the kind; {@link inEach} is 0. */
+  readonly pushedTo?: number;
   /** Messages in for each sending; 1 when absent, 0 of what the hub sends by itself. */
   readonly inEach?: number;
   /** Messages out for each sending to each receiver; 1 when absent, 0 where nobody answers. */

@@ -14,8 +14,14 @@ import { namesWords } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
 import { refusedSize } from './messageLimit';
 import { connectionsOnly, messageRates, sizesOf, type MessageRates } from './serviceLoad';
-import { wireSizeOfCall, wireSizes, type Spoken } from './wireSizes';
-import { sessionAssumptions, sessionTraffic, unknownEvents } from './sessionLoad';
+import { wireSizeOfCall, wireSizeOfPush, wireSizes, type Spoken } from './wireSizes';
+import {
+  goesOutAlone,
+  membersOf,
+  sessionAssumptions,
+  sessionTraffic,
+  unknownEvents,
+} from './sessionLoad';
 
 /** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
 export function loadOf(scenario: Scenario): OrProblem<{ readonly input: EstimateInput }> {
@@ -29,8 +35,14 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
   const found = entryTraffic(scenario, last);
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
-  const traffic = found.sending.map((sending) => sending.traffic);
-  const unknown = scenario.entries.flatMap(({ parameters }) => unknownEvents(parameters));
+  const traffic = [
+    ...found.sending.map((sending) => sending.traffic),
+    ...pushedTraffic(scenario, last),
+  ];
+  const pushed = new Set(scenario.pushes?.map(({ name }) => name));
+  const unknown = scenario.entries
+    .flatMap(({ parameters }) => unknownEvents(parameters))
+    .filter((event) => !pushed.has(event));
   return {
     input: {
       product,
@@ -44,7 +56,7 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
           : [
               `Not in this estimate: callbacks that are only counted (${namesWords(unknown)}). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.`,
             ]),
-        ...(unknown.length === 0 ? pushAssumptions(scenario) : []),
+        ...(unknown.length === 0 || pushed.size > 0 ? pushAssumptions(scenario) : []),
         ...assumptionsOf(scenario),
       ],
     },
@@ -54,15 +66,40 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
 /** Use cases of an application's own hub: what it sends on its own stands in no scenario. */
 const ownUseCases: ReadonlySet<string> = new Set(['connectOnly', 'invoke', 'session']);
 
-const pushAssumptions = ({ entries, target }: Scenario): string[] =>
+function pushAssumptions({ entries, pushes, target }: Scenario): string[] {
+  if (pushes !== undefined) return [goesOutAlone];
   // The embedded hub sends nothing on its own.
-  target !== undefined &&
-  target.kind !== 'local' &&
-  entries.some(({ name }) => ownUseCases.has(name))
-    ? [
-        'What the hub sends on its own is not in this estimate: the recommendation after a run counts it.',
-      ]
-    : [];
+  const isKnown = target === undefined || target.kind === 'local';
+  if (isKnown || !entries.some(({ name }) => ownUseCases.has(name))) return [];
+  return [
+    'What the hub sends on its own is not in this estimate: write it as config.pushes, or go by the recommendation after a run, which counts it.',
+  ];
+}
+
+/** As the recommendation counts it: the guides have no table for what goes out alone. */
+function pushedTraffic(scenario: Scenario, step: StepSenders): Traffic[] {
+  const { connections, pushes = [], service } = scenario;
+  const receivers = {
+    everyone: connections,
+    group: pushes.some(({ to }) => to === 'group') ? largestOfGroups(scenario, step) : 1,
+    client: 1,
+  };
+  return pushes.map((push) => ({
+    kind: guides[azureServiceOf(service)].plainest,
+    ...{ senders: 1, intervalS: 1 / push.perSecond, messageBytes: push.bytes },
+    ...{ pushedTo: receivers[push.to], inEach: 0, leaving: [wireSizeOfPush(scenario, push)] },
+  }));
+}
+
+/** Members. */
+const largestOfGroups = ({ connections, entries }: Scenario, step: StepSenders): number =>
+  Math.max(
+    ...entries.map((entry, at) => {
+      const joins = joinsByCalls(sessionStepsOf(entry.parameters));
+      const joining = sharing(entries, entry, step) ?? step.perEntry[at] ?? 0;
+      return membersOf(entry.parameters, joins ? joining : connections);
+    }),
+  );
 
 type Application = Pick<EstimateInput, 'serverless' | 'serverConnections' | 'freeTier'>;
 

@@ -129,6 +129,7 @@ function checkReceivers(traffic: Traffic, connections: number): void {
 }
 
 function receiversOf(traffic: Traffic, connections: number): number {
+  if (traffic.pushedTo !== undefined) return traffic.pushedTo;
   switch (traffic.kind) {
     case 'broadcast':
     case 'rest_broadcast':
@@ -145,7 +146,10 @@ function receiversOf(traffic: Traffic, connections: number): number {
   }
 }
 
-type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS' | 'inEach' | 'outEach' | 'answers'> &
+type Nominal = Pick<
+  Traffic,
+  'kind' | 'senders' | 'intervalS' | 'inEach' | 'outEach' | 'answers' | 'pushedTo'
+> &
   Pick<ServiceLoad, 'messageBytes' | 'countedBytes'> & {
     readonly receivers: number;
   };
@@ -155,10 +159,12 @@ type Nominal = Pick<Traffic, 'kind' | 'senders' | 'intervalS' | 'inEach' | 'outE
  * or in where that is more.
  */
 export function nominalFormula(nominal: Nominal): string {
-  const { kind, senders, intervalS, receivers, inEach = 1, outEach = 1, answers } = nominal;
+  const { kind, senders, intervalS, receivers, inEach = 1, outEach = 1 } = nominal;
+  const { answers, pushedTo } = nominal;
   if (senders === 0) return 'no senders: connections only';
   const rate = rateWords(intervalS);
-  const factors = [counted(senders, isRest(kind) ? 'REST caller' : 'sender'), rate];
+  const sender = pushedTo !== undefined ? 'hub' : isRest(kind) ? 'REST caller' : 'sender';
+  const factors = [counted(senders, sender), rate];
   if (receivers !== 1) factors.push(receiverWords(kind, receivers));
   const what = answers
     ? 'answers: '

@@ -48,6 +48,9 @@ const trafficKinds: Readonly<
 /** Of an answer that says nothing: `null`. */
 const voidPayload: PayloadSize = { bytes: 4, weight: 1 };
 
+export const goesOutAlone =
+  'Callbacks that no call expects go out alone; the guides have no table for that: each counts as the outbound part of an echo.';
+
 /** True of a session with one; for the notes of an estimate. */
 export const sessionAssumptions = (parameters: Parameters): string[] => {
   const steps = sessionStepsOf(parameters);
@@ -65,11 +68,7 @@ export const sessionAssumptions = (parameters: Parameters): string[] => {
       : []),
     ...(has(({ kind }) => kind === 'choose') ? ['Each way of a choose counts by its weight.'] : []),
     ...(has(({ kind }) => kind === 'if') ? ['The more expensive branch of an if counts.'] : []),
-    ...(has(({ kind }) => kind === 'on')
-      ? [
-          'Callbacks that no call expects go out alone; the guides have no table for that: each counts as the outbound part of an echo.',
-        ]
-      : []),
+    ...(has(({ kind }) => kind === 'on') ? [goesOutAlone] : []),
     ...(has(({ kind }) => kind === 'stream')
       ? ['The guides have no table for streams: each item counts as an echo.']
       : []),
@@ -185,7 +184,7 @@ interface Receivers {
 }
 
 /** Of the largest group; 1 where there are none. */
-function membersOf(parameters: Parameters, connections: number): number {
+export function membersOf(parameters: Parameters, connections: number): number {
   const { groupCount } = parameters;
   if (typeof groupCount !== 'number') return 1;
   const among = Math.max(1, connections);

@@ -73,6 +73,17 @@ export function pushedSize(
   return { bytes, weight, sent: 0, toClient, toApplication: 0 };
 }
 
+/** Of what a hub is said to send on its own: arguments of so many bytes. */
+export function wireSizeOfPush(
+  { protocol, service, subprotocol }: Spoken,
+  { name, bytes }: { name: string; bytes: number },
+): WireSize {
+  const toClient = services[service].speaksHub
+    ? hubForms[protocol].invocation(name, own(bytes))
+    : pubSubDelivery(subprotocol, { data: bytes, group: undefined, user: undefined });
+  return { bytes, weight: 1, sent: 0, toClient, toApplication: 0 };
+}
+
 interface Words {
   readonly run: HubRun;
   readonly measures: boolean;

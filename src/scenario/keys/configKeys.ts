@@ -1,3 +1,4 @@
+import { largestPayloadBytes } from '../../base/message';
 import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../search/searchSummary';
 import { below, listOf } from '../../usecases/parameters';
@@ -33,7 +34,7 @@ export const observeKeys = listOf({
     'Not read: give the server an endpoint for `prometheus` instead.',
   ),
 });
-export const mostObserved = 10;
+const mostObserved = 10;
 
 /** Each with the key that it is recognised by, and what further keys belong to it. */
 export const observeKinds = {
@@ -61,6 +62,28 @@ export const stageKeys = listOf({
 });
 /** As a file may have, and a result. */
 export const maximumStages = 1000;
+
+/** To whom a hub sends on its own. */
+export const pushAudiences = ['everyone', 'group', 'client'] as const;
+export const pushKeys = listOf({
+  name: text({ required: true }, 'Client method that the hub calls, such as `PriceChanged`.'),
+  perSecond: rate(
+    { range: [0.00001, 1_000_000], required: true },
+    'How often the hub calls it: all calls of the hub together, however many connections each reaches.',
+  ),
+  size: size(
+    { range: [1, largestPayloadBytes], required: true },
+    'Its arguments as JSON text; the whole hub message is larger by its envelope.',
+  ),
+  to: choice(
+    { choices: pushAudiences, default: 'everyone' },
+    'Whom one call reaches: `everyone`, all connections; `group`, the members of one group; `client`, one connection.',
+  ),
+});
+/** As a file may have, and a result. */
+export const mostPushes = 100;
+/** What results have of one. */
+export const longestPushName = 100;
 
 export const upstreamKeys = listOf({
   port: count(
@@ -333,12 +356,16 @@ export const configSpecs = {
     'When messages are due: `even` spaces them evenly over all senders; `poisson` draws the gaps of each sender from an exponential distribution with the same mean, as independent users would send; `jitter` has each sender send once in each interval, at a drawn moment. The same `seed` draws the same.',
   ),
   stages: entries(
-    { keys: stageKeys },
+    { keys: stageKeys, most: maximumStages },
     'One step in which the number of senders changes: each stage ramps to a number and holds it. It begins with `baseSending` where that is written, else with none. In place of `step`, `sendingSteps` and `singleStepDuration`; the estimate takes the highest number.',
   ),
   observe: entries(
-    { keys: observeKeys },
+    { keys: observeKeys, most: mostObserved },
     'What is seen of the server beside the load: metrics of its own, drawn under the latency, kept in the result, and named where they reach a bound.',
+  ),
+  pushes: entries(
+    { keys: pushKeys, most: mostPushes },
+    'What the hub sends on its own, such as prices or presence, for the estimate: it cannot know that. Nothing of it is sent by a run, which counts what really comes.',
   ),
   timeToAll: flag(
     { optional: true },
@@ -425,6 +452,7 @@ export const keysReadApart = [
   'data',
   'stages',
   'observe',
+  'pushes',
   'localAddresses',
   'connectionFailPercentage',
   'latencyPercentage',

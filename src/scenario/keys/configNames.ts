@@ -50,6 +50,7 @@ export const configNames: ReadonlySet<string> = new Set([
   'arrivals',
   'stages',
   'observe',
+  'pushes',
   'timeToAll',
   'driver',
   'dialect',

@@ -24,6 +24,8 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
     | 'value';
   /** Of a section or of entries; elsewhere those of a map that may stand in place of the plain value. */
   readonly keys?: readonly KeySpec[];
+  /** Of entries: how many there may be; absent: {@link maximumEntries}. */
+  readonly most?: number;
   /** Of a section: names that it knows beyond those of `keys`, which are the ones that are offered. */
   readonly named?: (name: string) => KeySpec | undefined;
   /** The pattern of those names, for the schema, and one of them. */

@@ -109,7 +109,7 @@ function valueSchema(spec: KeySpec): Json {
       return {
         type: 'array',
         minItems: 1,
-        maxItems: maximumEntries,
+        maxItems: spec.most ?? maximumEntries,
         items: sectionSchema(spec.keys ?? []),
       };
     case 'targets':

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
+import { isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import {
   byShare,
   isPercentile,
@@ -15,16 +15,14 @@ import {
 } from '../../base/serviceTraits';
 import { defaultRules, sloOf, withFollowing, type Slo } from '../../base/slo';
 import { connectionNames } from '../../base/personalText';
-import { formatCount, formatShare } from '../../base/units';
+import { formatShare } from '../../base/units';
 import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
 import {
   type ConfigFields,
   configKeys,
   fieldOf,
   keysReadApart,
-  maximumStages,
   searchKeys,
-  stageKeys,
   upstreamKeys,
 } from '../keys/configKeys';
 import { topKeys } from '../keys/scenarioKeys';
@@ -33,6 +31,7 @@ import {
   type Scenario,
   type ScenarioEntry,
   type SearchSpec,
+  type StageSpec,
   type StagesSpec,
   type UpstreamSpec,
 } from '../scenario';
@@ -52,6 +51,8 @@ import {
   type Written,
 } from './readSection';
 import { readObserve } from './readObserve';
+import { readPushes } from './readPushes';
+import { readRecords, type ListRecord } from './readRecords';
 import { readRules, type WrittenRules } from './readRules';
 import { readData, readIdentities } from './readIdentities';
 import { checkPersonal, readTexts } from './readTexts';
@@ -126,6 +127,8 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
     );
   const observe = readObserve(reading, config);
   const localAddresses = readLocalAddresses(reading, config);
+  const grouped = entries.map((read) => withGroupCount(read, connections));
+  const pushes = readPushes(reading, config, grouped);
   return {
     kind,
     service: serviceOf(config, target, entries),
@@ -143,7 +146,8 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
     ...(data !== undefined && { data }),
     ...(localAddresses !== undefined && { localAddresses }),
     ...(observe !== undefined && observe.length > 0 && { observe }),
-    entries: entries.map((read) => withGroupCount(read, connections)),
+    ...(pushes !== undefined && pushes.length > 0 && { pushes }),
+    entries: grouped,
     slo,
   };
 }
@@ -319,29 +323,16 @@ function readLocalAddresses(reading: Reading, config: Section): string[] | undef
 
 /** The scenario with the one step that its stages are; the same where there are none. */
 function withStages(reading: Reading, config: Section, scenario: Scenario): Scenario {
-  const written = config.written.get('stages');
-  const node = reading.follow(written?.value);
-  if (written === undefined || !isSeq(node)) {
-    if (written !== undefined) {
-      const message = 'stages must be a list, such as "- { to: 500, over: 30s, hold: 1m }".';
-      reading.error('wrong-type', written.place, message);
-    }
-    return scenario;
-  }
-  if (node.items.length > maximumStages) {
-    const message = `stages has at most ${formatCount(maximumStages)} entries; the others are not read.`;
-    reading.error('above-bounds', written.key, message);
-  }
+  const records = readRecords(reading, config, 'stages', '{ to: 500, over: 30s, hold: 1m }');
+  if (records === undefined) return scenario;
   const perSender = ratePerSender(scenario);
-  const stages = (node.items as Node[])
-    .slice(0, maximumStages)
-    .flatMap((item, at) => readStage(reading, item, at, perSender) ?? []);
+  const stages = records.flatMap((record) => readStage(reading, record, perSender) ?? []);
   const from = config.written.has('baseSending') ? scenario.baseSending : 0;
   const spec: StagesSpec = { from, stages };
   const lengthMs = stagesMs(stages);
   if (lengthMs === 0) {
     const message = 'The stages take no time. Write over or hold into one of them.';
-    reading.error('empty-value', written.key, message);
+    reading.error('empty-value', config.written.get('stages')?.key, message);
     return scenario;
   }
   return {
@@ -362,14 +353,11 @@ function ratePerSender(scenario: Scenario): number {
   return rateOf(everybody) / connections;
 }
 
-function readStage(reading: Reading, item: Node, index: number, perSender: number) {
-  const map = reading.follow(item);
-  if (!isMap(map)) {
-    const message = 'Each stage is a map, such as { to: 500, over: 30s, hold: 1m }.';
-    reading.error('wrong-type', item, message);
-    return undefined;
-  }
-  const stage = sectionOf(reading, `config.stages.${index}`, stageKeys, map);
+function readStage(
+  reading: Reading,
+  { item, section: stage }: ListRecord,
+  perSender: number,
+): StageSpec | undefined {
   const [to, rate] = [numberIn(stage, 'to'), numberIn(stage, 'rate')];
   if ((to === undefined) === (rate === undefined)) {
     // What is written and wrong has its own problem.

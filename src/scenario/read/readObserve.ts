@@ -1,43 +1,22 @@
 /** `config.observe`: where metrics of the server are read beside the load. */
-import { isMap, isSeq, type Node } from 'yaml';
-import { mostObserved, observeKeys } from '../keys/configKeys';
 import type { ObserveSpec } from '../scenario';
 import { referencesIn } from '../target/references';
 import type { Reading } from '../text/scenarioReading';
-import { sectionOf, type Section } from './readSection';
+import { readRecords, type ListRecord } from './readRecords';
+import type { Section } from './readSection';
 
 const mostPatterns = 20;
 const longestPattern = 200;
 
 /** Undefined where it is not written. */
 export function readObserve(reading: Reading, config: Section): ObserveSpec[] | undefined {
-  const written = config.written.get('observe');
-  if (written === undefined) return undefined;
-  const node = reading.follow(written.value);
-  if (!isSeq(node)) {
-    const message =
-      'observe must be a list, such as "- prometheus: http://localhost:5000/metrics".';
-    reading.error('wrong-type', written.place, message);
-    return undefined;
-  }
-  if (node.items.length > mostObserved) {
-    const message = `observe has at most ${mostObserved} entries; the others are not read.`;
-    reading.error('above-bounds', written.key, message);
-  }
-  return (node.items as Node[])
-    .slice(0, mostObserved)
-    .flatMap((item, at) => readOne(reading, item, at) ?? []);
+  const example = '{ prometheus: http://localhost:5000/metrics }';
+  return readRecords(reading, config, 'observe', example)?.flatMap(
+    (record) => readOne(reading, record) ?? [],
+  );
 }
 
-function readOne(reading: Reading, item: Node, index: number): ObserveSpec | undefined {
-  const map = reading.follow(item);
-  if (!isMap(map)) {
-    const message =
-      'Each entry of observe is a map, such as { prometheus: http://localhost:5000/metrics }.';
-    reading.error('wrong-type', item, message);
-    return undefined;
-  }
-  const one = sectionOf(reading, `config.observe.${index}`, observeKeys, map);
+function readOne(reading: Reading, { item, section: one }: ListRecord): ObserveSpec | undefined {
   const text = (name: string): string | undefined => {
     const value = one.values.get(name);
     return typeof value === 'string' ? value.trim() : undefined;

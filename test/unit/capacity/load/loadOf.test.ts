@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { seededRandom } from '../../../../src/base/random';
 import { estimate } from '../../../../src/capacity/estimate';
 import type { EstimateInput } from '../../../../src/capacity/model';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
@@ -158,5 +159,87 @@ describe('loadOf', () => {
     assert.deepEqual(loaded, { problem: 'The Web PubSub guide has no table for broadcast.' });
     const unknown = loadOf(scenarioWith({ entries: [{ name: 'juggle', parameters: {} }] }));
     assert.deepEqual(unknown, { problem: 'There is no use case juggle.' });
+  });
+});
+
+describe('what the hub is said to send on its own', () => {
+  const price = { name: 'PriceChanged', perSecond: 2, bytes: 38, to: 'everyone' as const };
+
+  it('goes out to everybody also where clients only listen', () => {
+    const idle = [{ name: 'connectOnly', parameters: {} }];
+    const input = inputOf({ connections: 100, entries: idle, pushes: [price] });
+    const { loads, billing } = estimate(input);
+    assert.deepEqual(
+      loads.map((load) => [load.in_messages_per_s, load.out_messages_per_s]),
+      [[0, 200]],
+    );
+    assert.equal(billing!.messages_per_day, 200 * 86_400);
+    // `{"type":1,"target":"PriceChanged","arguments":…}` and what marks its end.
+    assert.deepEqual(input.useCases[0]!.leaving, [
+      { bytes: 38, weight: 1, sent: 0, toClient: 48 + 38, toApplication: 0 },
+    ]);
+    assert.match(
+      estimate(input).formula.join(),
+      /1 hub × 2 msg\/s × 100 receivers = 200 msg\/s × 1 KB \(counted for 38 B\)/,
+    );
+  });
+
+  it('takes the place of the sentence that nobody knows it', () => {
+    const own: Partial<Scenario> = {
+      ...{ target: { kind: 'hubUrl', urls: ['http://localhost:5000/chat'] } },
+      entries: [{ name: 'connectOnly', parameters: {} }],
+    };
+    const said = /write it as config\.pushes/;
+    assert.match(inputOf(own).assumptions!.join(), said);
+    const known = inputOf({ ...own, pushes: [price] }).assumptions!.join();
+    assert.doesNotMatch(known, said);
+    assert.match(known, /each counts as the outbound part of an echo/);
+  });
+
+  it('is the sum by hand, beside the traffic of the senders, whatever is drawn', () => {
+    const random = seededRandom(Number(process.env['TEST_SEED'] ?? 1));
+    const upTo = (most: number): number => 1 + random.below(most);
+    for (let round = 0; round < 200; round += 1) {
+      const [connections, groupCount] = [upTo(5000), upTo(50)];
+      const groups = Math.min(groupCount, connections);
+      const receivers = {
+        everyone: connections,
+        group: Math.ceil(connections / groups),
+        client: 1,
+      };
+      const audiences = ['everyone', 'group', 'client'] as const;
+      const pushes = Array.from({ length: upTo(5) }, (_, at) => ({
+        name: `Push${at}`,
+        ...{ perSecond: upTo(400) / 8, bytes: upTo(9000), to: audiences[upTo(3) - 1]! },
+      }));
+      const quiet = { connections, baseSending: 1, step: 0, entries: [groupEntry(groups)] };
+      const [alone, together] = [inputOf(quiet), inputOf({ ...quiet, pushes })].map((input) => {
+        const { loads, billing } = estimate(input);
+        const sum = (of: (load: (typeof loads)[number]) => number): number =>
+          loads.reduce((total, load) => total + of(load), 0);
+        return {
+          in: sum((load) => load.in_messages_per_s),
+          out: sum((load) => load.out_messages_per_s),
+          bytes: sum((load) => load.out_bytes_per_s),
+          billed: billing!.messages_per_s,
+        };
+      });
+      const byHand = (each: (push: (typeof pushes)[number]) => number): number =>
+        pushes.reduce((total, push) => total + push.perSecond * receivers[push.to] * each(push), 0);
+      // Names of five letters in `{"type":1,"target":"…","arguments":…}`, billed in started pieces of 2 KB.
+      const billedAs = ({ bytes }: { bytes: number }): number => Math.ceil((bytes + 41) / 2048);
+      assert.equal(together!.in, alone!.in);
+      const near = (found: number, due: number): void =>
+        assert.ok(Math.abs(found - due) <= 1e-6 * due + 0.01, `${found} for ${due}`);
+      near(
+        together!.out - alone!.out,
+        byHand(() => 1),
+      );
+      near(
+        together!.bytes - alone!.bytes,
+        byHand(({ bytes }) => Math.max(1024, bytes)),
+      );
+      near(together!.billed - alone!.billed, byHand(billedAs));
+    }
   });
 });

@@ -232,6 +232,14 @@ describe('completionsAt: keys', () => {
     ]);
   });
 
+  it('knows what a hub sends on its own', () => {
+    assert.equal(taken('config:\n  push|', 'pushes'), 'config:\n  pushes:\n  - name: ');
+    assert.deepEqual(labels('config:\n  pushes: [{ name: A, | }]'), ['perSecond', 'size', 'to']);
+    assert.deepEqual(labels('config:\n  pushes:\n    - to: |').sort(), [
+      ...['client', 'everyone', 'group'],
+    ]);
+  });
+
   it('knows the stages of a step, arrivals and what intervals are drawn from', () => {
     // The editor indents the lines that it inserts.
     assert.equal(taken('config:\n  stag|', 'stages'), 'config:\n  stages:\n  - to: ');

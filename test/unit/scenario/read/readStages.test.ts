@@ -72,7 +72,7 @@ describe('stages of a file', () => {
 
   const wrong: [string, string, string, RegExp][] = [
     ['no list', staged('5'), 'wrong-type', /must be a list/],
-    ['an entry that is no map', staged('[500]'), 'wrong-type', /Each stage is a map/],
+    ['an entry that is no map', staged('[500]'), 'wrong-type', /Each entry of stages is a map/],
     ['no goal', staged('[{ over: 3s }]'), 'stage', /no goal/],
     ['two goals', staged('[{ to: 5, rate: 5/s, over: 3s }]'), 'stage', /both/],
     ['no time', staged('[{ to: 5 }]'), 'empty-value', /take no time/],
