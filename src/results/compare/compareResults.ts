@@ -1,5 +1,6 @@
 import { latencyMetrics, type LatencyMetric } from '../../base/objectives/percentile';
 import { ExpectedError } from '../../base/expectedError';
+import { isLoopbackHost } from '../../base/loopbackHost';
 import { seededRandom } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { compareSteps, worstOf, type StepPair } from '../../measure/compare/compareSteps';
@@ -226,8 +227,12 @@ function runFacts({ target, tool, machine }: Result): Facts {
 
 /** An embedded server has another port each time. */
 const placeOf = ({ kind, url }: Result['target']): string =>
-  behindOf({ kind }) === 'ownServer' ? url.replace(loopbackPort, '$1') : url;
-const loopbackPort = /(\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])):\d{1,5}(?!\d)/gi;
+  behindOf({ kind }) !== 'ownServer'
+    ? url
+    : url.replace(
+        /(\/\/([^/:\s]+|\[[^\]/\s]*\])):\d{1,5}(?!\d)/g,
+        (whole, place: string, host: string) => (isLoopbackHost(host) ? place : whole),
+      );
 
 function scenarioFacts(scenario: Scenario): Facts {
   const facts = new Map<string, string>();

@@ -119,6 +119,8 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
   let called = false;
   const others = new Set<string>();
   let named = 0;
+  /** What came first where a stamp was to be. */
+  let strange: string | undefined;
   const isCallback = (message: HubMessage): message is Invocation =>
     message.type === hubMessageType.invocation && message.target.toLowerCase() === name;
   return {
@@ -138,21 +140,24 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
     stampIn: (message) => {
       if (!isCallback(message)) return undefined;
       called = true;
-      const own = stampWithin(message.arguments, marker, 0);
+      const own = stampWithin(message.arguments, marker);
       if (own !== undefined) return own;
       // Of another run, unless a digit of the run is damaged.
-      const other = stampWithin(message.arguments, stampMarker, 0);
+      const other = stampWithin(message.arguments, stampMarker);
       return other === undefined || isStamp(other) ? undefined : other;
     },
     // What another run has sent has a stamp too.
-    problemOf: (message) =>
-      isCallback(message) && stampWithin(message.arguments, stampMarker, 0) === undefined
-        ? `${callback} did not bring back the text that was sent, so it cannot be matched to a message`
-        : undefined,
+    problemOf: (message) => {
+      if (!isCallback(message) || stampWithin(message.arguments, stampMarker) !== undefined)
+        return undefined;
+      const example = (strange ??= longestText(message.arguments));
+      const words = `${callback} did not bring back the text that was sent, so it cannot be matched to a message`;
+      return example === undefined ? words : `${words}: “${example}”`;
+    },
     keepName: (message) => {
       if (called || message.type !== hubMessageType.invocation || others.size >= mostNames) return;
       const { target, arguments: args } = message;
-      if (!others.has(target) && stampWithin(args, marker, 0) !== undefined) others.add(target);
+      if (!others.has(target) && stampWithin(args, marker) !== undefined) others.add(target);
     },
     wrongNames: () => {
       const unnamed = called ? [] : [...others].slice(named);
@@ -172,22 +177,26 @@ const mostNames = 8;
 /** As deep as readers of hub messages go. */
 const maximumDepth = 64;
 
-function stampWithin(value: unknown, marker: string, depth: number): string | undefined {
-  if (depth > maximumDepth) return undefined;
-  if (value instanceof Uint8Array)
-    return stampWithin(Buffer.from(value).toString('latin1'), marker, depth);
-  if (typeof value === 'string') {
-    const at = value.indexOf(marker);
-    return at < 0 || value.length - at < stampLength
-      ? undefined
-      : value.slice(at, at + stampLength);
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const member of Object.values(value)) {
-    const found = stampWithin(member, marker, depth + 1);
-    if (found !== undefined) return found;
+function stampWithin(value: unknown, marker: string): string | undefined {
+  for (const text of textsIn(value)) {
+    const at = text.indexOf(marker);
+    if (at >= 0 && text.length - at >= stampLength) return text.slice(at, at + stampLength);
   }
   return undefined;
+}
+
+/** Names of rooms and people are shorter than what carries a stamp. */
+function longestText(value: unknown): string | undefined {
+  const [first, ...others] = textsIn(value);
+  if (first === undefined) return undefined;
+  return shownText(others.reduce((a, b) => (b.length > a.length ? b : a), first));
+}
+
+function* textsIn(value: unknown, depth = 0): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (value instanceof Uint8Array) yield Buffer.from(value).toString('latin1');
+  else if (typeof value === 'object' && value !== null && depth < maximumDepth)
+    for (const member of Object.values(value)) yield* textsIn(member, depth + 1);
 }
 
 /** The stamp is the invocation's id, so no server can lose it. */

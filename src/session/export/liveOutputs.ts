@@ -1,6 +1,7 @@
 /** What watches a run from outside while it goes on: an endpoint to read, and a collector to push to. */
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
+import { refusalOf } from '../../servers/http/loopbackServer';
 import { redactText } from '../../results/redact';
 import { toolVersion, type Result } from '../../results/result';
 import type { PreparedRun } from '../prepareRun';
@@ -130,13 +131,8 @@ export async function serveMetrics(
   };
 }
 
-/** Pages of a browser reach loopback by names of their own: only names of this machine are answered, and its pages. */
-const ownNames = /^(127\.0\.0\.1|localhost)(:\d+)?$/i;
-const isOwnOrigin = (origin: string): boolean => ownNames.test(origin.replace(/^https?:\/\//i, ''));
-
 function statusOf({ method, url = '', headers }: IncomingMessage): number {
-  const { host: asked = '', origin } = headers;
-  if (!ownNames.test(asked) || (origin !== undefined && !isOwnOrigin(origin))) return 403;
+  if (refusalOf({ headers }) !== undefined) return 403;
   if (url.split('?')[0] !== answeredPath) return 404;
   return method === 'GET' || method === 'HEAD' ? 200 : 405;
 }

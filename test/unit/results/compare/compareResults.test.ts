@@ -239,10 +239,13 @@ describe('comparing two results', () => {
   it('takes the ports of embedded servers for the same', () => {
     const at = (kind: string, url: string) =>
       run([measuredStep(minute(8))], { target: { ...before.target, kind, url } });
-    const [one, other] = ['http://127.0.0.1:41001/hub', 'http://127.0.0.1:41002/hub'] as const;
-    const differing = (kind: string): string[] =>
-      compareResults(at(kind, one), at(kind, other)).differences.map(({ what }) => what);
-    assert.deepEqual(differing('local'), []);
+    const differing = (kind: string, host = '127.0.0.1'): string[] => {
+      const [one, other] = [41001, 41002].map((port) => at(kind, `http://${host}:${port}/hub`));
+      return compareResults(one!, other!).differences.map(({ what }) => what);
+    };
+    for (const host of ['127.0.0.1', '[::1]', '[::ffff:7f00:1]', 'hub.localhost'])
+      assert.deepEqual(differing('local', host), [], host);
+    assert.deepEqual(differing('local', '127.0.0.256'), ['target.url']);
     assert.deepEqual(differing('hubUrl'), ['target.url']);
   });
 

@@ -66,6 +66,23 @@ for (const codec of [jsonCodec, messagePackCodec]) {
       assert.equal(form.problemOf!(call('Other', 1)), undefined);
     });
 
+    it('shows the first text that came where the front of a stamp is damaged, or it is cut off', () => {
+      for (const damage of [
+        (text: string) => `x${text.slice(1)}`,
+        (text: string) => text.slice(3),
+        (text: string) => text.slice(0, -1),
+        (text: string) => text.replace(/[^a-z]/g, ''),
+      ]) {
+        const form = callbackPattern(codec, 'Measure', runId);
+        const problems = [1, 2].map((n) =>
+          form.problemOf!(call('Measure', 'room 1', { a: [damage(stampOf(n))] })),
+        );
+        const words =
+          'Measure did not bring back the text that was sent, so it cannot be matched to a message';
+        assert.deepEqual(problems, Array(2).fill(`${words}: “${damage(stampOf(1))}”`));
+      }
+    });
+
     it('hands on a callback with a damaged text, also where the number of the run is damaged', () => {
       const form = callbackPattern(codec, 'Measure', runId);
       for (let at = 3; at < stampLength; at++) {

@@ -116,11 +116,14 @@ describe('the metrics endpoint of a run', () => {
         await Promise.all([
           status('/metrics', 'localhost'),
           status('/metrics?x=1', '127.0.0.1:1', 'HEAD'),
+          status('/metrics', '[::1]:9464'),
+          status('/metrics', 'bench.localhost:80'),
           status('/metrics', 'evil.example'),
+          status('/metrics', 'localhost@evil.example'),
           status('/', 'localhost'),
           status('/metrics', 'localhost', 'POST'),
         ]),
-        [200, 200, 403, 404, 405],
+        [200, 200, 200, 200, 403, 403, 404, 405],
       );
     } finally {
       await outputs.close();
