@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isAzure } from '../base/serviceTraits';
-import { isAlike } from '../capacity/judge/alikeTraffic';
+import { alikePairs } from '../capacity/judge/alikeTraffic';
 import type { Calibration } from '../capacity/judge/calibrate';
 import { readKept, writeKept } from './keptFile';
 import type { Result } from './result';
@@ -23,7 +23,7 @@ export async function readCalibrations(directory: string): Promise<readonly Cali
 /** Adds one, in place of an older one of the same size and traffic. @throws what the system says when it cannot be written */
 export async function keepCalibration(directory: string, made: Calibration): Promise<void> {
   const isOlder = ({ product, unit, loads }: Calibration): boolean =>
-    product === made.product && unit === made.unit && isAlike(loads, made.loads);
+    product === made.product && unit === made.unit && alikePairs(loads, made.loads) !== undefined;
   const others = (await readCalibrations(directory)).filter((each) => !isOlder(each));
   const calibrations = [...others, made].slice(-mostKept);
   await writeKept(path.join(directory, calibrationsFile), { schema, calibrations });

@@ -3,7 +3,7 @@ import { formatCount } from '../../base/units';
 import type { Estimate, EstimateLoad, Product } from '../model';
 import { candidatesOf, connectionLimit, editionOf } from '../tables/publishedLimits';
 import { figure, tableWords, unitWords } from '../capacityWords';
-import { alikeLoad, isAlike } from './alikeTraffic';
+import { alikePairs } from './alikeTraffic';
 
 /** From a capacity search against a service of a known size. */
 export interface Calibration {
@@ -38,12 +38,12 @@ export function calibratedUnit(
   nowMs: number,
 ): CalibratedUnit | undefined {
   const known = calibrations
-    .filter(({ product, loads }) => product === estimate.product && isAlike(loads, estimate.loads))
-    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
+    .filter(({ product }) => product === estimate.product)
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+    .find(({ loads }) => alikePairs(loads, estimate.loads) !== undefined);
   if (known === undefined) return undefined;
-  const ratio = Math.max(
-    ...estimate.loads.map((load) => share(load, alikeLoad(known.loads, load)!)),
-  );
+  const pairs = alikePairs(known.loads, estimate.loads)!;
+  const ratio = Math.max(...pairs.map(([load, carried]) => share(load, carried)));
   const exact = known.unit * ratio;
   if (!Number.isFinite(exact) || exact <= 0) return undefined;
   const edition = editionOf(estimate.product, undefined);

@@ -9,6 +9,7 @@ import {
   readCalibrations,
 } from '../../../src/results/calibrations';
 import { calibratedUnit, type Calibration } from '../../../src/capacity/judge/calibrate';
+import type { EstimateLoad } from '../../../src/capacity/model';
 import { completeResult } from '../../../src/results/completeResult';
 import { toolVersion, type Result } from '../../../src/results/result';
 import { searchSample } from '../../fakes/searchSample';
@@ -84,6 +85,33 @@ describe('what a search has measured of a size', () => {
       loads: sized(100, 11_000).loads,
     } as const;
     assert.equal(calibratedUnit(wanted, all, Date.now())?.unit, 2);
+  });
+
+  it('is kept by the sizes in and out apart, and of a mix by those of each part', async () => {
+    const load = (inBytes: number, outBytes: number, perSecond = 100): EstimateLoad => ({
+      ...{ kind: 'echo', table: 'echo' },
+      ...{ in_messages_per_s: perSecond, out_messages_per_s: perSecond },
+      ...{ in_bytes_per_s: perSecond * inBytes, out_bytes_per_s: perSecond * outBytes },
+    });
+    const traffics: readonly (readonly [string, readonly EstimateLoad[]])[] = [
+      ['download', [load(100, 10_240)]],
+      ['upload', [load(10_240, 100)]],
+      ['mix', [load(100, 100), load(65_536, 65_536, 10)]],
+      ['small mix', [load(100, 100), load(100, 100, 10)]],
+    ];
+    for (const [scenario, loads] of traffics)
+      await keepCalibration(folder, { ...made, scenario, loads });
+    // The same traffic, its parts in another order.
+    const [, mix] = traffics[2]!;
+    const again = { ...made, scenario: 'mix again', loads: [...mix].reverse() };
+    await keepCalibration(folder, again);
+    const all = await readCalibrations(folder);
+    const names = all.map(({ scenario }) => scenario);
+    assert.deepEqual(names, ['download', 'upload', 'small mix', 'mix again']);
+    for (const { scenario, loads } of all) {
+      const found = calibratedUnit({ product: 'signalr', connections: 1, loads }, all, Date.now());
+      assert.deepEqual([found?.scenario, found?.exact], [scenario, 5]);
+    }
   });
 
   it('is nothing where the file is damaged, and a hostile one is not believed', async () => {

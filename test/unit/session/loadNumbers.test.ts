@@ -72,7 +72,7 @@ describe('the numbers that are asked about before a run', () => {
     );
     const exact = 20 * join! + 550 * (send! + 4096) + 10 * (history! + 8192);
     assert.ok(Math.abs(bytesPerSecond - exact) / exact < 0.02, `${bytesPerSecond}, ${exact}`);
-    assert.match(loadNumbersWords(loadNumbers(session)), /510 msg\/s out \(2\.2 MB\/s\)/);
+    assert.match(loadNumbersWords(loadNumbers(session)), /510 msg\/s out \(2\.3 MB\/s\)/);
     const [entry] = session.entries;
     const { steps, ...more } = entry!.parameters;
     const replay = { ...session, entries: [{ name: 'replay', parameters: more }] };
@@ -84,6 +84,15 @@ describe('the numbers that are asked about before a run', () => {
     assert.equal(loadNumbers(read).bytesPerSecond, bytesPerSecond);
     const webPubSub = { ...read, service: 'webpubsub' as const };
     assert.ok(loadNumbers(webPubSub).bytesPerSecond > 0, 'no table has it');
+  });
+
+  it('say MB as the estimate does', () => {
+    const scenario = scenarioOf('sendToGroup', 'groupCount: 20, messageSize: 2KB');
+    // 200 in and 2,000 out of 2,048 bytes.
+    assert.match(loadNumbersWords(loadNumbers(scenario)), /2,000 msg\/s out \(4\.4 MB\/s\)/);
+    const found = scenarioEstimate(scenario);
+    assert.ok('estimate' in found);
+    assert.match(found.estimate.formula.join(), /2,000 msg\/s × 2 KB = 4 MB\/s/);
   });
 
   it('are there for messages that no service takes', () => {
