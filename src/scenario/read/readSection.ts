@@ -2,6 +2,7 @@
 import { isMap, isScalar, isSeq, Scalar, type Node, type YAMLMap } from 'yaml';
 import { isPlain, expectedWords, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { allParameters, pipelineKeys, pipelineMessage, topKeys } from '../keys/scenarioKeys';
+import { formatShare } from '../../base/units';
 import { malformedReferences, referencesIn } from '../target/references';
 import type { Reading, FixDraft, Place } from '../text/scenarioReading';
 import {
@@ -371,7 +372,10 @@ function outOfBounds(field: Field, type: NumberType, value: number, meant?: stri
     return typeof spec.default === 'number' ? spec.default : minimum;
   }
   const isAbove = value > maximum;
-  const rule = isAbove ? `at most ${shownNumber(type, maximum)}` : atLeast;
+  // Who writes 100 means percent.
+  const most =
+    type === 'share' ? `${maximum}, which is ${formatShare(maximum)}` : shownNumber(type, maximum);
+  const rule = isAbove ? `at most ${most}` : atLeast;
   const code = isAbove ? 'above-bounds' : 'below-bounds';
   error(code, `${name} must be ${rule}.${question(meant)}`, meant ?? writtenNumber(type, bound));
   return Number.isFinite(bound) ? bound : undefined;

@@ -58,6 +58,16 @@ describe('objectives', () => {
     assert.deepEqual(sloOf(withConfig('latencyPercentage: 1')), { ...defaultSlo, latencyUs: {} });
   });
 
+  it('of a latencyPercentage above 1 say that it is a share', () => {
+    for (const [written, asked] of [
+      ['100', ''],
+      ['1.5', ' Did you mean 1.5%?'],
+    ]) {
+      const { message } = problemOf(withConfig(`latencyPercentage: ${written}`), 'above-bounds');
+      assert.equal(message, `latencyPercentage must be at most 1, which is 100 %.${asked}`);
+    }
+  });
+
   it('of a latencyPercentage that is none of our percentiles are the next stricter one, explained', () => {
     const text = withConfig('latencyPercentage: 0.33333333');
     assert.match(
