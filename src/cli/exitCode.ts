@@ -21,7 +21,8 @@ Exit codes:
   2    bad arguments or scenario, or this machine lacks something; not started;
        results that cannot be compared
   3    the target cannot be reached or was lost
-  4    the run is invalid: its load was not sent in time, or nothing was sent
+  4    the run is invalid: its load was not sent, or this machine was so late
+       that nobody can say whether an objective was met
   5    a worker was lost, or a defect of ours
   6    incomplete: an agent was lost or did not come, or the clocks of agents
        leave open whether an objective was met

@@ -252,6 +252,7 @@ const otherTexts: readonly string[] = [
   'they count all the same, with the rates that the scenario plans.',
   'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
   '{0} joins and leaves a second, and as many answers, are not counted: no table has them.',
+  'Step {0} carried its load, but whether it kept its limits is open.',
   'The run ended in step {0}, which is incomplete and may need more.',
   '{0} msg/s in and {1} msg/s out (as planned; measured: {2} expected) of {3}',
   '{0} msg/s in and {1} msg/s out (as planned; measured: {2} expected and {3} extra) of {4}',

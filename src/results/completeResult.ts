@@ -18,7 +18,7 @@ import { loadOf } from '../capacity/load/loadOf';
 import type { EstimateOptions } from '../capacity/model';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { repeatsOf } from '../measure/compare/repeats';
-import { judgeRun } from '../measure/judge/verdict';
+import { isOnlyLate, judgeRun } from '../measure/judge/verdict';
 import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
 import { refusedSize } from '../capacity/load/messageLimit';
@@ -202,10 +202,12 @@ export function recommendRun(
   if (cause?.code === 'hubMethod') return { problem: `${cause.message}.` };
   if (run.steps.length > 0 && run.steps.every((step) => step.expected > 0 && step.received === 0))
     return { problem: 'No delivery arrived in any step, so no traffic was carried.' };
-  if (run.verdict.status === 'invalid') {
+  const isWorthless = ({ verdict }: StepSummary): boolean =>
+    verdict.status === 'invalid' && !isOnlyLate(verdict);
+  if (run.verdict.status === 'invalid' && (run.search || run.steps.some(isWorthless))) {
     const isDisturbed = isDisturbance(run.verdict.reasons[0]?.code);
     const why = isDisturbed
-      ? 'The load was not sent in time'
+      ? 'This machine was late to send or to read'
       : 'The load generator was the bottleneck';
     return { problem: `${why}, so the measured rates say nothing about the target.` };
   }
@@ -218,7 +220,11 @@ export function recommendRun(
     const found = model.measuredLoadOf(scenario, measured);
     if ('problem' in found) return found;
     const { load } = found;
-    const remarks = [...(load.remarks ?? []), ...unfinishedWords(run, step)];
+    const remarks = [
+      ...(load.remarks ?? []),
+      ...openWords(run, step),
+      ...unfinishedWords(run, step),
+    ];
     return orProblem(() => model.recommend({ ...load, remarks }, options));
   };
   const judged = judgedSteps(run);
@@ -239,9 +245,11 @@ function noStepWords({ steps, search }: Pick<RunSummary, 'steps' | 'search'>): s
 
 /** Where the run failed and none of its steps did, it failed as a whole: none of them was carried. */
 function judgedSteps({ steps, verdict }: Run): JudgedStep[] {
-  const judged = steps.flatMap(({ verdict: { status }, ...step }) =>
-    status === 'pass' || status === 'fail' ? [{ ...step, status }] : [],
-  );
+  const judged = steps.flatMap(({ verdict: of, ...step }): JudgedStep[] => {
+    // It has carried its load, however long that took.
+    const status = isOnlyLate(of) ? 'pass' : of.status;
+    return status === 'pass' || status === 'fail' ? [{ ...step, status }] : [];
+  });
   const failed = verdict.status === 'fail' && judged.every(({ status }) => status === 'pass');
   return failed ? judged.map((step) => ({ ...step, status: 'fail' })) : judged;
 }
@@ -287,6 +295,13 @@ function measuredStep(
 /** A service carries what went to those that were leaving as well. */
 const unexpected = ({ extra, leaving = 0 }: Pick<StepSummary, 'extra' | 'leaving'>): number =>
   extra + leaving;
+
+function openWords({ steps }: Run, { index }: JudgedStep): string[] {
+  const isOpen = steps.some((step) => step.index === index && isOnlyLate(step.verdict));
+  return isOpen
+    ? [`Step ${formatCount(index)} carried its load, but whether it kept its limits is open.`]
+    : [];
+}
 
 function unfinishedWords({ steps }: Run, { index }: JudgedStep): string[] {
   const unfinished = steps.find((step) => step.index > index);

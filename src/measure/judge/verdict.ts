@@ -113,6 +113,16 @@ export const generatorCodes: ReadonlySet<string> = new Set([
   'unread',
 ]);
 
+const lateCodes: ReadonlySet<string> = new Set([
+  ...['slip', 'unread', 'starved', 'calls', 'clocks', 'clockError'],
+]);
+
+/** Whether a step is invalid only because the generator's lateness leaves an objective open: all was sent, and the others are judged. */
+export const isOnlyLate = ({ status, reasons }: Verdict): boolean =>
+  status === 'invalid' &&
+  reasons.some(({ code }) => code === slipCode || code === unreadCode) &&
+  reasons.every(({ code }) => lateCodes.has(code));
+
 /** @param worstAgent number and machine of the agent that is to be looked at, by the code of the reason */
 export function withAgent(
   verdict: Verdict,

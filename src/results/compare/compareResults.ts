@@ -108,7 +108,7 @@ export function refusal({ id, search, verdict }: Result): string[] {
       `${id} is a capacity search: each has steps of its own, so compare what they have found`,
     ];
   if (verdict.status !== 'invalid') return [];
-  return [`${id} is invalid: ${verdict.reasons[0]?.message ?? 'its load was not sent in time'}`];
+  return [`${id} is invalid: ${verdict.reasons[0]?.message ?? 'it measured the load generator'}`];
 }
 
 /** `config.connections is 100 in one and 200 in the other`. */

@@ -5,7 +5,7 @@ import { latencyWords, latencyWordsBeside, limitWords } from '../../base/objecti
 import { isPercentile, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
 import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
-import { isOpen } from '../../measure/judge/verdict';
+import { isOnlyLate, isOpen } from '../../measure/judge/verdict';
 import { latencyAt } from '../../measure/latencySummary';
 import { callLabel, callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepRow } from '../../measure/show/stepColumns';
@@ -141,7 +141,7 @@ const failure = ({ code, message }: Verdict['reasons'][number], name: string = c
 function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
   const { index, senders, seconds, verdict } = step;
   const unheard = 'the step measured the load generator';
-  const schedule = { ...endCase('the load left in time', verdict, 'invalid', unheard), seconds };
+  const schedule = { ...endCase('the step is valid', verdict, 'invalid', unheard), seconds };
   const cases = [schedule, ...stepCases(step, result), ...callCases(step)];
   const load = `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`;
   const counts = [
@@ -179,7 +179,7 @@ function callCases(step: StepSummary): Case[] {
     // Callbacks of a replay are no calls.
     if (came !== undefined) return [];
     const label = callLabel(name, entries && entry);
-    if (verdict.status === 'invalid') return [{ name: label, outcome: skipped(notJudged) }];
+    if (isWorthless(verdict)) return [{ name: label, outcome: skipped(notJudged) }];
     if (sent === 0 && countOf(errors) === 0)
       return [{ name: label, outcome: skipped('no session came as far as this call') }];
     const faults = verdict.status === 'fail' ? faultsOf(rows[at]!, errors, verdict) : [];
@@ -293,13 +293,18 @@ const unitWords: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
 };
 
 function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | undefined {
-  if (verdict.status === 'invalid') return skipped(notJudged);
+  if (isWorthless(verdict)) return skipped(notJudged);
   if (check === undefined) return skipped('nothing was measured that it could judge');
   if (check.met) return undefined;
   const { metric } = check;
   const reasonsOf = (code: string): VerdictReason[] =>
     verdict.reasons.filter((each) => each.code === code && !ofStep(each.message));
-  if (isOpen(check)) return skipped(reasonsOf('clockError')[0]?.message ?? `${metric} is open`);
+  if (isOpen(check)) {
+    const open = (verdict.checks ?? []).filter(isOpen);
+    const reasons = ['slip', 'unread', 'clockError'].flatMap(reasonsOf);
+    const reason = reasons[reasons.length === open.length ? open.indexOf(check) : 0];
+    return skipped(reason?.message ?? `${metric} is open`);
+  }
   const type = `slo-${metric}`;
   // Objectives of one metric are missed in the order in which they were judged.
   const missed = (verdict.checks ?? []).filter(
@@ -311,7 +316,9 @@ function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | und
 }
 
 const skipped = (message: string): Outcome => ({ kind: 'skipped', type: 'skipped', message });
-const notJudged = 'the load was not sent in time, so nothing is judged';
+const notJudged = 'the step is invalid, so nothing is judged';
+const isWorthless = (verdict: Verdict): boolean =>
+  verdict.status === 'invalid' && !isOnlyLate(verdict);
 
 /** Reasons of steps are said by their suites. */
 const ofStep = (message: string): boolean => /^step \d+: /.test(message);

@@ -5,6 +5,7 @@ import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
 import { exitCodeOfResult } from '../../../src/cli/exitCode';
 import { resultShape, shapeProblem } from '../../../src/results/resultShape';
+import type { VerdictReason } from '../../../src/measure/summary';
 import type { SearchSummary } from '../../../src/search/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
 import { toolVersion } from '../../../src/results/result';
@@ -162,6 +163,23 @@ describe('completeResult', () => {
       const { measured } = measuredFor({ steps: [{ ...sampleStep(1), connections }] });
       assert.equal(measured[0]?.connections, counted);
     }
+  });
+
+  it('gives one for a step that has carried its load where only its latency is open', () => {
+    const slip = { code: 'slip', message: 'this machine may have added up to 30 ms' };
+    const starved = { code: 'starved', message: 'something else took the processor' };
+    const of = (...reasons: VerdictReason[]) =>
+      measuredFor({ steps: [{ ...sampleStep(1), verdict: { status: 'invalid', reasons } }] });
+    for (const { result, measured } of [of(slip), of(starved, slip)]) {
+      assert.equal(result.verdict.status, 'invalid');
+      assert.ok(result.recommendation);
+      const open = 'Step 1 carried its load, but whether it kept its limits is open.';
+      assert.deepEqual(measured[0]?.remarks, [open]);
+    }
+    assert.equal(
+      of(starved, { code: 'send-rate', message: 'half' }, slip).result.recommendationProblem,
+      'This machine was late to send or to read, so the measured rates say nothing about the target.',
+    );
   });
 
   it('gives no recommendation when the generator was the bottleneck', () => {

@@ -185,7 +185,7 @@ describe('final screen', () => {
       sentence,
       /⚠ invalid; step 1: something else took the processor, .* used only 3 % of a core, .*; close other programs on this machine, .* \(and 1 more\); steps 2 and 3 were not run - step 1: this machine may have added up to 311 ms/,
     );
-    assert.match(text, /no number: the load was not sent in time/);
+    assert.doesNotMatch(text, /no number/);
   });
 
   it('shows a run that never connected', () => {

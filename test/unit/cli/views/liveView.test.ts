@@ -79,6 +79,17 @@ describe('live view', () => {
     assert.equal(lineOf(agentsOf('running', 'running'))?.tone, 'dim');
   });
 
+  it('says of what cannot be met any more that its counts are those at the best end', () => {
+    const snapshot = sampleSnapshot(80, 1);
+    const missed = { message: '99 % of 242 deliveries within 3.7 s', isFinal: true } as const;
+    const lines = drawn(after({ ...snapshot, step: { ...snapshot.step!, missed } }));
+    const words = '✗ cannot be met any more; at best the step ends with 99 % of 242 deliveries';
+    assert.ok(
+      lines.some((line) => line.startsWith(words)),
+      lines.join('\n'),
+    );
+  });
+
   it('has the use cases of a mix in the step that goes on', () => {
     const snapshot = sampleSnapshot(80, 1);
     const entries = mixedProgress(1);

@@ -266,7 +266,7 @@ describe('JUnit', () => {
   it('has a case for each objective and step, and is valid', async () => {
     const xml = await inFormat(recordedResult(), 'junit');
     await assertJunit(xml);
-    const step = ['the load left in time', 'p99 at most 1 s', 'skipped at most 1 %'];
+    const step = ['the step is valid', 'p99 at most 1 s', 'skipped at most 1 %'];
     assert.deepEqual(casesIn(xml), [
       ...['the run came to its end', 'dropped at most 1 %'].map((name) => ({
         ...{ suite: 'chat-room', name, outcome: 'passed' },
@@ -334,7 +334,7 @@ describe('JUnit', () => {
     assert.deepEqual(
       second.map(({ name, outcome }) => `${name}: ${outcome}`),
       [
-        'the load left in time: passed',
+        'the step is valid: passed',
         'p99 at most 1 s: passed',
         'quick: p99 at most 40 ms: failure',
         'tail: p99.5 at most 20 ms, in the last step: failure',

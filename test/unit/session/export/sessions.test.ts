@@ -184,9 +184,12 @@ describe('sessions in what is exported', () => {
       casesOf(failed({ metric: 'p99', value: 118_000 })),
       with2(`${one}: p99 120 ms, above 100 ms`, ''),
     );
-    const notJudged = 'the load was not sent in time, so nothing is judged';
+    const notJudged = 'the step is invalid, so nothing is judged';
     assert.deepEqual(
-      casesOf({ status: 'invalid', reasons: [{ code: 'slip', message: 'late' }] }, sessionStep(1)),
+      casesOf(
+        { status: 'invalid', reasons: [{ code: 'send-rate', message: 'late' }] },
+        sessionStep(1),
+      ),
       ['JoinRoom', 'SendMessage', 'GetHistory', 'LeaveRoom'].map((call) => [call, notJudged]),
     );
     assert.match(junitReport(mix), /<system-out>[^<]*\nStep 1, session 2: 30 started, [^<]*\n/);
