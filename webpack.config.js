@@ -121,7 +121,7 @@ function bundle({ name, target, entry, external = {}, firstLine, parts = {}, plu
   };
 }
 
-/** Puts the chart library's style sheet beside the panel's own, where the page links it. */
+/** The chart library's style sheet, among the bundles; the build puts it beside the panel's own, where the page links it. */
 const chartStyles = {
   apply(compiler) {
     const { Compilation, sources } = webpack;
@@ -129,7 +129,7 @@ const chartStyles = {
     compiler.hooks.thisCompilation.tap('chartStyles', (compilation) => {
       compilation.hooks.processAssets.tap({ name: 'chartStyles', stage }, () => {
         const text = readFileSync(require.resolve('uplot/dist/uPlot.min.css'));
-        compilation.emitAsset('../media/uPlot.css', new sources.RawSource(text));
+        compilation.emitAsset('uPlot.css', new sources.RawSource(text));
       });
     });
   },

@@ -96,6 +96,7 @@ if (stamp === lastStamp && existsSync(chartStyles)) {
   } else {
     writeLicenses(path.join(made, 'licenses.txt'), bundledPackages(stats));
     writeFileSync(path.join(made, 'build.stamp'), stamp);
+    renameSync(path.join(made, 'uPlot.css'), chartStyles);
     renameSync(made, dist);
   }
 }

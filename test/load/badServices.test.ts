@@ -67,7 +67,7 @@ describe('services that refuse', function () {
       assertNobodyIn(
         await runBad({ service, useCase, connectionString }),
         { refused: 30 },
-        /ECONNREFUSED/,
+        /nothing listens on 127\.0\.0\.1:\d+\. Start the server/,
       );
     });
 

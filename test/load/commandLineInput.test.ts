@@ -142,7 +142,7 @@ describe('signalr-bench with bad input', function () {
     assert.equal((await folder.run([])).code, 2);
     assert.equal((await folder.run(['measure'])).code, 2);
     assertRefused(await folder.run(['show', 'nowhere']), /There is no result at nowhere/);
-    folder.write('result.json', '{ "schema": "signalr-bench-result/2" }');
+    folder.write('result.json', '{ "schema": "signalr-bench-result/3" }');
     assertRefused(await folder.run(['show', 'result.json']), /newer than .*Update signalr-bench/);
     folder.write('result.json', '{ "schema": ');
     assertRefused(await folder.run(['show', 'result.json']), /not valid JSON/);

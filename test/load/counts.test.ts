@@ -93,7 +93,11 @@ describe('exact counts against the embedded hub', function () {
         }).length;
       // Heads of frames: 4 bytes, and 4 of the mask of a client.
       assert.equal(step.wireBytesIn, 200 * (bytes('Echo') + 8), protocol);
-      assert.equal(step.wireBytesOut, 200 * (bytes('RecordLatency') + 4), protocol);
+      // The first message of each sender asks for an answer, which may come in the measured time.
+      const invocationId = 's'.repeat(54);
+      const answer = codec.encode({ type: 3, invocationId, result: null }).length + 2;
+      const answers = (step.wireBytesOut! - 200 * (bytes('RecordLatency') + 4)) / answer;
+      assert.ok(Number.isInteger(answers) && answers >= 0 && answers <= 20, `${answers} answers`);
     }
   });
 

@@ -97,13 +97,10 @@ describe('what a target does wrong is counted exactly', function () {
       const run = await loadRun({ target: url, config, keepGoing: true, workers: 2 });
       const [first, second] = run.steps;
       assert.ok(first && second);
-      // Everything sent in the first step arrives during the second.
-      assert.equal(first.sent, 200);
-      assert.equal(first.received, 200);
-      // A busy machine may end the drain later than it should.
-      assert.ok(first.late >= 50, `${first.late} late`);
-      assert.equal(first.outOfOrder + first.duplicated, 0);
-      assert.ok(first.latencyUs.p50 >= 1_500_000, `p50 ${first.latencyUs.p50} us`);
+      // Everything sent in the first step arrives during the second: by the workers' own clocks all of it is late.
+      const { sent, received, lost, late, outOfOrder, duplicated, latencyUs } = first;
+      assert.deepEqual([sent, received, lost, late], [200, 0, 200, 200]);
+      assert.deepEqual([outOfOrder, duplicated, latencyUs.count], [0, 0, 0]);
       assert.ok(missedBy(first).includes('slo-delivered'), 'judged by what had come in time');
       // The run ends with the second step's drain, and most of that step never arrives.
       assert.equal(second.sent, 400);

@@ -161,7 +161,7 @@ export function assertConsistent({ steps, connections }: RunSummary): void {
     assert.equal(step.sendLatencyUs.count, step.received);
     assert.ok(step.lost >= 0, `${step.lost} lost`);
     assert.ok(step.sent <= step.offered, `${step.sent} sent of ${step.offered} offered`);
-    assert.ok(step.late <= step.received, `${step.late} late of ${step.received} received`);
+    assert.ok(step.late <= step.lost, `${step.late} late of ${step.lost} lost`);
     if (step.entries !== undefined) assertSums(step, step.entries);
   }
   const { requested, connected, failed, dropped } = connections;

@@ -121,7 +121,7 @@ describe('a replay of official clients of Web PubSub', () => {
         const short = ['config.singleStepDuration=500ms', 'config.warmup=0', 'config.drain=20s'];
         const mix = await folder.run(
           [
-            ...['run', 'chat.signalr.yaml', '--out', 'runs'],
+            ...['run', 'chat.signalr.yaml', '--yes', '--out', 'runs'],
             ...[...short, 'slo.p99=1m'].flatMap((set) => ['--set', set]),
           ],
           secret,

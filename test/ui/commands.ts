@@ -50,7 +50,7 @@ function addFiles(workspace: string): void {
   write('.signalr-bench/2026-01-02T03-04-05-broken/result.json', '{"schema": 1, "id":');
   write(
     '.signalr-bench/2026-01-02T03-04-06-future/result.json',
-    '{"schema":"signalr-bench-result/2"}',
+    '{"schema":"signalr-bench-result/3"}',
   );
   const id = '2026-01-02T03-04-07-stored';
   const startedAt = '2026-01-02T03:04:07.000Z';

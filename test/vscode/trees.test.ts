@@ -47,7 +47,7 @@ describe('the Results view', () => {
     rmSync(storage, { recursive: true });
   });
 
-  const newerText = JSON.stringify({ schema: 'signalr-bench-result/2' });
+  const newerText = JSON.stringify({ schema: 'signalr-bench-result/3' });
 
   function storedText(day: number): string {
     const startedAt = `2026-01-0${day}T00:00:00.000Z`;

@@ -11,7 +11,7 @@ import {
   type StepRow,
 } from '../../measure/show/stepColumns';
 import { thisMachineNote } from '../../measure/show/latenessWords';
-import type { Line, Tone } from './line';
+import { wrapped, type Line, type Tone } from './line';
 
 export interface StepTable {
   readonly head: Line;
@@ -19,6 +19,8 @@ export interface StepTable {
 }
 
 const defaultWidth = 8;
+/** What the narrowest terminal shows of a note. */
+const noteColumns = 80;
 
 const titleOf = (column: StepColumn): string => column.terminal?.head ?? smallHead(column);
 
@@ -151,7 +153,9 @@ export function noteLines(rows: readonly StepRow[]): Line[] {
     ...[reason, countsLost(rows) ? lostNote : undefined, cameEarly(rows) ? earlyNote : undefined],
     ...[thisMachineNote(rows), warmupNote(rows)],
   ];
-  return notes.flatMap((text) => (text === undefined ? [] : [{ text: ` ${text}`, tone: 'dim' }]));
+  return notes.flatMap((text) =>
+    text === undefined ? [] : wrapped(` ${text}`, noteColumns, ' ', 'dim'),
+  );
 }
 
 function warmupNote(rows: readonly StepRow[]): string | undefined {

@@ -116,9 +116,9 @@ export function adviceOn(errorClass: ErrorClass, texts: readonly string[], isOwn
     : complaintAdvice(complaint, isOwn);
 }
 
-/** Where an error says that it came from, in the words of Node or of an answer, and its status. */
+/** Where an error says that it came from, in the words of Node or of an answer, and its status with what was said. */
 const places =
-  /\b(?:ECONNREFUSED|E(?:HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|no answer from) (\S+)|\b(\w{2,5}:\/\/\S{1,500}) answered (\d+)/;
+  /\b(?:ECONNREFUSED|E(?:HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|no answer from) (\S+)|\b(\w{2,5}:\/\/\S{1,500}) answered (\d+)(?:[^:]{0,100}: (.*))?/;
 
 /** Of a target that never let anybody in, in plain words, with what to do. @param host of the target, for errors that name none */
 export function unreachedWords(examples: readonly ErrorExample[], host: string): string {
@@ -126,12 +126,14 @@ export function unreachedWords(examples: readonly ErrorExample[], host: string):
   if (example === undefined) return fill(unreached, silentTarget, '').trim();
   const { text } = example;
   const errorClass = example.errorClass as ErrorClass;
-  const [, address, url, status] = places.exec(text) ?? [];
+  const [, address, url, status, answer] = places.exec(text) ?? [];
   const where = (address ?? url ?? host).replace(/\/negotiate$/, '');
   const said = withoutEnd(text.replace(/^(?:negotiate|upgrade): /, ''), '. \t\r\n');
+  const answered =
+    [status, answer && withoutEnd(answer, '. \t\r\n')].filter(Boolean).join(': ') || said;
   const isCertificate = errorClass === 'tls' && /certificate|issuer|altnames/i.test(said);
   const plain = isCertificate ? distrusted : unreachedTexts[errorClass];
-  const why = plain === undefined ? said : fill(plain, where, status ?? said);
+  const why = plain === undefined ? said : fill(plain, where, answered);
   return fill(unreached, why, adviceOn(errorClass, [text])).trim();
 }
 

@@ -72,7 +72,7 @@ export const results: Subject = {
     JSON.stringify(sampleResult({ steps: [sampleStep(1)] })),
     JSON.stringify({ ...unusualResult, steps: [] }),
     JSON.stringify(sampleSnapshot(1)),
-    '{"schema":"signalr-bench-result/2"}',
+    '{"schema":"signalr-bench-result/3"}',
   ],
   pieces: ['1e308', '-1', '"__proto__":', 'null', '[]', '{}', '"\\ud800"'],
   isSlow: true,

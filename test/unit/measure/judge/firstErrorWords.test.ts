@@ -53,6 +53,11 @@ describe('a target that let nobody in', () => {
         `negotiate: ${hub}/negotiate answered 401 Unauthorized`,
         `${hub} denies access (401)`,
       ],
+      [
+        'unauthorized',
+        `negotiate: ${hub}/negotiate answered 401: The access token has expired.`,
+        `${hub} denies access (401: The access token has expired)`,
+      ],
       ['unauthorized', `upgrade: ${hub} answered 403 Forbidden`, `${hub} denies access (403)`],
       [
         'timeout',
