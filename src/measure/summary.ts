@@ -134,6 +134,8 @@ export interface CallSummary extends Pick<
   readonly recorded?: number;
   /** Callbacks, or of a replay items, of that name that came, which nobody expects: see {@link StepSummary.pushed}. */
   readonly came?: number;
+  /** Answers, items or payloads of what was received; absent: nothing. */
+  readonly payloadBytesOut?: number;
   /** Part of those of the step. */
   readonly errors: ErrorCounts;
   /** Of one of them, at most 200 characters; absent where there are none. */

@@ -270,6 +270,7 @@ function measuredStep(
   carried: Carried | null | undefined,
 ): MeasuredStep {
   const { index, status, seconds, sent, expected, lost, entries, calls, membership, pushed } = step;
+  const { received, payloadBytesOut } = step;
   // A service counts every connection that is open, also those that are about to leave.
   const { requested, open, held = 0 } = step.connections ?? { ...all, open: all.requested };
   const { failed, dropped, notBack = 0, life } = all;
@@ -277,6 +278,7 @@ function measuredStep(
   const away = life === undefined ? requested - open : 0;
   return {
     ...{ index, status, seconds, sent, expected, lost, extra: unexpected(step) },
+    ...{ received, payloadBytesOut },
     connections: Math.max(requested, held),
     lostConnections: Math.max(away, failed + dropped + notBack),
     ...(carried !== undefined && { carried }),

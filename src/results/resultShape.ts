@@ -249,7 +249,7 @@ const callText = {
   ...{ latencyUs: latency, judgedUs: optional(judged) },
 };
 const call = of<CallSummary>()(
-  'skipped? sent expected received lost times? recorded? came?',
+  'skipped? sent expected received lost times? recorded? came? payloadBytesOut?',
   callText,
 );
 /** Calls of the sessions of all entries. */
@@ -502,7 +502,7 @@ const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });
 const callProgress = of<CallProgress>()(
-  'skipped? sent expected received outstanding times? recorded? came?',
+  'skipped? sent expected received outstanding times? recorded? came? payloadBytesOut?',
   callText,
 );
 const progress = of<StepProgress>()(

@@ -287,12 +287,12 @@ export class Recorder {
     sentUs: number,
     nowUs: number,
     fromAgent?: number,
-  ): void {
+  ): boolean {
     const own = this.steps[step];
     if (own?.isLate(nowUs, sentUs) === true) {
       counted.late += 1;
       if (!own.drained && this.unreadSinceUs(nowUs) <= own.lateFrom(sentUs)) own.unread += 1;
-      return;
+      return false;
     }
     counted.received += 1;
     if (own !== undefined && nowUs > own.measuredUntilUs) counted.receivedLater += 1;
@@ -303,12 +303,13 @@ export class Recorder {
     }
     counted.latency.record(nowUs - intendedUs);
     counted.sendLatency.record(nowUs - sentUs);
-    if (!this.severalClocks) return;
+    if (!this.severalClocks) return true;
     if (fromAgent === undefined) counted.latencySameAgent.record(nowUs - intendedUs);
     else if (nowUs < sentUs) {
       counted.negative += 1;
       own?.cameAhead(fromAgent, sentUs - nowUs);
     }
+    return true;
   }
 
   /**

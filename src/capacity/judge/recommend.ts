@@ -30,6 +30,7 @@ import { checkNumber, guides, rounded } from '../tables/publishedLimits';
 import { figure, namesWords, tableWords, unitWords } from '../capacityWords';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
+import { withMeasuredItems, type MeasuredBytes } from './measuredItems';
 
 interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   readonly inPerSecond: number;
@@ -200,7 +201,7 @@ function placeOf({ heading, title, edition, line }: TableSource): string {
   return `"${heading}" in ${title}, ${dated}${at}`;
 }
 
-interface MeasuredCounts {
+interface MeasuredCounts extends MeasuredBytes {
   readonly sent: number;
   readonly expected: number;
   readonly extra: number;
@@ -230,7 +231,7 @@ export interface MeasuredStep extends MeasuredCounts {
   }[];
 }
 
-interface MeasuredCall extends Pick<MeasuredCounts, 'sent' | 'expected'> {
+interface MeasuredCall extends MeasuredBytes, Pick<MeasuredCounts, 'sent' | 'expected'> {
   readonly name: string;
   /** Name of its entry, where there are several. */
   readonly entry?: string;
@@ -293,7 +294,8 @@ export function measuredLoadOf(
   const { index, planned: place = index, connections, seconds, status, carried } = measured;
   const step = stepsOf(scenario)[place - 1];
   if (step === undefined) return { problem: `The scenario has no step ${index}.` };
-  const found = entryTraffic(scenario, step, true);
+  const entries = withMeasuredItems(scenario.entries, measured);
+  const found = entryTraffic({ ...scenario, entries }, step, true);
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);

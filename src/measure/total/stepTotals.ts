@@ -229,6 +229,7 @@ class CallTotals extends MessageTotals {
 
   summary(entry: string | undefined, pushed: PushedCounts): CallSummary {
     const { sent, skipped, expected, latency, judgedUs, errors, errorText } = this;
+    const { payloadBytesOut } = this;
     const { received } = this.delivered();
     const { comes, ...facts } = this.facts;
     return {
@@ -238,6 +239,7 @@ class CallTotals extends MessageTotals {
       ...(skipped > 0 && { skipped }),
       ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
       ...(judgedUs && { judgedUs }),
+      ...(payloadBytesOut > 0 && { payloadBytesOut }),
       errors,
       ...(errorText !== undefined && { errorText }),
     };

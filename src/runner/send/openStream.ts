@@ -164,8 +164,8 @@ export class OpenStream {
     const leftUs = goesUp ? this.leftUs.shift()! : this.sentUs + came * delayUs;
     if (dueUs >= measureUs) {
       recorder.wireBytesOut += wireBytes;
-      recorder.payloadBytesOut += payloadBytes;
-      to.delivered(index, recorder, this.sender, dueUs, leftUs, nowUs);
+      if (to.delivered(index, recorder, this.sender, dueUs, leftUs, nowUs))
+        recorder.payloadBytesOut += payloadBytes;
     }
     return dueUs - nowUs;
   }

@@ -479,9 +479,9 @@ export class SessionSender extends EntrySender {
     if (callDueUs < window.measureUs) return true;
     const counted = window.calls[number]!;
     counted.wireBytesOut += wireBytes;
-    counted.payloadBytesOut += payloadBytes;
     const times = [itemDueUs, Math.max(sentUs, itemDueUs), nowUs] as const;
-    this.dependencies.recorder.delivered(window.index, counted, index, ...times);
+    if (this.dependencies.recorder.delivered(window.index, counted, index, ...times))
+      counted.payloadBytesOut += payloadBytes;
     return true;
   }
 

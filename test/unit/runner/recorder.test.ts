@@ -8,7 +8,7 @@ describe('Recorder', () => {
   it('keeps apart what stays inside its agent, and how far ahead of its time the rest came', () => {
     const recorder = new Recorder(0, undefined, 1, true);
     const step = recorder.beginStep(1);
-    const came = (sentUs: number, nowUs: number, agent?: number): void =>
+    const came = (sentUs: number, nowUs: number, agent?: number): boolean =>
       recorder.delivered(1, step, 0, sentUs, sentUs, nowUs, agent);
     const ahead = (): (readonly number[] | undefined)[] =>
       recorder.take(0, 1, generator).steps.map((each) => each.ahead);

@@ -173,6 +173,54 @@ describe('measuredLoadOf', () => {
     assert.equal(recommend(load).unit, 1);
   });
 
+  it('takes the items that a hub has made as large as they came', () => {
+    const call = { method: 'Prices', arguments: '[]', reply: 'stream', receivers: 'self' };
+    const items = { streamingItemCount: 5, streamingItemSendDelay: 0 };
+    const entries = [{ name: 'invoke', parameters: { ...messages, ...call, ...items } }];
+    const sizeOf = (change: Partial<MeasuredStep>): unknown => {
+      const [traffic] = loadFrom({ entries }, change).useCases;
+      return [traffic!.messageBytes, traffic!.leaving!.map(({ bytes }) => bytes)];
+    };
+    // What the estimate takes where nobody says it.
+    assert.deepEqual(sizeOf({}), [2048, [2048]]);
+    assert.deepEqual(sizeOf({ received: 0, payloadBytesOut: 0 }), [2048, [2048]]);
+    assert.deepEqual(sizeOf({ received: 9700, payloadBytesOut: 9700 * 38 }), [38, [38]]);
+    const { useCases, ...load } = loadFrom({ entries }, { received: 9, payloadBytesOut: 9 * 38 });
+    assert.match(recommend({ ...load, useCases }).reasons[0]!, /msg\/s out of 38 B/);
+  });
+
+  it('takes those of each stream of a session, wherever it stands', () => {
+    const stream = (method: string): object => ({
+      ...{ kind: 'stream', method, arguments: [], items: 4, itemBytes: 2048 },
+      ...{ withinMs: 5000, everyMs: 0 },
+    });
+    const ways = [{ weight: 1, steps: [stream('Ticks')] }];
+    const steps = [
+      ...[stream('Prices'), { kind: 'repeat', times: 2, everyMs: 0, steps: [stream('Ticks')] }],
+      { kind: 'choose', ways },
+    ];
+    const parameters = { sessionInterval: 1000, steps: JSON.stringify(steps) };
+    const session = { name: 'session', parameters };
+    const sizesOf = (entries: Scenario['entries'], calls: MeasuredStep['calls']): unknown =>
+      loadFrom({ entries }, { calls: calls!, entries: entries.map(() => step) }).useCases.map(
+        ({ leaving }) => leaving!.map(({ bytes }) => bytes),
+      );
+    const counts = { sent: 100, expected: 400, received: 400 };
+    const calls = [
+      { name: 'Prices', ...counts, payloadBytesOut: 400 * 38 },
+      { name: 'Ticks 1', ...counts, payloadBytesOut: 400 * 7 },
+      { name: 'Ticks 2', ...counts, received: 0 },
+    ];
+    assert.deepEqual(sizesOf([session], calls), [[38, 7, 2048]]);
+    const ofSecond = calls.map((each) => ({ ...each, entry: 'session 2' }));
+    assert.deepEqual(sizesOf([session, session], ofSecond), [
+      ...[
+        [2048, 2048, 2048],
+        [38, 7, 2048],
+      ],
+    ]);
+  });
+
   it('is a problem for a step the scenario has not', () => {
     assert.deepEqual(measuredLoadOf(scenarioWith(), { ...step, index: 3 }), {
       problem: 'The scenario has no step 3.',
