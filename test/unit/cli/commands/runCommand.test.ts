@@ -280,7 +280,7 @@ describe('run', () => {
     it('another machine without --yes, where nobody can be asked', () =>
       refused(
         ['run', file],
-        /chat\.example\.com\/hub is not on this machine.* 1,900 connections, up to 1,900 msg\/s in and 19,000 msg\/s out \(40\.8 MB\/s\), for about 3\.3 min.*--yes/,
+        /chat\.example\.com\/hub is not on this machine.* 1,900 connections, up to 1,900 msg\/s in and 19,000 msg\/s out \(41\.8 MB\/s\), for about 3\.3 min.*--yes/,
         { deps: { openTarget: remote } },
       ));
 
