@@ -51,8 +51,7 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   handshake:
     'If the server lacks the protocol, set `protocol: json` or add AddSignalR().AddMessagePackProtocol(). If Azure has no app server, set the service mode to Serverless for use cases by REST.',
   request: 'See the log of the server, and whether proxies on the way let long requests through.',
-  closed:
-    'See the log of the server. ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.',
+  closed: 'See the log of the server.',
   slowConsumer: 'Use fewer connections per machine, more `workers`, or smaller messages.',
   blocked: 'The server cannot keep up with what is sent: lower the load or give it more power.',
   invocation:

@@ -99,13 +99,16 @@ function withCause(
   { steps, errors, errorExamples }: RunSummary,
   scenario: Scenario,
 ): Verdict {
-  if (verdict.status !== 'fail') return verdict;
+  if (verdict.status !== 'fail' && verdict.status !== 'invalid') return verdict;
+  // A service that closes such connections leaves nobody to send: that is no fault of the generator.
   const because = (code: string, message: string): Verdict => ({
     ...verdict,
+    status: 'fail',
     reasons: [{ code, message }, ...verdict.reasons],
   });
   const refused = scenario.entries.flatMap((entry) => refusedSize(scenario, entry) ?? []);
   if (refused[0] !== undefined) return because('messageSize', refused[0]);
+  if (verdict.status !== 'fail') return verdict;
   const complaint = firstComplaint(errorExamples);
   const arrived = steps.some(({ received }) => received > 0);
   if (arrived || complaint === undefined) return verdict;
@@ -198,7 +201,8 @@ export function recommendRun(
 ): Recommended {
   const [cause] = run.verdict.reasons;
   if (cause?.code === 'nothingSent') return { problem: 'Nothing was sent.' };
-  // A set-up that has never worked asks for no size.
+  // What no service takes, and a set-up that has never worked, ask for no size.
+  if (cause?.code === 'messageSize') return { problem: cause.message };
   if (cause?.code === 'hubMethod') return { problem: `${cause.message}.` };
   if (run.steps.length > 0 && run.steps.every((step) => step.expected > 0 && step.received === 0))
     return { problem: 'No delivery arrived in any step, so no traffic was carried.' };

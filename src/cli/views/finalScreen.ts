@@ -25,6 +25,7 @@ import {
 } from '../../measure/summary';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
+import type { Scenario } from '../../scenario/scenario';
 import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
 import { agentLines, callLines, observedLines, pushedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
@@ -67,7 +68,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...(search === undefined ? baselineLines(result, columns) : []),
     blank,
     ...(search === undefined ? [] : spaced(searchLines(search))),
-    ...spaced(errorLines(result.errors, result.errorExamples, columns, namesMethods(result))),
+    ...spaced(errorLines(result.errors, result.errorExamples, columns, result.scenario)),
     ...recommendationLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
   ];
@@ -270,17 +271,18 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
 }
 
 /** Whether all hub methods are such as the scenario names. */
-const namesMethods = ({ scenario }: Result): boolean =>
-  scenario.entries.every(({ name }) => name === 'session');
+const namesMethods = ({ entries }: Pick<Scenario, 'entries'>): boolean =>
+  entries.every(({ name }) => name === 'session');
 
 function errorLines(
   errors: ErrorCounts,
   examples: readonly ErrorExample[],
   width: number,
-  isOwn = false,
+  scenario?: Pick<Scenario, 'entries' | 'service'>,
 ): Line[] {
   const counts = sortedCounts(errors);
   if (counts.length === 0) return [];
+  const isOwn = scenario !== undefined && namesMethods(scenario);
   return [
     { text: 'errors', tone: 'bold' },
     ...counts.flatMap(([name, count]) => {
@@ -291,7 +293,7 @@ function errorLines(
       const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [
         ...wrapped(head, width, indent),
-        ...wrapped(indent + adviceOn(name, texts, isOwn), width, indent).filter(
+        ...wrapped(indent + adviceOn(name, texts, isOwn, scenario?.service), width, indent).filter(
           ({ text }) => text.trim() !== '',
         ),
         ...texts.flatMap((text) => wrapped(`${indent}e.g. ${text}`, width, ' '.repeat(15), 'dim')),

@@ -1,5 +1,6 @@
 import { fill } from '../../base/objectives/limitWords';
 import { errorAdvice, type ErrorClass } from '../../base/errorClass';
+import { services, type Service } from '../../base/serviceTraits';
 import { withoutEnd } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
@@ -75,6 +76,11 @@ function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string
 /** Where the sentence of an error shows more of its cause than the class does. */
 const closerAdvice: readonly (readonly [ErrorClass, RegExp, string])[] = [
   [
+    'closed',
+    /^closed with code 1009\b/,
+    'A message was larger than the other side takes: send less at a time.',
+  ],
+  [
     'timeout',
     // What sessions say of what did not come in its time.
     /: (no answer|the hub did not call it|the stream was not completed) within /,
@@ -98,12 +104,22 @@ const closerAdvice: readonly (readonly [ErrorClass, RegExp, string])[] = [
   ],
 ];
 
+/** A hub does not say that this was why it closed. */
+const hubLimit =
+  'ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.';
+
 /**
  * By what the server has said; empty where there is nothing to say.
  *
  * @param isOwn whether the scenario names hub methods itself, whatever they have in common with those of the benchmark
+ * @param service that the connections belong to
  */
-export function adviceOn(errorClass: ErrorClass, texts: readonly string[], isOwn = false): string {
+export function adviceOn(
+  errorClass: ErrorClass,
+  texts: readonly string[],
+  isOwn = false,
+  service: Service = 'hub',
+): string {
   const closer = closerAdvice.find(
     ([of, pattern]) =>
       of === errorClass && texts.length > 0 && texts.every((text) => pattern.test(text)),
@@ -111,9 +127,9 @@ export function adviceOn(errorClass: ErrorClass, texts: readonly string[], isOwn
   if (closer !== undefined) return closer[2];
   const examples = texts.map((text) => ({ errorClass, text }));
   const complaint = firstComplaint(examples);
-  return complaint === undefined
-    ? (errorAdvice[errorClass] ?? '')
-    : complaintAdvice(complaint, isOwn);
+  if (complaint !== undefined) return complaintAdvice(complaint, isOwn);
+  const advice = errorAdvice[errorClass] ?? '';
+  return errorClass === 'closed' && services[service].speaksHub ? `${advice} ${hubLimit}` : advice;
 }
 
 /** Where an error says that it came from, in the words of Node or of an answer, and its status with what was said. */

@@ -8,7 +8,10 @@ import { resultShape, shapeProblem } from '../../../src/results/resultShape';
 import type { VerdictReason } from '../../../src/measure/summary';
 import type { SearchSummary } from '../../../src/search/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
-import { toolVersion } from '../../../src/results/result';
+import { toolVersion, type Result } from '../../../src/results/result';
+import type { Verdict, VerdictReason } from '../../../src/measure/summary';
+import { verdictSentence } from '../../../src/measure/show/verdictSentence';
+import { junitReport } from '../../../src/session/export/junitReport';
 import {
   sampleModel,
   sampleResult,
@@ -125,6 +128,41 @@ describe('completeResult of a search', () => {
       assert.deepEqual([result.search?.unit, result.recommendation], [null, null]);
       assert.match(result.recommendationProblem ?? '', /No value held|load generator/);
     }
+  });
+});
+
+describe('completeResult of messages that no service takes', () => {
+  const frames = {
+    ...sampleScenario,
+    service: 'webpubsub',
+    entries: [{ name: 'sendToGroup', parameters: { groupCount: 10, messageSize: 1_228_800 } }],
+  } as const;
+  const complete = (status: Verdict['status'], ...reasons: VerdictReason[]): Result => {
+    const step = { ...sampleStep(1), received: 0, verdict: { status, reasons } };
+    const connections = { ...sampleSummary().connections, dropped: 1 };
+    return completeResult(sampleSummary({ steps: [step], connections }), frames, options);
+  };
+
+  it('fails with the size first where the service has closed the only sender', () => {
+    const nothing = { code: 'nothingSent', message: 'the one sender sent nothing' };
+    const result = complete('invalid', nothing);
+    const { status, reasons } = result.verdict;
+    assert.equal(status, 'fail');
+    assert.deepEqual(
+      reasons.slice(0, 2).map(({ code }) => code),
+      ['messageSize', 'nothingSent'],
+    );
+    const size = /^sendToGroup: a message is 1,2\d\d,\d{3} bytes .* Azure Web PubSub takes at most/;
+    assert.match(reasons[0]!.message, size);
+    assert.equal(result.recommendationProblem, reasons[0]!.message);
+    assert.match(verdictSentence(result), /^✗ failed; sendToGroup: a message is 1,2/);
+    assert.match(junitReport(result), /<failure type="messageSize" message="sendToGroup/);
+    assert.equal(exitCodeOfResult(result), 1);
+  });
+
+  it('leaves a run that was interrupted, or that passed, as it is', () => {
+    for (const status of ['pass', 'incomplete'] as const)
+      assert.equal(complete(status).verdict.status, status);
   });
 });
 

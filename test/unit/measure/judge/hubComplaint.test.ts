@@ -70,4 +70,15 @@ describe('what a hub complains about', () => {
     assert.match(advice('refused'), /signalr-bench doctor/);
     assert.match(adviceOn('refused', ['x']), /Start the server/);
   });
+
+  it('speaks of ASP.NET Core where a hub closed, and of the size where that was the reason', () => {
+    const gone = ['closed with code 1011'];
+    assert.match(adviceOn('closed', gone), /MaximumReceiveMessageSize/);
+    assert.equal(adviceOn('closed', gone, false, 'webpubsub'), 'See the log of the server.');
+    for (const service of ['hub', 'webpubsub'] as const)
+      assert.match(
+        adviceOn('closed', ['closed with code 1009'], false, service),
+        /^A message was larger than the other side takes: send less at a time\.$/,
+      );
+  });
 });
