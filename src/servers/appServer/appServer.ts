@@ -12,9 +12,9 @@ import {
   loopbackServer,
   refuse,
   stopServer,
-  type Refusal,
   guardLater,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import {
   AppServerHub,
   hubTickMs,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
-import type { Refusal, Terminable } from '../http/loopbackServer';
+import type { Terminable } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import {
   type Emulator,
   bearerToken,

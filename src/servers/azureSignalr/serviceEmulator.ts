@@ -5,13 +5,13 @@ import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import {
   answersPreflight,
   loopbackHost,
-  type Refusal,
   refuse,
   refuseUpgrade,
   splitUrl,
   type Upgrade,
   guardLater,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import {
   asksForEvents,
   availableTransports,

@@ -13,9 +13,9 @@ import {
   refuse,
   refuseUpgrade,
   splitUrl,
-  type Refusal,
   type Upgrade,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import { WebSocketTransport } from '../http/transports';
 import type { BenchHub } from '../hub/benchHub';
 import type { BenchHubOptions } from '../hub/benchHubOptions';

@@ -1,7 +1,7 @@
 /** What requests to a hub of ASP.NET SignalR carry in their query or form, and what is refused of them. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { objectIn } from '../../wire/message/jsonScan';
-import type { Refusal } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import { classicHubName } from './classicProtocol';
 
 export const classicTransports = ['webSockets', 'serverSentEvents', 'longPolling'] as const;

@@ -13,9 +13,9 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { isLoopbackHost } from '../../base/loopbackHost';
 import { ByteRest } from '../../wire/socket/frameReader';
 import { reasonOf } from './faults';
+import { isOwnOrigin, refusalOf, type Refusal } from './ownRequests';
 
 export const loopbackHost = '127.0.0.1';
 /** Of Kestrel: idle HTTP connections are kept this long. */
@@ -202,51 +202,6 @@ export async function stopServer(server: Server): Promise<void> {
   server.closeAllConnections();
   await stopped;
 }
-
-export interface Refusal {
-  readonly status: number;
-  readonly text: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const wrongHost: Refusal = {
-  status: 403,
-  text: 'This server is for programs on this machine: the Host of a request has to be localhost, 127.0.0.1 or [::1].',
-};
-const wrongOrigin: Refusal = {
-  status: 403,
-  text: 'This server is for programs on this machine: pages of other origins may not use it.',
-};
-
-/**
- * What speaks against a request to a server on loopback. A page of any origin can reach such a server, and
- * a name of a page's own can be made to lead here; both show in these two headers, which a page cannot
- * choose (Fetch, "Forbidden request-header").
- * @param publicHost name of a tunnel that leads here
- */
-export function refusalOf(
-  { headers: { host, origin } }: Pick<IncomingMessage, 'headers'>,
-  publicHost?: string,
-): Refusal | undefined {
-  if (!isOwnHost(host, publicHost)) return wrongHost;
-  return origin === undefined || isOwnOrigin(origin) ? undefined : wrongOrigin;
-}
-
-function isOwnHost(host: string | undefined, publicHost: string | undefined): boolean {
-  if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`))
-    return false;
-  const url = new URL(`http://${host}`);
-  return isOwnName(url.hostname) || url.hostname === publicHost;
-}
-
-/** `null`, of a page whose origin is kept secret, is none. */
-function isOwnOrigin(origin: string): boolean {
-  if (!/^https?:\/\/[\w.:[\]-]+$/i.test(origin) || !URL.canParse(origin)) return false;
-  return isOwnName(new URL(origin).hostname);
-}
-
-/** A name may end with the dot of the root. */
-const isOwnName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
 
 /** Lets pages of this machine connect. @returns whether the request was a preflight, which is answered */
 export function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {

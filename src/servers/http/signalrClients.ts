@@ -3,14 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { WebSocketServer } from 'ws';
-import {
-  answerJson,
-  readBody,
-  refuse,
-  refuseUpgrade,
-  type Refusal,
-  type Upgrade,
-} from './loopbackServer';
+import { answerJson, readBody, refuse, refuseUpgrade, type Upgrade } from './loopbackServer';
+import type { Refusal } from './ownRequests';
 import {
   EventStreamTransport,
   noConnection,

@@ -6,7 +6,8 @@ import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { payloadsIn, serverFrame } from '../hubProtocol/serverProtocol';
 import { hand } from './faults';
-import { refuse, type Refusal } from './loopbackServer';
+import { refuse } from './loopbackServer';
+import type { Refusal } from './ownRequests';
 
 export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;

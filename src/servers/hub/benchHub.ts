@@ -7,9 +7,9 @@ import {
   refuse,
   refuseUpgrade,
   splitUrl,
-  type Refusal,
   type Upgrade,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import { SignalrClients, type ClientsHost } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';

@@ -2,7 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isProbe } from '../../wire/connect/probeMark';
 import { objectIn } from '../../wire/message/jsonScan';
-import { type Refusal, splitUrl } from '../http/loopbackServer';
+import { splitUrl } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import type { BenchHubKnobs } from './benchHubOptions';
 
 /** Users that are remembered: more connections nobody opens here. */

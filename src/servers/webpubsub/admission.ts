@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
 import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
-import { pathAndQuery, type Refusal } from '../http/loopbackServer';
+import { pathAndQuery } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import { mostGroups } from '../hub/hubGroups';
 import {
   isGroupName,

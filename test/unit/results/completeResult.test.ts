@@ -5,7 +5,6 @@ import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
 import { exitCodeOfResult } from '../../../src/cli/exitCode';
 import { resultShape, shapeProblem } from '../../../src/results/resultShape';
-import type { VerdictReason } from '../../../src/measure/summary';
 import type { SearchSummary } from '../../../src/search/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
 import { toolVersion, type Result } from '../../../src/results/result';
