@@ -118,6 +118,7 @@ export const panelStrings = {
   stepHeld: 'held',
   stepMissed: 'did not hold',
   stepNotOffered: 'not offered in time',
+  stepTooShort: 'too short to say',
 
   p99Tile: 'p99 from the intended time',
   p99Details: 'p50 {0} · p99.9 {1} · max {2}',

@@ -353,7 +353,7 @@ const broken = of<BrokenObjective>()('limit', {
 });
 const searchStep = of<SearchStep>()('index value lost', {
   ...{ status: verdictStatus, p50: nullable(number), p99: nullable(number) },
-  broken: optional(broken),
+  ...{ broken: optional(broken), tooShort: optional(flag) },
 });
 const search = of<SearchSummary>()('from to precision budgetMs elapsedMs', {
   ...{ of: oneOf(searchKinds), ended: oneOf(searchEnds), ceiling: optional(oneOf(['pauses'])) },

@@ -12,7 +12,7 @@ export interface SearchRange {
 /**
  * What came of a step: it `held` its objectives or `missed` one; the `generator` could not offer it; or it was
  * `disturbed` by something that is neither the target nor the generator. It was too short to say, but leans to one side; or
- * even the longest leaves that `open`.
+ * even the longest leaves that `open`, which may be between the ends of the range alone.
  */
 export type StepOutcome =
   | 'held'
@@ -176,12 +176,10 @@ export class CapacitySearch {
     const first = contested[0] ?? high;
     const last = contested.at(-1) ?? low;
     if (low === null) {
-      if (this.isLeftOpen(from)) return this.finish('budget');
       if (this.votes.has(from)) return this.proven(from) ?? this.finish('noneHeld');
       return from;
     }
     if (high === null) {
-      if (this.isLeftOpen(to)) return this.finish('budget');
       if (last === to) return this.votes.get(to)!.steps === 0 ? to : this.finish('allHeld');
       return Math.min(to, 2 * (last ?? low));
     }
@@ -192,12 +190,6 @@ export class CapacitySearch {
     }
     // The lower end last: it must hold now.
     return this.proven(high) ?? this.proven(low) ?? this.finish('found');
-  }
-
-  /** At an end of the range nothing lies beyond it that would hold it together. */
-  private isLeftOpen(end: number): boolean {
-    const votes = this.votes.get(end);
-    return votes?.isOpen === true && this.standingOf(end, votes) === 'contested';
   }
 
   private finish(ended: SearchEnd): number | undefined {

@@ -41,6 +41,8 @@ export interface SearchStep {
   readonly lost: number;
   /** What it missed first. */
   readonly broken?: BrokenObjective;
+  /** It was too short to say whether deliveries fall behind. */
+  readonly tooShort?: true;
 }
 
 export const isJudged = ({ status }: SearchStep): boolean => status === 'pass' || status === 'fail';

@@ -71,9 +71,13 @@ export function brokenText(
 }
 
 /** What came of a step: `held`, `p99 1.06 s, limit 1 s`. */
-export function outcomeText({ status, broken }: SearchStep, strings: PanelStrings): string {
+export function outcomeText(
+  { status, broken, tooShort }: SearchStep,
+  strings: PanelStrings,
+): string {
   if (status === 'pass') return strings.stepHeld;
   if (status === 'invalid') return strings.stepNotOffered;
+  if (tooShort) return strings.stepTooShort;
   if (status === 'incomplete') return strings.verdictRunning;
   return broken === undefined ? strings.stepMissed : brokenText(broken, strings);
 }

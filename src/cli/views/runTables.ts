@@ -235,6 +235,7 @@ function toneOf(standing: TriedValue['standing'], isLow: boolean): Tone | undefi
 function wordsOf({ judged, held, shown, standing }: TriedValue): string {
   if (held > 0 && held < judged) return `held ${held} of ${judged} times`;
   if (standing === 'invalid') return 'not offered in time';
+  if (standing === 'open') return shown.tooShort ? 'too short to say' : 'left open';
   const often = judged === 2 ? ', twice' : `, ${judged} times`;
   const times = judged === 1 ? '' : often;
   if (held > 0) return `held${times}`;

@@ -325,7 +325,7 @@ export function withAsked(
 /** Of what a value of a search asks; the edges of a step may cut some sessions short. */
 const leastAskedShare = 0.9;
 
-const tooShort: VerdictReason = {
+export const tooShort: VerdictReason = {
   code: 'tooShort',
   message: 'the step was too short to say whether deliveries fall behind',
 };
@@ -452,7 +452,7 @@ function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
   const decisive =
     ended === 'generatorLimit'
       ? steps.at(-1)
-      : steps.filter(({ verdict }) => verdict.status === 'fail').at(-1);
+      : (steps.filter(({ verdict }) => verdict.status === 'fail').at(-1) ?? steps.at(-1));
   const reasons = status === 'pass' ? [] : (decisive?.verdict.reasons ?? []);
   return {
     status,

@@ -98,7 +98,7 @@ export function searchSentence(search: SearchSummary, first: VerdictReason | und
         : `✓ ${words(low)} held, the most that the pauses of its sessions allow ${facts}; search for senders to find more`;
     case 'budget':
       return low === null
-        ? `✗ time ran out${known}${broken} ${facts}`
+        ? `✗ time ran out${high === null && why !== undefined ? `: ${why}; ${interval}` : known}${broken} ${facts}`
         : `✓ time ran out${known}${broken} ${facts}`;
     case 'noneHeld':
       return `✗ ${words(high)} did not hold, the lowest value of the search${broken} ${facts}`;
@@ -158,7 +158,7 @@ export interface TriedValue {
   readonly judged: number;
   readonly held: number;
   readonly invalid: number;
-  readonly standing: 'held' | 'missed' | 'contested' | 'invalid';
+  readonly standing: 'held' | 'missed' | 'contested' | 'invalid' | 'open';
 }
 
 /** The values that were tried, rising. */
@@ -167,16 +167,18 @@ export function triedValues({ steps, low, high }: SearchSummary): TriedValue[] {
     const shown = shownStep(own);
     const { value } = shown;
     const count = (status: string): number => own.filter((step) => step.status === status).length;
-    const [held, missed] = [count('pass'), count('fail')];
+    const [held, missed, invalid] = [count('pass'), count('fail'), count('invalid')];
     const standing =
       held + missed === 0
-        ? 'invalid'
+        ? invalid > 0
+          ? 'invalid'
+          : 'open'
         : low !== null && high !== null && value > low && value < high
           ? 'contested'
           : held > missed || value === low
             ? 'held'
             : 'missed';
-    const counts = { held, judged: held + missed, invalid: count('invalid') };
+    const counts = { held, judged: held + missed, invalid };
     return { value, steps: own, shown, standing, ...counts };
   });
 }

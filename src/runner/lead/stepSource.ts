@@ -129,20 +129,23 @@ export class SearchedSteps implements StepSource {
     const broken =
       brokenBy(verdict, checks, growth) ??
       (isUnsent ? { metric: 'rate', limit: this.value, value: sentPerSecond } : undefined);
+    const isTooShort = growth?.kind === 'open' && verdict.status === 'incomplete';
     this.steps.push({
       ...{ index: step.index, value: this.value, status: verdict.status },
       p50: expected > 0 ? latency.p50 : null,
       p99: expected > 0 ? latency.p99 : null,
       lost: expected - received,
       ...(broken !== undefined && { broken }),
+      ...(isTooShort && { tooShort: true }),
     });
-    const isTooShort = growth?.kind === 'open' && verdict.status === 'incomplete';
     this.search.came(isTooShort ? this.leaning(step, growth) : outcomeOf(verdict));
   }
 
-  /** The next step with this value takes twice as long, where there is time for it. */
+  /** The next step with this value takes twice as long, where there is time for it: at an end of the range, whatever is left. */
   private leaning({ measureMs }: PlanStep, { middle, limit }: Growth): StepOutcome {
-    if (2 * measureMs > longestShare * this.spec.budgetMs) return 'open';
+    const { from, to, budgetMs } = this.spec;
+    const isEnd = this.value === from || this.value === to;
+    if (!isEnd && 2 * measureMs > longestShare * budgetMs) return 'open';
     this.times.set(this.value, 2 * (this.times.get(this.value) ?? 1));
     return middle > limit ? 'leansMissed' : 'leansHeld';
   }

@@ -575,9 +575,10 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
   };
 }
 
-function outcomeWords({ status, broken }: SearchStep): string {
+function outcomeWords({ status, broken, tooShort }: SearchStep): string {
   if (status === 'pass') return panelStrings.stepHeld;
   if (status === 'invalid') return panelStrings.stepNotOffered;
+  if (tooShort) return panelStrings.stepTooShort;
   if (status === 'incomplete') return panelStrings.verdictIncomplete;
   return broken === undefined ? panelStrings.stepMissed : brokenWords(broken);
 }

@@ -261,10 +261,11 @@ function searchTable(search: SearchSummary): string[] {
       const { p50, p99, lost, broken } = shown;
       const broke = broken ? `: ${brokenWords(broken)}` : '';
       const disturbed = invalid > 0 ? `; ${formatCount(invalid)} not offered in time` : '';
+      const short = shown.tooShort ? '; too short to say' : '';
       return [
         plain(valueWords(search, value)),
         ...[us(p50), us(p99), formatCount(lost)],
-        plain(`held ${held} of ${judged}${broke}${disturbed}`),
+        plain(`held ${held} of ${judged}${broke}${disturbed}${short}`),
       ];
     });
   return [...tableWith(['value', 'p50', 'p99', 'lost', 'steps that held'], rows), ''];

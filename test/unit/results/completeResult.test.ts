@@ -5,6 +5,7 @@ import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
 import { exitCodeOfResult } from '../../../src/cli/exitCode';
 import { resultShape, shapeProblem } from '../../../src/results/resultShape';
+import { tooShort } from '../../../src/measure/judge/verdict';
 import type { SearchSummary } from '../../../src/search/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
 import { toolVersion, type Result } from '../../../src/results/result';
@@ -115,6 +116,17 @@ describe('completeResult of a search', () => {
         code({ ended: 'generatorLimit', high: null }),
       ],
       [0, 0, 1, 1, 4],
+    );
+  });
+
+  it('says why it has failed where no step has', () => {
+    const verdict = { status: 'incomplete' as const, reasons: [tooShort] };
+    const steps = [{ ...sampleStep(1), verdict }];
+    const { result } = complete({ ...found, ended: 'budget', low: null, high: null }, steps);
+    const { status, reasons } = result.verdict;
+    assert.deepEqual(
+      [status, reasons],
+      ['fail', [{ ...tooShort, message: `step 1: ${tooShort.message}` }]],
     );
   });
 

@@ -66,6 +66,10 @@ describe('the table of a search', () => {
     assert.match(lines[2]!, / 3\.1 % behind, 3 times$/);
     assert.match(texts({ ...searchSample, steps: [behind] })[1]!, / fell 3\.1 % behind$/);
     assert.match(texts({ ...searchSample, steps: [invalid] })[1]!, / not offered in time$/);
+    const open = { ...first!, status: 'incomplete' as const };
+    assert.match(texts({ ...searchSample, steps: [open] })[1]!, / left open$/);
+    const short = { ...open, tooShort: true as const };
+    assert.match(texts({ ...searchSample, steps: [short] })[1]!, / too short to say$/);
   });
 
   it('is empty without a step, and shows no number that is none', () => {

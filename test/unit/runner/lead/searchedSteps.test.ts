@@ -10,6 +10,8 @@ import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { FakeWorkers, type Deviations } from '../../../fakes/workers';
+import { StepTotals } from '../../../../src/measure/total/stepTotals';
+import { tooShort } from '../../../../src/measure/judge/verdict';
 import { noConnections } from '../../../../src/measure/sample';
 
 const spec: SearchSpec = { of: 'senders', from: 10, to: 1000, precision: 0.05, budgetMs: 600_000 };
@@ -325,5 +327,45 @@ describe('a run whose steps a search decides on', () => {
     assert.deepEqual(changes.slice(0, 3), ['connect 0 400', 'connect 400 800', 'shrink 600 800']);
     const at = workers.ordered.indexOf('shrink');
     assert.deepEqual(workers.ordered.slice(at, at + 4), ['shrink', 'flush', 'identify', 'flush']);
+  });
+});
+
+describe('a search whose steps are too short to say whether deliveries fall behind', () => {
+  const growth = { kind: 'open', low: -1, middle: 0, high: 1, limit: 0.01 } as const;
+  const verdict = { status: 'incomplete', reasons: [tooShort] } as const;
+
+  it('takes what is left of the budget for longer ones at an end of the range, and says so', () => {
+    const search = { ...spec, budgetMs: 30_000 };
+    const steps = new SearchedSteps({ ...search, to: spec.from }, stepOf);
+    const lengths: number[] = [];
+    for (let nowMs = 0; ;) {
+      const step = steps.next(nowMs * 1000);
+      if (step === undefined) break;
+      lengths.push(step.measureMs);
+      nowMs += step.warmupMs + step.measureMs + 1000;
+      steps.over({ step, totals: new StepTotals(step), verdict, checks: [], growth });
+    }
+    assert.deepEqual(
+      lengths,
+      lengths.map((_, at) => shortStep.measureMs * 2 ** at),
+    );
+    assert.ok(lengths.at(-1)! > 0.2 * search.budgetMs, String(lengths));
+    const { ended, low, high, steps: tried } = steps.found('completed', 0);
+    assert.deepEqual([ended, low, high], ['budget', null, null]);
+    assert.ok(tried.every(({ tooShort }) => tooShort));
+  });
+
+  it('takes no more than a share of it in between', () => {
+    const steps = new SearchedSteps({ ...spec, from: 1, budgetMs: 9000 }, stepOf);
+    const held = { status: 'pass', reasons: [] } as const;
+    const values = [held, verdict, verdict].map((each) => {
+      const step = steps.next(0)!;
+      const isOpen = each === verdict;
+      const more = { verdict: each, checks: [], ...(isOpen && { growth }) };
+      steps.over({ step, totals: new StepTotals(step), ...more });
+      return [step.senders, step.measureMs];
+    });
+    assert.equal(values[1]![1], shortStep.measureMs);
+    assert.ok(steps.next(0)!.senders > values[1]![0]!);
   });
 });

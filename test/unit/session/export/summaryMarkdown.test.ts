@@ -47,6 +47,12 @@ describe('summaryMarkdown', () => {
     const steps = [{ ...first!, status: 'invalid' as const }, first!, first!];
     const text = summaryMarkdown({ ...sampleResult(), search: { ...searchSample, steps } });
     assert.match(text, /\| held 2 of 2; 1 not offered in time \|\n/);
+    const short = [{ ...first!, status: 'incomplete' as const, tooShort: true as const }];
+    const said = summaryMarkdown({
+      ...sampleResult(),
+      search: { ...searchSample, steps: short },
+    });
+    assert.match(said, /\| held 0 of 0; too short to say \|\n/);
   });
 
   it('says how the load was driven only where that is unusual', () => {
