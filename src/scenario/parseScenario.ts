@@ -36,6 +36,8 @@ export interface SizePlaces {
   readonly sku?: Place;
   /** Of each entry, where the size of its messages stands. */
   readonly payloads: readonly Place[];
+  /** Of a search, where the end of its range stands, or what else is written of it. */
+  readonly searchTo?: Place;
 }
 
 /** Never throws: the answer is problems and the parts that could be read, within bounded time and memory. */
@@ -64,7 +66,13 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   const payloads = file.entries.map(({ at }) =>
     at('messageSizes', 'messageSize', 'streamingItems', 'arguments', 'steps'),
   );
-  const sizePlaces = { ...(unit && { unit }), ...(sku && { sku }), payloads };
+  const searchTo = file.search.at('to', 'of') ?? file.top.at('search');
+  const sizePlaces = {
+    ...(unit && { unit }),
+    ...(sku && { sku }),
+    payloads,
+    ...(searchTo && { searchTo }),
+  };
   return { scenario: file.scenario, problems: sorted(found), sizePlaces };
 }
 

@@ -13,8 +13,8 @@ const shortestStepMs = 8000;
 const stairs = 16;
 const ownRateShare = 4;
 const mostOwnRates = 64;
-/** Larger messages are refused by the services: Azure SignalR Service, *Limits*, and Azure Web PubSub, *Limits*. */
-const largestMessage = 1024 * 1024;
+/** With its envelope below 1 MB, beyond which services refuse: Azure SignalR Service, *Limits*, and Azure Web PubSub, *Limits*. */
+const largestMessage = 1000 * 1024;
 
 /** Messages per second of all entries in the last step, streams counted as one. */
 export function rateOf(scenario: Scenario): number {

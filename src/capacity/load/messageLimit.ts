@@ -8,6 +8,8 @@ import { hubRunOf, type UseCase } from '../../usecases/useCase';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
+import { scenarioAt } from '../../scenario/searched';
+import type { Place } from '../../scenario/text/scenarioReading';
 import { wireSizeOfCall, wireSizes, type Spoken } from './wireSizes';
 
 type Sent = Spoken & Pick<Scenario, 'transport'>;
@@ -59,14 +61,25 @@ function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
   );
 }
 
-/** At the keys of their sizes. */
-export const messageProblems = ({
+/** At the keys of their sizes, and at the end of the range where a search comes to sizes that no service takes. */
+export function messageProblems({
   scenario,
   sizePlaces,
-}: Pick<ParsedScenario, 'scenario' | 'sizePlaces'>): Problem[] =>
-  (scenario?.entries ?? []).flatMap((entry, at): Problem[] => {
-    const place = sizePlaces?.payloads[at];
-    const message = refusedSize(scenario!, entry);
-    if (message === undefined || place === undefined) return [];
-    return [{ code: 'message-size', severity: 'warning', message, ...place }];
-  });
+}: Pick<ParsedScenario, 'scenario' | 'sizePlaces'>): Problem[] {
+  if (scenario === undefined) return [];
+  const problems = (asked: Scenario, placeOf: (at: number) => Place | undefined): Problem[] =>
+    asked.entries.flatMap((entry, at): Problem[] => {
+      const message = refusedSize(asked, entry);
+      if (message === undefined) return [];
+      const { offset, length } = placeOf(at) ?? { offset: 0, length: 0 };
+      return [{ code: 'message-size', severity: 'warning', message, offset, length }];
+    });
+  const written = problems(scenario, (at) => sizePlaces?.payloads[at]);
+  const { search } = scenario;
+  if (search?.of !== 'messageSize') return written;
+  const reached = problems(scenarioAt(scenario, search.to), () => sizePlaces?.searchTo);
+  return [
+    ...written,
+    ...reached.filter(({ message }) => written.every((one) => one.message !== message)),
+  ];
+}

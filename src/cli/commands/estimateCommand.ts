@@ -10,13 +10,15 @@ import {
   priceUnits,
 } from '../../capacity/model';
 import { methodWords } from '../../capacity/capacityWords';
+import { messageProblems } from '../../capacity/load/messageLimit';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { plannedLines } from '../views/finalScreen';
 import { paintAll, wrapped, type Line } from '../views/line';
+import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { ScenarioParser } from '../../session/scenarioFile';
-import { scenarioOf } from '../scenarioOf';
+import { hasErrors, scenarioOf } from '../scenarioOf';
 import { canColour, widthOf, type ProcessIo } from '../io';
 
 interface EstimateFlags {
@@ -42,11 +44,25 @@ export async function estimateCommand(
   io: ProcessIo,
   deps: EstimateDeps,
 ): Promise<number> {
-  const { scenario } = await scenarioOf({ file }, io, deps.parseScenario);
+  const refused: Problem[] = [];
+  const parse: ScenarioParser = (text, given) => {
+    const parsed = deps.parseScenario(text, given);
+    if (!hasErrors(parsed.problems)) refused.push(...messageProblems(parsed));
+    return { ...parsed, problems: [...parsed.problems, ...refused] };
+  };
+  const { scenario } = await scenarioOf({ file }, io, parse);
   const model = await deps.capacity();
   const { json, unitPrice, messagePrice, hours, ...options } = flags;
   const found = scenarioEstimate(scenario, options, model);
-  if ('problem' in found) throw new ExpectedError('no-table', found.problem);
+  const width = Math.min(100, widthOf(io.stdout));
+  const tooLarge = refused[0] && { problem: refused[0].message };
+  if ('problem' in found) {
+    if (found.problem !== tooLarge?.problem) throw new ExpectedError('no-table', found.problem);
+    const none = wrapped(`No size takes this · ${found.problem}`, width, '  ', 'bold');
+    const document = { unit: null, ...found, units: estimateUnits };
+    io.stdout.write(json ? jsonDocument(document) : paintAll(none, canColour(io)));
+    return exitCode.done;
+  }
   const { estimate } = found;
   const price = priceOf(estimate, scenario, {
     ...(unitPrice !== undefined && { unitHour: unitPrice }),
@@ -54,9 +70,8 @@ export async function estimateCommand(
     ...(hours !== undefined && { hours }),
   });
   const units = { ...estimateUnits, ...(price !== undefined && priceUnits) };
-  const width = Math.min(100, widthOf(io.stdout));
   const lines = estimateLines(estimate, width, billingText(estimate, scenario, price));
-  const document = { ...estimate, ...priceFields(price, flags), units };
+  const document = { ...estimate, ...tooLarge, ...priceFields(price, flags), units };
   io.stdout.write(json ? jsonDocument(document) : paintAll(lines, canColour(io)));
   return exitCode.done;
 }

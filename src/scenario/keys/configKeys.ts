@@ -113,7 +113,8 @@ export const searchKeys = listOf({
   to: size(
     {
       range: [1, 1_000_000_000],
-      defaultText: '`connections`; for `rate` 64 times the scenario’s own, for `messageSize` 1 MB',
+      defaultText:
+        '`connections`; for `rate` 64 times the scenario’s own, for `messageSize` 1000 KB',
     },
     'Highest value that is tried.',
   ),

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { estimate } from '../../../src/capacity/estimate';
+import { loadOf } from '../../../src/capacity/load/loadOf';
 import { estimateUnits } from '../../../src/capacity/model';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -183,6 +185,34 @@ describe('commands', () => {
         deps: withModel({ loadOf: () => ({ problem: 'no table for this' }) }),
       });
       assert.deepEqual([unknown.code, unknown.out, unknown.err], [2, '', 'no table for this\n']);
+    });
+
+    it('has no size for messages that no service takes: a warning, as in validate', async () => {
+      const text = (size: string, search = ''): string =>
+        `${search}config: { target: local, service: webpubsub, connections: 10, baseSending: 1 }\nscenario: { name: restBroadcast, parameters: { messageSize: ${size} } }\n`;
+      const deps = { parseScenario, capacity: () => Promise.resolve({ loadOf, estimate }) };
+      const large = await at.file('large.yaml', text('2MB'));
+      const sentence =
+        /restBroadcast: a message is 2,\S+ bytes with its envelope, and Azure Web PubSub/;
+      const validated = await at.run(['validate', large], { deps });
+      const printed = await at.run(['estimate', large], { deps });
+      const { code, out, err } = await at.run(['estimate', large, '--json'], { deps });
+      assert.deepEqual([validated.code, printed.code, code], [0, 0, 0]);
+      assert.match(err, /:2:\d+ warning message-size restBroadcast/);
+      assert.equal(err, validated.out);
+      assert.match(printed.out, /^No size takes this · restBroadcast: a message/);
+      assert.equal(printed.err, err);
+      const { unit, problem } = JSON.parse(out) as { unit: number | null; problem: string };
+      assert.equal(unit, null);
+      assert.match(problem, sentence);
+      const range = 'search: { of: messageSize, from: 1KB, to: 2MB }\n';
+      const searched = await at.file('range.yaml', text('1KB', range));
+      const both = await at.run(['estimate', searched, '--json'], { deps });
+      assert.equal(both.code, 0);
+      assert.match(both.err, /:1:\d+ warning message-size /);
+      const sized = JSON.parse(both.out) as { unit: number | null; problem: string };
+      assert.equal(sized.unit, 1);
+      assert.match(sized.problem, sentence);
     });
 
     it('prices Units by the hour and messages', async () => {

@@ -81,6 +81,21 @@ describe('the largest message', () => {
     );
   });
 
+  it('is underlined at the end of a range that a search goes through, and not by itself', () => {
+    for (const [config, name, more] of limited) {
+      const source = text(config, name, `${more}messageSize: 1KB`);
+      const underlined = (search: string): string[] => {
+        const whole = `search: ${search}\n${source}`;
+        return messageProblems(parseScenario(whole)).map(({ offset, length }) =>
+          whole.slice(offset, offset + length),
+        );
+      };
+      assert.deepEqual(underlined('{ of: messageSize, from: 1KB, to: 2MB }'), ['2MB'], name);
+      assert.deepEqual(underlined('{ of: messageSize }'), [], `${name}, ${config}`);
+      assert.deepEqual(underlined('{ of: senders, to: 100 }'), [], name);
+    }
+  });
+
   it('counts each call of a session, and what goes up in a stream, but not what comes down', () => {
     const slow = 'service: signalr, transport: LongPolling';
     const session = (size: string): Scenario =>
