@@ -156,10 +156,20 @@ export async function* readSamples(file: string, most = mostBytes): AsyncGenerat
 export function sampleOf(text: string): Snapshot | undefined {
   try {
     const sample: unknown = JSON.parse(text);
-    return shapeProblem(sample, sampleShape) === undefined ? (sample as Snapshot) : undefined;
+    return shapeProblem(sample, sampleShape) === undefined
+      ? withSaidMiss(sample as Snapshot)
+      : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** An objective that is missed has been a sentence since schema 2; as it was before, nobody can show it. */
+function withSaidMiss(sample: Snapshot): Snapshot {
+  const { step } = sample;
+  if (step?.missed === undefined || 'message' in step.missed) return sample;
+  const others = Object.entries(step).filter(([name]) => name !== 'missed');
+  return { ...sample, step: Object.fromEntries(others) as unknown as typeof step };
 }
 
 async function statOf(file: string): Promise<Stats | undefined> {

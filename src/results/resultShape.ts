@@ -511,7 +511,8 @@ const progress = of<StepProgress>()(
     ...{ over: flag, verdict: optional(verdictStatus) },
     ...{ latencyUs: latency, judgedUs: optional(judged) },
     waiting: optional(of<Waiting>()('oldestS silentS')),
-    missed: optional(named({ metric: text, values: list(text, 10) })),
+    // Earlier versions wrote other members; see `sampleOf`.
+    missed: optional(named({ message: optional(text), isFinal: optional(flag) })),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
     ...{ calls: optional(list(callProgress, mostCalls)), sessions, pushed },

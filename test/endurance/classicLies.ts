@@ -179,7 +179,7 @@ const lies: readonly Lie[] = [
       },
       start: () => undefined,
     }),
-    ...{ ...refused, says: /protocol: more came before the start than 16777216 bytes hold/ },
+    ...{ ...refused, says: /more came before the start than 16777216 bytes hold/ },
   },
   {
     title: 'sockets that end at once, and open again',

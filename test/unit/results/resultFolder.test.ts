@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mostSnapshots } from '../../../src/measure/snapshot';
-import { readResult, readSnapshots } from '../../../src/results/readResult';
+import { readResult, readSnapshots, sampleOf } from '../../../src/results/readResult';
 import { folderName, ResultFolder } from '../../../src/results/resultFolder';
 import { sampleAgents, sampleResult, sampleSnapshot } from './sampleResult';
 import { needsLinux } from '../../fakes/skipAloud';
@@ -58,6 +58,19 @@ describe('ResultFolder and readResult', () => {
     assert.equal(times[0], sampleSnapshot(1).atMs);
     assert.equal(times.at(-1), sampleSnapshot(25_000).atMs);
     assert.ok(times.every((time, at) => at === 0 || time > times[at - 1]!));
+  });
+
+  it('reads what a sample says of an objective that is missed, and passes over the words of earlier versions', () => {
+    const { step, ...sample } = sampleSnapshot(3, 1);
+    for (const missed of [
+      { message: '0 of 8 connections failed, 6 dropped' },
+      { message: 'too many', isFinal: true },
+    ] as const) {
+      const written = { ...sample, step: { ...step!, missed } };
+      assert.deepEqual(sampleOf(JSON.stringify(written)), written);
+    }
+    const earlier = { ...sample, step: { ...step!, missed: { metric: 'p99', values: ['1 s'] } } };
+    assert.deepEqual(sampleOf(JSON.stringify(earlier)), { ...sample, step });
   });
 
   it('gives two runs of the same second two folders', async () => {
