@@ -35,7 +35,7 @@ export function refusedSize(scenario: Sent, entry: ScenarioEntry): string | unde
   const limit = `${formatCount(most)} (${formatBytes(most)})`;
   const other = unlimited(useCase, scenario);
   const instead = other === undefined ? '' : `, or take ${other.name}`;
-  return `${entry.name}: a message is ${size}, and ${name} takes at most ${limit} ${ways[way]}. Send less at a time${instead}.`;
+  return `A message of ${entry.name} is ${size}, and ${name} takes at most ${limit} ${ways[way]}. Send less at a time${instead}.`;
 }
 
 /** The use case that sends the same over a lasting connection, which takes more. */

@@ -21,6 +21,8 @@ import { searchEnds, searchKinds, type SearchSummary } from '../../../src/search
 import { searchSample } from '../../fakes/searchSample';
 import { verdictSentence } from '../../../src/measure/show/verdictSentence';
 import { completeResult } from '../../../src/results/completeResult';
+import { refusedSize } from '../../../src/capacity/load/messageLimit';
+import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { sampleResult, sampleScenario, sampleStep, sampleSummary } from '../results/sampleResult';
 
@@ -244,6 +246,29 @@ describe('what is said of runs', () => {
     assert.equal(
       inChinese('✗ Could not connect: nothing listens on 127.0.0.1:5999. Start it, now'),
       '✗ 无法连接：127.0.0.1:5999 上没有服务在监听。Start it, now',
+    );
+  });
+
+  it('is recognised where a service takes no message of such a size', () => {
+    const said = (config: string, scenario: string): string => {
+      const text = `config: { target: local, ${config}, connections: 10, baseSending: 1 }\nscenario: ${scenario}\n`;
+      const parsed = parseScenario(text).scenario!;
+      const sentence = refusedSize(parsed, parsed.entries[0]!)!;
+      assert.equal(inEnglish(sentence), sentence);
+      return inChinese(sentence);
+    };
+    const parameters = 'parameters: { messageSize: 2MB }';
+    assert.match(
+      said('service: signalr', `{ name: restSendToUser, ${parameters} }`),
+      /^restSendToUser 的一条消息连同信封为 [\d,]+ 字节，而 Azure SignalR Service 在 REST 调用的正文中最多接受 1,048,576（1 MB）。请每次少发送一些，或改用 restPersistSendToUser。$/,
+    );
+    assert.match(
+      said('service: webpubsub', `{ name: echo, ${parameters} }`),
+      /，而 Azure Web PubSub 在客户端的一个帧中最多接受 .*少发送一些。$/,
+    );
+    assert.match(
+      said('service: signalr, transport: LongPolling', `{ name: echo, ${parameters} }`),
+      /，而 Azure SignalR Service 在不用 WebSockets 的客户端的一个请求中最多接受 /,
     );
   });
 

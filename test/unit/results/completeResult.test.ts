@@ -163,10 +163,11 @@ describe('completeResult of messages that no service takes', () => {
       reasons.slice(0, 2).map(({ code }) => code),
       ['messageSize', 'nothingSent'],
     );
-    const size = /^sendToGroup: a message is 1,2\d\d,\d{3} bytes .* Azure Web PubSub takes at most/;
+    const size =
+      /^A message of sendToGroup is 1,2\d\d,\d{3} bytes .* Azure Web PubSub takes at most/;
     assert.match(reasons[0]!.message, size);
     assert.equal(result.recommendationProblem, reasons[0]!.message);
-    assert.match(verdictSentence(result), /^✗ failed; sendToGroup: a message is 1,2/);
+    assert.match(verdictSentence(result), /^✗ failed; A message of sendToGroup is 1,2/);
     assert.match(junitReport(result), /<failure type="messageSize" message="sendToGroup/);
     assert.equal(exitCodeOfResult(result), 1);
   });

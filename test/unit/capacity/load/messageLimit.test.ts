@@ -63,7 +63,7 @@ describe('the largest message', () => {
       const sentence = refusedSize(beyond, beyond.entries[0]!)!;
       assert.match(
         sentence,
-        /^\w+: a message is 1,048,577 bytes with its envelope, and .* takes at most 1,048,576 \(1 MB\) in /,
+        /^A message of \w+ is 1,048,577 bytes with its envelope, and .* takes at most 1,048,576 \(1 MB\) in /,
       );
       assert.match(sentence, way);
       assert.ok('estimate' in scenarioEstimate(fits));
