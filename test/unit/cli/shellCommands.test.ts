@@ -110,7 +110,7 @@ describe('at a shell', () => {
         ? 'scenario: {name: echo}'
         : 'scenarios: [{name: echo}]';
       const { problems } = parseScenario(
-        `config: {stages: [{to: 1}], observe: [{prometheus: "http://a/"}]}\n${load}\n`,
+        `config: {stages: [{to: 1}], observe: [{prometheus: "http://a/"}], pushes: [{name: A, perSecond: 1}]}\n${load}\n`,
         { overrides: [{ path: name, value: '1' }] },
       );
       assert.ok(!problems.some((each) => each.code === 'unknown-key'), name);
