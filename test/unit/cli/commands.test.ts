@@ -193,14 +193,14 @@ describe('commands', () => {
       const deps = { parseScenario, capacity: () => Promise.resolve({ loadOf, estimate }) };
       const large = await at.file('large.yaml', text('2MB'));
       const sentence =
-        /restBroadcast: a message is 2,\S+ bytes with its envelope, and Azure Web PubSub/;
+        /A message of restBroadcast is 2,\S+ bytes with its envelope, and Azure Web PubSub/;
       const validated = await at.run(['validate', large], { deps });
       const printed = await at.run(['estimate', large], { deps });
       const { code, out, err } = await at.run(['estimate', large, '--json'], { deps });
       assert.deepEqual([validated.code, printed.code, code], [0, 0, 0]);
-      assert.match(err, /:2:\d+ warning message-size restBroadcast/);
+      assert.match(err, /:2:\d+ warning message-size A message of restBroadcast/);
       assert.equal(err, validated.out);
-      assert.match(printed.out, /^No size takes this · restBroadcast: a message/);
+      assert.match(printed.out, /^No size takes this · A message of restBroadcast /);
       assert.equal(printed.err, err);
       const { unit, problem } = JSON.parse(out) as { unit: number | null; problem: string };
       assert.equal(unit, null);

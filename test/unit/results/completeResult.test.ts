@@ -168,7 +168,10 @@ describe('completeResult of messages that no service takes', () => {
     assert.match(reasons[0]!.message, size);
     assert.equal(result.recommendationProblem, reasons[0]!.message);
     assert.match(verdictSentence(result), /^✗ failed; A message of sendToGroup is 1,2/);
-    assert.match(junitReport(result), /<failure type="messageSize" message="sendToGroup/);
+    assert.match(
+      junitReport(result),
+      /<failure type="messageSize" message="A message of sendToGroup/,
+    );
     assert.equal(exitCodeOfResult(result), 1);
   });
 

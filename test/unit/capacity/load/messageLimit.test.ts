@@ -104,7 +104,7 @@ describe('the largest message', () => {
         'session',
         `sessionInterval: 10s, steps: [{ call: A, arguments: ['{text:1KB}'] }, { call: B, arguments: ['{text:${size}}'] }]`,
       );
-    assert.match(refusedSize(session('2MB'), session('2MB').entries[0]!)!, /^session: a message/);
+    assert.match(refusedSize(session('2MB'), session('2MB').entries[0]!)!, /^A message of session/);
     assert.equal(refusedSize(session('1000KB'), session('1000KB').entries[0]!), undefined);
     const stream = (streamDirection: string): string | undefined => {
       const scenario = scenarioOf(
@@ -114,7 +114,7 @@ describe('the largest message', () => {
       );
       return refusedSize(scenario, scenario.entries[0]!);
     };
-    assert.match(stream('upload')!, /^streamingEcho/);
+    assert.match(stream('upload')!, /^A message of streamingEcho/);
     assert.equal(stream('download'), undefined);
   });
 
