@@ -60,7 +60,11 @@ export function testBadTargets(): void {
       test(`a wrong path, ${way}`, () =>
         withHubHere('', async ({ url }) => {
           const run = await loadRun({ target: url.replace('signalrbench', 'other'), config });
-          assertUnreachable(run, 'notFound', /there is no hub at \S+other \(404\)/);
+          assertUnreachable(
+            run,
+            'notFound',
+            /there is no hub at \S+other \(404: There is no hub at this path\)/,
+          );
           // Tried once each.
           assert.deepEqual(run.errors, { notFound: 20 });
         }));

@@ -137,7 +137,7 @@ describe('the page of the panel', () => {
     const backs = page.locator('.at button:visible');
     assert.equal(await backs.count(), 4);
     await page.mouse.move(2, 2);
-    assert.match((await rests())[0] ?? '', /^highest, \d+:\d\d to \d+:\d\d$/);
+    assert.match((await rests())[0] ?? '', /^worst second, \d+:\d\d to \d+:\d\d$/);
     await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
     await page.mouse.move(2, 2);
     assert.deepEqual([await backs.count(), await rests()], [0, whole]);
@@ -209,7 +209,10 @@ describe('the page of the panel', () => {
 
   it('shows what went wrong, not empty charts, where no connection was opened', async () => {
     const { page } = await shown('unreachable');
-    assert.match((await page.locator('.verdict').textContent()) ?? '', /No connection could be/);
+    assert.match(
+      (await page.locator('.verdict').textContent()) ?? '',
+      /Could not connect: nothing listens on/,
+    );
     assert.equal(await page.locator('.chart:visible').count(), 0);
     assert.match((await page.locator('.grid .errors').textContent()) ?? '', /ECONNREFUSED/);
     browser.leave(page);
