@@ -117,9 +117,16 @@ export class TunnelStream extends Duplex {
         this.emit('connect');
       },
       (error: unknown) => {
-        callback(error instanceof Error ? error : new Error(String(error)));
+        if (this.giveUp.signal.aborted) callback();
+        else callback(error instanceof Error ? error : new Error(String(error)));
       },
     );
+  }
+
+  /** A stream is destroyed once it is open, and a proxy may never answer: it is asked no longer. */
+  override destroy(error?: Error): this {
+    this.giveUp.abort();
+    return super.destroy(error);
   }
 
   override _read(): void {
@@ -137,7 +144,6 @@ export class TunnelStream extends Duplex {
 
   override _destroy(error: Error | null, callback: Done): void {
     clearTimeout(this.silence);
-    this.giveUp.abort();
     this.tunnel?.destroy();
     callback(error);
   }

@@ -19,6 +19,7 @@ using MeasureHub = BenchServer.Measure.BenchHub;
 // end with their tokens, and GET /users has how often each user has connected, and with how many tokens. With --affinity, negotiate sets a cookie, and
 // requests of the connection that do not bring it back are answered 400, as behind a load balancer.
 // GET /metrics has the process in the text format of Prometheus, under the names of .NET's own meters.
+// GET /pushes answers how many clients are at the hub at /push.
 // POST /pushes?rounds=N&user=NAME lets the hub at /push call its clients, and answers how often.
 // GET /pages/NAME has a file of these folders. POST /drop aborts every connection, POST /kill ends the process at once.
 // Prints {"url":"…"} once it listens, and ends when standard input closes: no orphan survives the tests.
@@ -126,6 +127,7 @@ app.MapGet("/users", () => new Dictionary<string, object>
     ["connected"] = live.Users,
     ["tokens"] = WebTokenHandler.Tokens.Values.GroupBy(user => user).ToDictionary(user => user.Key, user => user.Count()),
 });
+app.MapGet("/pushes", () => PushHub.PresentCount);
 app.MapPost("/pushes", (IHubContext<PushHub> hub, int rounds, string user) => PushHub.Push(hub, rounds, user));
 app.MapGet("/cancelled", () => OwnHub.Cancelled.ToString());
 app.MapGet("/metrics", ServerMetrics.Text);

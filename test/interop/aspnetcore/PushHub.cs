@@ -25,6 +25,9 @@ public sealed class PushHub : Hub
         return Task.CompletedTask;
     }
 
+    /// <summary>How many clients are connected.</summary>
+    public static int PresentCount => Present.Count;
+
     public string Ask(string question) => question;
 
     /// <summary>So many rounds of a price to everybody, presence to the room, and a whisper to that user.</summary>

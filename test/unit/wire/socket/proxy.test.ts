@@ -152,7 +152,10 @@ describe('a way through a proxy', () => {
         }),
     });
     // It takes connections, and never answers.
-    const mute = net.createServer((socket) => socket.on('error', () => undefined));
+    const closes: Promise<unknown>[] = [];
+    const mute = net.createServer((socket) => {
+      closes.push(once(socket.on('error', () => undefined).resume(), 'close'));
+    });
     mute.listen(0, '127.0.0.1');
     await once(mute, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -179,6 +182,9 @@ describe('a way through a proxy', () => {
       asking.destroy();
       agents.destroy();
     }
+    // Who gives up leaves the proxy, too.
+    await Promise.all(closes);
+    assert.equal(closes.length, 1);
     mute.close();
     assert.equal(listeners[0], listeners[1]);
   });
