@@ -170,8 +170,10 @@ describe('signalr-bench run', function () {
     'exits with 1 when deliveries come twice, and with 0 when that is allowed',
     withFolder((own) =>
       withHubHere('--dup-every 4', async ({ url }) => {
-        const config = { warmup: 0 };
-        const file = own.scenario('twice.yaml', { target: url, config });
+        // Long enough for a worker that begins on a busy machine.
+        const config = { warmup: 0, singleStepDuration: '2s' };
+        const parameters = { sendingInterval: '200ms' };
+        const file = own.scenario('twice.yaml', { target: url, config, parameters });
         const done = await own.run(['run', file, '--out', 'twice']);
         assert.equal(done.code, 1, done.stderr);
         const text = done.stdout.replace(/\s+/g, ' ');
@@ -217,7 +219,9 @@ describe('signalr-bench run', function () {
       const result = own.result('slip');
       assert.equal(result.verdict.status, 'invalid');
       assert.equal(result.steps[0]!.generator.valid, false);
-      assert.equal(result.recommendation, null);
+      // What was only late was carried.
+      const isOnlyLate = result.verdict.reasons.every(({ code }) => /^(slip|starved)$/.test(code));
+      assert.equal(result.recommendation !== null, isOnlyLate, JSON.stringify(result.verdict));
     }),
   );
 
