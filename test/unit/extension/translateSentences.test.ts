@@ -209,7 +209,7 @@ describe('what is said of runs', () => {
           assertSaid(verdictSentence({ ...summary, verdict, scenario: { slo: defaultSlo } }));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 

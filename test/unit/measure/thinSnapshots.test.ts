@@ -44,7 +44,7 @@ describe('the snapshots that are held of a run', () => {
     for (let tick = 0; tick < 5 * stepTicks; tick++) {
       const step = 1 + Math.floor(tick / stepTicks);
       held.add(measured(tick, step, worst.includes(tick) ? 9e6 : 20_000));
-      if (tick % 100 === 0) assert.ok(held.all.length <= 2 * mostSnapshots + 20);
+      if (tick % 500 === 0) assert.ok(held.all.length <= 2 * mostSnapshots + 20);
     }
     const ticks = new Set(held.all.map(({ tick }) => tick));
     for (let step = 0; step < 5; step++)
@@ -125,10 +125,10 @@ describe('snapshots by columns', () => {
   });
 
   it('name each call of a step once, however many seconds it lasts', () => {
-    const words = JSON.stringify(toColumns(seconds(7200)));
-    assert.equal(words.match(/"call-7"/g)?.length, 720);
+    const words = JSON.stringify(toColumns(seconds(1200)));
+    assert.equal(words.match(/"call-7"/g)?.length, 120);
     const one = JSON.stringify(
-      toColumns(seconds(7200).map((each) => ({ ...each, step: { ...each.step!, index: 1 } }))),
+      toColumns(seconds(1200).map((each) => ({ ...each, step: { ...each.step!, index: 1 } }))),
     );
     assert.equal(one.match(/"call-7"/g)?.length, 1);
   });
