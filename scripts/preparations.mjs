@@ -26,6 +26,7 @@ const preparations = {
     args: () => ['scripts/setupChromium.mjs'],
     leaves: 'out/chromium.ready',
     alone: true,
+    soon: true,
   },
   natsServer: { args: () => ['scripts/natsServer.mjs'], leaves: 'out/nats/program', alone: true },
   vsix: { args: () => ['scripts/packageVsix.mjs', 'out/signalr-benchmark.vsix'], after: 'bundles' },

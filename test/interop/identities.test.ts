@@ -76,7 +76,9 @@ describe('identities of an ASP.NET Core server', function () {
         // Each call would have failed that was not of the user whose connection it is.
         const { sent, received, sessions: counted } = onlyStep(result);
         assert.deepEqual([counted!.started, counted!.brokenOff], [3 * connections, 0]);
-        assert.ok(sent >= 3 * connections && received === sent, `${received} of ${sent}`);
+        // Where answers take their time, some are still waiting for their turn when the step ends.
+        const begun = 3 * connections - (counted!.waiting ?? 0);
+        assert.ok(sent >= begun && received === sent, `${received} of ${sent}`);
       }),
     );
     for (const transport of transports) {
