@@ -15,6 +15,7 @@ const preparations = {
     args: () => ['scripts/buildInterop.mjs'],
     after: 'compiled',
     leaves: 'out/interop/aspnetcore/.published',
+    soon: true,
   },
   vscodeHost: {
     args: () => ['scripts/setupVscode.mjs'],

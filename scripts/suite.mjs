@@ -31,6 +31,7 @@ export const suites = [
     needs: ['bundles', 'aspnetServer', 'natsServer'],
     // For pages of official clients.
     wants: ['chromium'],
+    jobs: 2,
     retries: 0,
   },
   // Its agents are processes of their own.

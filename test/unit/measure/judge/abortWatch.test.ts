@@ -192,7 +192,9 @@ describe('the objectives of a step that goes on', () => {
     });
     assert.equal(unmet(steady(), 40, slow(39)), undefined);
     assert.deepEqual(unmet(steady(), 40, slow(45))?.isFinal, undefined);
-    assert.equal(unmet(steady(), 40, slow(51))?.isFinal, true);
+    const final = unmet(steady(), 40, slow(51));
+    assert.equal(final?.isFinal, true);
+    assert.match(final.message, /99 % of 4,000 deliveries/);
   });
 
   it('cannot be met any more when connections are gone for good', () => {

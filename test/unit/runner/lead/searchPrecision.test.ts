@@ -46,8 +46,8 @@ async function searched(hub: QueueHub): Promise<SearchSummary> {
 }
 
 describe('the interval of a search', () => {
+  // The seeds are fixed, as one in 20 may lie outside: TEST_TRIES tries more of them.
   const tries = Number(process.env['TEST_TRIES'] ?? 20);
-  const firstSeed = Number(process.env['TEST_SEED'] ?? 1);
   const quiet = { wayMs: 1, stopMs: 0 };
   const busy = { wayMs: 3, stopMs: 80 };
   for (const [name, noise] of [
@@ -58,7 +58,7 @@ describe('the interval of a search', () => {
       const missed: string[] = [];
       const widths: number[] = [];
       const counts: number[] = [];
-      for (let seed = firstSeed; seed < firstSeed + tries; seed++) {
+      for (let seed = 1; seed <= tries; seed++) {
         const random = seededRandom(Math.imul(seed, 0x9e3779b1));
         const hub = new QueueHub(150 * 4 ** random.next(), random, noise);
         const { low, high, ended, steps } = await searched(hub);
