@@ -234,6 +234,16 @@ export function recordedRun(change = {}) {
   };
 }
 
+/** A run whose newest second does not meet an objective, by now or for good. */
+function missed(recording, more = {}) {
+  const message = '0 of 3,000 connections failed, 1,380 dropped (46 %), above the limit of 1 %';
+  const snapshots = recording.snapshots.map((snapshot) => {
+    const { step } = snapshot;
+    return step ? { ...snapshot, step: { ...step, missed: { message, ...more } } } : snapshot;
+  });
+  return { ...recording, snapshots };
+}
+
 /** The same run under the longest names and addresses. */
 function longNames(recording) {
   const name = `${'an-unusually-long-name-of-a-scenario-'.repeat(5)}.signalr.yaml`;
@@ -318,6 +328,8 @@ const states = {
   silent: () => recordedRun({ silent: true }),
   starved: () => recordedRun({ starved: true }),
   'starved-live': () => recordedRun({ starved: true, untilS: 112 }),
+  'missed-live': () => missed(recordedRun({ untilS: 112 })),
+  'lost-live': () => missed(recordedRun({ untilS: 112 }), { isFinal: true }),
   'stalled-live': () => recordedRun({ stalled: true, untilS: 112 }),
   unreachable: () => unreachable(),
   mix: () => recordedRun({ mix: true }),

@@ -69,7 +69,7 @@ export class AbortWatch {
     const due = this.rules.filter(
       ({ abort, afterMs = 0 }) => this.mayEnd && abort === true && soFar.measuredMs >= afterMs,
     );
-    return firstMissed(due, (rule) => this.overdue(rule, soFar), soFar.connections)?.reason;
+    return firstMissed(due, (rule) => this.overdue(rule, soFar), soFar.connections);
   }
 
   /**
@@ -84,28 +84,20 @@ export class AbortWatch {
       .filter(({ metric }) => isLatency(metric))
       .map((rule) => rule.limit / 1000);
     const patienceMs = Math.min(drainMs, ...limitsMs);
-    const byNow = (judged: readonly Rule[]) =>
-      firstMissed(
-        judged,
-        (rule) => {
-          const overdue = this.overdue(rule, soFar, patienceMs);
-          const stuck = soFar.deliveries.received + this.stuck(soFar, patienceMs * 1000);
-          return { ...overdue, expected: Math.max(overdue.expected, stuck), isGoingOn: true };
-        },
-        soFar.connections,
-      );
-    const now = byNow(rules)?.reason;
-    if (now === undefined) return undefined;
-    if (plannedMs === undefined) return { message: now.message };
+    const now = firstMissed(
+      rules,
+      (rule) => {
+        const overdue = this.overdue(rule, soFar, patienceMs);
+        const stuck = soFar.deliveries.received + this.stuck(soFar, patienceMs * 1000);
+        return { ...overdue, expected: Math.max(overdue.expected, stuck), isGoingOn: true };
+      },
+      soFar.connections,
+    );
+    if (now === undefined || plannedMs === undefined) return now && { message: now.message };
     const best = this.bestCase(soFar, plannedMs);
     const mended = { ...soFar.connections, notBack: 0 };
-    const final = firstMissed(rules, () => best, mended);
-    if (final === undefined) return { message: now.message };
-    // A latency is said of the deliveries that have come, not of those that may.
-    const { rule, check, reason } = final;
-    const isSlow = isLatency(rule.metric) && check.value !== null;
-    const { message } = (isSlow ? byNow([rule])?.reason : reason) ?? now;
-    return { message, isFinal: true };
+    const message = firstMissed(rules, () => best, mended)?.message;
+    return message === undefined ? { message: now.message } : { message, isFinal: true };
   }
 
   /** The deliveries without those that are not missing yet. */
@@ -191,14 +183,13 @@ function firstMissed(
   rules: readonly Rule[],
   deliveriesFor: (rule: Rule) => JudgedDeliveries,
   connections: JudgedConnections,
-) {
+): VerdictReason | undefined {
   for (const rule of rules) {
     const [found] = [
       ...judgeDeliveries(deliveriesFor(rule), [rule]),
       ...judgeConnectionsBy(connections, [rule]),
     ];
-    if (found?.reason !== undefined && !isOpen(found.check))
-      return { rule, check: found.check, reason: found.reason };
+    if (found?.reason !== undefined && !isOpen(found.check)) return found.reason;
   }
   return undefined;
 }

@@ -22,6 +22,23 @@ describe('statusText', () => {
     assert.equal(textOf({ ...snapshot, phase: 'done' }), 'closing');
   });
 
+  it('has a sign where an objective is not met by now or for good, and says which in the tooltip', () => {
+    const snapshot = sampleSnapshot(60, 2);
+    const message = '46 of 100 connections dropped';
+    for (const [missed, sign, words] of [
+      [{ message }, /^⚠ step 2\/3 · /, /^Not met by now: 46 of 100/],
+      [
+        { message, isFinal: true },
+        /^✗ step 2\/3 · /,
+        /^Cannot be met any more; at best the step ends with 46 of 100/,
+      ],
+    ] as const) {
+      const at = { ...snapshot, step: { ...snapshot.step!, missed } };
+      assert.match(textOf(at), sign);
+      assert.match(statusDetails(at, english)[0]!, words);
+    }
+  });
+
   it('says in a search which value is tried', () => {
     const search = { of: 'senders', value: 1300, low: null, high: null } as const;
     const text = textOf({ ...sampleSnapshot(60, 2), search });

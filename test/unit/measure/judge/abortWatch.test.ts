@@ -192,9 +192,7 @@ describe('the objectives of a step that goes on', () => {
     });
     assert.equal(unmet(steady(), 40, slow(39)), undefined);
     assert.deepEqual(unmet(steady(), 40, slow(45))?.isFinal, undefined);
-    const final = unmet(steady(), 40, slow(51));
-    assert.equal(final?.isFinal, true);
-    assert.match(final.message, /99 % of 4,000 deliveries/);
+    assert.equal(unmet(steady(), 40, slow(51))?.isFinal, true);
   });
 
   it('cannot be met any more when connections are gone for good', () => {
