@@ -17,15 +17,29 @@ export function visibleLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(obeyed, '');
 }
 
-/** JSON text that says the same, with those characters written as `\u202e`. */
+/** `##vso[` and `##[` anywhere in a line: commands of Azure Pipelines and of GitHub; `##teamcity[` is of the same form. */
+const markedCommand = /##(?=[\w.-]{0,40}\[)/g;
+/** `::error::` where a line begins, also after a carriage return: a command of GitHub. */
+const lineCommand = /(?<=^|[\r\n])((?:[^\S\r\n]|\x85)*):(?=:[^\r\n]*::)/g;
+
+/**
+ * Without what a CI service would carry out where it keeps what is printed: `# #vso[`, `: :error::`.
+ * Source: actions/runner, `ActionCommand.cs`; microsoft/azure-pipelines-agent, `Command.cs`.
+ */
+export const breakCommands = (text: string): string =>
+  text.replace(markedCommand, '# #').replace(lineCommand, '$1: ');
+
+/** JSON text that says the same, with those characters, and commands of CI services, written as `\u202e`. */
 export function visibleJson(json: string): string {
-  return json.replace(obeyed, (found) =>
-    keptInLines.test(found)
-      ? found
-      : [...Array(found.length).keys()]
-          .map((unit) => `\\u${found.charCodeAt(unit).toString(16).padStart(4, '0')}`)
-          .join(''),
-  );
+  return json
+    .replace(markedCommand, '#\\u0023')
+    .replace(obeyed, (found) =>
+      keptInLines.test(found)
+        ? found
+        : [...Array(found.length).keys()]
+            .map((unit) => `\\u${found.charCodeAt(unit).toString(16).padStart(4, '0')}`)
+            .join(''),
+    );
 }
 
 /** Safe to be shown by a terminal. */

@@ -3,6 +3,7 @@ import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
+import { breakCommands } from '../base/text';
 import { overVariable } from '../machines/bus/bus';
 import { redactText } from '../results/redact';
 import { fileProblem } from '../results/resultFolder';
@@ -96,8 +97,9 @@ function outputOf(stream: NodeJS.WriteStream, descriptor: number): Output {
     get rows() {
       return isTerminal ? stream.rows : undefined;
     },
+    // Also where somebody looks on: CI services may give a terminal, too.
     write: (text) => {
-      stream.write(text);
+      stream.write(breakCommands(text));
     },
   };
 }
@@ -129,7 +131,7 @@ export function stdinEnded(onLine: (line: string) => void): Promise<void> {
 export function runProcess(program: () => Promise<number>): void {
   // Whatever escapes is a defect of ours.
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`${redactText(error.stack ?? String(error))}\n`);
+    outputOf(process.stderr, 2).write(`${redactText(error.stack ?? String(error))}\n`);
     process.exit(exitCode.defect);
   });
   keepEnvironmentOutOfReports();

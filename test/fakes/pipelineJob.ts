@@ -32,6 +32,9 @@ export function blockOf(file: string, word: string): unknown {
 
 /** What a runner of GitHub or Azure does with steps, for those that the pipelines of the documents have. */
 export class PipelineJob {
+  /** What the steps have written to the log. */
+  log = '';
+
   constructor(
     private readonly places: {
       /** The clone that the steps run in. */
@@ -72,9 +75,10 @@ export class PipelineJob {
       const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', bash], {
         cwd: repository,
         env: { ...environment, ...env, ...(Object.fromEntries(own) as NodeJS.ProcessEnv) },
-        stdio: ['ignore', 'ignore', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
       let said = '';
+      child.stdout.on('data', (chunk: Buffer) => (this.log += chunk.toString()));
       child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
       const [code] = (await once(child, 'close')) as [number];
       if (code !== 0) failed.push(`${displayName} ${code}: ${said.trim().split('\n').at(-1)}`);

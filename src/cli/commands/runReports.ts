@@ -54,10 +54,12 @@ export async function reportFailure(
   why: string,
   io: ProcessIo,
 ): Promise<void> {
+  // Behind `--` stands a name, whatever it looks like.
+  const options = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
   const valueOf = (flag: string): string | undefined => {
-    const at = words.map((word) => word.split('=')[0]).lastIndexOf(flag);
-    const joined = words[at]?.slice(flag.length + 1);
-    return joined === '' ? words[at + 1] : joined;
+    const at = options.map((word) => word.split('=')[0]).lastIndexOf(flag);
+    const joined = options[at]?.slice(flag.length + 1);
+    return joined === '' ? options[at + 1] : joined;
   };
   const flags = Object.fromEntries(
     reportFlags.flatMap((format) => {

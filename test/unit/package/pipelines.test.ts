@@ -22,6 +22,7 @@ const after = (name) => args[args.indexOf(name) + 1];
 const results = args.includes('--out') ? after('--out') : '.signalr-bench';
 const earlier = existsSync(results) ? readdirSync(results) : [];
 writeFileSync('ran.json', JSON.stringify({ args, earlier }));
+process.stdout.write('::add-path::/tmp/evil');
 if (process.env.CODE === '2') process.exit(2);
 for (const run of process.env.RUN.split(' ')) mkdirSync(results + '/' + run, { recursive: true });
 for (const name of ['--junit', '--html', '--md']) {
@@ -96,11 +97,37 @@ describe('a pipeline', () => {
     assert.equal(args[args.indexOf('--baseline') + 1], 'last');
   }
 
+  /** Lines that the runner obeys: none between `stop-commands` and its word, which nobody can know. */
+  function obeyed(log: string): string[] {
+    let word: string | undefined;
+    return log.split('\n').filter((line) => {
+      const [, stopped] = /^::stop-commands::(.+)$/.exec(line) ?? [];
+      if (stopped !== undefined) assert.match(stopped, /^[\da-f-]{36}$/);
+      word = line === `::${word}::` ? undefined : (word ?? stopped);
+      return word === undefined && line.startsWith('::');
+    });
+  }
+
+  const usedIn = (text: string): string[] =>
+    [...text.matchAll(/uses: (\S+)/g)].map(([, name = '']) => name);
+
+  it('uses actions of others by their commits', () => {
+    const used = ['action.yml', 'docs/ci.md'].flatMap((file) => usedIn(readFileSync(file, 'utf8')));
+    assert.equal(used.length, 10);
+    for (const name of used)
+      assert.match(name, /^(?:[\w/-]+@[\da-f]{40}|OWNER\/signalr-benchmark@COMMIT)$/);
+  });
+
   it('on GitHub compares with the last run of main that was good', async () => {
     const { jobs } = blockOf('docs/ci.md', 'runs-on:') as { jobs: { load: { steps: Step[] } } };
     const values = { 'github.token': 'key', 'github.event.pull_request.number': '7' };
     await keepsThoseOfMain(jobs.load.steps, values);
     assert.match(readFileSync(at('gh.txt'), 'utf8'), /^pr comment 7 /);
+    // Its word to the runner alone: that commands count again.
+    assert.ok(
+      obeyed(runner.log).every((line) => /^::[\da-f-]{36}::$/.test(line)),
+      runner.log,
+    );
   });
 
   it('on Azure compares with the last run of main that was good', async () => {
@@ -130,6 +157,17 @@ describe('a pipeline', () => {
       assert.ok(!existsSync(path.join(home, 'kept')) && !existsSync(at('gh.txt')));
       await job(runs.steps, given({ comment: 'true' }), { RUN: '02' }, 'pullRequest');
       assert.match(readFileSync(at('gh.txt'), 'utf8'), /^pr comment 7 --body-file .*comment\.md /);
+    });
+
+    it('lets no program give orders to the runner, and takes any name of a scenario', async () => {
+      await job(runs.steps, given({ scenario: '--target=a' }), { RUN: '01' }, 'main');
+      assert.deepEqual(ran().args.slice(-2), ['--', '--target=a']);
+      assert.match(runner.log, /^::add-path::/m);
+      assert.ok(
+        obeyed(runner.log).every((line) => /^::[\da-f-]{36}::$/.test(line)),
+        runner.log,
+      );
+      assert.match(runner.log, /^::[\da-f-]{36}::$/m);
     });
 
     it('repeats no report of an earlier run', async () => {

@@ -103,6 +103,17 @@ describe('reports of a run', () => {
     assert.equal(err.split('report    junit.xml').length, 2);
   });
 
+  it('are those of the options, not of a scenario whose name looks like one', async () => {
+    await at.file('junit.xml', 'of the job before');
+    const { code, err } = await at.run(['run', '--', '--junit=junit.xml']);
+    assert.equal(code, 2);
+    assert.match(err, /^There is no file --junit=junit\.xml/);
+    assert.equal(await text('junit.xml'), 'of the job before');
+    await at.file('-room.yaml', 'mode: simple\n');
+    const deps = { startRun: () => Promise.resolve(fakeRun({ summary: sampleSummary() })) };
+    assert.equal((await at.run(['run', ...names, '--', '-room.yaml'], { deps })).code, 0);
+  });
+
   it('are left alone where nothing is run', async () => {
     await at.file('junit.xml', 'of the job before');
     const { code } = await at.run(['run', '--help', '--junit', 'junit.xml']);
