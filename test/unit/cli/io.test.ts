@@ -19,7 +19,7 @@ async function printedBy(work: () => Promise<unknown>): Promise<string> {
   let printed = '';
   const streams = [process.stdout, process.stderr].map((stream) => ({
     stream,
-    write: stream.write,
+    write: stream.write.bind(stream),
   }));
   for (const { stream } of streams)
     stream.write = (chunk) => {

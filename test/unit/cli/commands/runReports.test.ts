@@ -109,9 +109,6 @@ describe('reports of a run', () => {
     assert.equal(code, 2);
     assert.match(err, /^There is no file --junit=junit\.xml/);
     assert.equal(await text('junit.xml'), 'of the job before');
-    await at.file('-room.yaml', 'mode: simple\n');
-    const deps = { startRun: () => Promise.resolve(fakeRun({ summary: sampleSummary() })) };
-    assert.equal((await at.run(['run', ...names, '--', '-room.yaml'], { deps })).code, 0);
   });
 
   it('are left alone where nothing is run', async () => {
