@@ -62,7 +62,8 @@ async function testsIn(page, host, { extensions, tests, folder }) {
 
 async function main() {
   const wanted = readArguments(process.argv.slice(2));
-  const host = createHost({ forTests: true });
+  // In a browser files are saved a second after an edit: what one test types would be what the next one runs.
+  const host = createHost({ forTests: true, settings: { 'files.autoSave': 'off' } });
   let browser;
   let code = exitCodes.failed;
   try {

@@ -49,8 +49,6 @@ const quietSettings = {
   // It looks at all sockets of all processes again and again.
   'remote.autoForwardPorts': false,
   'breadcrumbs.enabled': false,
-  // In a browser files are saved a second after an edit: what a test types would be what the next one runs.
-  'files.autoSave': 'off',
   'editor.cursorBlinking': 'solid',
   'editor.minimap.enabled': false,
   'editor.stickyScroll.enabled': false,

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { withFolder } from '../load/cliFolder';
 import { scenarioText } from '../load/loadRun';
-import { sharedAspNetServer } from './aspnetServer';
+import { requireAspNet, startAspNetServer, type AspNetServer } from './aspnetServer';
 
 describe('metrics of a real ASP.NET Core server', function () {
-  const server = sharedAspNetServer();
+  // Alone with it: it counts the connections of others, too.
+  let server: AspNetServer | undefined;
+
+  before(async function () {
+    requireAspNet(this);
+    server = await startAspNetServer();
+  });
+
+  after(() => server?.dispose());
 
   it(
     'are read beside the load, and the verdict says that a method which blocks threads made their queue grow',
@@ -14,7 +22,7 @@ describe('metrics of a real ASP.NET Core server', function () {
       folder.write(
         'blocked.signalr.yaml',
         scenarioText({
-          target: new URL('/own', server.url).href,
+          target: new URL('/own', server!.url).href,
           useCase: 'session',
           parameters: {
             ...{ messageSize: undefined, sendingInterval: undefined },
@@ -23,7 +31,7 @@ describe('metrics of a real ASP.NET Core server', function () {
           },
           config: {
             ...{ connections: callers, singleStepDuration: '10s', warmup: 0 },
-            observe: [{ prometheus: new URL('/metrics', server.url).href }],
+            observe: [{ prometheus: new URL('/metrics', server!.url).href }],
           },
         }),
       );
