@@ -38,9 +38,9 @@ export const suites = [
   { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
   // It waits more than it works, but what it waits for is real: generators that starve are none that stood still.
   { name: 'endurance', after: ['interop', 'machines'], jobs: 2, needs: ['bundles'], retries: 0 },
-  // One process: each further one would load the whole product again. It begins while the others still prepare.
-  { name: 'unit', needs: [], retries: 0, yields: true },
-  // A minute of what is left; more by `npm run fuzz`.
+  // It begins while the others still prepare. Much of it waits, which one process does not fill.
+  { name: 'unit', jobs: 2, needs: [], retries: 0, yields: true },
+  // Half a minute of what is left; more by `npm run fuzz`.
   { name: 'fuzz', after: ['interop'], needs: [], retries: 0, yields: true },
   {
     name: 'vscode',
