@@ -25,21 +25,20 @@ const lingerMs = 60_000;
  * that hang, and no other comes near it on a busy machine.
  */
 export const suites = [
-  { name: 'load', needs: ['bundles'], jobs: 2, retries: 1 },
+  { name: 'load', needs: ['bundles'], jobs: 3, retries: 1 },
   {
     name: 'interop',
     needs: ['bundles', 'aspnetServer', 'natsServer'],
     // For pages of official clients.
     wants: ['chromium'],
-    jobs: 2,
     retries: 0,
   },
   // Its agents are processes of their own.
   { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
   // It waits more than it works, but what it waits for is real: generators that starve are none that stood still.
   { name: 'endurance', after: ['interop', 'machines'], jobs: 2, needs: ['bundles'], retries: 0 },
-  // It begins while the others still prepare. Much of it waits, which one process does not fill.
-  { name: 'unit', jobs: 2, needs: [], retries: 0, yields: true },
+  // One process: each further one would load the whole product again. It begins while the others still prepare.
+  { name: 'unit', needs: [], retries: 0, yields: true },
   // Half a minute of what is left; more by `npm run fuzz`.
   { name: 'fuzz', after: ['interop'], needs: [], retries: 0, yields: true },
   {
