@@ -33,8 +33,8 @@ export const suites = [
     wants: ['chromium'],
     retries: 0,
   },
-  // Its agents are processes of their own.
-  { name: 'machines', jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
+  // Its agents are processes of their own: beside `interop` both would starve.
+  { name: 'machines', after: ['interop'], jobs: 2, needs: ['bundles', 'natsServer'], retries: 0 },
   // It waits more than it works, but what it waits for is real: generators that starve are none that stood still.
   { name: 'endurance', after: ['interop', 'machines'], jobs: 2, needs: ['bundles'], retries: 0 },
   // One process: each further one would load the whole product again. It begins while the others still prepare.
@@ -49,7 +49,7 @@ export const suites = [
   },
   {
     name: 'ui',
-    after: ['machines', 'vscode'],
+    after: ['interop', 'vscode'],
     needs: ['vsix', 'vscodeHost', 'chromium'],
     // For pages of a hub's own.
     wants: ['aspnetServer'],

@@ -65,7 +65,12 @@ describe('the engine against ASP.NET Core SignalR', function () {
         const config = { connections, transport, skipNegotiation };
         const run = await loadRun({ ...test, target: server.url, workers, config });
         assertUndisturbed(run);
-        assertExact(onlyStep(run), connections * perSender, receivers * perSender);
+        const step = onlyStep(run);
+        // What a busy machine has not sent by the end of the step, nobody waits for.
+        if (step.sent < step.offered) {
+          assert.equal(step.offered, connections * perSender);
+          assert.deepEqual([step.received, step.lost], [step.expected, 0]);
+        } else assertExact(step, connections * perSender, receivers * perSender);
       },
     );
   }

@@ -121,9 +121,9 @@ describe('suites', () => {
       begun,
       suites.filter((each) => !waiting.includes(each)).map(({ name }) => name),
     );
-    for (const name of ['vscode', 'machines']) ends.get(name)!();
+    for (const name of ['vscode', 'interop']) ends.get(name)!();
     await settled();
-    assert.equal(begun.at(-1), 'ui');
+    assert.ok(begun.includes('ui') && begun.includes('machines') && !begun.includes('endurance'));
     // What ends lets others begin.
     while (begun.length < suites.length - 1) {
       for (const end of ends.values()) end();
