@@ -91,12 +91,8 @@ async function stop(child: ChildProcessWithoutNullStreams): Promise<void> {
 }
 
 let shared: Promise<AspNetServer> | undefined;
-// Of mocha's root, which is that of the first file of a process: the files after it share another one, until the process ends.
-after(async () => {
-  const server = await shared;
-  shared = undefined;
-  await server?.dispose();
-});
+// Of mocha's root: the files run one after the other in one process.
+after(async () => (await shared)?.dispose());
 
 /**
  * Called in a `describe`, which it skips where there is no server: the server with the pages of the chat and no other options, one for all files. Nobody
