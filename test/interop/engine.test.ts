@@ -66,8 +66,8 @@ describe('the engine against ASP.NET Core SignalR', function () {
         const run = await loadRun({ ...test, target: server.url, workers, config });
         assertUndisturbed(run);
         const step = onlyStep(run);
-        // What a busy machine has not sent by the end of the step, nobody waits for.
-        if (step.sent < step.offered) {
+        // What a busy machine has not sent by the end of the step, nobody waits for; the step says that it is invalid.
+        if (step.verdict.status === 'invalid' && step.sent < step.offered) {
           assert.equal(step.offered, connections * perSender);
           assert.deepEqual([step.received, step.lost], [step.expected, 0]);
         } else assertExact(step, connections * perSender, receivers * perSender);
