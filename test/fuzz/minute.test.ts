@@ -3,7 +3,7 @@ import path from 'node:path';
 import { tryFor } from './campaign';
 import { subjects } from './subjects';
 
-/** Trying alone: with what it takes to load each subject it is under a minute. A batch of each is tried at least. */
+/** Trying alone: with what it takes to load each subject it is half a minute. A batch of each is tried at least. */
 const triedMs = 10_000;
 
 describe('random input', () => {

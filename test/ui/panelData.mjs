@@ -234,8 +234,8 @@ export function recordedRun(change = {}) {
   };
 }
 
-/** A run whose newest second does not meet an objective, by now or for good. */
-function missed(recording, more = {}) {
+/** A run whose steps do not meet an objective, by now or for good. */
+function withMissedObjective(recording, more = {}) {
   const message = '0 of 3,000 connections failed, 1,380 dropped (46 %), above the limit of 1 %';
   const snapshots = recording.snapshots.map((snapshot) => {
     const { step } = snapshot;
@@ -328,8 +328,9 @@ const states = {
   silent: () => recordedRun({ silent: true }),
   starved: () => recordedRun({ starved: true }),
   'starved-live': () => recordedRun({ starved: true, untilS: 112 }),
-  'missed-live': () => missed(recordedRun({ untilS: 112 })),
-  'lost-live': () => missed(recordedRun({ untilS: 112 }), { isFinal: true }),
+  'missed-live': () => withMissedObjective(recordedRun({ untilS: 112 })),
+  'missed-for-good-live': () =>
+    withMissedObjective(recordedRun({ untilS: 112 }), { isFinal: true }),
   'stalled-live': () => recordedRun({ stalled: true, untilS: 112 }),
   unreachable: () => unreachable(),
   mix: () => recordedRun({ mix: true }),
