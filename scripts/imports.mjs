@@ -84,7 +84,7 @@ export const wings = {
   results: ['counters', 'compare'],
   machines: ['bus', 'clock', 'agent', 'coordinate', 'view', 'kubernetes'],
   record: ['proxy', 'read', 'analyse', 'replay'],
-  session: ['observe', 'export', 'bundles'],
+  session: ['consent', 'observe', 'export', 'bundles'],
   cli: ['views', 'commands', 'tree'],
   webview: ['tables', 'charts'],
   extension: ['language', 'scenarios', 'results', 'targets', 'panel', 'run'],

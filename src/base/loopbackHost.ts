@@ -5,3 +5,8 @@ export function isLoopbackHost(hostname: string): boolean {
   if (/^127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(host)) return true;
   return host === '::1' || /^::ffff:(?:7f[0-9a-f]{2}:|127\.)/.test(host);
 }
+
+/** Whether a client that connects there reaches this machine: at unspecified addresses, too. */
+export const isThisMachine = (hostname: string): boolean =>
+  isLoopbackHost(hostname) ||
+  /^(?:0\.0\.0\.0|::|::ffff:(?:0:0|0\.0\.0\.0))$/i.test(hostname.replace(/^\[|\]$/g, ''));

@@ -10,7 +10,7 @@ export { findBaseline, isBaselineWord, someOf } from '../results/compare/baselin
 export { agentCommand } from './commands/agentCommand';
 export { agentLogs, listAgents, removeAgents } from './commands/agentsCommand';
 export { attachCommand } from './commands/attachCommand';
-export { confirmLoad } from './commands/confirmLoad';
+export { confirmLoad, contactsOfFlags } from './commands/confirmLoad';
 export { baselineCommand, compareCommand } from './commands/storedRuns';
 export { doctorCommand } from './commands/doctorCommand';
 export { estimateCommand } from './commands/estimateCommand';

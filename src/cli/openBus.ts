@@ -36,11 +36,13 @@ export const warnOn =
 
 /** Whether a key has to be shown to a bus, and whether all of it is on this machine. */
 export function busTraits({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
-  const servers = (bus ?? env[busVariables.url] ?? '').split(',').map((each) => each.trim());
+  const written = (bus ?? env[busVariables.url] ?? '').split(',').map((each) => each.trim());
+  const servers = written.map((each) => each.replace(/^(?!\w+:\/\/)/, 'nats://'));
   const key = env[busVariables.password] ?? env[busVariables.token] ?? '';
   return {
     hasKey: key !== '' || servers.some((each) => each.includes('@')),
-    isHere: servers.every((each) => isLoopback(each.replace(/^(?!\w+:\/\/)/, 'nats://'))),
+    servers,
+    isHere: servers.every(isLoopback),
   };
 }
 

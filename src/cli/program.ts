@@ -155,7 +155,7 @@ const addRun: Add = (program, carryOut) => {
         'of a recording: replays of one client begin over this time (default: 1s)',
       ),
     )
-    .option('--yes', 'do not ask before putting load on another machine')
+    .option('--yes', 'agree to other machines and to commands of the scenario')
     .action(carryOut(() => runCommand));
   addAgentOptions(run);
 };

@@ -24,8 +24,10 @@ export interface ClusterRunHere {
 
 /** The lists that are kept, by their keys. No secrets. */
 interface KeptLists {
-  /** Hosts (with port) that were confirmed as targets. */
+  /** Hosts (with port) beyond this machine that were agreed to, and what they get. */
   readonly confirmedHosts: string;
+  /** Hashes of commands of scenarios. */
+  readonly agreedCommands: string;
   /** Folders for which it was asked whether version control is to leave out results. */
   readonly ignoreOffered: string;
   /** URIs of files that are scenarios because somebody says so. */

@@ -1,9 +1,15 @@
 import * as vscode from 'vscode';
 import { t } from './log';
 import { noticeText } from '../results/redact';
-import { callWords } from '../session/identityNotes';
+import {
+  contactKey,
+  contactsBeyond,
+  loadHosts,
+  reachLines,
+  type Reach,
+  type RunQuestion,
+} from '../session/consent/reach';
 import { loadNumbers, loadNumbersWords } from '../session/loadNumbers';
-import type { RemoteLoad } from '../targets/target';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 
@@ -25,31 +31,42 @@ export async function agrees(question: string, button: string, detail = ''): Pro
   return (await vscode.window.showWarningMessage(question, options, button)) === button;
 }
 
-/** Load that leaves this machine needs a word, once per host and workspace. */
+/** What a run does beside load on this machine needs a word, once per workspace; a command of a tool each time. */
 export async function confirmLoad(
-  { hosts, url, redirected, unlikeRecording }: RemoteLoad,
+  { reach, url, unlikeRecording }: RunQuestion,
   scenario: Scenario,
   state: EditorState,
+  isByTool: boolean,
 ): Promise<boolean> {
-  const load = loadNumbersWords(loadNumbers(scenario));
-  if (unlikeRecording !== undefined)
-    return agrees(
-      t('Each client makes {0} that were recorded. Run it?', unlikeRecording),
-      t('Run'),
-      load,
-    );
+  const hosts = contactsBeyond(reach).map(contactKey);
+  const commands = reach.programs.map(({ hash }) => hash);
   const known = state.list('confirmedHosts');
-  if (hosts.every((host) => known.includes(host))) return true;
-  const names = hosts.join(', ');
-  const question = redirected
-    ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
-    : t('Put load on {0}, which is not on this machine?', names);
-  const calls = callWords(scenario);
-  const before = calls === undefined ? '' : ` ${t('Before, it calls {0}.', calls)}`;
-  const detail = t('{0}. You are asked once per host in this workspace.', load) + before;
-  if (!(await agrees(question, t('Run'), detail))) return false;
+  const agreed = state.list('agreedCommands');
+  const isKnown =
+    hosts.every((host) => known.includes(host)) &&
+    commands.every((hash) => !isByTool && agreed.includes(hash));
+  if (isKnown && unlikeRecording === undefined) return true;
+  const detail = [
+    ...[loadNumbersWords(loadNumbers(scenario)), ...reachLines(reach, t)],
+    t('You are asked once per host and command in this workspace.'),
+  ].join('\n');
+  if (!(await agrees(questionText(reach, url, unlikeRecording), t('Run'), detail))) return false;
   await state.keep('confirmedHosts', [...new Set([...known, ...hosts])]);
+  if (!isByTool) await state.keep('agreedCommands', [...new Set([...agreed, ...commands])]);
   return true;
+}
+
+function questionText(reach: Reach, url: string, unlikeRecording: string | undefined): string {
+  if (unlikeRecording !== undefined)
+    return t('Each client makes {0} that were recorded. Run it?', unlikeRecording);
+  const names = loadHosts(reach).join(', ');
+  if (names !== '')
+    return reach.contacts.every(({ why }) => why === 'redirect')
+      ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
+      : t('Put load on {0}, which is not on this machine?', names);
+  return reach.programs.length > 0
+    ? t('Run a command that the scenario names?')
+    : t('Contact other machines for this run?');
 }
 
 /** What to do about the run that is going on; names both, since the second may be chosen by its editor. */

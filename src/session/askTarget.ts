@@ -5,7 +5,7 @@ import type { AzureService } from '../base/serviceTraits';
 import type { Plan } from '../plan/plan';
 import { measureProblem, needsContract, ticksProblem } from '../scenario/check/notRunnable';
 import { behindOf } from '../scenario/target/targetKinds';
-import type { RemoteLoad, OpenTarget } from '../targets/target';
+import type { OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
 import type { HubAnswer } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
@@ -43,11 +43,14 @@ const bothMs = 21_500;
 export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): number =>
   Math.min(longestMs, Math.max(shortestMs, bothMs - connectTimeoutMs));
 
-/** All at once: redirects of hubs here, whether load may go there (`agree`), the dialect. Undefined after a no. */
+/**
+ * All at once: redirects of hubs here, and the dialect. Undefined after a no of `agree`, which is asked about redirects
+ * beyond this machine; absent: they are followed.
+ */
 export async function askTarget(
   opened: OpenTarget,
   plan: Plan,
-  agree: ((beyond: RemoteLoad) => Promise<boolean>) | undefined,
+  agree: ((hosts: readonly string[]) => Promise<boolean>) | undefined,
   questions: TargetQuestions,
 ): Promise<AskedTarget | undefined> {
   const withinMs = askMs(plan);
@@ -77,16 +80,14 @@ export async function askTarget(
     ...(service !== undefined && { service }),
   });
   if (agree === undefined || opened.hostsBeyond.length > 0) {
-    // Beyond this machine nothing is reached before somebody has agreed.
-    const agreed = agree ? await agreedTarget(opened, agree, []) : opened;
-    const target = agreed && (await ready(agreed));
-    return target && asked(target, await timed(planFor(target)));
+    const target = await ready(opened);
+    return asked(target, await timed(planFor(target)));
   }
   opened = await ready(opened);
   const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
   const [redirects, planned] = await timed(
     Promise.all([
-      isAgreed(opened) ? [] : questions.redirectHosts(opened.endpoint, withinMs),
+      isOwn(opened) ? [] : questions.redirectHosts(opened.endpoint, withinMs),
       planFor(staying),
     ]),
   );
@@ -97,21 +98,18 @@ export async function askTarget(
 
 const ignore = (): void => undefined;
 
-const isAgreed = ({ kind, agreed }: OpenTarget): boolean =>
-  behindOf({ kind }) === 'ownServer' || agreed === true;
+const isOwn = ({ kind }: OpenTarget): boolean => behindOf({ kind }) === 'ownServer';
 
-/** Somebody has to agree to load beyond this machine, by URLs or `redirects`; else no redirect beyond is followed. */
+/** Somebody has to agree to `redirects` beyond this machine; else none is followed. */
 export async function agreedTarget(
   target: OpenTarget,
-  agree: (beyond: RemoteLoad) => Promise<boolean>,
+  agree: (hosts: readonly string[]) => Promise<boolean>,
   redirects: readonly string[],
 ): Promise<OpenTarget | undefined> {
-  const { endpoint, hostsBeyond, url } = target;
-  if (isAgreed(target)) return target;
-  const redirected = hostsBeyond.length === 0;
-  const hosts = redirected ? redirects : hostsBeyond;
-  if (hosts.length === 0) return { ...target, endpoint: { ...endpoint, staysOnLoopback: true } };
-  return (await agree({ hosts, url, redirected })) ? target : undefined;
+  if (isOwn(target)) return target;
+  if (redirects.length === 0)
+    return { ...target, endpoint: { ...target.endpoint, staysOnLoopback: true } };
+  return (await agree(redirects)) ? target : undefined;
 }
 
 type AskHub = (

@@ -3,10 +3,8 @@ import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import { formatCount } from '../base/units';
-import { redactCommand, redactUrl } from '../results/redact';
 import type { Scenario } from '../scenario/scenario';
-import { resolveReferences } from '../scenario/target/references';
-import type { IdentityCalls, TargetContext } from '../targets/target';
+import type { IdentityCalls } from '../targets/target';
 import type { Shell } from './shell';
 
 /** Agents run no commands of a scenario that comes from elsewhere, and ask nobody for tokens. @throws ExpectedError `identities` */
@@ -16,27 +14,6 @@ export function refuseCalls({ identities }: Pick<Scenario, 'identities'>): void 
     'identities',
     `Agents ask no ${identities.kind === 'command' ? 'command' : 'token endpoint'} for identities: make a file of them before, name it as identities.file, and it goes along; or write a rule with the signing key.`,
   );
-}
-
-/** As it is asked about before a run: where the URL of the token endpoint stands in a reference, by its host alone. */
-export function withAskedHost(
-  scenario: Scenario,
-  { reference }: Pick<TargetContext, 'reference'>,
-): Scenario {
-  const { identities } = scenario;
-  if (identities?.kind !== 'url') return scenario;
-  const { text } = resolveReferences(identities.url, reference);
-  if (text === identities.url || !URL.canParse(text)) return scenario;
-  return { ...scenario, identities: { ...identities, url: new URL(text).origin } };
-}
-
-/** What a run asks before connections open, for who is asked whether it may begin; undefined where it asks nobody. */
-export function callWords({ identities, connections }: Scenario): string | undefined {
-  if (identities?.kind !== 'command' && identities?.kind !== 'url') return undefined;
-  const times = formatCount(Math.min(identities.count ?? connections, connections));
-  return identities.kind === 'command'
-    ? `the command ${redactCommand(identities.command).join(' ')}, ${times} times`
-    : `the token endpoint ${redactUrl(identities.url)}, ${times} times`;
 }
 
 /** Between two words on how far it is. */

@@ -71,7 +71,8 @@ export class NamedFiles {
 const keysOfFiles = ['caFile', 'certFile', 'keyFile'] as const;
 const parametersOfFiles = ['payloadFile', 'recording'];
 
-function filesOf({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
+/** Every file that a scenario names, in the order of its keys. */
+export function filesOf({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
   const rows = [
     ['identities', identities?.kind === 'file' ? identities.file : undefined],
     ['data', data?.file],

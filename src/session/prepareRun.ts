@@ -12,14 +12,10 @@ import { planForMachine, type PlanDeps } from '../runner/lead/machineLimits';
 import type { Run } from '../runner/lead/conductor';
 import type { StepSource } from '../runner/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
-import { targetWords } from '../scenario/target/targetKinds';
-import {
-  withIdentities,
-  type OpenTarget,
-  type RemoteLoad,
-  type TargetContext,
-} from '../targets/target';
-import { askForAll, refuseCalls, rowNotes, withAskedHost } from './identityNotes';
+import { withIdentities, type OpenTarget, type TargetContext } from '../targets/target';
+import { askForAll, refuseCalls, rowNotes } from './identityNotes';
+import { agreeToRun } from './consent/agreeToRun';
+import { redirectQuestion } from './consent/reach';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { Observer } from './observe/openObserver';
 import { observerOf } from './observing';
@@ -62,7 +58,7 @@ export interface PreparedRun extends AskedTarget {
 
 /**
  * Everything that comes before the load: plans the scenario for this machine, reads the files that it names,
- * opens its target, asks whether load may go there and which dialect is spoken, and makes the folder of the
+ * asks whether it may go on, opens its target, asks which dialect is spoken, and makes the folder of the
  * result. Nothing stays open when it fails.
  * @throws ExpectedError for everything that keeps a run from starting; `not-confirmed` after a no. What the
  *   shell calls it off with
@@ -90,8 +86,7 @@ export async function prepareRun(
   for (const note of replays?.notes ?? []) shell.say('note', note);
   const scenario = replays?.scenario ?? asked;
   const agree =
-    confirm && ((beyond: RemoteLoad) => confirm(beyond, withAskedHost(scenario, context)));
-  await agreedLoad(scenario, confirm);
+    confirm && ((hosts: readonly string[]) => confirm(redirectQuestion(scenario, hosts), scenario));
   const bare = await planForMachine(scenario, {
     ...parts,
     reference: (kind, name) => context.reference(kind, name),
@@ -99,10 +94,9 @@ export async function prepareRun(
   const planned = await withPayloadFile(replays?.withTracks(bare) ?? bare, (name) =>
     context.readFile(name),
   );
-  const opened = await unlessCalledOff(
-    calledOff,
-    parts.openTarget(scenario, { ...context, ...(agree && { agree }) }),
-    (late) => late.dispose(),
+  if (shell.isAgreed !== true) await unlessCalledOff(calledOff, agreeToRun(scenario, shell));
+  const opened = await unlessCalledOff(calledOff, parts.openTarget(scenario, context), (late) =>
+    late.dispose(),
   );
   let observer: Observer | undefined;
   try {
@@ -149,15 +143,6 @@ export async function prepareRun(
 /** What was found out on the way counts, for the sizes that are estimated and recommended. */
 const withService = (scenario: Scenario, { service }: Pick<AskedTarget, 'service'>): Scenario =>
   service === undefined || isAzure(scenario.service) ? scenario : { ...scenario, service };
-
-/** A load that its recording did not have needs a yes, on this machine, too. @throws ExpectedError `not-confirmed` */
-async function agreedLoad(scenario: Scenario, confirm: Shell['confirm']): Promise<void> {
-  const { unlikeRecording, target } = scenario;
-  if (unlikeRecording === undefined || confirm === undefined) return;
-  const what = { hosts: [], url: targetWords(target), redirected: false, unlikeRecording };
-  if (!(await confirm(what, scenario)))
-    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
-}
 
 /** `late` releases what comes although nobody waits any more. */
 async function unlessCalledOff<T>(

@@ -21,12 +21,11 @@ import {
 import path from 'node:path';
 import { buildRunPlan } from '../plan/buildPlan';
 import type { Plan } from '../plan/plan';
-import { redactTarget } from '../results/redact';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
-import { hostsOf, targetWords, withTexts } from '../scenario/target/targetKinds';
-import { secretVariable, type RemoteLoad, type TargetContext } from '../targets/target';
+import { hostsOf, withTexts } from '../scenario/target/targetKinds';
+import { secretVariable, type TargetContext } from '../targets/target';
 import { asTextWords, readNamedFiles, secretFiles, secretInText } from './agentFiles';
 import { refuseCalls } from './identityNotes';
 import { refuseReplays } from './isReplay';
@@ -164,16 +163,6 @@ function secretsOf(
 
 const missingWords = (kind: 'env' | 'secret', name: string): string =>
   kind === 'env' ? `The environment has no ${name}` : `There is no secret ${name}`;
-
-/** Hosts that get the load, as far as they are known here, and the target as it may be shown. */
-export function loadOn(
-  { target }: Scenario,
-  context: ClusterParts['context'],
-): Pick<RemoteLoad, 'hosts' | 'url'> {
-  const url = targetWords(target && withTexts(target, redactTarget));
-  const hosts = targetHosts(target, context);
-  return { hosts: hosts.length > 0 ? hosts : [url], url };
-}
 
 const plannedS = ({ connections, arrivingRate, steps, search }: Plan): number =>
   steps.reduce(

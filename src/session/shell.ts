@@ -2,8 +2,9 @@ import type { Translate } from '../base/text';
 import type { Result } from '../results/result';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
-import type { RemoteLoad, TargetContext } from '../targets/target';
+import type { TargetContext } from '../targets/target';
 import type { TargetQuestions } from './askTarget';
+import type { Contact, RunQuestion } from './consent/reach';
 
 export interface RunRequest {
   /** File name of the scenario, for people and for the name of the result folder. */
@@ -32,9 +33,13 @@ export type Saying = 'note' | 'warning' | 'server' | 'stack' | 'unstored';
 
 /** What a shell gives to a run: answers to its questions, and a place for what it says. */
 export interface Shell {
-  readonly context: Omit<TargetContext, 'agree'>;
-  /** Settles with whether load on these hosts is wanted; absent where nobody has to be asked. */
-  readonly confirm?: (beyond: RemoteLoad, scenario: Scenario) => Promise<boolean>;
+  readonly context: TargetContext;
+  /** Settles with whether somebody agrees; absent where nobody has to be asked. */
+  readonly confirm?: (question: RunQuestion, scenario: Scenario) => Promise<boolean>;
+  /** Whom the command line contacts beside the scenario. */
+  readonly also?: readonly Contact[];
+  /** Somebody has agreed before to all but redirects. */
+  readonly isAgreed?: boolean;
   /** Shows that a target is silent, until it is not waited for any more. */
   readonly waiting?: NonNullable<TargetQuestions['waiting']>;
   /** Without secrets. */

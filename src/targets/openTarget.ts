@@ -143,22 +143,13 @@ async function withCalls(
   try {
     const call = callOf(scenario, context);
     if (call === undefined) return opened;
-    const urls = call.url === undefined ? [] : [askedUrl(call.url)];
-    const hosts = hostsBeyond(urls).filter((host) => !opened.hostsBeyond.includes(host));
-    // Who is asked whether load may leave this machine is asked for all hosts at once, where that is still to come.
-    const isToCome = opened.kind === 'hubUrl' && opened.agreed !== true;
-    if (hosts.length > 0 && !isToCome && context.agree !== undefined) {
-      const url = urls.map(shownUrl).join();
-      if (!(await context.agree({ hosts, url, redirected: false })))
-        throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
-    }
+    if (call.url !== undefined) checkAskedUrl(call.url);
     const { identityCalls: make } = await import('./identities/openRows.js');
     const { endpoint } = opened;
     const needs = needsOf(scenario, endpoint.personal ?? { headers: {}, query: {} });
     const identityCalls = make(call, endpoint, needs, context);
     return {
       ...opened,
-      ...(isToCome && { hostsBeyond: [...opened.hostsBeyond, ...hosts] }),
       identityCalls,
       dispose: async () => {
         identityCalls.dispose();
@@ -172,8 +163,8 @@ async function withCalls(
 }
 
 /** @throws ExpectedError `identities`; what a reference stands for is not shown */
-function askedUrl(url: string): string {
-  if (URL.canParse(url) && /^https?:/i.test(url)) return url;
+function checkAskedUrl(url: string): void {
+  if (URL.canParse(url) && /^https?:/i.test(url)) return;
   throw new ExpectedError(
     'identities',
     'With its references filled in, the url of identities is no whole URL of a token endpoint, such as https://….',

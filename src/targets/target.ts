@@ -3,15 +3,6 @@ import type { ErrorClass } from '../base/errorClass';
 import type { Event } from '../base/event';
 import type { Scenario } from '../scenario/scenario';
 
-export interface RemoteLoad {
-  /** It is asked about its size, wherever it goes: how it differs from the recording that it was made of. */
-  readonly unlikeRecording?: string;
-  readonly hosts: readonly string[];
-  readonly url: string;
-  /** Whether the target is on this machine, and redirects to the hosts. */
-  readonly redirected: boolean;
-}
-
 export type ProblemListener = (text: string, count: number) => void;
 
 const mostWaiting = 100;
@@ -43,8 +34,6 @@ export interface TargetContext {
   readonly commandFolder?: string;
   readonly onProblem?: ProblemListener;
   readonly editorAccount?: EditorAccount;
-  /** Asked before anything of the target is reached or started for it; absent: nobody is asked. */
-  readonly agree?: (beyond: RemoteLoad) => Promise<boolean>;
 }
 
 /** @param tenantId in which it must be signed in, if that matters */
@@ -90,8 +79,6 @@ export interface OpenTarget {
   readonly emulated?: true;
   /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
   readonly hostsBeyond: readonly string[];
-  /** Whether somebody has agreed already that load leaves this machine. */
-  readonly agreed?: boolean;
   readonly problems?: TargetProblems;
   readonly passes?: Passes;
   /** Its endpoint has no identities before they are asked for. */

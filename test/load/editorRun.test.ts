@@ -17,6 +17,7 @@ import { readResult } from '../../src/results/readResult';
 import { editorShell } from '../fakes/editorShell';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
+import { loadHosts } from '../../src/session/consent/reach';
 
 const scenarioText = (url: string, durationS: number): string => `config:
   target: ${url}
@@ -91,8 +92,8 @@ describe('a run from the editor', () => {
     for (const target of ['https://hub.test/chat', away]) {
       const asked: string[] = [];
       const session = await ask(scenarioText(target, 30), {
-        confirm: ({ hosts }) => {
-          asked.push(...hosts);
+        confirm: ({ reach }) => {
+          asked.push(...loadHosts(reach));
           return Promise.resolve(false);
         },
       });

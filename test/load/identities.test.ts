@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { WebSocketServer } from 'ws';
 import { startBenchHub, type BenchHub } from '../../src/servers/hub/benchHub';
 import type { Result } from '../../src/results/result';
@@ -25,6 +27,7 @@ const users = (count: number): string[] =>
 /** Prints a token of its own making, which none of our code has signed. */
 const tokenProgram = `
 const { createHmac } = require('node:crypto');
+require('node:fs').writeFileSync('ran', '');
 const text = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const sub = process.argv[2];
 if (sub === 'user-3') { console.error('nobody knows ' + process.env.SIGNING_KEY); process.exit(1); }
@@ -122,9 +125,17 @@ describe('identities and rows of data', function () {
       const config = { target: hub.url, identities, connections: 5, baseSending: 5 };
       const slo = { dropped: '50%', p99: '10s' };
       const file = folder.scenario('s.yaml', { target: hub.url, config, slo });
-      const done = await folder.run(['run', file, '--json', '--out', 'out'], {
-        SIGNALR_BENCH_SECRET_SIGNING_KEY: key,
-      });
+      const secret = { SIGNALR_BENCH_SECRET_SIGNING_KEY: key };
+      const run = ['run', file, '--json', '--out', 'out'];
+      const refused = await folder.run(run, secret);
+      assert.equal(refused.code, 2);
+      assert.match(
+        refused.stderr,
+        /It runs the command .* token\.cjs user-\{index\}, 5 times.*--yes/,
+      );
+      assert.ok(!existsSync(path.join(folder.path, 'ran')), 'it ran before anybody agreed');
+      const done = await folder.run([...run, '--yes'], secret);
+      assert.ok(existsSync(path.join(folder.path, 'ran')));
       assertRan(done);
       const { stdout, stderr } = done;
       const result = JSON.parse(stdout) as Result;
@@ -162,7 +173,7 @@ describe('identities and rows of data', function () {
       // What is bundled has classes of its own.
       const [bad, none] = await Promise.all([
         folder.start(['run', rows]).finished,
-        folder.start(['run', call]).finished,
+        folder.start(['run', call, '--yes']).finished,
       ]);
       assert.deepEqual([bad.code, none.code], [2, 2]);
       assert.match(bad.stderr, /^users\.csv line 3 has 1 value, .*\n$/);

@@ -1,46 +1,65 @@
 import { ExpectedError } from '../../base/expectedError';
+import { english } from '../../base/text';
+import { redactCommand } from '../../results/redact';
 import type { Scenario } from '../../scenario/scenario';
-import { callWords } from '../../session/identityNotes';
+import {
+  contactAt,
+  contactsBeyond,
+  loadHosts,
+  reachLines,
+  type Contact,
+  type RunQuestion,
+} from '../../session/consent/reach';
 import { loadNumbers, loadNumbersWords } from '../../session/loadNumbers';
-import type { RemoteLoad } from '../../targets/target';
+import { areAgreed, keepAgreed } from '../agreedCommands';
 import type { ProcessIo } from '../io';
+import { busTraits, type BusFlags } from '../openBus';
 import { printable } from '../views/line';
 
-/** Asks for a yes after the load was shown in numbers. @throws ExpectedError `not-confirmed` where nobody can be asked */
+/** Asks for a yes after all was shown. @throws ExpectedError `not-confirmed` where nobody can be asked */
 export async function confirmLoad(
-  beyond: RemoteLoad,
+  question: RunQuestion,
   scenario: Scenario,
-  { stderr, interactive, ask }: ProcessIo,
+  { stderr, env, interactive, ask }: Pick<ProcessIo, 'stderr' | 'env' | 'interactive' | 'ask'>,
 ): Promise<boolean> {
+  const { reach, unlikeRecording } = question;
+  const commands = reach.programs.map(({ hash }) => hash);
+  const isQuiet = unlikeRecording === undefined && contactsBeyond(reach).length === 0;
+  if (isQuiet && (await areAgreed(commands, env))) return true;
   const load = loadNumbersWords(loadNumbers(scenario));
-  const { unlikeRecording } = beyond;
-  if (unlikeRecording !== undefined) {
-    const said = `Each client makes ${printable(unlikeRecording)} that were recorded: ${load}.`;
-    if (!interactive)
-      throw new ExpectedError(
-        'not-confirmed',
-        `${said} Correct the scenario, or add --yes to run it.`,
-      );
-    stderr.write(`${said}\n`);
-    return saysYes(await ask('Run it? [y/N] '));
-  }
-  const where = printable(whereTo(beyond));
-  const calls = callWords(scenario);
+  const lines = reachLines(reach, english, interactive ? undefined : redactCommand).map(printable);
+  const where = whereTo(question);
+  const unlike =
+    unlikeRecording === undefined
+      ? ''
+      : `Each client makes ${printable(unlikeRecording)} that were recorded: ${load}.`;
   if (!interactive) {
+    const beyond = `${where} is not on this machine. The run would put this load on it: ${load}.`;
+    const here = `Nobody has agreed to what this run does on ${printable(question.url)}: ${load}.`;
+    const said = unlike || (where === undefined ? here : beyond);
+    const act = unlike === '' ? 'Add' : 'Correct the scenario, or add';
     throw new ExpectedError(
       'not-confirmed',
-      `${where} is not on this machine. The run would put this load on it: ${load}.${calls === undefined ? '' : ` Before, it calls ${printable(calls)}.`} Add --yes to run it.`,
+      `${[said, ...lines].join(' ')} ${act} --yes to run it.`,
     );
   }
-  stderr.write(`This puts load on ${where}, which is not on this machine:\n  ${load}\n`);
-  if (calls !== undefined) stderr.write(`Before, it calls ${printable(calls)}.\n`);
-  return saysYes(await ask('Run it? [y/N] '));
+  if (unlike !== '') stderr.write(`${unlike}\n`);
+  if (where !== undefined)
+    stderr.write(`This puts load on ${where}, which is not on this machine:\n  ${load}\n`);
+  for (const line of lines) stderr.write(`${line}\n`);
+  if (!saysYes(await ask('Run it? [y/N] '))) return false;
+  await keepAgreed(commands, env);
+  return true;
 }
 
-function whereTo({ hosts, url, redirected }: RemoteLoad): string {
+/** Undefined where all load stays here. */
+function whereTo({ reach, url }: RunQuestion): string | undefined {
+  const hosts = loadHosts(reach);
+  if (hosts.length === 0) return undefined;
   const names = hosts.join(', ');
-  if (redirected) return `${names} (${url} redirects there)`;
-  return hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`;
+  const isRedirect = reach.contacts.every(({ why }) => why === 'redirect');
+  if (isRedirect) return printable(`${names} (${url} redirects there)`);
+  return printable(hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`);
 }
 
 /** Asks whether a redirect to another machine may be followed. @throws ExpectedError `not-confirmed` as above */
@@ -56,3 +75,18 @@ export async function confirmRedirect(
 }
 
 const saysYes = (answer: string | undefined): boolean => /^\s*y(es)?\s*$/i.test(answer ?? '');
+
+/** Whom the flags of a run contact, with the names of what they get. */
+export function contactsOfFlags(
+  { otlp, on, bus }: BusFlags & { readonly otlp?: string; readonly on?: string },
+  { env }: Pick<ProcessIo, 'env'>,
+): Contact[] {
+  const pairs = (env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '').split(',').filter(Boolean);
+  const headers = pairs.map((pair) => `header ${pair.split('=', 1)[0]!.trim()}`);
+  const { hasKey, servers } = busTraits({ ...(bus !== undefined && { bus }) }, { env });
+  const given = ['scenario', 'its files', ...(hasKey ? ['key of the bus'] : [])];
+  return [
+    ...(otlp === undefined ? [] : [contactAt(otlp, 'otlp', headers)]),
+    ...(on === 'hosts' ? servers.map((server) => contactAt(server, 'bus', given)) : []),
+  ];
+}

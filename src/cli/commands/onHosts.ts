@@ -13,6 +13,7 @@ import {
   secretFiles,
   secretInText,
 } from '../../session/agentFiles';
+import { agreeToRun } from '../../session/consent/agreeToRun';
 import { refuseCalls } from '../../session/identityNotes';
 import { refuseReplays } from '../../session/isReplay';
 import type { RunParts } from '../../session/prepareRun';
@@ -84,6 +85,7 @@ export async function gatherHosts(
   const readFile: Shell['context']['readFile'] = async (name, mostBytes) =>
     (files[name] = await shell.context.readFile(name, mostBytes));
   await readNamedFiles(scenario, planFor(scenario, request, deps), readFile, mostMessageBytes);
+  await agreeToRun(scenario, shell);
   const bus = await openBus(flags, io, 'signalr-bench run', (text) => shell.say('warning', text));
   const run = flags.run ?? newRunId();
   const publisher = flags.publish === true ? new RunPublisher(bus, subjectsOf(run)) : undefined;
@@ -129,7 +131,7 @@ export async function gatherHosts(
         },
       },
       shell: {
-        ...shell,
+        ...{ ...shell, isAgreed: true },
         ...(startedAt !== undefined && { startTime: () => startedAt }),
         context: { ...shell.context, readFile },
       },

@@ -4,12 +4,12 @@ import { english } from '../../base/text';
 import { type ClusterPlace, ClusterView } from '../../machines/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
+import { questionOf, reachOf } from '../../session/consent/reach';
 import { observerOf } from '../../session/observing';
 import {
   type ClusterParts,
   clusterRunOf,
   type ClusterWishes,
-  loadOn,
   runInCluster,
 } from '../../session/runInCluster';
 import { readScenarioFile } from '../../session/textFile';
@@ -77,9 +77,9 @@ export async function runOnKubernetes(
   const { agents } = given;
   const where = `${agents} ${agents === 1 ? 'agent' : 'agents'} in ${placeWords(place)}`;
   if (flags.yes !== true) {
-    const { hosts, url } = loadOn(scenario, context);
-    const beyond = { hosts, url: `${url}, by ${where}`, redirected: false };
-    if (!(await confirmLoad(beyond, scenario, io)))
+    const reach = reachOf(scenario, context, { isElsewhere: true });
+    const asked = questionOf(scenario, reach);
+    if (!(await confirmLoad({ ...asked, url: `${asked.url}, by ${where}` }, scenario, io)))
       throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
   }
   const say = (line: string): void => {

@@ -91,7 +91,7 @@ export async function runCommand(
   const request = requestOf(read, { overrides, directory, earlier: found?.result }, flags);
   const stop = stopOnSignal(io);
   const shown: Shown = { folder, flags, stop, serverScript: deps.serverScript };
-  const shell = shellOf(shown, io);
+  const shell = await shellOf(shown, io);
   let outputs: LiveOutputs | undefined;
   let agents: AgentRun | undefined;
   try {
@@ -224,7 +224,7 @@ interface Shown extends Pick<RunDeps, 'serverScript'> {
   view?: RunView | undefined;
 }
 
-function shellOf(shown: Shown, io: ProcessIo): Shell {
+async function shellOf(shown: Shown, io: ProcessIo): Promise<Shell> {
   const { folder, serverScript } = shown;
   const { env, stderr, now } = io;
   const write = (text: string): void =>
@@ -245,7 +245,8 @@ function shellOf(shown: Shown, io: ProcessIo): Shell {
       ...{ folder, commandFolder: folder },
     },
     ...(shown.flags.yes !== true && {
-      confirm: async (beyond, scenario) => (await onDemand()).confirmLoad(beyond, scenario, io),
+      confirm: async (asked, scenario) => (await onDemand()).confirmLoad(asked, scenario, io),
+      also: (await onDemand()).contactsOfFlags(shown.flags, io),
     }),
     waiting: (url, withinMs) =>
       stderr.write(

@@ -8,6 +8,7 @@ import type { Result } from '../../results/result';
 import type { StopReason } from '../../runner/lead/conductor';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
+import { questionOf, reachOf } from '../../session/consent/reach';
 import type { FinishedRun } from '../../session/keepResult';
 import { observerOf } from '../../session/observing';
 import {
@@ -15,7 +16,6 @@ import {
   clusterRunOf,
   type ClusterShell,
   type ClusterWishes,
-  loadOn,
   runInCluster,
 } from '../../session/runInCluster';
 import { readScenario } from '../../session/scenarioFile';
@@ -62,8 +62,8 @@ export async function startClusterRun(
   const wishes = wishesFor(place);
   const what = { run: newRunId(), scenario, ...request };
   const given = await clusterRunOf(what, wishes, { context, workerScript, notRunnable });
-  const beyond = { ...loadOn(scenario, context), redirected: false };
-  if (confirm && !(await confirm(beyond, scenario))) return undefined;
+  const asked = questionOf(scenario, reachOf(scenario, context, { isElsewhere: true }));
+  if (confirm && !(await confirm(asked, scenario))) return undefined;
   const baseline = await keptBaseline(request, scenario, shell);
   const view = { ...request, ...(baseline && { baseline }) };
   const elsewhere = { cluster: place, run: given.run, key: given.keys.lead };

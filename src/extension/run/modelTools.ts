@@ -52,7 +52,7 @@ export function modelTools(
         const { uri, text, overrides } = await scenarioOf(input);
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
         const title = path.posix.basename(uri.path);
-        const run = { uri, origin: uri, title, text, overrides };
+        const run = { uri, origin: uri, title, text, overrides, isByTool: true };
         const result = await controller.runToEnd(run, token);
         return result
           ? bounded(summaryMarkdown(result))

@@ -37,6 +37,8 @@ export interface ScenarioToRun {
   readonly overrides: readonly Override[];
   /** Absent: the load comes from this machine. */
   readonly cluster?: ClusterPlace;
+  /** A model has asked for the run. */
+  readonly isByTool?: boolean;
 }
 
 /** One that was seen before has a folder. */
@@ -412,7 +414,7 @@ export class RunController implements vscode.Disposable {
         ...(commandFolder !== undefined && { commandFolder }),
       },
       workerScript: this.extension.asAbsolutePath(path.join('dist', 'worker.js')),
-      confirm: (beyond, of) => confirmLoad(beyond, of, state),
+      confirm: (asked, of) => confirmLoad(asked, of, state, scenario.isByTool === true),
       waiting: (url, _withinMs, over) => showWaiting(url, over),
       say: (what, text) => this.say(what, text),
       t,

@@ -4,6 +4,7 @@ import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { positionAt } from '../../scenario/problem';
+import { reachLines, reachOf } from '../../session/consent/reach';
 import { loadNumbers, loadNumbersWords } from '../../session/loadNumbers';
 import { loadWords } from '../../session/runWords';
 import { estimateOf } from '../language/analyseScenario';
@@ -42,12 +43,15 @@ export function estimateAnswer(text: string, overrides: readonly Override[] = []
   return bounded(`${loadWords(scenario)}\n${words}`);
 }
 
-/** What a person is asked to agree to: the load in numbers, and where it goes; undefined with errors. */
+/** What a person is asked to agree to: the load in numbers, where it goes, and all that the run reaches; undefined with errors. */
 export function loadAnswer(text: string, overrides: readonly Override[]): string | undefined {
   const scenario = validScenario(text, overrides);
   if (!scenario) return undefined;
   const target = targetWords(scenario.target && withTexts(scenario.target, redactTarget));
-  return `${loadNumbersWords(loadNumbers(scenario))} → ${target}`;
+  const reach = reachOf(scenario, { reference: () => undefined });
+  return [`${loadNumbersWords(loadNumbers(scenario))} → ${target}`, ...reachLines(reach)].join(
+    '\n',
+  );
 }
 
 /** Keys to set for one run, as an agent wrote them: what is not a text or number is left out. */

@@ -2,7 +2,7 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { isSecretName, replaceInCommand } from '../../base/secretName';
 import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isThisMachine } from '../../base/loopbackHost';
 import { configKeys } from '../keys/configKeys';
 import { secretPaths } from '../keys/keySpec';
 import { isRest } from '../../usecases/useCase';
@@ -159,7 +159,7 @@ function checkSignIn(file: ScenarioFile, target: Place): void {
   // What a reference stands for is not known when the file is read.
   if (referencesIn(value).length > 0 || connectionStringProblem(value) !== undefined) return;
   const { signIn, serverEndpoint } = readConnectionString(value);
-  if (signIn === undefined || isLoopbackHost(hostOf(serverEndpoint) ?? '')) return;
+  if (signIn === undefined || isThisMachine(hostOf(serverEndpoint) ?? '')) return;
   const refusal = signInRefusal(serverEndpoint, scenario);
   if (refusal === undefined) return;
   const { why, message } = refusal;

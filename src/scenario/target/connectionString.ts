@@ -1,5 +1,5 @@
 import { withoutEnd } from '../../base/text';
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isThisMachine } from '../../base/loopbackHost';
 import { hostOf, hubUrlProblem } from './hubUrl';
 import { referencesIn } from './references';
 
@@ -98,7 +98,7 @@ export function isLocalEndpoint(connectionString: string): boolean {
   const endpoint = values?.get('endpoint');
   return ['clientendpoint', 'serverendpoint'].every((name) => {
     const host = hostOf(values?.get(name) ?? endpoint ?? '');
-    return host !== undefined && isLoopbackHost(host);
+    return host !== undefined && isThisMachine(host);
   });
 }
 

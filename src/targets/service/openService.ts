@@ -151,7 +151,7 @@ function placeOf(url: string): string {
 
 /**
  * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
- * @throws ExpectedError when the endpoint cannot be resolved; `not-confirmed`; `sign-in` when nobody can be signed in or the
+ * @throws ExpectedError when the endpoint cannot be resolved; `sign-in` when nobody can be signed in or the
  *   service does not let in who is; `connection-string` when the host must not see a sign-in
  */
 async function enterService(
@@ -173,16 +173,11 @@ async function enterService(
   const secrets = secretsOf(resolved, scenario);
   const url = `${clients} (hub ${scenario.hub})`;
   const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
-  // Whoever signs in, or starts app servers, already reaches the service.
-  const agreed = hosts.length > 0 && (await context.agree?.({ hosts, url, redirected: false }));
-  if (hosts.length > 0 && agreed === false)
-    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
   const opened = {
     kind: 'connectionString',
     secrets,
     url,
     hostsBeyond: hosts,
-    agreed: agreed === true,
     // No service of Azure has this machine for its own address; a tunnel to one leaves `Endpoint` as it is.
     ...(isLoopback(audience) && { emulated: true as const }),
   } as const;

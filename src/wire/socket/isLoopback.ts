@@ -1,6 +1,6 @@
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isThisMachine } from '../../base/loopbackHost';
 
-export const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
+export const isLoopback = (url: string): boolean => isThisMachine(new URL(url).hostname);
 
 /** Names and ports in URLs that are not this machine, each once. */
 export const hostsBeyond = (urls: readonly string[]): string[] => [

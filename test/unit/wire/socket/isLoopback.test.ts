@@ -11,6 +11,11 @@ describe('isLoopback', () => {
     'http://127.255.0.9/': true,
     'http://0x7f.1/': true,
     'http://[::1]/': true,
+    'http://0.0.0.0:5050/h': true,
+    'http://0/': true,
+    'http://[::]/': true,
+    'http://[::ffff:0.0.0.0]/': true,
+    'http://0.0.0.1/': false,
     'http://[::ffff:127.0.0.1]/': true,
     'http://[::ffff:127.1.2.3]:80/': true,
     'http://[::ffff:0.127.0.1]/': false,
@@ -29,7 +34,16 @@ describe('isLoopback', () => {
   it('is the same for hosts that nobody has put into their usual form', () => {
     for (const host of ['[::FFFF:127.0.0.1]', '::1', 'Hub.LocalHost', '127.0.0.1'])
       assert.ok(isLoopbackHost(host), host);
-    for (const host of ['127.0.0.256', '127.1', '127.0.0.1.2', 'xlocalhost', '']) {
+    // A client reaches this machine there; a request to a server here does not come by such a name.
+    for (const host of [
+      '0.0.0.0',
+      '[::]',
+      '127.0.0.256',
+      '127.1',
+      '127.0.0.1.2',
+      'xlocalhost',
+      '',
+    ]) {
       assert.ok(!isLoopbackHost(host), host);
     }
   });

@@ -1,0 +1,280 @@
+/** Everything that a run executes, reads and contacts: the one list that each question before a run shows. */
+import { createHash } from 'node:crypto';
+import { english, type Translate } from '../../base/text';
+import { formatCount } from '../../base/units';
+import { redactTarget } from '../../results/redact';
+import type { Scenario } from '../../scenario/scenario';
+import {
+  looksLikeConnectionString,
+  readConnectionString,
+  type EntraSignIn,
+} from '../../scenario/target/connectionString';
+import { referencesIn, resolveReferences } from '../../scenario/target/references';
+import {
+  connectionStringOf,
+  targetWords,
+  urlsOf,
+  withTexts,
+} from '../../scenario/target/targetKinds';
+import type { TargetContext } from '../../targets/target';
+import { isLoopback } from '../../wire/socket/isLoopback';
+import { filesOf } from '../namedFiles';
+
+/** Somebody whom a run talks to, with the names of what it gets: never values. */
+export interface Contact {
+  /** Name and port; the reference itself where its value is not known. */
+  readonly host: string;
+  /** It is another machine. Where a value is missing nothing is contacted. */
+  readonly isBeyond: boolean;
+  readonly why: 'load' | 'redirect' | 'identities' | 'observe' | 'upstream' | 'signIn' | Wish;
+  /** `header X-Key`, `secret api-key`, `variable TOKEN`. */
+  readonly gets: readonly string[];
+}
+
+/** What the command line asks for beside the scenario. */
+type Wish = 'otlp' | 'bus';
+
+export interface Program {
+  readonly words: readonly string[];
+  readonly times: number;
+  readonly gets: readonly string[];
+  /** Of all that decides what is executed: words, environment and folder. */
+  readonly hash: string;
+}
+
+export interface Reach {
+  readonly programs: readonly Program[];
+  readonly files: readonly string[];
+  readonly contacts: readonly Contact[];
+}
+
+/** What somebody has to agree to before a run goes on. */
+export interface RunQuestion {
+  readonly reach: Reach;
+  /** The target, without secrets. */
+  readonly url: string;
+  /** How it differs from the recording that it was made of. */
+  readonly unlikeRecording?: string;
+}
+
+type ReachContext = Pick<TargetContext, 'reference'> &
+  Partial<Pick<TargetContext, 'folder' | 'commandFolder'>>;
+
+interface ReachOptions {
+  readonly also?: readonly Contact[];
+  /** The load comes from other machines, for which loopback is another one. */
+  readonly isElsewhere?: boolean;
+}
+
+export function reachOf(
+  scenario: Scenario,
+  context: ReachContext,
+  { also = [], isElsewhere = false }: ReachOptions = {},
+): Reach {
+  const { target, headers, query, accessToken, keyPassword, identities, upstream } = scenario;
+  const resolve = (text: string): string => resolveReferences(text, context.reference).text;
+  const contact = (url: string, why: Contact['why'], gets: readonly string[]): Contact =>
+    contactAt(resolve(url), why, gets);
+  const { urls, signIns, certificates } = targetUrls(target, resolve);
+  const isMade = identities?.kind === 'command' || identities?.kind === 'url';
+  const gets = [
+    ...namesOf('header', headers),
+    ...Object.keys(query).map((name) => `query ${name}`),
+    ...(accessToken !== undefined || identities !== undefined ? ['access token'] : []),
+    ...referenceNames(target, headers, query, accessToken, keyPassword, isMade || identities),
+  ];
+  const contacts = [
+    ...(urls.length === 0
+      ? [{ host: 'local', isBeyond: isElsewhere, why: 'load', gets } as const]
+      : []),
+    ...urls.map((url) => {
+      const found = contactAt(url, 'load', gets);
+      return isElsewhere ? { ...found, isBeyond: true } : found;
+    }),
+    ...(identities?.kind === 'url'
+      ? [
+          tokenEndpoint(resolve(identities.url), [
+            ...namesOf('header', identities.headers),
+            ...(identities.body === undefined ? [] : ['body']),
+            ...referenceNames(identities),
+          ]),
+        ]
+      : []),
+    ...(scenario.observe ?? []).flatMap((spec) =>
+      spec.kind === 'prometheus'
+        ? [
+            contact(spec.url, 'observe', [
+              ...(spec.authorization === undefined ? [] : ['header authorization']),
+              ...referenceNames(spec),
+            ]),
+          ]
+        : [
+            contact(`https://${spec.region}.metrics.monitor.azure.com`, 'observe', [
+              'sign-in to Azure',
+              ...referenceNames(spec),
+            ]),
+            signInAt('default', context),
+          ],
+    ),
+    ...(upstream?.publicUrl === undefined
+      ? []
+      : [contact(upstream.publicUrl, 'upstream', referenceNames(upstream))]),
+    ...signIns.map((kind) => signInAt(kind, context)),
+    ...also,
+  ];
+  return {
+    programs: programsOf(scenario, context),
+    files: [...new Set([...filesOf(scenario).map(({ name }) => name), ...certificates])],
+    contacts: [...new Map(contacts.map((each) => [JSON.stringify(each), each])).values()],
+  };
+}
+
+/** A host that differs from client to client may be any. */
+function tokenEndpoint(url: string, gets: readonly string[]): Contact {
+  const [one, other] = ['1', '22'].map((value) =>
+    contactAt(url.replace(/(?<!\$)\{[^{}]*\}/g, value), 'identities', gets),
+  ) as [Contact, Contact];
+  return one.host === other.host ? one : { ...one, host: redactTarget(url), isBeyond: true };
+}
+
+/** @param url with references filled in; what is none is shown as it may be */
+export function contactAt(url: string, why: Contact['why'], gets: readonly string[]): Contact {
+  if (!URL.canParse(url) || new URL(url).host === '')
+    return { host: redactTarget(url), isBeyond: false, why, gets };
+  return { host: new URL(url).host, isBeyond: !isLoopback(url), why, gets };
+}
+
+function targetUrls(target: Scenario['target'], resolve: (text: string) => string) {
+  const texts = [...urlsOf(target), connectionStringOf(target) ?? []].flat().map(resolve);
+  const services = texts.filter(looksLikeConnectionString).map(readConnectionString);
+  const hubs = texts.filter((text) => !looksLikeConnectionString(text));
+  return {
+    urls: [
+      ...hubs.flatMap((text) => text.split(',').map((url) => url.trim())),
+      ...services.flatMap(({ clientEndpoint, serverEndpoint }) => [clientEndpoint, serverEndpoint]),
+    ],
+    signIns: services.flatMap(({ signIn }) => signIn?.kind ?? []),
+    certificates: services.flatMap(({ signIn }) => signIn?.clientCertificateFile ?? []),
+  };
+}
+
+/** Where somebody is signed in. Sources: documentation of @azure/identity, and of the instance metadata service. */
+function signInAt(kind: EntraSignIn['kind'], { reference }: ReachContext): Contact {
+  const metadata = 'http://169.254.169.254';
+  const authority = reference('env', 'AZURE_AUTHORITY_HOST') || 'https://login.microsoftonline.com';
+  return contactAt(kind === 'managedIdentity' ? metadata : authority, 'signIn', []);
+}
+
+const namesOf = (what: string, texts: Readonly<Record<string, string>>): string[] =>
+  Object.keys(texts).map((name) => `${what} ${name}`);
+
+function referenceNames(...values: readonly unknown[]): string[] {
+  const found = referencesIn(JSON.stringify(values));
+  const words = found.map(({ kind, name }) => `${kind === 'env' ? 'variable' : 'secret'} ${name}`);
+  return [...new Set(words)];
+}
+
+function programsOf(
+  { identities, connections }: Scenario,
+  { commandFolder = '' }: ReachContext,
+): Program[] {
+  if (identities?.kind !== 'command') return [];
+  const { command: words, env, count } = identities;
+  const decides = JSON.stringify([words, Object.entries(env), commandFolder]);
+  return [
+    {
+      words,
+      times: Math.min(count ?? connections, connections),
+      gets: [...namesOf('variable', env), ...referenceNames(identities)],
+      hash: createHash('sha256').update(decides).digest('hex'),
+    },
+  ];
+}
+
+/** What a yes to a contact is remembered by: to something new that it gets nobody has agreed. */
+export const contactKey = ({ host, gets }: Contact): string =>
+  gets.length === 0 ? host : `${host}: ${[...gets].sort().join(', ')}`;
+
+export const contactsBeyond = ({ contacts }: Reach): Contact[] =>
+  contacts.filter(({ isBeyond }) => isBeyond);
+
+/** Hosts beyond this machine that get load, each once. */
+export const loadHosts = (reach: Reach): string[] => [
+  ...new Set(
+    contactsBeyond(reach).flatMap(({ why, host }) =>
+      why === 'load' || why === 'redirect' ? [host] : [],
+    ),
+  ),
+];
+
+/** More of a command is counted, not shown. */
+const mostShown = 2000;
+
+/** A sentence for each thing, for people. `shown` makes of a command what may stand in a log. */
+export function reachLines(
+  { programs, files, contacts }: Reach,
+  t: Translate = english,
+  shown: (words: readonly string[]) => readonly string[] = (words) => words,
+): string[] {
+  const whys: Readonly<Record<Contact['why'], string>> = {
+    load: t('load'),
+    redirect: t('redirect of the target'),
+    identities: t('token endpoint'),
+    observe: t('metrics of the server'),
+    upstream: t('upstream'),
+    signIn: t('sign-in'),
+    otlp: t('metrics of the run'),
+    bus: t('bus'),
+  };
+  return [
+    ...programs.map(({ words, times, gets }) => {
+      const command = shown(words).map(quoted).join(' ');
+      const more = command.length - mostShown;
+      const cut = more > 0 ? `${command.slice(0, mostShown)}… (+${formatCount(more)})` : command;
+      return gets.length === 0
+        ? t('It runs the command {0}, {1} times.', cut, formatCount(times))
+        : t(
+            'It runs the command {0}, {1} times, with {2}.',
+            cut,
+            formatCount(times),
+            gets.join(', '),
+          );
+    }),
+    ...(files.length === 0 ? [] : [t('It reads {0}.', files.map(quoted).join(', '))]),
+    ...contacts.map(({ host, why, gets }) =>
+      gets.length === 0
+        ? t('It contacts {0} ({1}).', host, whys[why])
+        : t('It contacts {0} ({1}) with {2}.', host, whys[why], gets.join(', ')),
+    ),
+  ];
+}
+
+/** What is no plain word stands in quotes, without characters that change how the others look. */
+const quoted = (word: string): string =>
+  /^[\p{L}\p{N}_./:=@%+,{}-]+$/u.test(word)
+    ? word
+    : JSON.stringify(word).replace(
+        /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+        (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+
+const shownTarget = (target: Scenario['target']): string =>
+  targetWords(target && withTexts(target, redactTarget));
+
+export const questionOf = ({ target, unlikeRecording }: Scenario, reach: Reach): RunQuestion => ({
+  reach,
+  url: shownTarget(target),
+  ...(unlikeRecording !== undefined && { unlikeRecording }),
+});
+
+/** Of a hub on this machine that sends its clients to other ones. */
+export const redirectQuestion = (
+  { target }: Pick<Scenario, 'target'>,
+  hosts: readonly string[],
+): RunQuestion => ({
+  reach: {
+    ...{ programs: [], files: [] },
+    contacts: hosts.map((host) => ({ host, isBeyond: true, why: 'redirect', gets: [] })),
+  },
+  url: shownTarget(target),
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { english } from '../../../../src/base/text';
+import { configKeys } from '../../../../src/scenario/keys/configKeys';
+import type { KeySpec } from '../../../../src/scenario/keys/keySpec';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import { contactsBeyond, reachLines, reachOf } from '../../../../src/session/consent/reach';
+import { prepareRun } from '../../../../src/session/prepareRun';
+import type { Shell } from '../../../../src/session/shell';
+import { fakeDeps } from '../../cli/fakeDeps';
+
+const away = 'https://PLANT.example';
+const secret = '${secret:PLANT}';
+const command = ['PLANT', 'argument'];
+
+/** What a config may name, by the key that it stands at: `PLANT` is to be in the list. */
+const places: Readonly<Record<string, object>> = {
+  target: { target: `${away}/hub` },
+  'target in a list': { target: ['http://localhost:1/h', `${away}/hub`] },
+  'target as a reference': { target: 'http://localhost/${secret:PLANT}' },
+  webAppTarget: { webAppTarget: `${away}/hub` },
+  connectionString: { connectionString: `Endpoint=${away};AccessKey=\${secret:key};` },
+  'connectionString, its key': {
+    connectionString: `Endpoint=http://localhost;AccessKey=${secret};`,
+  },
+  'connectionString, for clients': {
+    connectionString: `Endpoint=http://localhost;ClientEndpoint=${away};AccessKey=\${secret:key};`,
+  },
+  'connectionString, for servers': {
+    connectionString: `Endpoint=http://localhost;ServerEndpoint=${away};AccessKey=\${secret:key};`,
+  },
+  'connectionString, its certificate': {
+    connectionString:
+      'Endpoint=http://localhost;AuthType=azure.app;ClientId=c;TenantId=t;ClientCertPath=PLANT.pem;',
+  },
+  headers: { headers: { 'X-Key': secret } },
+  'headers, names': { headers: { 'X-PLANT': 'x' } },
+  query: { query: { q: secret } },
+  accessToken: { accessToken: secret },
+  keyPassword: { certFile: 'c.pem', keyPassword: secret },
+  caFile: { caFile: 'PLANT.pem' },
+  certFile: { certFile: 'PLANT.pem' },
+  keyFile: { certFile: 'c.pem', keyFile: 'PLANT.pem' },
+  'upstream.publicUrl': { service: 'webpubsub', upstream: { publicUrl: away } },
+  'data.file': { data: { file: 'PLANT.csv' } },
+  identities: { identities: [{ token: secret }] },
+  'identities.file': { identities: { file: 'PLANT.csv' } },
+  'identities.key': { identities: { rule: 'u-{index}', key: secret } },
+  'identities.command': { identities: { command } },
+  'identities.env': { identities: { command: ['x'], env: { A: secret } } },
+  'identities.env, names': { identities: { command: ['x'], env: { PLANT: 'x' } } },
+  'identities.url': { identities: { url: `${away}/token` } },
+  'identities.headers': { identities: { url: 'http://localhost/', headers: { A: secret } } },
+  'identities.body': { identities: { url: 'http://localhost/', body: `a=${secret}` } },
+  'observe.prometheus': { observe: [{ prometheus: `${away}/metrics` }] },
+  'observe.authorization': {
+    observe: [{ prometheus: 'http://localhost/', authorization: `Bearer ${secret}` }],
+  },
+  'observe.azureMonitor': {
+    observe: [{ azureMonitor: `/subscriptions/${secret}/SignalR/x`, region: 'westeurope' }],
+  },
+  'observe.region': {
+    observe: [{ azureMonitor: '/subscriptions/${secret:a}/SignalR/x', region: 'plant' }],
+  },
+};
+
+const isElsewhere = ['webAppTarget', 'connectionString'];
+
+function read(config: object, parameters: object = {}): Scenario {
+  const { scenario } = parseScenario(
+    JSON.stringify({
+      config: {
+        ...(isElsewhere.some((key) => key in config) ? {} : { target: 'local' }),
+        ...config,
+      },
+      scenario: { name: 'echo', parameters },
+    }),
+  );
+  assert.ok(scenario);
+  return scenario;
+}
+
+const nothing = { reference: () => undefined };
+const linesOf = (scenario: Scenario): string => reachLines(reachOf(scenario, nothing)).join('\n');
+const shows = /PLANT/i;
+
+const withReferences = (keys: readonly KeySpec[], above = ''): string[] =>
+  keys.flatMap(({ name, references, keys: below = [] }) => [
+    ...(references === true ? [above + name] : []),
+    ...withReferences(below, `${above}${name}.`),
+  ]);
+
+describe('what a run executes, reads and contacts', () => {
+  for (const [place, config] of Object.entries(places))
+    it(`has what stands at ${place}`, () => assert.match(linesOf(read(config)), shows));
+
+  it('has the files of parameters', () =>
+    assert.match(linesOf(read({}, { payloadFile: 'PLANT.bin' })), shows));
+
+  it('is looked for at every key that takes references', () => {
+    const missing = withReferences(configKeys).filter((key) => !Object.hasOwn(places, key));
+    assert.deepEqual(missing, []);
+  });
+
+  it('has everything of any mix of places, and nothing goes on before a yes', () =>
+    fc.assert(
+      fc.asyncProperty(fc.subarray(Object.keys(places)), async (chosen) => {
+        const config = Object.assign({}, ...chosen.map((place) => places[place])) as object;
+        const scenario = read(config);
+        const reach = reachOf(scenario, nothing);
+        const asksNobody = reach.programs.length === 0 && contactsBeyond(reach).length === 0;
+        const done: string[] = [];
+        const doing = (what: string) => (): never => {
+          done.push(what);
+          throw new Error('it went on');
+        };
+        const parts = fakeDeps({
+          openTarget: doing('opened'),
+          askHub: doing('asked'),
+          redirectHosts: doing('redirects'),
+        });
+        const shell: Shell = {
+          context: { ...nothing, serverScript: '', readFile: () => Promise.resolve('') },
+          confirm: () => Promise.resolve(false),
+          say: () => undefined,
+          t: english,
+          startTime: () => new Date(0),
+        };
+        const request = { title: 's.yaml', text: '', overrides: [], directories: [] };
+        await assert.rejects(
+          prepareRun(scenario, request, shell, parts),
+          asksNobody ? /it went on/ : { code: 'not-confirmed' },
+        );
+        assert.deepEqual(done, asksNobody ? ['opened'] : []);
+      }),
+      { numRuns: 100 },
+    ));
+
+  it('shows hosts of references, and no values of secrets', () => {
+    const scenario = read({
+      target: '${env:HUB}',
+      identities: { url: '${env:LOGIN}/t', headers: { Authorization: '${secret:key}' } },
+    });
+    const values: Readonly<Record<string, string>> = {
+      ...{ HUB: 'https://a.example/h?code=V4LUE,http://localhost/', LOGIN: 'https://b.example:81' },
+      key: 'V4LUE',
+    };
+    const reach = reachOf(scenario, { reference: (_kind, name) => values[name] });
+    assert.deepEqual(
+      reach.contacts.map(({ host, why, isBeyond }) => [host, why, isBeyond]),
+      [
+        ['a.example', 'load', true],
+        ['localhost', 'load', false],
+        ['b.example:81', 'identities', true],
+      ],
+    );
+    assert.match(reachLines(reach).join(), /b\.example:81 .* header Authorization.*secret key/);
+    assert.doesNotMatch(reachLines(reach).join(), /V4LUE/);
+  });
+
+  it('takes a host that differs from client to client for any', () => {
+    const at = (url: string) => contactsBeyond(reachOf(read({ identities: { url } }), nothing));
+    assert.equal(at('https://{index}/t').length, 1);
+    assert.equal(at('http://127.0.0.1:8{index}/t').length, 1);
+    assert.equal(at('http://127.0.0.1/{index}?u={index}').length, 0);
+    assert.equal(at('http://0.0.0.0/t').length, 0);
+  });
+
+  it('shows each character of a command that could hide another', () => {
+    const words = ['sh', '-c', 'a\u202eb "c"\n\u2028'];
+    assert.match(
+      linesOf(read({ identities: { command: words } })),
+      /command sh -c "a\\u202eb \\"c\\"\\n\\u2028", /,
+    );
+    const long = linesOf(read({ identities: { command: ['x', 'y'.repeat(9000)] } }));
+    assert.match(long, /y… \(\+7,002\)/);
+  });
+});
