@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { t, inBackground } from './log';
+import { sayBriefly } from './notices';
 import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
@@ -131,7 +132,7 @@ async function compareCommands(
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const uri = uriOf(argument);
   if (!uri) return;
-  vscode.window.setStatusBarMessage(await markedWords(uri, files), 4000);
+  sayBriefly(await markedWords(uri, files), 4000);
 }
 
 async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<string> {

@@ -4,6 +4,7 @@ import type { CommandHandler, RunFeatures } from './commands';
 import type { Features } from './features';
 import type { LanguageProviders } from './language/languageProviders';
 import { errorText, shownError, t, type Log, inBackground } from './log';
+import { say } from './notices';
 import { ResultsTree } from './results/resultsTree';
 import { followActiveEditor, ScenarioFiles } from './scenarios/scenarioFiles';
 import {
@@ -132,7 +133,7 @@ function registerCommands(
         log.error(error);
         // What people can do something about is said; a defect is reported by the editor, which logs what it is given.
         if (!(error instanceof ExpectedError)) throw shownError(error);
-        inBackground(vscode.window.showErrorMessage(errorText(error)));
+        say('Error', errorText(error));
       }
     }),
   );

@@ -54,21 +54,6 @@ export const inBackground = (work: PromiseLike<unknown> | undefined): void =>
     for (const log of logs) log.error(error);
   });
 
-/** Where something that takes its time is shown. */
-export const notification = (title: string, cancellable = false): vscode.ProgressOptions => ({
-  ...{ location: vscode.ProgressLocation.Notification, title, cancellable },
-});
-
-/** Says something, and does what stands behind the button that is pressed. */
-export async function offer(
-  kind: 'Information' | 'Warning' | 'Error',
-  text: string,
-  buttons: Readonly<Record<string, () => unknown>>,
-): Promise<void> {
-  const answer = await vscode.window[`show${kind}Message`](text, ...Object.keys(buttons));
-  if (answer !== undefined) await buttons[answer]?.();
-}
-
 /** In place of an error whose text anybody may read. */
 export const shownError = (error: unknown): Error => new Error(errorText(error));
 

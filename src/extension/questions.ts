@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { t } from './log';
-import { noticeText } from '../results/redact';
+import { ask, askFirst } from './notices';
 import {
   contactKey,
   contactsBeyond,
@@ -14,21 +14,28 @@ import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 
 /** Whether code of this workspace may be acted on; says why not, with the way to change it. */
-export async function trusted(): Promise<boolean> {
+export async function trusted(why = runsAreOff()): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = t('Manage Workspace Trust');
-  const why = t(
-    'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
-  );
-  const answer = await vscode.window.showWarningMessage(why, manage);
+  const answer = await ask('Warning', why, manage);
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
   return false;
 }
 
+const runsAreOff = (): string =>
+  t(
+    'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
+  );
+
+/** As {@link trusted}, for what writes files. */
+export const trustedToWrite = (): Promise<boolean> =>
+  trusted(
+    t('Nothing is written in Restricted Mode. Trust the workspace to change or export results.'),
+  );
+
 /** Whether somebody presses the only button of a question. */
 export async function agrees(question: string, button: string, detail = ''): Promise<boolean> {
-  const options = { modal: true, ...(detail !== '' && { detail }) };
-  return (await vscode.window.showWarningMessage(question, options, button)) === button;
+  return (await askFirst(question, detail, button)) === button;
 }
 
 /** What a run does beside load on this machine needs a word, once per workspace; a command of a tool each time. */
@@ -76,11 +83,10 @@ export async function askSecondRun(
 ): Promise<'stop' | 'wait' | 'cancel'> {
   const stop = t('Stop It and Run');
   const wait = t('Wait for Its End');
-  const question = noticeText(t('Run {0}? A run of {1} is going on.', title, running));
+  const question = t('Run {0}? A run of {1} is going on.', title, running);
   const detail = t(
     'Two runs at once would disturb each other. A stopped run keeps what it has measured.',
   );
-  const options = { modal: true, detail };
-  const answer = await vscode.window.showWarningMessage(question, options, stop, wait);
+  const answer = await askFirst(question, detail, stop, wait);
   return answer === stop ? 'stop' : answer === wait ? 'wait' : 'cancel';
 }

@@ -3,6 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import { ExpectedError } from '../base/expectedError';
+import { openNamed } from '../results/openNamed';
 import { formatCount } from '../base/units';
 import { ByteRest } from '../wire/socket/frameReader';
 import {
@@ -165,8 +166,19 @@ export interface OpenRecording extends Recording {
  * @throws ExpectedError `recording-invalid`
  */
 export async function openRecording(file: string): Promise<OpenRecording> {
-  return readRecording(createReadStream(file, { highWaterMark: 256 * 1024 }), file);
+  return readRecording(createReadStream(file, { highWaterMark }), file);
 }
+
+/** One that a scenario names. @throws as {@link openRecording} and `openNamed` */
+export function openNamedRecording(folder: string, name: string): Promise<OpenRecording> {
+  async function* chunks(): AsyncGenerator<Buffer> {
+    const handle = await openNamed(folder, name);
+    yield* handle.createReadStream({ highWaterMark }) as AsyncIterable<Buffer>;
+  }
+  return readRecording(chunks(), path.resolve(folder, name));
+}
+
+const highWaterMark = 256 * 1024;
 
 /** @param name what the recording is called in sentences */
 export async function readRecording(

@@ -1,7 +1,7 @@
 /** Small files beside the result folders, which runs leave for later ones. */
-import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readBounded } from './readResult';
+import { replaceFile } from './replaceFile';
 import { baselinesShape, shapeProblem, type Shape } from './resultShape';
 
 const mostBytes = 1024 * 1024;
@@ -16,11 +16,9 @@ export async function readKept(file: string, shape: Shape): Promise<unknown> {
   }
 }
 
-/** Whole or not at all, whoever reads it meanwhile. @throws what the system says when it cannot be written */
-export async function writeKept(file: string, value: unknown): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`);
-  await rename(`${file}.new`, file);
-}
+/** @throws as {@link replaceFile} */
+export const writeKept = (file: string, value: unknown): Promise<void> =>
+  replaceFile(file, `${JSON.stringify(value, null, 2)}\n`);
 
 /** Beside the result folders: the id of the baseline of each scenario. */
 export const baselinesFile = 'baselines.json';

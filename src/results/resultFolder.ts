@@ -1,8 +1,9 @@
-import { mkdir, open, rename, stat, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { withoutEnd } from '../base/text';
 import { withoutAgents, type Snapshot } from '../measure/snapshot';
+import { createFile, replaceFile } from './replaceFile';
 import type { Result } from './result';
 
 export const resultFile = 'result.json';
@@ -41,7 +42,7 @@ export class ResultFolder {
   static async create(options: ResultFolderOptions): Promise<ResultFolder> {
     try {
       const folder = await makeUnique(options);
-      await writeFile(path.join(folder, scenarioFile), options.scenarioText);
+      await createFile(path.join(folder, scenarioFile), options.scenarioText);
       const samples = await open(path.join(folder, samplesFile), 'ax');
       return new ResultFolder(folder, samples, (message) => options.onWarning(message));
     } catch (error) {
@@ -77,17 +78,9 @@ export class ResultFolder {
   /** Writes `result.json` in one go: it is either whole or not there. Returns whether it is there. */
   async writeResult(result: Result): Promise<boolean> {
     await this.writing;
-    const target = path.join(this.path, resultFile);
-    const temporary = `${target}.tmp`;
     try {
-      const handle = await open(temporary, 'w');
-      try {
-        await handle.writeFile(`${JSON.stringify(result, undefined, 2)}\n`);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, target);
+      const text = `${JSON.stringify(result, undefined, 2)}\n`;
+      await replaceFile(path.join(this.path, resultFile), text);
       return true;
     } catch (error) {
       this.onWarning(`The result cannot be written to ${this.path} (${fileProblem(error)}).`);

@@ -6,7 +6,7 @@ import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { nodeAt, outlineOf, plainValue, type Outline } from '../scenario/text/outline';
 import { lookIntoRows } from '../targets/lookIntoRows';
-import { readScenarioFile } from './textFile';
+import { readNamedFile } from './textFile';
 
 interface NamedFile {
   readonly name: string;
@@ -47,7 +47,7 @@ export class NamedFiles {
       files.some((file, at) => file.name === name && typeof states[at] === 'object');
     if (isRead)
       for (const { of, file, message } of await lookIntoRows(scenario, isThere, {
-        readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
+        readFile: (name, mostBytes) => readNamedFile(folder, name, mostBytes),
       }))
         found.push({ name: file, keys: ['config', of, 'file'], severity: 'error', message });
     // Somebody else has looked meanwhile.

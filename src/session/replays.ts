@@ -1,5 +1,4 @@
 /** Replays of recordings, in a bundle of its own: loaded by runs whose scenario has one, and to make such a scenario. */
-import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { largestSource } from '../base/message';
 import { services } from '../base/serviceTraits';
@@ -40,7 +39,7 @@ export async function openReplays(
     }
     const { recording, speed, spread } = entry.parameters;
     const asked = { protocol, speed: Number(speed), spreadMs: Number(spread) };
-    const replay = await openReplay(path.resolve(folder, String(recording)), asked);
+    const replay = await openReplay(folder, String(recording), asked);
     opened.set(position, replay);
     const { lengthMs, steps, tracks } = replay;
     notes.push(...replay.notes, ...fitNotes(scenario, replay, asked.spreadMs, t));

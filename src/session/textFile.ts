@@ -1,24 +1,29 @@
 /** Texts of files that people name: UTF-8, within bounds. */
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
+import { openNamed } from '../results/openNamed';
 import { fileProblem } from '../results/resultFolder';
 
 export const mostBytes = 1024 * 1024;
 
 /** Without byte order mark. @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text */
-export async function readScenarioFile(path: string, most = mostBytes): Promise<string> {
-  return textOf(path, await readBounded(path, most));
-}
+export const readScenarioFile = (file: string): Promise<string> =>
+  readText(file, mostBytes, () => open(file, 'r'));
+
+/** The same of one that a scenario names, relative to its folder. @throws as {@link readScenarioFile} and `openNamed` */
+export const readNamedFile = (folder: string, name: string, most = mostBytes): Promise<string> =>
+  readText(path.resolve(folder, name), most, () => openNamed(folder, name));
 
 /** Without byte order mark. @throws ExpectedError `scenario-file` */
-export function textOf(path: string, bytes: Uint8Array): string {
-  if (isUtf16(bytes)) throw notReadable(path, 'it is UTF-16 text. Save it as UTF-8');
-  if (bytes.includes(0)) throw notReadable(path, 'it is a binary file, not YAML text');
+export function textOf(file: string, bytes: Uint8Array): string {
+  if (isUtf16(bytes)) throw notReadable(file, 'it is UTF-16 text. Save it as UTF-8');
+  if (bytes.includes(0)) throw notReadable(file, 'it is a binary file, not YAML text');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     const line = wrongLine(bytes);
-    throw notReadable(path, `it is not UTF-8 text, first in line ${line}. Save it as UTF-8`);
+    throw notReadable(file, `it is not UTF-8 text, first in line ${line}. Save it as UTF-8`);
   }
 }
 
@@ -50,9 +55,13 @@ function isUtf16(bytes: Uint8Array): boolean {
   return isMarked || little || big;
 }
 
-async function readBounded(path: string, most: number): Promise<Uint8Array> {
+async function readText(
+  file: string,
+  most: number,
+  opening: () => Promise<FileHandle>,
+): Promise<string> {
   try {
-    const handle = await open(path, 'r');
+    const handle = await opening();
     try {
       // One byte more than allowed: a file that is too large shows, even where sizes are unknown.
       let buffer = Buffer.alloc(Math.min(most, mostBytes) + 1);
@@ -60,10 +69,10 @@ async function readBounded(path: string, most: number): Promise<Uint8Array> {
       for (;;) {
         const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
         length += bytesRead;
-        if (length > most) throw notReadable(path, `it is larger than ${most / mostBytes} MB`);
+        if (length > most) throw notReadable(file, `it is larger than ${most / mostBytes} MB`);
         if (length === buffer.length)
           buffer = Buffer.concat([buffer], Math.min(most + 1, 4 * buffer.length));
-        if (bytesRead === 0) return buffer.subarray(0, length);
+        if (bytesRead === 0) return textOf(file, buffer.subarray(0, length));
       }
     } finally {
       await handle.close();
@@ -72,11 +81,11 @@ async function readBounded(path: string, most: number): Promise<Uint8Array> {
     if (error instanceof ExpectedError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
-      throw new ExpectedError('scenario-file', `There is no file ${path}.`, { cause: error });
-    throw notReadable(path, fileProblem(error));
+      throw new ExpectedError('scenario-file', `There is no file ${file}.`, { cause: error });
+    throw notReadable(file, fileProblem(error));
   }
 }
 
-export function notReadable(path: string, why: string): ExpectedError {
-  return new ExpectedError('scenario-file', `${path} cannot be read: ${why}.`);
+export function notReadable(file: string, why: string): ExpectedError {
+  return new ExpectedError('scenario-file', `${file} cannot be read: ${why}.`);
 }

@@ -170,6 +170,14 @@ describe('bad input', () => {
         const { actions } = await said(/Restricted Mode: a scenario of this workspace could send/);
         assert.deepEqual(actions, ['Manage Workspace Trust'], command);
       }
+      for (const command of ['makeBaseline', 'exportResult', 'renameResult', 'deleteResult']) {
+        test.messages.forget();
+        await vscode.commands.executeCommand(`signalrBenchmark.${command}`, {
+          entry: { folder, name: path.basename(folder), scenario: 'foreign' },
+        });
+        const { actions } = await said(/^Nothing is written in Restricted Mode/);
+        assert.deepEqual(actions, ['Manage Workspace Trust'], command);
+      }
       // Where nothing is open or named, people are not asked to choose in vain.
       await vscode.commands.executeCommand('workbench.action.closeAllEditors');
       window['showQuickPick'] = () => assert.fail('asked before the refusal');

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import type { HubDialect } from '../../base/message';
 import { formatCount } from '../../base/units';
@@ -6,7 +5,7 @@ import { jsonDocument } from '../../base/text';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import type { MachineLimits } from '../../runner/lead/machineLimits';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../session/probeTarget';
-import { readScenarioFile } from '../../session/textFile';
+import { readNamedFile } from '../../session/textFile';
 import type { Override } from '../../scenario/read/overrides';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
 import { classicHubCode, hubCode } from '../../usecases/hubCode';
@@ -89,7 +88,7 @@ async function examine(
   const context: TargetContext = {
     reference: (kind, name) => referenceValue(env, kind, name),
     serverScript: deps.serverScript,
-    readFile: (name) => readScenarioFile(path.resolve(cwd, name)),
+    readFile: (name) => readNamedFile(cwd, name),
   };
   const agree = yes
     ? undefined

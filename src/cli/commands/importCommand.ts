@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { jsonDocument } from '../../base/text';
 import { foundLines } from '../../record/analyse/found';
 import { openImported } from '../../record/read/openFile';
+import { createFile, replaceFile } from '../../results/replaceFile';
 import { fileProblem } from '../../results/resultFolder';
 import { importRecording, type ImportedScenario } from '../../session/importRecording';
 import { secretVariable } from '../../targets/target';
@@ -81,7 +81,7 @@ async function writeScenario(
   force: boolean,
 ): Promise<void> {
   try {
-    await writeFile(location, yaml, { flag: force ? 'w' : 'wx' });
+    await (force ? replaceFile : createFile)(location, yaml);
   } catch (cause) {
     const taken = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     const message = taken

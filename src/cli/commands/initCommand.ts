@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { services } from '../../base/serviceTraits';
 import { presetOf, type GroupShape, type PresetChoice } from '../../capacity/start/preset';
+import { createFile, replaceFile } from '../../results/replaceFile';
 import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/words';
 import { isReplay } from '../../session/isReplay';
@@ -45,7 +45,7 @@ export async function initCommand(
     return exitCode.done;
   }
   try {
-    await writeFile(path.resolve(cwd, file), text, { flag: force ? 'w' : 'wx' });
+    await (force ? replaceFile : createFile)(path.resolve(cwd, file), text);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const message =

@@ -12,7 +12,7 @@ import {
   type ClusterWishes,
   runInCluster,
 } from '../../session/runInCluster';
-import { readScenarioFile } from '../../session/textFile';
+import { readNamedFile } from '../../session/textFile';
 import type { ViewParts } from '../../session/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
@@ -66,7 +66,7 @@ export async function runOnKubernetes(
   const folder = path.dirname(path.resolve(cwd, name));
   const context: ClusterParts['context'] = {
     reference: (kind, of) => referenceValue(env, kind, of),
-    readFile: (part, mostBytes) => readScenarioFile(path.resolve(folder, part), mostBytes),
+    readFile: (part, mostBytes) => readNamedFile(folder, part, mostBytes),
   };
   const limits = { keepGoing, joinWithinMs, agentTimeoutMs };
   const what = { run, scenario, title: name, text, overrides, ...limits };

@@ -7,6 +7,7 @@ import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { BaselineQuestion, FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
+import { openNamed } from '../../results/openNamed';
 import type { Result } from '../../results/result';
 import { scenarioCopy } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../runner/lead/machineLimits';
@@ -16,7 +17,7 @@ import { prepareRun, type PreparedRun, type RunParts } from '../../session/prepa
 import type { FinishedRun } from '../../session/keepResult';
 import type { StopReason } from '../../runner/lead/conductor';
 import { runSession, type RunSession } from '../../session/runSession';
-import { readScenarioFile } from '../../session/textFile';
+import { readNamedFile } from '../../session/textFile';
 import type { ScenarioParser } from '../../session/scenarioFile';
 import type { LiveOutputs } from '../../session/export/liveOutputs';
 import type { RunRequest, Saying, Shell } from '../../session/shell';
@@ -80,7 +81,9 @@ export async function runCommand(
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = usualCounterFile } = read.scenario;
     const { importCounters } = await onDemand();
-    return importCounters(path.resolve(folder, resultFilePath), flags, io);
+    return importCounters(path.resolve(folder, resultFilePath), flags, io, () =>
+      openNamed(folder, resultFilePath),
+    );
   }
   if (flags.on === 'kubernetes') {
     const { runOnKubernetes } = await onDemand();
@@ -241,7 +244,7 @@ async function shellOf(shown: Shown, io: ProcessIo): Promise<Shell> {
     context: {
       reference: (kind, name) => referenceValue(env, kind, name),
       serverScript,
-      readFile: (name, mostBytes) => readScenarioFile(path.resolve(folder, name), mostBytes),
+      readFile: (name, mostBytes) => readNamedFile(folder, name, mostBytes),
       ...{ folder, commandFolder: folder },
     },
     ...(shown.flags.yes !== true && {

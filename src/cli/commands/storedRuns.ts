@@ -70,8 +70,9 @@ export async function importCounters(
   file: string,
   { json = false }: { readonly json?: boolean },
   { stdout, stderr }: ProcessIo,
+  opening?: Parameters<typeof readCounters>[1],
 ): Promise<number> {
-  const { lines, cut, ...summary } = await readCounters(file);
+  const { lines, cut, ...summary } = await readCounters(file, opening);
   if (cut) stderr.write(`warning: the last line of ${printable(file)} is cut; it was left out\n`);
   if (summary.epochs.length === 0)
     stderr.write(`warning: ${printable(file)} ends before the first step\n`);

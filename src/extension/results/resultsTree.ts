@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
-import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { offer, t, inBackground } from '../log';
+import { t, inBackground } from '../log';
+import { offer } from '../notices';
 import type { EditorState } from '../editorState';
 import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
 import type { ResultNode } from './resultNodes';
+
+const files = {
+  reading: () => import(/* webpackChunkName: "features" */ '../../session/textFile.js'),
+  writing: () => import(/* webpackChunkName: "features" */ '../../results/replaceFile.js'),
+};
 
 /** What stands in the list is worked out by code that is read with the first results. */
 const nodes = () => import(/* webpackChunkName: "features" */ './resultNodes.js');
@@ -170,16 +175,22 @@ export class ResultPlaces {
     const root = folder.uri.fsPath;
     if (!existsSync(path.join(root, '.git'))) return;
     const file = path.join(root, '.gitignore');
-    const text = await readFile(file, 'utf8').catch(() => '');
-    if (text.includes(resultsFolder)) return;
+    const read = async (): Promise<string> =>
+      existsSync(file) ? (await files.reading()).readNamedFile(root, '.gitignore') : '';
+    // One that a link leads to elsewhere is nothing to write to.
+    const found = await read().catch(() => undefined);
+    if (found === undefined || found.includes(resultsFolder)) return;
     await this.state.keep('ignoreOffered', [...offered, root]);
     const question = t(
       'Results of runs are in {0}. Keep them out of version control?',
       resultsFolder,
     );
-    const before = text === '' || text.endsWith('\n') ? '' : '\n';
     await offer('Information', question, {
-      [t('Add to .gitignore')]: () => appendFile(file, `${before}${resultsFolder}/\n`),
+      [t('Add to .gitignore')]: async () => {
+        const text = await read();
+        const before = text === '' || text.endsWith('\n') ? '' : '\n';
+        await (await files.writing()).replaceFile(file, `${text}${before}${resultsFolder}/\n`);
+      },
     });
   }
 }

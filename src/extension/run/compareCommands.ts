@@ -7,11 +7,13 @@ import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
 import { t, inBackground } from '../log';
+import { say } from '../notices';
 import { comparedRuns, startComparisonSession, type ComparisonOrders } from '../panel/comparedRuns';
 import { newPanel, localised, setIcon, setPage } from '../panel/webviewPage';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { groupsOf } from '../results/resultsModel';
 import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
+import { trustedToWrite } from '../questions';
 import { comparisonViewType, type Services } from '../services';
 import { copyMarkdown } from './runController';
 import { type ToComparisonPanel, comparisonStrings } from '../../protocol/comparisonPanel';
@@ -54,7 +56,7 @@ export class CompareCommands {
     }
     panel.dispose();
     const gone = t('The results of a comparison that was open are no longer there.');
-    inBackground(vscode.window.showInformationMessage(gone));
+    say('Information', gone);
   }
 
   /** @param ordered the first is the one that the others stand beside */
@@ -83,14 +85,15 @@ export class CompareCommands {
   }
 
   private async keep(folder: string): Promise<void> {
+    if (!(await trustedToWrite())) return;
     try {
       const scenario = await keepBaseline(folder);
       this.services.index.refresh(0);
       const text = t('{0} is the baseline of {1} now.', path.basename(folder), scenario);
-      inBackground(vscode.window.showInformationMessage(text));
+      say('Information', text);
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
-      inBackground(vscode.window.showErrorMessage(error.message));
+      say('Error', error.message);
     }
   }
 
@@ -116,9 +119,7 @@ export class CompareCommands {
     const own = all.filter(({ scenario }) => scenario === first?.scenario);
     const offered = first === undefined ? all : own.length > 0 ? own : all;
     if (offered.length < (first === undefined ? 2 : 1)) {
-      inBackground(
-        vscode.window.showInformationMessage(t('There are not two results to compare yet.')),
-      );
+      say('Information', t('There are not two results to compare yet.'));
       return undefined;
     }
     const picked = await vscode.window.showQuickPick(itemsToPick(offered), {

@@ -1,7 +1,7 @@
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
+import { wayInside } from '../../results/openNamed';
 import { readResult } from '../../results/readResult';
 import { storedMarkdown, summaryMarkdown } from '../../session/export/summaryMarkdown';
 import { t } from '../log';
@@ -94,21 +94,14 @@ async function fileIn(filePath: unknown): Promise<vscode.Uri> {
     ({ uri }) => uri.scheme === 'file',
   );
   for (const { uri } of folders) {
-    const root = await realPath(uri.fsPath);
-    const file = await realPath(path.resolve(uri.fsPath, given));
-    if (root === undefined || file === undefined) continue;
-    const inside = path.relative(root, file);
-    const isOutside = /^\.\.(?:[\\/]|$)/.test(inside) || path.isAbsolute(inside);
+    const way = await wayInside(uri.fsPath, given).catch(() => undefined);
+    if (way === undefined) continue;
     // Below the folder as it was opened: by that the editor knows its documents.
-    const found = vscode.Uri.joinPath(uri, ...inside.split(path.sep));
-    if (!isOutside && (await isFile(found))) return found;
+    const found = vscode.Uri.joinPath(uri, ...way.split(path.sep));
+    if (await isFile(found)) return found;
   }
   throw new ExpectedError('tool-file', `${given.slice(0, 200)} is not a file of this workspace.`);
 }
-
-/** Without dots and links; undefined where nothing is. */
-const realPath = (file: string): Promise<string | undefined> =>
-  realpath(file).catch(() => undefined);
 
 const isFile = (uri: vscode.Uri): Thenable<boolean> =>
   vscode.workspace.fs.stat(uri).then(

@@ -20,7 +20,8 @@ import { parseScenario } from '../../scenario/parseScenario';
 import { type ImportedScenario, importRecording } from '../../session/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
 import { askPick } from '../askInSteps';
-import { errorText, notification, offer, t, inBackground } from '../log';
+import { errorText, t, inBackground } from '../log';
+import { ask, offer, say, showWhile } from '../notices';
 import { trusted } from '../questions';
 import type { Services } from '../services';
 import { back } from '../stepsOfQuestions';
@@ -66,18 +67,14 @@ export class ScenarioRecorder implements vscode.Disposable {
     const target = node?.kind === 'hub' ? node.url : await askTarget(this.services);
     if (target === undefined) return;
     try {
-      const begun = await vscode.window.withProgress(
-        notification(t('Connecting to {0}', target)),
-        async () =>
-          begin(target, this.services, {
-            way: this.trustIn.get(target) ?? { insecureTls: false },
-            onProblem: (problem) => {
-              this.services.log.warn(problem.message);
-              inBackground(
-                this.sayProblem(problem, target, (trust) => begun.recording.trust(trust)),
-              );
-            },
-          }),
+      const begun = await showWhile(t('Connecting to {0}', target), async () =>
+        begin(target, this.services, {
+          way: this.trustIn.get(target) ?? { insecureTls: false },
+          onProblem: (problem) => {
+            this.services.log.warn(problem.message);
+            inBackground(this.sayProblem(problem, target, (trust) => begun.recording.trust(trust)));
+          },
+        }),
       );
       // Somebody was quicker, by the same command.
       if (this.going !== undefined) await begun.recording.finish();
@@ -96,7 +93,7 @@ export class ScenarioRecorder implements vscode.Disposable {
   ): Promise<void> {
     const text = errorText(error);
     if (!(error instanceof ExpectedError) || error.code !== unknownCertificate) {
-      await vscode.window.showErrorMessage(text);
+      await ask('Error', text);
       return;
     }
     const todo = t(
@@ -138,7 +135,7 @@ export class ScenarioRecorder implements vscode.Disposable {
     text: string,
     buttons: readonly string[],
   ): Promise<string | undefined> {
-    const answer = await vscode.window.showInformationMessage(text, ...buttons);
+    const answer = await ask('Information', text, ...buttons);
     if (answer === stopLabel() && this.going === recorded) {
       this.going = undefined;
       await end(recorded, this.services);
@@ -172,7 +169,7 @@ async function chooseAuthority(): Promise<Trust | undefined> {
   try {
     return await readAuthority(file.fsPath);
   } catch (error) {
-    inBackground(vscode.window.showErrorMessage(errorText(error)));
+    say('Error', errorText(error));
     return undefined;
   }
 }
@@ -223,16 +220,15 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
   try {
     if (!(await recording.finish())) {
       const { refused } = recording.counts();
-      inBackground(
-        vscode.window.showWarningMessage(
-          refused === undefined
-            ? t('No client came to {0}: nothing was recorded.', recording.url)
-            : t(
-                '{0} was asked for, and the server answered {1}: nothing was recorded. Record from the URL of the hub that clients use.',
-                refused.path,
-                refused.status,
-              ),
-        ),
+      say(
+        'Warning',
+        refused === undefined
+          ? t('No client came to {0}: nothing was recorded.', recording.url)
+          : t(
+              '{0} was asked for, and the server answered {1}: nothing was recorded. Record from the URL of the hub that clients use.',
+              refused.path,
+              refused.status,
+            ),
       );
       return;
     }
@@ -241,7 +237,7 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
     await showImported(path.basename(file), imported, services.log);
   } catch (error) {
     services.log.error(error);
-    inBackground(vscode.window.showErrorMessage(errorText(error)));
+    say('Error', errorText(error));
   }
 }
 
@@ -271,8 +267,8 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
   const file = argument instanceof vscode.Uri ? argument : await chooseFile();
   if (file === undefined) return;
   const name = path.basename(file.fsPath);
-  const imported = await vscode.window.withProgress(
-    notification(t('Importing {0}', name)),
+  const imported = await showWhile(
+    t('Importing {0}', name),
     async (): Promise<ImportedScenario | undefined> => {
       const read = await openImported(file.fsPath);
       if (read === undefined) return undefined;
@@ -283,7 +279,7 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
   );
   if (imported === undefined) {
     const text = t('{0} is not a recording, HAR file or log of the JavaScript client.', name);
-    inBackground(vscode.window.showErrorMessage(text));
+    say('Error', text);
     return;
   }
   await showImported(name, imported, log);
@@ -298,7 +294,7 @@ async function showImported(
   await openUnsaved(`${name.replace(/(?:\.recording)?\.[^.]*$/, '') || name}.signalr.yaml`, yaml);
   if (unlike !== undefined) {
     log.warn(unlike);
-    inBackground(vscode.window.showWarningMessage(unlike));
+    say('Warning', unlike);
   }
   for (const line of foundLines(found, 100)) if (line !== '') log.info(line);
   const calls = formatCount(found.calls.length);

@@ -5,11 +5,13 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { readResult } from '../../results/readResult';
+import { replaceFile } from '../../results/replaceFile';
 import { fileProblem, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../session/export/exporters';
 import { storedMarkdown } from '../../session/export/summaryMarkdown';
-import { errorText, offer, t, inBackground } from '../log';
+import { errorText, t, inBackground } from '../log';
+import { ask, offer, say } from '../notices';
 import { storedSource, type PanelSource } from '../panel/panelSession';
 import {
   closeResultTabs,
@@ -17,7 +19,7 @@ import {
   type ResultColumns,
   type RunPanels,
 } from '../panel/runPanel';
-import { agrees, trusted } from '../questions';
+import { agrees, trusted, trustedToWrite } from '../questions';
 import {
   deletedPrefix,
   folderAt,
@@ -172,6 +174,7 @@ export class ResultCommands {
   }
 
   async export(argument: unknown): Promise<void> {
+    if (!(await trustedToWrite())) return;
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const run = await readResult(folder);
@@ -192,7 +195,11 @@ export class ResultCommands {
     });
     if (target === undefined) return;
     const text = Buffer.from(await exported(run, name));
-    await tried(vscode.workspace.fs.writeFile(target, text), 'export-failed', (reason) =>
+    const writing =
+      target.scheme === 'file'
+        ? replaceFile(target.fsPath, text)
+        : vscode.workspace.fs.writeFile(target, text);
+    await tried(writing, 'export-failed', (reason) =>
       t('{0} cannot be written ({1}).', target.fsPath, reason),
     );
     await offer('Information', t('Result exported to {0}.', path.basename(target.path)), {
@@ -206,6 +213,7 @@ export class ResultCommands {
 
   /** Puts the folders aside first: they are gone for good when the way back was not taken. */
   async delete(argument: unknown, chosen?: unknown): Promise<void> {
+    if (!(await trustedToWrite())) return;
     const several = this.foldersOf(argument, chosen);
     const folders: string[] = [];
     for (const each of several.length > 1 ? several : [several[0] ?? argument]) {
@@ -226,7 +234,7 @@ export class ResultCommands {
       folders.length === 1
         ? t('Result {0} deleted.', path.basename(first))
         : t('{0} results deleted.', folders.length);
-    const answer = await vscode.window.showInformationMessage(text, undo);
+    const answer = await ask('Information', text, undo);
     for (const { folder, aside, columns } of deleted) {
       if (answer === undo) {
         await moved(aside, folder);
@@ -335,6 +343,7 @@ export class ResultCommands {
   }
 
   async rename(argument: unknown): Promise<void> {
+    if (!(await trustedToWrite())) return;
     const folder = await this.writtenFolder(argument);
     if (folder === undefined) return;
     const name = path.basename(folder);
@@ -403,7 +412,7 @@ export class ResultCommands {
     const all = groupsOf(await this.services.index.load()).flatMap((group) => group.entries);
     const entries = all.filter(offered);
     if (entries.length === 0) {
-      inBackground(vscode.window.showInformationMessage(t('There are no results yet.')));
+      say('Information', t('There are no results yet.'));
       return undefined;
     }
     const newestFirst = [...entries].sort((a, b) => b.startedMs - a.startedMs);

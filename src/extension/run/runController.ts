@@ -4,16 +4,16 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import { noticeText } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { resultFile, scenarioFile } from '../../results/resultFolder';
 import type { Override } from '../../scenario/read/overrides';
 import { behindOf } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../session/askTarget';
 import { summaryMarkdown } from '../../session/export/summaryMarkdown';
-import { readScenarioFile } from '../../session/textFile';
+import { readNamedFile } from '../../session/textFile';
 import { startTimes, type Saying } from '../../session/shell';
-import { errorText, type Log, notification, t, offer, inBackground } from '../log';
+import { errorText, type Log, t, inBackground } from '../log';
+import { ask, offer, say, sayBriefly, showWhile } from '../notices';
 import type { PanelSource } from '../panel/panelSession';
 import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
@@ -155,13 +155,13 @@ export class RunController implements vscode.Disposable {
     else if (this.starting !== undefined) {
       this.stopsAtStart = true;
       this.leaving?.abort(calledOff());
-    } else inBackground(vscode.window.showInformationMessage(t('No run is going on.')));
+    } else say('Information', t('No run is going on.'));
   }
 
   /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
   showRun(session = this.latest, instead?: string): void {
     if (!session) {
-      inBackground(vscode.window.showInformationMessage(t('No run is going on.')));
+      say('Information', t('No run is going on.'));
       return;
     }
     if (this.panel?.of === session) {
@@ -235,7 +235,7 @@ export class RunController implements vscode.Disposable {
           session.run.title,
         )
       : t('{0} is being started.', title);
-    inBackground(vscode.window.showInformationMessage(noticeText(text)));
+    say('Information', text);
   }
 
   private async start(
@@ -331,18 +331,19 @@ export class RunController implements vscode.Disposable {
     const isUnwanted = (): boolean => leaving.signal.aborted;
     this.leaving = leaving;
     try {
-      return await vscode.window.withProgress(
-        notification(noticeText(title), true),
-        (shown, token) => {
+      return await showWhile(
+        title,
+        (report, token) => {
           token.onCancellationRequested(() => leaving.abort(calledOff()));
           const progress = (message: string): void => {
             this.services.log.info(message);
-            shown.report({ message: noticeText(message) });
+            report(message);
           };
           const started = go({ progress, leaving });
           this.startingElsewhere = started;
           return started;
         },
+        true,
       );
     } catch (error) {
       if (isUnwanted()) return undefined;
@@ -376,7 +377,7 @@ export class RunController implements vscode.Disposable {
       inBackground(this.sayResult(session, result));
     } catch (error) {
       log.error(error);
-      inBackground(vscode.window.showErrorMessage(errorText(error)));
+      say('Error', errorText(error));
     } finally {
       changes.dispose();
       const { elsewhere } = session;
@@ -404,8 +405,7 @@ export class RunController implements vscode.Disposable {
     const reference = await secrets.referencesOf([text, ...values]);
     const { scheme, fsPath } = origin ?? uri;
     const folder = scheme === 'file' ? path.dirname(fsPath) : process.cwd();
-    const readFile = (name: string, mostBytes?: number) =>
-      readScenarioFile(path.resolve(folder, name), mostBytes);
+    const readFile = (name: string, mostBytes?: number) => readNamedFile(folder, name, mostBytes);
     // Runs are off where the workspace is not trusted, and so are the commands of its scenarios.
     const commandFolder = vscode.workspace.isTrusted ? folder : undefined;
     return {
@@ -436,7 +436,7 @@ export class RunController implements vscode.Disposable {
         : text;
     this.services.log.warn(message);
     if (what === 'server' && this.isShown(this.session)) return;
-    inBackground(vscode.window.showWarningMessage(noticeText(message.split('\n')[0]!)));
+    say('Warning', message.split('\n')[0]!);
   }
 
   /** Whether somebody can see the panel of a run, which says the same as its messages. */
@@ -449,7 +449,7 @@ export class RunController implements vscode.Disposable {
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
     // The message has an icon of its own.
     const sentence = sentencesIn(t)(verdictSentence(result)).replace(/^[^\p{L}\p{N}]+/u, '');
-    const text = noticeText(`${session.run.title}: ${sentence}`);
+    const text = `${session.run.title}: ${sentence}`;
     await offer(asWanted ? 'Information' : 'Warning', text, {
       [t('Open Result')]: () => this.showRun(session),
       [t('Copy Summary')]: () => copySummary(result),
@@ -461,7 +461,7 @@ export class RunController implements vscode.Disposable {
     const { uri, overrides, title } = scenario;
     const question = t('{0} asks for several agents, which share the load of a run.', title);
     const here = { path: 'config.agents', value: '1' };
-    await offer('Information', noticeText(question), {
+    await offer('Information', question, {
       [t('Run on Kubernetes…')]: () =>
         vscode.commands.executeCommand('signalrBenchmark.runOnKubernetes', uri),
       [t('Run on This Machine')]: () => this.run({ ...scenario, overrides: [...overrides, here] }),
@@ -476,7 +476,7 @@ export class RunController implements vscode.Disposable {
     }
     if (code === 'scenario-problems' && uri !== undefined) {
       await vscode.window.showTextDocument(uri).then(undefined, () => undefined);
-      await vscode.window.showErrorMessage(errorText(error));
+      await ask('Error', errorText(error));
       return;
     }
     if (code === 'agents' && scenario !== undefined) {
@@ -506,9 +506,7 @@ const calledOff = (): ExpectedError =>
 
 async function copySummary(result: Result | undefined): Promise<void> {
   if (!result) {
-    inBackground(
-      vscode.window.showInformationMessage(t('The summary is available when the run is over.')),
-    );
+    say('Information', t('The summary is available when the run is over.'));
     return;
   }
   await copyMarkdown(summaryMarkdown(result));
@@ -516,7 +514,7 @@ async function copySummary(result: Result | undefined): Promise<void> {
 
 export async function copyMarkdown(text: string): Promise<void> {
   await vscode.env.clipboard.writeText(text);
-  vscode.window.setStatusBarMessage(t('Summary copied as Markdown.'), 3000);
+  sayBriefly(t('Summary copied as Markdown.'), 3000);
 }
 
 /** Opens the scenario of a result: unchanged the file itself, changed beside the copy, and the copy where it is gone. */
@@ -529,7 +527,7 @@ export async function openScenarioAsRun(
     await openAsRun(folder, origin);
   } catch (error) {
     log.error(error);
-    inBackground(vscode.window.showErrorMessage(errorText(error)));
+    say('Error', errorText(error));
   }
 }
 
@@ -545,7 +543,7 @@ async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promis
   if (origin === undefined || now === undefined) {
     await vscode.window.showTextDocument(shown, { preview: true });
     const gone = t('{0} is no longer there. This is the copy that was run.', name);
-    if (origin) inBackground(vscode.window.showWarningMessage(noticeText(gone)));
+    if (origin) say('Warning', gone);
     return;
   }
   const title = t('{0}: as it was run ↔ now', name);

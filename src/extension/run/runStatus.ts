@@ -1,8 +1,8 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { notification, t, inBackground } from '../log';
+import { t, inBackground } from '../log';
+import { say, showWhile } from '../notices';
 import type { Snapshot } from '../../measure/snapshot';
-import { noticeText } from '../../results/redact';
 import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './runTexts';
 
@@ -79,14 +79,15 @@ class RunNotice {
       this.end = resolve;
     });
     inBackground(
-      vscode.window.withProgress(
-        notification(noticeText(this.session.run.title), true),
-        (progress, token) => {
+      showWhile(
+        this.session.run.title,
+        (report, token) => {
           token.onCancellationRequested(() => this.session.stop());
-          this.report = (message) => progress.report({ message });
+          this.report = report;
           if (this.text !== '') this.report(this.text);
           return until;
         },
+        true,
       ),
     );
   }
@@ -106,11 +107,11 @@ class RunNotice {
 /** Says once each when the scenario of a run that is going on is changed or deleted: the run keeps its own. */
 export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
   const name = path.posix.basename(scenario.path);
-  const say = once((message) => inBackground(vscode.window.showInformationMessage(message)));
-  const sayGone = once((message) => inBackground(vscode.window.showWarningMessage(message)));
+  const sayChanged = once((message) => say('Information', message));
+  const sayGone = once((message) => say('Warning', message));
   const changes = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
     if (contentChanges.length === 0 || document.uri.toString() !== scenario.toString()) return;
-    say(t('The run uses {0} as it was at its start. Changes count for the next run.', name));
+    sayChanged(t('The run uses {0} as it was at its start. Changes count for the next run.', name));
   });
   if (scenario.scheme !== 'file') return changes;
   const folder = vscode.Uri.joinPath(scenario, '..');
@@ -128,7 +129,7 @@ export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vsc
 function once(act: (message: string) => void): (message: string) => void {
   let done = false;
   return (message) => {
-    if (!done) act(noticeText(message));
+    if (!done) act(message);
     done = true;
   };
 }
@@ -139,17 +140,19 @@ export function waitCancellably(
   over: Promise<boolean>,
   began: vscode.CancellationToken | undefined,
 ): Thenable<boolean> {
-  const options = notification(noticeText(title), true);
-  return vscode.window.withProgress(options, (_progress, token) => {
-    const calledOff = new Promise<boolean>((resolve) => {
-      for (const each of [token, began]) each?.onCancellationRequested(() => resolve(false));
-    });
-    return Promise.race([over, calledOff]);
-  });
+  return showWhile(
+    title,
+    (_report, token) => {
+      const calledOff = new Promise<boolean>((resolve) => {
+        for (const each of [token, began]) each?.onCancellationRequested(() => resolve(false));
+      });
+      return Promise.race([over, calledOff]);
+    },
+    true,
+  );
 }
 
 /** Shows a notification until a silent target has answered, or is not waited for any more. */
 export function showWaiting(url: string, over: Promise<void>): void {
-  const title = noticeText(t('Waiting for {0} to answer…', url));
-  inBackground(vscode.window.withProgress(notification(title), () => over));
+  inBackground(showWhile(t('Waiting for {0} to answer…', url), () => over));
 }

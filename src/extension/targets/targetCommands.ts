@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { formatCount } from '../../base/units';
-import { noticeText, redactUrl } from '../../results/redact';
+import { redactUrl } from '../../results/redact';
 import { secretInFile } from '../../scenario/check/checkTarget';
 import { moveSecret } from '../../scenario/moveSecret';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -13,7 +13,7 @@ import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/editYaml';
 import type { MissingMethods } from '../../session/askTarget';
 import { probeTarget, type ProbeParts } from '../../session/probeTarget';
-import { readScenarioFile } from '../../session/textFile';
+import { readNamedFile } from '../../session/textFile';
 import { openTarget, probeByKind } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { classicHubCode, hubCode } from '../../usecases/hubCode';
@@ -21,7 +21,8 @@ import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { askPick, askText, type Place } from '../askInSteps';
 import { back } from '../stepsOfQuestions';
-import { errorText, notification, offer, t, inBackground } from '../log';
+import { errorText, t } from '../log';
+import { ask, offer, say, showWhile } from '../notices';
 import { agrees, trusted } from '../questions';
 import { uriOf } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
@@ -94,25 +95,23 @@ export async function testTarget(argument: unknown, services: Services): Promise
   if (node === undefined || node === 'asInFile') return;
   const name = redactUrl(targetLook(node, t).label);
   try {
-    const probe = await vscode.window.withProgress(
-      notification(t('Connecting to {0}', name)),
-      async () => {
-        const text = targetText(node);
-        const reference = await services.secrets.referencesOf([text]);
-        const { serverScript } = services;
-        const context = { reference, serverScript, editorAccount, readFile: readScenarioFile };
-        const wanted = { text, ...(node.kind === 'local' && { service: node.service }) };
-        const probed = await probeTarget(wanted, context, probeParts, (host) =>
-          confirmRedirect(host, name),
-        );
-        return probed?.probe;
-      },
-    );
+    const probe = await showWhile(t('Connecting to {0}', name), async () => {
+      const text = targetText(node);
+      const reference = await services.secrets.referencesOf([text]);
+      const { serverScript } = services;
+      const readFile = (file: string): Promise<string> => readNamedFile(process.cwd(), file);
+      const context = { reference, serverScript, editorAccount, readFile };
+      const wanted = { text, ...(node.kind === 'local' && { service: node.service }) };
+      const probed = await probeTarget(wanted, context, probeParts, (host) =>
+        confirmRedirect(host, name),
+      );
+      return probed?.probe;
+    });
     // Nobody wanted it to go on.
     if (probe) await sayProbe(name, probe, services);
   } catch (error) {
     services.log.error(error);
-    inBackground(vscode.window.showErrorMessage(errorText(error)));
+    say('Error', errorText(error));
   }
 }
 
@@ -137,7 +136,7 @@ async function sayProbe(
   const classic = 'classic' in probe;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
-    const reason = reasons()[probe.errorClass] ?? noticeText(probe.message);
+    const reason = reasons()[probe.errorClass] ?? probe.message;
     await offer('Error', `${name}: ${reason}`, {
       ...((probe.errorClass === 'notFound' || classic) && hubCodeButton(classic)),
       [t('Show Log')]: () => log.show(),
@@ -166,7 +165,7 @@ async function sayProbe(
       : probe.signedIn
         ? signInText(name, connectMs, probe.missingRestRole)
         : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs);
-  await vscode.window.showInformationMessage(`${text}${kind}`);
+  await ask('Information', `${text}${kind}`);
 }
 
 function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
@@ -217,7 +216,7 @@ export async function moveSecretOut(
   const at =
     rangeArgument instanceof vscode.Range ? rangeIn(document, rangeArgument) : firstIn(text);
   if (!at) {
-    inBackground(vscode.window.showInformationMessage(t('No secret was found in this file.')));
+    say('Information', t('No secret was found in this file.'));
     return;
   }
   const { version } = document;
@@ -230,9 +229,7 @@ export async function moveSecretOut(
   const name = await askSecretName(services, proposed);
   if (name === undefined) return;
   if (document.version !== version) {
-    inBackground(
-      vscode.window.showWarningMessage(t('The file was changed meanwhile; nothing was moved.')),
-    );
+    say('Warning', t('The file was changed meanwhile; nothing was moved.'));
     return;
   }
   const move = moveSecret(text, at, name);
@@ -246,16 +243,15 @@ export async function moveSecretOut(
   edit.replace(uri, new vscode.Range(document.positionAt(move.offset), end), move.text);
   if (!(await vscode.workspace.applyEdit(edit))) {
     await services.secrets.delete(name);
-    inBackground(vscode.window.showWarningMessage(t('The file cannot be changed.')));
+    say('Warning', t('The file cannot be changed.'));
   }
 }
 
 function sayUnmoved(): void {
-  inBackground(
-    vscode.window.showWarningMessage(
-      t(
-        'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
-      ),
+  say(
+    'Warning',
+    t(
+      'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
     ),
   );
 }
@@ -338,12 +334,12 @@ export async function sayMissingMethods({ methods, url, classic }: MissingMethod
     methods.length === 1
       ? t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
       : t('{0}: the hub has no methods {1}. Nothing was started.', url, methods.join(', '));
-  await offer('Error', noticeText(text), hubHelp(url, classic));
+  await offer('Error', text, hubHelp(url, classic));
 }
 
 function confirmRedirect(host: string, url: string): Promise<boolean> {
   const text = t('{0} redirects to {1}, which is not on this machine.', url, host);
-  return agrees(noticeText(text), t('Connect'));
+  return agrees(text, t('Connect'));
 }
 
 /** The Microsoft account of the editor; undefined also when nobody wants to sign in. */

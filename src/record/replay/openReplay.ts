@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { formatCount } from '../../base/units';
 import type { ReplayTracks } from '../../plan/replayTracks';
-import { openRecording } from '../recordingFile';
+import { openNamedRecording } from '../recordingFile';
 import { readReplay, type ReplayProtocol } from './readReplay';
 
 /** What a run needs of a recording: into the parameters of the use case, and into the plan. */
@@ -17,10 +17,11 @@ export interface OpenedReplay {
 
 /** @throws ExpectedError `recording-invalid`, `nothing-to-replay` */
 export async function openReplay(
+  folder: string,
   file: string,
   asked: { readonly protocol: ReplayProtocol; readonly speed: number; readonly spreadMs: number },
 ): Promise<OpenedReplay> {
-  const recording = await openRecording(file);
+  const recording = await openNamedRecording(folder, file);
   const name = path.basename(file);
   const { lengthUs, steps, tracks, leftOut } = await readReplay(recording, name, asked.protocol);
   const { dueUs } = tracks;

@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { counterEdgesUs, decodeHistogram } from '../../measure/histogram';
@@ -15,6 +15,7 @@ import { usualCounterFile } from '../../scenario/read/buildScenario';
 import { streamsOf } from '../../usecases/registry';
 import { folderOf, readSamples, type StoredRun } from '../readResult';
 import type { Result } from '../result';
+import { replaceFile } from '../replaceFile';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFolder';
 
 /** One a second from the run's samples, or begin and end of each step where no sample has them. */
@@ -55,7 +56,7 @@ export async function writeCounters(
   if (resultFilePath === undefined) return undefined;
   const file = path.join(folder, counterFileName(resultFilePath));
   try {
-    await writeFile(file, await counterFile({ kind: 'result', path: folder, result }));
+    await replaceFile(file, await counterFile({ kind: 'result', path: folder, result }));
     return file;
   } catch (error) {
     warn(`The counters cannot be written to ${file} (${fileProblem(error)}).`);
@@ -66,7 +67,7 @@ export async function writeCounters(
 export function counterFileName(resultFilePath: string): string {
   const last = resultFilePath.split(/[/\\]/).at(-1) ?? '';
   const name = last.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100);
-  const taken = [resultFile, samplesFile, scenarioFile, `${resultFile}.tmp`];
+  const taken = [resultFile, samplesFile, scenarioFile];
   return /^[-.]*$/.test(name) || taken.includes(name.toLowerCase()) ? usualCounterFile : name;
 }
 

@@ -192,11 +192,14 @@ interface ReadCounters extends CounterSummary {
 }
 
 /** Of any version of the tool. @throws ExpectedError `counters-file` when it cannot be read, `counters-damaged` with the line */
-export async function readCounters(file: string): Promise<ReadCounters> {
+export async function readCounters(
+  file: string,
+  opening = () => open(file, 'r'),
+): Promise<ReadCounters> {
   const summarizer = new CounterSummarizer();
   const times = risingTimes();
   let [number, lines, cut] = [0, 0, false];
-  for await (const { text, ended } of linesOf(file)) {
+  for await (const { text, ended } of linesOf(file, opening)) {
     number += 1;
     const trimmed = text.replace(/^\uFEFF/, '').trim();
     if (trimmed === '') continue;
@@ -269,8 +272,13 @@ function risingTimes(): (time: string) => number | undefined {
   };
 }
 
-async function* linesOf(file: string): AsyncGenerator<{ text: string; ended: boolean }> {
-  const handle = await opened(file);
+async function* linesOf(
+  file: string,
+  opening: () => Promise<FileHandle>,
+): AsyncGenerator<{ text: string; ended: boolean }> {
+  const handle = await opening().catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
   try {
     const decoder = new TextDecoder();
     const chunk = Buffer.alloc(chunkBytes);
@@ -293,22 +301,14 @@ async function* linesOf(file: string): AsyncGenerator<{ text: string; ended: boo
     }
     if (rest !== '') yield { text: rest, ended: false };
   } catch (error) {
-    if (error instanceof ExpectedError) throw error;
     throw unreadable(file, error);
   } finally {
     await handle.close();
   }
 }
 
-async function opened(file: string): Promise<FileHandle> {
-  try {
-    return await open(file, 'r');
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
 function unreadable(file: string, error: unknown): ExpectedError {
+  if (error instanceof ExpectedError) return error;
   const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
   const message = missing
     ? `There is no file ${file}.`

@@ -8,8 +8,8 @@ import {
   type InterruptedRun,
   type StoredRun,
 } from '../../results/readResult';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '../../results/replaceFile';
 import { fileProblem, folderName, makeFolders } from '../../results/resultFolder';
 
 type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
@@ -116,7 +116,7 @@ export async function exported(
 export async function writeReport(file: string, text: string): Promise<string | undefined> {
   try {
     await makeFolders(path.dirname(file));
-    await writeFile(file, text);
+    await replaceFile(file, text);
     return undefined;
   } catch (error) {
     return `${file} cannot be written (${fileProblem(error)}).`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseScenario } from '../../../src/scenario/parseScenario';
@@ -62,6 +62,19 @@ describe('NamedFiles', () => {
     // What is written as a problem already is not looked into.
     await files.look(parseScenario(text.replace('echo', 'ecko')), folder);
     assert.deepEqual(shown(files), []);
+  });
+
+  it('reads no file that a link leads to outside of the folder', async () => {
+    const outside = mkdtempSync(path.join(tmpdir(), 'outside-'));
+    try {
+      writeFileSync(path.join(outside, 'rows.csv'), 'nick,room\nann,a\n');
+      symlinkSync(path.join(outside, 'rows.csv'), path.join(folder, 'rows.csv'));
+      const files = new NamedFiles();
+      await files.look(parseScenario(text), folder);
+      assert.match(shown(files).join('\n'), /rows\.csv cannot be read: a link leads out of the/);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
   });
 
   it('reads no pipes and says what is a folder', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildPlan } from '../../../src/plan/buildPlan';
@@ -68,6 +68,20 @@ describe('replays', () => {
       urls: ['http://localhost:5050/t/${secret:hub-path}/chat'],
     });
     assert.ok(!text.includes(key), text);
+  });
+
+  it('read no recording that a link leads to outside of the folder', async () => {
+    const elsewhere = mkdtempSync(path.join(tmpdir(), 'replays-'));
+    try {
+      symlinkSync(file, path.join(elsewhere, 'chat.recording.jsonl'));
+      const asked = scenarioOf(await replayScenario(file));
+      await assert.rejects(openReplays(asked, { folder: elsewhere, t: english }), {
+        code: 'scenario-file',
+        message: /a link leads out of the folder of the scenario/,
+      });
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
   });
 
   it('say that all replays of a client are in its rooms, where clients hear each other', async () => {

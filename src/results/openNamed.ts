@@ -1,0 +1,46 @@
+/** Files that a scenario or a tool names: judged by where they lie, not by how they are written. */
+import { lstat, open, realpath, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+
+/** Of a relative path: that it does not lead up. */
+const isInside = (way: string): boolean => !/^\.\.(?:[\\/]|$)/.test(way) && !path.isAbsolute(way);
+
+/** The way to a file of a folder without links and dots; undefined when it lies elsewhere. @throws what the system says */
+export async function wayInside(folder: string, name: string): Promise<string | undefined> {
+  const [root, file] = await Promise.all([realpath(folder), realpath(path.resolve(folder, name))]);
+  const way = path.relative(root, file);
+  return isInside(way) ? way : undefined;
+}
+
+/**
+ * Opens for reading. A name that stays below the folder has to lead there, too: who hands over a folder could put
+ * a link to any file of its readers into it.
+ * @throws ExpectedError `scenario-file` for such a link, else what the system says
+ */
+export async function openNamed(folder: string, name: string): Promise<FileHandle> {
+  const file = path.resolve(folder, name);
+  const handle = await open(file, 'r');
+  try {
+    if (isInside(path.relative(folder, file)) && !(await liesInside(handle, folder, name)))
+      throw new ExpectedError(
+        'scenario-file',
+        `${file} cannot be read: a link leads out of the folder of the scenario. Put the file itself there.`,
+      );
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** By what was opened: the link may lead elsewhere by now. */
+async function liesInside(handle: FileHandle, folder: string, name: string): Promise<boolean> {
+  const way = await wayInside(folder, name);
+  if (way === undefined) return false;
+  const [opened, there] = await Promise.all([
+    handle.stat({ bigint: true }),
+    lstat(path.join(folder, way), { bigint: true }),
+  ]);
+  return opened.dev === there.dev && opened.ino === there.ino;
+}
