@@ -18,7 +18,8 @@ import {
 } from '../../servers/hub/benchHubOptions';
 import type { HandlerSettings } from '../../servers/upstream/upstreamHandler';
 import { exitCode } from '../exitCode';
-import type { ProcessIo } from '../io';
+import { resolveReferences, type ReferenceLookup } from '../../scenario/target/references';
+import { referenceValue, type ProcessIo } from '../io';
 
 interface ServeFlags {
   /** 0 takes any free port. */
@@ -58,9 +59,24 @@ export interface ServeDeps {
 
 export const serveHub = serving<BenchHubFlags & ServeFlags & { readonly classic?: boolean }>(
   'Serving the bench methods; Ctrl+C ends it.',
-  ({ port, classic = false, ...knobs }, { startBenchHub, startClassicHub }) =>
-    (classic ? startClassicHub : startBenchHub)({ port, ...parseBenchHubFlags(knobs) }),
+  ({ port, classic = false, tokenKey, ...knobs }, { startBenchHub, startClassicHub }, { env }) => {
+    const key = tokenKey === undefined ? {} : { tokenKey: keyIn(tokenKey, env) };
+    const options = parseBenchHubFlags({ ...knobs, ...key });
+    return (classic ? startClassicHub : startBenchHub)({ port, ...options });
+  },
 );
+
+/** Others can list arguments, so that a key is best a reference. @throws ExpectedError `missing-reference` */
+function keyIn(text: string, env: ProcessIo['env']): string {
+  const lookup: ReferenceLookup = (kind, name) => referenceValue(env, kind, name);
+  const { text: key, missing } = resolveReferences(text, lookup);
+  const [first] = missing;
+  if (first === undefined) return key;
+  throw new ExpectedError(
+    'missing-reference',
+    `--token-key refers to ${first.kind} ${first.name}, which is not set.`,
+  );
+}
 
 const notOfAzure = 'Times measured here are those of the emulator, not of Azure.';
 

@@ -45,7 +45,7 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
     .option('--dialect <name>', 'only the contract recordLatency or measure')
     .option(
       '--token-key <key>',
-      'let in who shows a JSON web token that this key has signed, HS256',
+      'let in who shows a JSON web token that this key has signed, HS256: a reference, ${env:NAME}',
     )
     .action(carryOut(({ serveHub }) => serveHub));
   const emulator = (name: string, port: number, example: string): Command =>
