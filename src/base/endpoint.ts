@@ -30,6 +30,8 @@ export interface Endpoint {
   readonly classic?: true;
   /** Redirects to other machines are refused: nobody has agreed to put load there. */
   readonly staysOnLoopback?: boolean;
+  /** Names of other machines that redirects may lead to; absent: any. */
+  readonly allowedHosts?: readonly string[];
   /** A service of Azure, where each connection signs a token of its own. */
   readonly service?: ServiceAccess;
 }

@@ -88,17 +88,15 @@ export async function clusterRunOf(
   };
   const filled = await readNamedFiles(scenario, plan, readPart, mostRowBytes);
   const named = Object.keys(files).slice(1);
+  const texts = [text, ...overrides.map(({ value }) => value)];
   return {
     ...{ run, agents, image, busImage, files, scenarioName: file },
     secretFiles: secretFiles(named, filled, scenario),
     plannedS: plannedS(plan),
     flags: coordinatorFlags(asked),
     bundle: await bundleOf(path.dirname(workerScript)),
-    secrets: secretsOf(
-      [text, ...overrides.map(({ value }) => value)],
-      { context, ...(otherwise && { otherwise }) },
-      secret !== undefined,
-    ),
+    secrets: secretsOf(texts, { context, ...(otherwise && { otherwise }) }, secret !== undefined),
+    environment: environmentOf(texts),
     ...(secret !== undefined && { ownSecret: secret }),
     keys: newBusKeys(),
     ...{ connections: plan.connections, hosts: targetHosts(scenario.target, context) },
@@ -140,6 +138,16 @@ function clusterProblem(
     return 'The embedded hub is on this machine: name the URL of a hub that the cluster reaches as target.';
   return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
 }
+
+/** Variables that agents let the run have. */
+const environmentOf = (texts: readonly string[]): string[] => [
+  ...new Set(
+    texts
+      .flatMap(referencesIn)
+      .filter(({ kind }) => kind === 'env')
+      .map(({ name }) => name),
+  ),
+];
 
 /** Values of references, by the environment variables that hold them. @throws ExpectedError `cluster` for one without a value */
 function secretsOf(

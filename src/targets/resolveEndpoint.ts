@@ -13,6 +13,7 @@ import type { Scenario } from '../scenario/scenario';
 import type { Parameters } from '../usecases/parameters';
 import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/target/hubUrl';
 import { referencesIn, resolveReferences } from '../scenario/target/references';
+import { isAllowedHost } from '../wire/socket/isLoopback';
 import { foreignAddresses } from '../wire/socket/localAddresses';
 import { decoded, proxyFor } from '../wire/socket/proxy';
 import { needsOf, resolvedParts } from './identities/needs';
@@ -51,7 +52,8 @@ export async function resolveEndpoint(
   for (const [position, url] of urls.entries()) refuseEmpty(url, resolvedTexts[position]!);
   const hubs = resolvedTexts.flatMap((text) => text.split(',')).map((url) => hubUrl(url.trim()));
   if (scenario.connectionType === 'AspNet') refuseClassicHubs(hubs);
-  const proxies = proxySettings(hubs, (name) => context.reference('env', name));
+  refuseHosts(hubs, context);
+  const proxies = proxySettings(hubs, (name) => settingOf(context, name));
   const client = await clientCertificate(scenario, keyPassword, context);
   const texts = {
     headers: Object.fromEntries(headers.filter(isPersonal)),
@@ -71,10 +73,30 @@ export async function resolveEndpoint(
     ...(await localAddressesOf(scenario, hubs, proxies)),
     insecureTls: scenario.insecureTls,
     skipNegotiation: scenario.skipNegotiation,
+    ...(context.allowedHosts !== undefined && { allowedHosts: context.allowedHosts }),
     ...(scenario.connectionType === 'AspNet' && { classic: true as const }),
     ...(scenario.transport === 'Websockets' ? {} : { transport: scenario.transport }),
     ...(scenario.driver === 'native' ? {} : { driver: scenario.driver }),
   };
+}
+
+/** What the environment says of proxies and sign-ins, which no scenario refers to. */
+export const settingOf = (
+  { setting, reference }: Pick<TargetContext, 'setting' | 'reference'>,
+  name: string,
+): string | undefined => (setting === undefined ? reference('env', name) : setting(name));
+
+/** @throws ExpectedError `target-host` where load may not go */
+export function refuseHosts(
+  urls: readonly string[],
+  { allowedHosts }: Pick<TargetContext, 'allowedHosts'>,
+): void {
+  if (allowedHosts === undefined || urls.every((url) => isAllowedHost(url, allowedHosts))) return;
+  // A host may come from a secret, and is not repeated.
+  throw new ExpectedError(
+    'target-host',
+    'the host of the target gets no load from this agent: start it with --allow-target HOST if it may',
+  );
 }
 
 /** @throws ExpectedError `local-address` for what cannot take effect, or is not of this machine */

@@ -25,6 +25,12 @@ export class TargetProblems {
 
 export interface TargetContext {
   reference(kind: 'env' | 'secret', name: string): string | undefined;
+  /** What the environment says of proxies and sign-ins; absent: as references have it. */
+  readonly setting?: (name: string) => string | undefined;
+  /** Names of other machines that may get load; absent: any. */
+  readonly allowedHosts?: readonly string[];
+  /** Why nobody may be signed in with what this machine knows; absent: one may. */
+  readonly noSignIn?: string;
   readonly serverScript: string;
   /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string, mostBytes?: number): Promise<string>;
@@ -112,8 +118,10 @@ export type ServiceProbe = { readonly url: string } & (
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
 );
 
+export const secretPrefix = 'SIGNALR_BENCH_SECRET_';
+
 export function secretVariable(name: string): string {
-  return `SIGNALR_BENCH_SECRET_${name.toUpperCase().replaceAll('-', '_')}`;
+  return `${secretPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
 export interface EntraToken {

@@ -16,6 +16,7 @@ import { NatsServer } from './natsServer';
 type AgentTest = Omit<LoadTest, 'target'> & Partial<Pick<LoadTest, 'target'>>;
 
 let runs = 0;
+const token = 'of-the-bus';
 
 /** To its end: on a busy machine the load may not have left in time, which changes no count. */
 export function assertMeasured(code: number | null, stderr: string): void {
@@ -33,9 +34,14 @@ export class AgentsOnBus {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  /** @param env of the command lines: what references stand for */
-  static async start(knobs = '', env: Readonly<Record<string, string>> = {}): Promise<AgentsOnBus> {
-    return new AgentsOnBus(await NatsServer.start(), await startHubHere(knobs), env);
+  /** @param env of the command lines: what references stand for, which agents give on a bus with a token alone */
+  static async start(knobs = '', env?: Readonly<Record<string, string>>): Promise<AgentsOnBus> {
+    const hub = await startHubHere(knobs);
+    if (env === undefined) return new AgentsOnBus(await NatsServer.start(), hub, {});
+    const bus = await NatsServer.start(
+      (folder) => `jetstream { store_dir: "${folder}" }\nauthorization { token: "${token}" }\n`,
+    );
+    return new AgentsOnBus(bus, hub, { ...env, SIGNALR_BENCH_BUS_TOKEN: token });
   }
 
   /** With a hub that somebody else ends. */

@@ -24,8 +24,8 @@ describe('exact counts of three agents', () => {
   let cluster: AgentsOnBus;
 
   before(async () => {
-    const { signalr: SERVICE } = connectionStrings;
-    cluster = await AgentsOnBus.start('', { SERVICE });
+    const { signalr } = connectionStrings;
+    cluster = await AgentsOnBus.start('', { SIGNALR_BENCH_SECRET_SERVICE: signalr });
   });
   after(() => cluster.dispose());
 
@@ -47,7 +47,7 @@ describe('exact counts of three agents', () => {
     const { config, ...mix } = mixOf(cases, connections);
     const result = await cluster.result(3, {
       ...mix,
-      target: '${env:SERVICE}',
+      target: '${secret:service}',
       config: { ...config, service: 'signalr', skipNegotiation: false },
     });
     // HTTP requests side by side keep no order.

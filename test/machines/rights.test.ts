@@ -33,6 +33,28 @@ const configs = {
   'that the documents have for hosts': documented,
 };
 
+describe('a bus', () => {
+  const isAsked = async (config?: (folder: string) => string, key = {}): Promise<boolean> => {
+    const server = await NatsServer.start(config);
+    const bus = await connectNats({ url: server.url, name: 'test', ...key });
+    const { hasUsers } = bus;
+    await bus.close();
+    await server.dispose();
+    return hasUsers;
+  };
+
+  it('has users where nobody comes in without a key', async () => {
+    assert.equal(await isAsked(), false);
+    const asked = (rest: string) => (folder: string) =>
+      `jetstream { store_dir: ${JSON.stringify(folder)} }\n${rest}\n`;
+    assert.equal(await isAsked(asked('authorization { token: key }'), { token: 'key' }), true);
+    const users = 'authorization { users: [{ user: a, password: b }] }';
+    assert.equal(await isAsked(asked(users), { user: 'a', password: 'b' }), true);
+    // Whoever shows nothing is taken for that one.
+    assert.equal(await isAsked(asked(`${users}\nno_auth_user: a`)), false);
+  });
+});
+
 for (const [whose, config] of Object.entries(configs))
   describe(`what an agent may do on the bus ${whose}`, () => {
     let server: NatsServer;

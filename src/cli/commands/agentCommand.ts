@@ -4,7 +4,7 @@ import { redactText } from '../../results/redact';
 import { readScenario, type ScenarioParser } from '../../session/scenarioFile';
 import type { RunParts } from '../../session/prepareRun';
 import { exitCode } from '../exitCode';
-import { referenceValue, type ProcessIo } from '../io';
+import type { ProcessIo } from '../io';
 import { openBus, type BusFlags } from '../openBus';
 import { printable } from '../views/line';
 
@@ -12,6 +12,10 @@ interface AgentFlags extends BusFlags {
   readonly run?: string;
   /** Milliseconds without a word of the coordinator after which it stops. */
   readonly aloneAfter?: number;
+  /** Names of environment variables that runs may refer to. */
+  readonly env?: readonly string[];
+  /** Hosts that may get load. */
+  readonly allowTarget?: readonly string[];
 }
 
 interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
@@ -49,10 +53,16 @@ export async function agentCommand(
     parse: (text, overrides) =>
       readScenario({ title: 'the scenario', text, overrides }, deps.parseScenario),
     openTarget: deps.openTarget,
-    reference: (kind, name) => referenceValue(env, kind, name),
+    environment: (name) => env[name],
+    limits: { env: flags.env ?? [], targets: flags.allowTarget ?? [] },
+    bus,
     workerScript: deps.workerScript,
     serverScript: deps.serverScript,
   });
+  if (!bus.hasUsers)
+    say(
+      'warning: The bus has no users: whoever reaches it gives orders to this agent, which gives runs no value of its environment. docs/machines.md says how to give it users.',
+    );
   const node = env[nodeVariable];
   try {
     for (;;) {

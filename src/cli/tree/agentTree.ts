@@ -111,6 +111,16 @@ export const addAgents: AddCommands<OnDemand> = (program, carryOut) => {
     .option('--bus <url>', busWords)
     .option('--run <id>', 'take part in this run only, and end with it')
     .option(
+      '--env <name>',
+      'let runs refer to this environment variable, beside SIGNALR_BENCH_SECRET_…; may be repeated',
+      variable,
+    )
+    .option(
+      '--allow-target <host>',
+      'send load to this host, or host:port, and this machine only (default: to any); may be repeated',
+      host,
+    )
+    .option(
       '--alone-after <duration>',
       'stop when nothing was heard of the run for so long (default: 60s)',
       duration,
@@ -173,6 +183,21 @@ const addAgentsOf: AddCommands<OnDemand> = (program, carryOut) => {
     .argument('<run>', 'id of the run')
     .action(carryOut(({ removeAgents }) => removeAgents));
 };
+
+function variable(text: string, before: readonly string[] = []): readonly string[] {
+  if (!/^[A-Za-z_]\w*$/.test(text))
+    throw new InvalidArgumentError('Expected the name of an environment variable, without value.');
+  return [...before, text];
+}
+
+/** As it stands in a URL. */
+function host(text: string, before: readonly string[] = []): readonly string[] {
+  const url = `https://${text}`;
+  if (!/^[^\s/?#@]+$/.test(text) || !URL.canParse(url))
+    throw new InvalidArgumentError('Expected a host, such as hub.example.com, or host:port.');
+  const [port = ''] = /:\d{1,5}$/.exec(text) ?? [];
+  return [...before, new URL(url).hostname + port];
+}
 
 /** Milliseconds, at least a second. */
 function duration(text: string): number {

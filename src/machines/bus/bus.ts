@@ -9,6 +9,8 @@ export interface Bus {
   readonly isConnected: boolean;
   /** By TLS. */
   readonly isEncrypted: boolean;
+  /** Whoever speaks on it has shown a key; else anybody who reaches it may give orders. */
+  readonly hasUsers: boolean;
   /** One answer to one question; undefined when none came in time. */
   ask(subject: string, value: string, withinMs: number): Promise<string | undefined>;
   /** Answers questions; undefined leaves them unanswered. */

@@ -184,6 +184,10 @@ class NatsBus implements Bus {
     return info?.tls_required === true || info?.tls_available === true;
   }
 
+  get hasUsers(): boolean {
+    return this.connection.info?.auth_required === true;
+  }
+
   async ask(subject: string, value: string, withinMs: number): Promise<string | undefined> {
     try {
       return (await this.connection.request(subject, value, { timeout: withinMs })).string();

@@ -39,6 +39,8 @@ export interface ClusterRun {
   readonly bundle: Readonly<Record<string, Buffer>>;
   /** Values of the references of the scenario, by the names of environment variables. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Names of environment variables that the scenario refers to. */
+  readonly environment?: readonly string[];
   /** The user's own Secret, whose keys become environment variables. */
   readonly ownSecret?: string;
   readonly keys: BusKeys;
@@ -309,11 +311,13 @@ function leadPod(given: ClusterRun): PodTemplateSpec {
 
 function agentPod(given: ClusterRun): PodTemplateSpec {
   const user = { name: agentUser, key: 'agentPassword' };
+  const { run, environment = [] } = given;
+  const words = ['agent', '--run', run, ...environment.flatMap((name) => ['--env', name])];
   const spread = {
     ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
     labelSelector: { matchLabels: labelsOf(given.run, 'agents') },
   };
-  return nodePod(given, 'agents', ['agent', '--run', given.run], user, {
+  return nodePod(given, 'agents', words, user, {
     topologySpreadConstraints: [spread],
   });
 }

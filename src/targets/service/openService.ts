@@ -23,7 +23,7 @@ import { needsApplication } from '../../usecases/useCase';
 import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
 import type { WaySettings } from '../../wire/socket/socket';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
-import { resolveEndpoint, secretsOf } from '../resolveEndpoint';
+import { refuseHosts, resolveEndpoint, secretsOf, settingOf } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
 import { followPasses, type OpenTarget, type ServiceProbe, type TargetContext } from '../target';
 import { resolveReferences } from '../../scenario/target/references';
@@ -166,6 +166,7 @@ async function enterService(
   readonly pass: ServicePass;
   readonly opened: Omit<OpenTarget, 'endpoint'>;
 }> {
+  refuseHosts([clientEndpoint, serverEndpoint], context);
   const clients = placeOf(clientEndpoint);
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
   const hubName = services[kind].hubName(scenario.hub);
@@ -189,7 +190,8 @@ async function enterService(
   }
   const { clientSecret } = signIn;
   if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
-  checkSignInHosts([serverEndpoint], scenario, context.reference('env', hostsVariable));
+  if (context.noSignIn !== undefined) throw new ExpectedError('sign-in', context.noSignIn);
+  checkSignInHosts([serverEndpoint], scenario, settingOf(context, hostsVariable));
   const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
   const dispose = async (): Promise<void> => passes.dispose();
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };

@@ -10,7 +10,7 @@ import {
   StatusFailure,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
-import { isLoopback } from '../socket/isLoopback';
+import { isAllowedHost, isLoopback } from '../socket/isLoopback';
 import { bodyOf, type SocketAgents } from '../socket/socket';
 import type { Negotiated } from '../socket/upgrade';
 
@@ -26,7 +26,11 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
 }
 
 /** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
-export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: string): URL {
+export function redirectedHub(
+  { staysOnLoopback, allowedHosts }: Endpoint,
+  from: URL,
+  to: string,
+): URL {
   let url: URL;
   try {
     url = new URL(to, from);
@@ -37,6 +41,8 @@ export function redirectedHub({ staysOnLoopback }: Endpoint, from: URL, to: stri
     throw negotiationFailure(`the server redirects to ${url.protocol} which is not supported`);
   }
   if (staysOnLoopback === true && !isLoopback(url.href)) throw new LeavesLoopback(url.host);
+  if (allowedHosts !== undefined && !isAllowedHost(url.href, allowedHosts))
+    throw negotiationFailure(`the server redirects to ${url.host}, which gets no load from here`);
   url.pathname = url.pathname.replace(/\/negotiate$/, '');
   return url;
 }

@@ -77,6 +77,7 @@ const matches = (pattern: string, subject: string): boolean =>
 export class MemoryLink implements Bus {
   isConnected = true;
   readonly isEncrypted = false;
+  readonly hasUsers = true;
   /** How often it was asked to keep something, in vain included. */
   tries = 0;
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ClusterRun } from '../../../src/machines/kubernetes/manifest';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { clusterRunOf, type ScenarioForCluster } from '../../../src/session/runInCluster';
 
@@ -20,19 +21,30 @@ describe('what goes to a cluster of a scenario', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  const flagsOf = async (more: Partial<ScenarioForCluster>): Promise<readonly string[]> => {
+  const clusterOf = (more: Partial<ScenarioForCluster>): Promise<ClusterRun> => {
     const { scenario } = parseScenario(text);
     const asked = { run: 'r1', scenario: scenario!, title: 'a.yaml', text, overrides: [], ...more };
     const wishes = { image: 'node', busImage: 'nats' };
-    const given = await clusterRunOf(asked, wishes, {
-      context: { reference: () => undefined, readFile: () => Promise.resolve('') },
+    return clusterRunOf(asked, wishes, {
+      context: { reference: () => 'value', readFile: () => Promise.resolve('') },
       workerScript: path.join(folder, 'worker.js'),
       notRunnable: () => undefined,
       otherwise: () => '',
     });
+  };
+
+  const flagsOf = async (more: Partial<ScenarioForCluster>): Promise<readonly string[]> => {
+    const given = await clusterOf(more);
     assert.deepEqual([given.agents, given.files], [2, { 'a.yaml': text }]);
     return given.flags;
   };
+
+  it('lets its agents have the variables that it refers to, and no others', async () => {
+    const asked = text.replace('http', '${env:HUB}http').replace('hub\n', 'hub?a=${secret:one}\n');
+    const overrides = [{ path: 'config.accessToken', value: '${env:TOKEN}${env:HUB}' }];
+    assert.deepEqual((await clusterOf({ text: asked, overrides })).environment, ['HUB', 'TOKEN']);
+    assert.deepEqual((await clusterOf({})).environment, []);
+  });
 
   it('has what was asked of its coordinator in the words of its command line', async () => {
     assert.deepEqual(await flagsOf({}), []);

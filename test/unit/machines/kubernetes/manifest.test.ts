@@ -64,6 +64,13 @@ describe('what a run leaves in a cluster', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('lets agents have the variables that the scenario refers to', () => {
+    const container = templateOf(owned.at(-1)!)?.spec?.containers[0];
+    assert.deepEqual(container?.command?.slice(2), [
+      ...['agent', '--run', 'r1', '--env', 'KEY', '--env', 'OF_MINE'],
+    ]);
+  });
+
   it('holds secrets in its Secret and nowhere else', () => {
     const others = [owner, ...owned.filter(({ kind }) => kind !== 'Secret')];
     for (const secret of ['very secret', 'lead key', 'agent key', 'target: ${env:KEY}'])

@@ -7,6 +7,7 @@ export const sampleClusterRun: ClusterRun = {
   flags: ['--set', 'config.repeat=2'],
   bundle: { 'cli.js': Buffer.from('code') },
   secrets: { KEY: 'very secret' },
+  environment: ['KEY', 'OF_MINE'],
   ownSecret: 'mine',
   keys: { lead: 'lead key', agent: 'agent key' },
 };

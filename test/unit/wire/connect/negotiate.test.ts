@@ -183,6 +183,16 @@ describe('negotiate', () => {
     }
   });
 
+  it('goes to the hosts that may get load, and to no other', async () => {
+    const answer = json({ url: 'http://signalr.example:81/client/?hub=h', accessToken: 'service' });
+    for (const allowedHosts of [['hub.example'], ['signalr.example:80'], ['example']]) {
+      const { message } = await failure(answer, { allowedHosts });
+      assert.match(message, /redirects to signalr\.example:81, which gets no load from here$/);
+    }
+    for (const allowedHosts of [['signalr.example'], ['signalr.example:81']])
+      assert.doesNotMatch((await failure(answer, { allowedHosts })).message, /gets no load/);
+  });
+
   it('goes on to another port of this machine without a word', async () => {
     const service = await serve(json(admitted));
     const app = await serve(json({ url: `${service.origin}/client` }));
