@@ -72,11 +72,22 @@ export type ErrorCounts = Partial<Record<ErrorClass, number>>;
 export const countOf = (errors: ErrorCounts): number =>
   Object.values(errors).reduce((sum, count) => sum + count, 0);
 
-/** Those that occurred, the most frequent first. */
-export const sortedCounts = (errors: ErrorCounts): [ErrorClass, number][] =>
-  (Object.entries(errors) as [ErrorClass, number][])
+/** Of classes that only another version knows: a file may have any number. */
+const mostUnknown = 20;
+
+/** Those that occurred, the most frequent first; what is unknown beyond some is counted as `other`. */
+export function sortedCounts(errors: ErrorCounts): [ErrorClass, number][] {
+  const byCount = (a: [string, number], b: [string, number]): number => b[1] - a[1];
+  const all = (Object.entries(errors) as [ErrorClass, number][])
     .filter(([, count]) => count > 0)
-    .sort((a, b) => b[1] - a[1]);
+    .sort(byCount);
+  const unknown = all.filter(([name]) => !Object.hasOwn(errorClasses, name));
+  const rest = new Set(unknown.slice(mostUnknown));
+  if (rest.size === 0) return all;
+  const more = [...rest].reduce((sum, [, count]) => sum + count, errors.other ?? 0);
+  const named = all.filter((each) => each[0] !== 'other' && !rest.has(each));
+  return [...named, ['other', more] as [ErrorClass, number]].sort(byCount);
+}
 
 /** Adds `more` to `counts` in place. */
 export function addErrors(counts: ErrorCounts, more: ErrorCounts): void {

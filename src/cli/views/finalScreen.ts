@@ -288,7 +288,7 @@ function errorLines(
     ...counts.flatMap(([name, count]) => {
       const meaning =
         (errorClasses as Readonly<Record<string, string>>)[name] ?? 'unknown to this version';
-      const head = `${formatCount(count).padStart(9)} ${name}: ${meaning}`;
+      const head = `${formatCount(count).padStart(9)} ${name.slice(0, 60)}: ${meaning}`;
       const kept = examples.filter(({ errorClass }) => errorClass === name);
       const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [

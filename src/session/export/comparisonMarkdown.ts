@@ -1,6 +1,5 @@
 /** The comment on a pull request: how a run stands to its baseline. English in every language, as all reports are. */
 import path from 'node:path';
-import { visibleLine } from '../../base/text';
 import { formatCount, formatShare, timeWords } from '../../base/units';
 import type {
   ComparedNumber,
@@ -23,7 +22,7 @@ import {
   unshownOf,
   type ComparisonState,
 } from '../../measure/compare/comparisonWords';
-import { redactText } from '../../results/redact';
+import { markdownText } from './plainText';
 
 interface CommentOptions {
   /** File of the report that stands beside the comment. */
@@ -151,8 +150,4 @@ function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): str
 }
 
 /** One line without Markdown or HTML of its own. */
-function plain(text: string, most = 300): string {
-  return visibleLine(redactText(text))
-    .slice(0, most)
-    .replace(/[\\`*_[\]<>|~]/g, '\\$&');
-}
+const plain = (text: string, most = 300): string => markdownText(text, most);

@@ -23,6 +23,21 @@ const entities: Readonly<Record<string, string>> = {
 export const markupText = (text: string, most?: number): string =>
   plainLine(text, most).replace(/[&<>"']/g, (character) => entities[character]!);
 
+/** Obeyed by Markdown where a text stands: marks, links to people, issues and pages, references to characters, and formulas. */
+const markdown = /[\\`*_[\]<>|~&$@#]|!(?=[\d[])|GH(?=-\d)|:(?=\/\/)|www(?=\.)/gi;
+const marked = /[\\`*_[\]<>|~]/;
+
+/**
+ * {@link plainLine} without Markdown or HTML of its own. Behind what would name somebody, or begin an address, stands a blank
+ * without width: a backslash before it does not keep GitHub from its links.
+ */
+export const markdownText = (text: string, most = 1000): string =>
+  plainLine(text, most).replace(markdown, (found) =>
+    marked.test(found) ? `\\${found}` : (references[found] ?? `${found}&#8203;`),
+  );
+
+const references: Readonly<Record<string, string>> = { '&': '&amp;', $: '&#36;' };
+
 /** Of a result: the id without the time before it, `chat-room`. */
 export function scenarioName(id: string): string {
   const name = plainLine(id.replace(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/, ''), 80);

@@ -1,4 +1,5 @@
 /** A run as metrics: the same for the stored result in OpenMetrics, the endpoint of a run that goes on, and OTLP. */
+import { sortedCounts } from '../../base/errorClass';
 import { latencyAt, shownLatency, type LatencySummary } from '../../measure/latencySummary';
 import type { ObservedSeries, ObservedValues } from '../../measure/observed';
 import { agentColumns, type AgentColumn } from '../../measure/show/agentTable';
@@ -210,9 +211,7 @@ function allMetrics(run: RunNumbers): RunMetric[] {
   } = run;
   const { observed = {}, observedSteps = [] } = run;
   const states = Object.entries(connections).map(([state, count]): Point => [{ state }, count]);
-  const classes = Object.entries(errors)
-    .slice(0, mostClasses)
-    .map(([name, count]): Point => [{ class: name }, count]);
+  const classes = sortedCounts(errors).map(([name, count]): Point => [{ class: name }, count]);
   const last = lastSecond === undefined ? [] : quantilePoints(lastSecond, {});
   const ofGenerator = (value: (health: NonNullable<StepRow['generator']>) => number): Point[] =>
     steps.map((row) => [stepLabel(row), row.generator && value(row.generator)]);
@@ -270,7 +269,6 @@ const durationHelp = 'How long sessions took that were completed.';
 const notToAllHelp = 'Messages that a receiver did not get.';
 const timeToAllHelp = 'Time until the last receiver of a message had it.';
 const judgedHelp = 'Latency over what was expected; infinite where the rank was lost.';
-const mostClasses = 100;
 
 type Labels = Readonly<Record<string, string>>;
 type Point = readonly [labels: Labels, value: number | null | undefined];

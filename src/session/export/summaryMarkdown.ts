@@ -1,8 +1,7 @@
 import path from 'node:path';
-import { countOf } from '../../base/errorClass';
+import { countOf, sortedCounts } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { visibleLine } from '../../base/text';
 import { agentSentences, agentTable } from '../../measure/show/agentTable';
 import { findingSentence, observedTable } from '../../measure/show/observedWords';
 import { thisMachineNote } from '../../measure/show/latenessWords';
@@ -28,11 +27,11 @@ import { brokenWords, triedValues, valueWords } from '../../measure/show/searchS
 import type { SearchSummary } from '../../search/searchSummary';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import { panelStrings } from '../../protocol/panelStrings';
-import { redactText } from '../../results/redact';
 import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from './comparisonMarkdown';
 import { loadWords, marksOf, recoveryWords } from '../runWords';
+import { markdownText as plain } from './plainText';
 
 const mostSteps = 40;
 const mostEntries = 100;
@@ -42,9 +41,9 @@ const mostRecoveries = 5;
 export function summaryMarkdown(result: Result, page?: string, notCompared?: string): string {
   const { connections, recommendation, steps } = result;
   const shown = steps.slice(-mostSteps);
-  const errors = Object.entries(result.errors)
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${formatCount(count)} ${plain(name)}`);
+  const errors = sortedCounts(result.errors).map(
+    ([name, count]) => `${formatCount(count)} ${plain(name, 60)}`,
+  );
   const how = marksOf(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const verdict = plain(verdictSentence(result));
@@ -133,7 +132,7 @@ function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
   const rows = steps.flatMap(entryRows).slice(-mostEntries);
   const columns = columnsOf('markdown', 'entries', rows);
   const cells = rows.map((row): Cells => [
-    plain(row.name ?? '').slice(0, 60),
+    plain(row.name ?? '', 60),
     ...columns.map((column) => cellOf(column, row)),
   ]);
   const heads = ['use case', ...columns.map(smallHead)];
@@ -156,7 +155,7 @@ function rowTable(kind: 'calls' | 'pushed', all: readonly StepRow[]): string[] {
   const rows = all.slice(-mostEntries);
   if (rows.length === 0) return [];
   const columns = columnsOf('markdown', kind, rows);
-  const cells = rows.map((row) => columns.map((column) => cellOf(column, row).slice(0, 60)));
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, row, 60)));
   return ['', ...tableWith(columns.map(smallHead), cells)];
 }
 
@@ -191,7 +190,7 @@ function observedOf({ observed }: Result): string[] {
           '',
           ...tableWith(
             heads.map((head, at) => (at === 1 ? 'server' : head.toLowerCase())),
-            rows.map((cells) => cells.map((text) => plain(text).slice(0, 120))),
+            rows.map((cells) => cells.map((text) => plain(text, 120))),
           ),
         ]),
     ...(said.length === 0 ? [] : ['', ...said.map((text) => `- ${plain(text)}`)]),
@@ -212,7 +211,7 @@ function agentsOf({ agents = [] }: Result): string[] {
       '',
       ...tableWith(
         heads,
-        rows.map((row) => row.map(plain)),
+        rows.map((row) => row.map((text) => plain(text))),
       ),
     ],
     ...(said.length > 0 ? ['', ...said.map((text) => `- ${plain(text)}`)] : []),
@@ -277,11 +276,11 @@ function tableOf(rows: readonly StepRow[]): string[] {
   return tableWith(columns.map(smallHead), cells);
 }
 
-function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow): string {
+function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, most?: number): string {
   const value = valueOf(row);
   if (value === undefined) return '–';
   if (value === null) return 'lost';
-  if (typeof value === 'string') return plain(value);
+  if (typeof value === 'string') return plain(value, most);
   return unit === 'latency'
     ? formatLatencyUs(value)
     : formatCount(value, unit === 'perSecond' ? 1 : 0);
@@ -290,11 +289,4 @@ function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow): string {
 function tableWith(heads: Cells, rows: readonly Cells[]): string[] {
   const row = (cells: Cells): string => `| ${cells.join(' | ')} |`;
   return [row(heads), row(heads.map(() => '---:')), ...rows.map(row)];
-}
-
-/** One line without Markdown or HTML of its own. */
-function plain(text: string): string {
-  return visibleLine(redactText(text))
-    .replace(/[\\`*_[\]<>|~]/g, '\\$&')
-    .slice(0, 1000);
 }

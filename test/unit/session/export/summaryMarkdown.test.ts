@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { markdownText } from '../../../../src/session/export/plainText';
 import {
   interruptedMarkdown,
   summaryMarkdown,
@@ -93,6 +95,57 @@ describe('summaryMarkdown', () => {
     assert.ok(text.includes('\\<img\\>'));
     assert.ok(!text.includes('password'));
     assert.ok(!text.includes('abc'));
+  });
+
+  it('names nobody, links nowhere and has no formulas, whatever the text', () => {
+    const parts = ['@name', '#1', 'GH-1', '!1', 'https://evil.example', 'www.evil.example', '$x$'];
+    const more = [
+      'a@b.example',
+      '&#64;name',
+      '&commat;name',
+      '`',
+      '\\',
+      '[',
+      ']',
+      '<',
+      '|',
+      'owner/name#1',
+    ];
+    const alive = /[@#](?!\u200b)|!\d|GH-\d|:\/\/|www\.|\$|(?<!\\)[`[\]<>|]/i;
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts, ...more, ' ', 'a', '\n')), (texts) => {
+        const line = markdownText(texts.join(''));
+        const shown = line.replace(/\\\\|&(?:amp|#36);/g, '').replaceAll('&#8203;', '\u200b');
+        assert.doesNotMatch(shown, alive, line);
+        // References to characters are ours alone.
+        assert.doesNotMatch(shown, /&/, line);
+      }),
+    );
+    const text = parts.join(' ');
+    const result = sampleResult();
+    const reports = [
+      summaryMarkdown({
+        ...result,
+        ...{
+          id: text,
+          target: { kind: 'hubUrl', url: text },
+          errors: { [text]: 1 },
+        },
+        verdict: {
+          status: 'fail',
+          reasons: [
+            { code: 'slo', message: text },
+            { code: 'slo', message: text },
+          ],
+        },
+        recommendationProblem: text,
+      }),
+      interruptedMarkdown(text, { kind: 'interrupted', path: '/x', steps: [], problem: text }),
+    ];
+    for (const report of reports) {
+      assert.match(report, /@&#8203;name #&#8203;1/);
+      assert.doesNotMatch(report, /@name|#1|GH-1|!1|:\/\/|www\.|\$x/);
+    }
   });
 
   it('says of an interrupted run that it gives no Units', () => {
