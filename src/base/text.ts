@@ -29,18 +29,23 @@ const lineCommand = /(?<=^|[\r\n])((?:[^\S\r\n]|\x85)*):(?=:[^\r\n]*::)/g;
 export const breakCommands = (text: string): string =>
   text.replace(markedCommand, '# #').replace(lineCommand, '$1: ');
 
+const escaped = (text: string, escape: (found: string) => string): string =>
+  text.replace(obeyed, (found) => (keptInLines.test(found) ? found : escape(found)));
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');
+
 /** JSON text that says the same, with those characters, and commands of CI services, written as `\u202e`. */
-export function visibleJson(json: string): string {
-  return json
-    .replace(markedCommand, '#\\u0023')
-    .replace(obeyed, (found) =>
-      keptInLines.test(found)
-        ? found
-        : [...Array(found.length).keys()]
-            .map((unit) => `\\u${found.charCodeAt(unit).toString(16).padStart(4, '0')}`)
-            .join(''),
-    );
-}
+export const visibleJson = (json: string): string =>
+  escaped(json.replace(markedCommand, '#\\u0023'), (found) =>
+    [...Array(found.length).keys()].map((unit) => `\\u${hex(found.charCodeAt(unit), 4)}`).join(''),
+  );
+
+/** The same of YAML whose texts with such characters stand in double quotes. */
+export const visibleYaml = (yaml: string): string =>
+  escaped(yaml, (found) => {
+    const code = found.codePointAt(0)!;
+    return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+  });
 
 /** Safe to be shown by a terminal. */
 export function jsonDocument(value: unknown): string {

@@ -1,5 +1,5 @@
-import { Document, isCollection, type Node, Pair, YAMLMap, YAMLSeq } from 'yaml';
-import { visibleLine } from '../../base/text';
+import { Document, isCollection, type Node, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
+import { visibleLine, visibleText, visibleYaml } from '../../base/text';
 import { Keys } from '../writtenKeys';
 import type { WrittenStep } from './plannedSteps';
 
@@ -8,12 +8,22 @@ export class StepList {
   constructor(readonly steps: readonly WrittenStep[]) {}
 }
 
-/** The text of a scenario file. */
+/** The text of a scenario file: what clients have sent stands in it as it was, and nothing of it is obeyed. */
 export function yamlText(head: readonly string[], keys: Keys): string {
   const document = new Document();
   document.commentBefore = comment(head);
   document.contents = mapOf(document, keys) as never;
-  return document.toString({ singleQuote: true, lineWidth: 110, flowCollectionPadding: true });
+  visit(document, {
+    Scalar: (_key, node) => {
+      const { value } = node;
+      // Only there have escapes a meaning.
+      if (typeof value === 'string' && visibleText(value) !== value)
+        node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return visibleYaml(
+    document.toString({ singleQuote: true, lineWidth: 110, flowCollectionPadding: true }),
+  );
 }
 
 const comment = (lines: readonly string[]): string =>
