@@ -1,6 +1,7 @@
 /** Commands of scenarios that the user has agreed to, by their hashes: a file of the user's, one a line. */
-import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '../results/replaceFile';
 import type { ProcessIo } from './io';
 
 type Env = ProcessIo['env'];
@@ -13,19 +14,23 @@ function fileOf({ XDG_CONFIG_HOME: xdg, APPDATA: roaming, HOME: home }: Env): st
 
 export async function areAgreed(hashes: readonly string[], env: Env): Promise<boolean> {
   if (hashes.length === 0) return true;
-  const file = fileOf(env);
+  const agreed = await readAgreed(fileOf(env));
+  return hashes.every((hash) => agreed.includes(hash));
+}
+
+async function readAgreed(file: string | undefined): Promise<string[]> {
   const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
-  const known = new Set(text.split('\n'));
-  return hashes.every((hash) => known.has(hash));
+  return text.split('\n').filter(Boolean);
 }
 
 /** What cannot be kept is asked again. */
 export async function keepAgreed(hashes: readonly string[], env: Env): Promise<void> {
   const file = fileOf(env);
   if (file === undefined || (await areAgreed(hashes, env))) return;
+  const agreed = new Set([...(await readAgreed(file)), ...hashes]);
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    await appendFile(file, hashes.map((hash) => `${hash}\n`).join(''), { mode: 0o600 });
+    await replaceFile(file, [...agreed].map((hash) => `${hash}\n`).join(''));
   } catch {
     // A home that cannot be written.
   }
