@@ -22,7 +22,7 @@ const minimizer = new Minimizer({
  * What each file of dist may have, in KB (1,024 bytes). docs/development.md says what each holds; a test compares the two.
  */
 const budgets = {
-  ...{ cli: 520, commands: 645, record: 153, servers: 300, serve: 400 },
+  ...{ cli: 530, commands: 645, record: 153, servers: 300, serve: 400 },
   ...{ extension: 34, features: 505, run: 705, panel: 165 },
   ...{ worker: 320, jsonPath: 70, sdk: 250, optional: 780, optionalLead: 300 },
 };

@@ -31,7 +31,7 @@ describe('signalr-bench run --search', function () {
     withHubHere(limited, async ({ url }) => {
       const done = await search(
         url,
-        ...['--search', 'rate', '--precision', '30%', '--budget', '3m'],
+        ...['--search', 'rate', '--precision', '30%', '--budget', '90s'],
         ...['--set', 'search.from=80', '--set', 'search.to=160'],
       );
       assert.equal(done.code, 0, done.stderr);
@@ -42,12 +42,9 @@ describe('signalr-bench run --search', function () {
         recommendation,
       } = JSON.parse(done.stdout) as Result;
       assert.ok(found, 'no search');
-      // A busy machine may spend the time on steps that it makes invalid.
+      // A busy machine may spend the time on steps that say too little, or that it makes invalid.
       const isFound = found.ended === 'found';
-      if (!isFound) {
-        assert.equal(found.ended, 'budget');
-        assert.ok(found.steps.some(({ status }) => status === 'invalid'));
-      }
+      if (!isFound) assert.equal(found.ended, 'budget');
       assert.ok((found.low ?? 0) <= 1.2 * capacity, `${found.low} held`);
       assert.ok((found.high ?? Infinity) >= 0.9 * capacity, `${found.high} did not`);
       assert.equal(found.steps.length, steps.length);
