@@ -13,7 +13,6 @@ import { applyOverrides, type Override } from './read/overrides';
 import { homesOf } from './read/readSection';
 import type { Scenario } from './scenario';
 import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
-import { reportSeedNotes } from './seed/seedNotes';
 import { createReading, type Place, type Reading } from './text/scenarioReading';
 import { didYouMean, listed, quotable } from './text/words';
 import { readYaml } from './text/yamlDocument';
@@ -58,8 +57,6 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   applyOverrides(reading, map, options.overrides ?? []);
   const file = readScenario(reading, map);
   check(file);
-  // A pipeline does not have the keys that these notes are about.
-  if (!pipeline) reportSeedNotes(file);
   reportSecrets(reading);
   const found = pipeline ? withoutGuesses(reading) : reading.problems();
   const [unit, sku] = [file.config.at('unit'), file.config.at('sku')];
