@@ -47,7 +47,7 @@ abstract class Tally<Kind> {
 /** Of one entry in one step. Fields are written directly: this is the hot path of a worker. */
 export class MessageCounts extends Tally<MessageCounts> {
   offered = 0;
-  /** Messages that were due at senders that were not connected; they are no part of `offered`. */
+  /** Messages that were due at senders that were not connected, or for clients that never were; no part of `offered`. */
   skipped = 0;
   sent = 0;
   expected = 0;

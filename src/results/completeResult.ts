@@ -274,6 +274,7 @@ function measuredStep(
   carried: Carried | null | undefined,
 ): MeasuredStep {
   const { index, status, seconds, sent, expected, lost, entries, calls, membership, pushed } = step;
+  const { skipped = 0 } = step;
   const { received, payloadBytesOut } = step;
   // A service counts every connection that is open, also those that are about to leave.
   const { requested, open, held = 0 } = step.connections ?? { ...all, open: all.requested };
@@ -282,7 +283,7 @@ function measuredStep(
   const away = life === undefined ? requested - open : 0;
   return {
     ...{ index, status, seconds, sent, expected, lost, extra: unexpected(step) },
-    ...{ received, payloadBytesOut },
+    ...{ received, payloadBytesOut, skipped },
     connections: Math.max(requested, held),
     lostConnections: Math.max(away, failed + dropped + notBack),
     ...(carried !== undefined && { carried }),
@@ -298,9 +299,12 @@ function measuredStep(
   };
 }
 
-/** A service carries what went to those that were leaving as well. */
-const unexpected = ({ extra, leaving = 0 }: Pick<StepSummary, 'extra' | 'leaving'>): number =>
-  extra + leaving;
+/** A service carries what went to those that were leaving as well, and what came twice. */
+const unexpected = ({
+  extra,
+  leaving = 0,
+  duplicated,
+}: Pick<StepSummary, 'extra' | 'leaving' | 'duplicated'>): number => extra + leaving + duplicated;
 
 function openWords({ steps }: Run, { index }: JudgedStep): string[] {
   const isOpen = steps.some((step) => step.index === index && isOnlyLate(step.verdict));

@@ -3,7 +3,7 @@ import type { StepObjective } from './objective';
 import { fill, limitWords, shareWords } from './limitWords';
 
 const text =
-  '{0} of {1} messages were due at senders that were not connected ({2}), above the limit of {3}';
+  '{0} of {1} messages were due at senders, or for clients, that were not connected ({2}), above the limit of {3}';
 
 /** Who may lose connections may lose what they would have sent. */
 export const skipped: StepObjective = {

@@ -35,7 +35,7 @@ import { withMeasuredItems, type MeasuredBytes } from './measuredItems';
 interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   readonly inPerSecond: number;
   readonly outPerSecond: number;
-  /** Those to connections that should not have got them, such as those that were joining or leaving. */
+  /** Those that came again, or to connections that should not have got them, such as those that were joining or leaving. */
   readonly extraPerSecond?: number;
   /** Hubs have sent it on their own. */
   readonly isPushed?: true;
@@ -217,6 +217,8 @@ export interface MeasuredStep extends MeasuredCounts {
   /** Connections that failed or were dropped, up to the end of the run. */
   readonly lostConnections: number;
   readonly lost: number;
+  /** Messages that were due at senders that were not connected. */
+  readonly skipped?: number;
   readonly seconds: number;
   /** Joins and leaves of groups that worked, and those that failed or were put off for want of an answer. */
   readonly moves?: { readonly done: number; readonly missed: number };
@@ -242,11 +244,12 @@ const isOf =
   ({ name, entry = names[position] }: MeasuredCall): boolean =>
     entry === names[position] && calls.includes(name);
 
-/** Of an entry, or of those calls of its sessions; what is extra came of the dearest of them. */
+/** Of an entry, or of those calls of its sessions. */
 function countsOf(
   { entries, calls = [], ...step }: MeasuredStep,
   names: readonly string[],
   sending: SendingEntry,
+  isWidest: boolean,
 ): MeasuredCounts {
   const { position, calls: own, traffic } = sending;
   const whole = entries?.[position] ?? step;
@@ -256,12 +259,25 @@ function countsOf(
     counted.reduce((total, call) => total + of(call), 0);
   const sent = sum((call) => call.sent);
   if (traffic.answers) return { sent: 0, expected: sent, extra: 0 };
-  const isWide = traffic.kind === 'send_to_group' || traffic.kind === 'broadcast';
   return {
     sent,
     expected: sum(({ expected }) => expected),
-    extra: isWide ? whole.extra : 0,
+    extra: isWidest ? whole.extra : 0,
   };
+}
+
+const widths = ['echo', 'send_to_connection', 'send_to_group', 'broadcast'];
+
+/** Of each entry what reaches most: what is extra of its sessions is said of no call, and came of those. */
+function widestOf(sending: readonly SendingEntry[]): ReadonlySet<SendingEntry> {
+  const widest = new Map<number, SendingEntry>();
+  const width = ({ traffic: { kind, inEach } }: SendingEntry): number =>
+    inEach === 0 ? -1 : widths.indexOf(kind);
+  for (const each of sending) {
+    const other = widest.get(each.position);
+    if (other === undefined || width(each) > width(other)) widest.set(each.position, each);
+  }
+  return new Set(widest.values());
 }
 
 /** What hubs have sent on their own; the guides have no table for that: it goes out as an answer does. */
@@ -300,6 +316,7 @@ export function measuredLoadOf(
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);
   const names = numberedNames(scenario.entries.map(({ name }) => name));
+  const widest = widestOf(found.sending);
   // Counted over all stages; the estimate, too, is of the most senders.
   const sendingS = seconds * shareOfPeak(scenario.stages);
   const perSecond = (count: number): number => (sendingS > 0 ? count / sendingS : 0);
@@ -313,9 +330,11 @@ export function measuredLoadOf(
       useCases: [
         ...found.sending.flatMap((sending): MeasuredTraffic[] => {
           const { traffic } = sending;
-          const { sent, expected, extra } = countsOf(measured, names, sending);
+          const { sent, expected, extra } = countsOf(
+            ...([measured, names, sending, widest.has(sending)] as const),
+          );
           // Callbacks that nothing waits for stand among those that hubs have pushed.
-          if (traffic.inEach === 0 && expected === 0) return [];
+          if (traffic.inEach === 0 && expected + extra === 0) return [];
           const load = trafficLoad(product, scenario.connections, traffic);
           const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
           const made: MeasuredTraffic = {
@@ -352,18 +371,18 @@ const peakWords = ({ stages }: Scenario): string[] =>
       ];
 
 /**
- * Lost connections get nothing, extra deliveries count by arrival only, late joins get fewer, closed pacing waits, and groups
+ * Lost connections get nothing, and what was skipped never left, extra deliveries count by arrival only, late joins get fewer, closed pacing waits, and groups
  * that senders of stages join are the larger the more there are.
  */
 function holdsBack(
   { pacing, stages, entries }: Scenario,
-  { lost, lostConnections, moves }: MeasuredStep,
+  { lost, skipped = 0, lostConnections, moves }: MeasuredStep,
 ): boolean {
   const missed = moves?.missed ?? 0;
   const grows = ({ parameters }: ScenarioEntry): boolean =>
     joinsByCalls(sessionStepsOf(parameters));
   if (stages !== undefined && entries.some(grows)) return true;
-  return lost > 0 || lostConnections > 0 || missed > 0 || pacing === 'closed';
+  return lost > 0 || skipped > 0 || lostConnections > 0 || missed > 0 || pacing === 'closed';
 }
 
 function remarksOf(measured: MeasuredStep): string[] {
@@ -388,7 +407,7 @@ function remarksOf(measured: MeasuredStep): string[] {
     );
   if (extra > 0)
     remarks.push(
-      'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
+      'Extra deliveries came twice, or went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
     );
   const pushes = pushed.reduce((sum, { messages }) => sum + messages, 0);
   if (pushes > 0)

@@ -50,7 +50,7 @@ function sessionsPart({ steps }: JudgedRun): string {
 /** Of all that was due; less is not worth a word beside the verdict. */
 const leastSkippedShare = 0.01;
 
-/** `; 259 of 480 messages were due at senders that were not connected`, of all steps, where no objective says it. */
+/** `; 259 of 480 messages were due at senders, or for clients, that were not connected`, of all steps, where no objective says it. */
 function skippedPart({ steps, verdict: { reasons } }: JudgedRun): string {
   let [offered, skipped] = [0, 0];
   for (const step of steps) {
@@ -60,7 +60,7 @@ function skippedPart({ steps, verdict: { reasons } }: JudgedRun): string {
   const due = offered + skipped;
   if (skipped < leastSkippedShare * due || skipped === 0) return '';
   if (reasons.some(({ code }) => code === 'slo-skipped')) return '';
-  return `; ${formatCount(skipped)} of ${formatCount(due)} messages were due at senders that were not connected`;
+  return `; ${formatCount(skipped)} of ${formatCount(due)} messages were due at senders, or for clients, that were not connected`;
 }
 
 /** `; the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */

@@ -186,7 +186,9 @@ export class MessageSender extends EntrySender {
       this.seenVersion = version;
       connection = dependencies.connection(sender);
       if (connection === undefined || !this.takeAim(sender)) {
-        if (dueUs >= step.warmupUs && this.isMissing(sender)) step.recorder.skipped += 1;
+        // Who is connected has nobody to send to: a target that was never there has no name.
+        const isSkipped = connection !== undefined ? this.isToClient : this.isMissing(sender);
+        if (dueUs >= step.warmupUs && isSkipped) step.recorder.skipped += 1;
         return;
       }
       version = dependencies.members.version();
@@ -253,6 +255,10 @@ export class MessageSender extends EntrySender {
     if (this.population.audience === 'client') return { kind: 'user', index: target };
     if (receiver === undefined) return { kind: 'all' };
     return { kind: 'group', group: receiver.toString('latin1') };
+  }
+
+  private get isToClient(): boolean {
+    return this.population.audience === 'client';
   }
 
   /** False when there is nobody to send to. */

@@ -152,7 +152,11 @@ type Count = readonly [name: string, key: keyof StepRow, help: string];
 /** Counts of a step. */
 const counts: readonly Count[] = [
   ['messages.offered', 'offered', 'Messages that were due at senders that were connected.'],
-  ['messages.skipped', 'skipped', 'Messages that were due at senders that were not connected.'],
+  [
+    'messages.skipped',
+    'skipped',
+    'Messages that were due at senders, or for clients, that were not connected.',
+  ],
   ['messages.sent', 'sent', 'Messages that have left.'],
   ['deliveries.expected', 'expected', 'Receivers that were members when a message was sent.'],
   ['deliveries.received', 'received', 'Expected deliveries that came in time, each once.'],

@@ -22,6 +22,8 @@ interface Fate {
   /** Of the connections, so that less was sent and fewer were expected. */
   readonly stayed?: number;
   readonly extra?: number;
+  /** What came again. */
+  readonly again?: number;
 }
 
 const entry = (name: string, parameters: ScenarioEntry['parameters'] = {}): ScenarioEntry => ({
@@ -37,7 +39,7 @@ const receivers = ({ name, parameters }: ScenarioEntry, connections: number): nu
       : connections / Number(parameters['groupCount']);
 
 function step(scenario: Scenario, index: number, fate: Fate = {}): StepSummary {
-  const { arrived = 1, stayed = 1, extra = 0 } = fate;
+  const { arrived = 1, stayed = 1, extra = 0, again = 0 } = fate;
   const { perEntry } = stepsOf(scenario)[index - 1]!;
   const { connections, entries, slo } = scenario;
   const base = sampleStep(index);
@@ -58,17 +60,18 @@ function step(scenario: Scenario, index: number, fate: Fate = {}): StepSummary {
       received,
       lost: expected - received,
       extra: beyond,
+      duplicated: Math.floor(received * again),
     };
   };
   const parts = entries.map((each, at) => counts(perEntry[at]!, each));
-  const sum = (key: 'senders' | 'sent' | 'expected' | 'received' | 'lost' | 'extra'): number =>
-    parts.reduce((total, part) => total + part[key], 0);
+  type Summed = 'senders' | 'sent' | 'expected' | 'received' | 'lost' | 'extra' | 'duplicated';
+  const sum = (key: Summed): number => parts.reduce((total, part) => total + part[key], 0);
   const all = {
     sent: sum('sent'),
     offered: sum('sent'),
     expected: sum('expected'),
     received: sum('received'),
-    duplicated: 0,
+    duplicated: sum('duplicated'),
   };
   const open = Math.floor(connections * stayed);
   return {
@@ -206,6 +209,13 @@ describe('recommendRun', () => {
       recommendation!.reasons[0]!,
       /big group 100 msg\/s in and 4,000 msg\/s out \(800 expected and 3,200 extra\) of 2 KB\.$/,
     );
+  });
+
+  it('adds what came twice: a service sends it again', () => {
+    const { recommendation } = run(echo, [{}, { again: 0.5 }]);
+    const { expectedPerSecond, extraPerSecond } = recommendation!.outbound;
+    assert.equal(extraPerSecond, expectedPerSecond / 2);
+    assert.equal(recommendation!.loads[0]!.out_messages_per_s, 1.5 * expectedPerSecond);
   });
 
   it('does not take extra deliveries for fewer because messages were lost', () => {

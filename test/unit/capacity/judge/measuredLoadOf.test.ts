@@ -78,6 +78,7 @@ describe('measuredLoadOf', () => {
     assert.equal(planned({}, { moves: { done: 10, missed: 0 } }), undefined);
     assert.deepEqual(planned({}, { lost: 1 }), whole);
     assert.deepEqual(planned({}, { lostConnections: 1 }), whole);
+    assert.deepEqual(planned({}, { skipped: 1 }), whole);
     assert.deepEqual(planned({}, { moves: { done: 10, missed: 1 } }), whole);
     assert.deepEqual(planned({ pacing: 'closed' }), whole);
   });
@@ -135,12 +136,30 @@ describe('measuredLoadOf', () => {
     assert.deepEqual(ratesOf(recommend(loadFrom(changes, { index: 1, calls }))), both);
   });
 
+  it('counts what came beside the calls of a session once, whomever they were for', () => {
+    const call = { kind: 'call', arguments: [], group: 'none', reply: 'callback', callback: 'Got' };
+    const outOf = (...receivers: readonly string[]): unknown => {
+      const steps = receivers.map((each, at) => ({ ...call, method: `M${at}`, receivers: each }));
+      const parameters = {
+        ...{ sessionInterval: 1000, groupCount: 100, groupsPerConnection: 1 },
+        steps: JSON.stringify(steps),
+      };
+      const calls = steps.map(({ method }) => ({ name: method, sent: 1000, expected: 1000 }));
+      const changes = { entries: [{ name: 'session', parameters }], baseSending: 1000, step: 0 };
+      const { outbound } = recommend(loadFrom(changes, { index: 1, extra: 9000, calls }));
+      return [outbound.expectedPerSecond, outbound.extraPerSecond];
+    };
+    assert.deepEqual(outOf('self'), [100, 900]);
+    assert.deepEqual(outOf('self', 'group'), [200, 900]);
+    assert.deepEqual(outOf('client', 'self'), [200, 900]);
+  });
+
   it('says what the rates are to be read with', () => {
     const lossy = { lost: 4850, lostConnections: 30, extra: 20, moves: { done: 4500, missed: 0 } };
     assert.deepEqual(loadFrom({}, lossy).remarks, [
       '4,850 of 9,700 deliveries did not arrive; they count all the same, as the service must carry them.',
       '30 of 1,000 connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
-      'Extra deliveries went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
+      'Extra deliveries came twice, or went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
       '450 joins and leaves a second, and as many answers, are not counted: no table has them.',
     ]);
   });

@@ -38,6 +38,15 @@ describe('what is due at a sender that is not connected', () => {
     assert.deepEqual([offered, skipped], [70, 30]);
   });
 
+  it('is also what has nobody to go to: a client that was never open, or any other', () => {
+    const plan = planOf({ useCase: 'sendToClient' });
+    const bench = new SenderBench(plan);
+    const { fixedTargets } = bench.population;
+    bench.ids[fixedTargets![0]!] = undefined;
+    const { offered, skipped, sent } = bench.run(shortStep).recorder;
+    assert.deepEqual([offered, skipped, sent], [90, 10, 90]);
+  });
+
   it('is of a session that cannot begin each call that all sessions make', () => {
     const plan = sessionPlan(`sessionInterval: 500ms
 steps:
