@@ -18,16 +18,19 @@ export function visibleLine(text: string): string {
 }
 
 /** `##vso[` and `##[` anywhere in a line: commands of Azure Pipelines and of GitHub; `##teamcity[` is of the same form. */
-const markedCommand = /##(?=[\w.-]{0,40}\[)/g;
+const markedCommand = /##(?=[\w.-]{0,40}(?:\[|$))/g;
 /** `::error::` where a line begins, also after a carriage return: a command of GitHub. */
-const lineCommand = /(?<=^|[\r\n])((?:[^\S\r\n]|\x85)*):(?=:[^\r\n]*::)/g;
+const lineCommand = /(?<=^|[\r\n])((?:[^\S\r\n]|\x85)*):(?=:[^\r\n]*(?:::|$))/g;
+/** A line that ends here with the first character of one may go on in the next piece. */
+const begunCommand = /#$|(?<=^|[\r\n])(?:[^\S\r\n]|\x85)*:$/;
 
 /**
- * Without what a CI service would carry out where it keeps what is printed: `# #vso[`, `: :error::`.
+ * Without what a CI service would carry out where it keeps what is printed: `# #vso[`, `: :error::`. Nor does the text begin what
+ * the next one would end.
  * Source: actions/runner, `ActionCommand.cs`; microsoft/azure-pipelines-agent, `Command.cs`.
  */
 export const breakCommands = (text: string): string =>
-  text.replace(markedCommand, '# #').replace(lineCommand, '$1: ');
+  text.replace(markedCommand, '# #').replace(lineCommand, '$1: ').replace(begunCommand, '$& ');
 
 const escaped = (text: string, escape: (found: string) => string): string =>
   text.replace(obeyed, (found) => (keptInLines.test(found) ? found : escape(found)));

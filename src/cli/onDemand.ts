@@ -13,7 +13,7 @@ export { attachCommand } from './commands/attachCommand';
 export { confirmLoad, contactsOfFlags } from './commands/confirmLoad';
 export { baselineCommand, compareCommand } from './commands/storedRuns';
 export { doctorCommand } from './commands/doctorCommand';
-export { estimateCommand } from './commands/estimateCommand';
+export { estimateCommand, withSizeProblems } from './commands/estimateCommand';
 export { finalScreen } from './views/finalScreen';
 export { initCommand } from './commands/initCommand';
 export { keysCommand } from './commands/keysCommand';

@@ -67,7 +67,13 @@ function tally(counts: object, others: Readonly<Record<string, Fits>> = {}): typ
   return shape;
 }
 
-const bytes = ['payloadBytesIn', 'payloadBytesOut', 'wireBytesIn', 'wireBytesOut'];
+const bytes = [
+  'payloadBytesIn',
+  'payloadBytesOut',
+  'wireBytesIn',
+  'wireBytesOut',
+  'wireBytesOutLater',
+];
 const messages = tally(new MessageCounts(), {
   ...allOf(bytes, isBytes),
   ...allOf(['expected', 'received', 'receivedLater', 'late', 'extra', 'leaving'], isChange),

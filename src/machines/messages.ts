@@ -464,6 +464,7 @@ const unseenBytes = new Set([
   'payloadBytesOut',
   'wireBytesIn',
   'wireBytesOut',
+  'wireBytesOutLater',
   'bytes',
 ]);
 

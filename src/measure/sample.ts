@@ -72,6 +72,8 @@ export class MessageCounts extends Tally<MessageCounts> {
   payloadBytesOut = 0;
   wireBytesIn = 0;
   wireBytesOut = 0;
+  /** The part of `wireBytesOut` that came after the measured time. */
+  wireBytesOutLater = 0;
   /** Messages whose last receiver is waited for, where that is measured; and how long those took that reached it. */
   toReach = 0;
   readonly timeToAll = new LatencyHistogram();
@@ -89,8 +91,8 @@ const noMessages: CountsSample = new MessageCounts().take();
 /** Of what has come after a step was judged: whatever it was, it came too late to count. */
 export function onlyLate(sample: CountsSample): CountsSample {
   const { late, received, duplicated, outOfOrder, extra, leaving } = sample;
-  const { wireBytesIn, wireBytesOut } = sample;
-  const uncounted = { ...noMessages, wireBytesIn, wireBytesOut };
+  const { wireBytesIn, wireBytesOut, wireBytesOutLater } = sample;
+  const uncounted = { ...noMessages, wireBytesIn, wireBytesOut, wireBytesOutLater };
   return { ...uncounted, late: late + received, duplicated, outOfOrder, extra, leaving };
 }
 

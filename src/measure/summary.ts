@@ -96,6 +96,8 @@ export interface MessageSummary {
   /** null where nobody sees them: an official client has sockets of its own. */
   readonly wireBytesIn: number | null;
   readonly wireBytesOut: number | null;
+  /** The part of it that came after the measured time; absent: none. */
+  readonly wireBytesOutLater?: number | null;
   /** From the intended time, of what was received. */
   readonly latencyUs: LatencySummary;
   /** The same over what was expected, as judged; absent where all had arrived when the drain ended. */

@@ -228,6 +228,7 @@ const verdict = named({
 });
 const messages = {
   ...{ wireBytesIn: nullable(number), wireBytesOut: nullable(number) },
+  wireBytesOutLater: optional(nullable(number)),
   ...{ latencyUs: latency, sendLatencyUs: latency, judgedUs: optional(judged) },
   ...{ timeToAllUs: optional(latency), timeToAllMissed: optional(count) },
   ...{

@@ -57,6 +57,8 @@ export class EntryRecorder extends MessageCounts {
   untilUs = Infinity;
   /** By how much the clocks of two agents may differ in the step. */
   ambiguousUs = 0;
+  /** Run time at which the measured time ends, by the clock of the worker, whoever leads. */
+  measuredUntilUs = Infinity;
 
   /** Of sessions: where each call counts, by its number; what they have counted is taken as the entry's, too. */
   calls: readonly CallRecorder[] | undefined;
@@ -65,6 +67,16 @@ export class EntryRecorder extends MessageCounts {
   /** @param slip of the step: how late messages leave is the generator's, not an entry's */
   constructor(readonly slip = new Slip()) {
     super();
+  }
+
+  measureUntil(us: number): void {
+    this.measuredUntilUs = us;
+    for (const call of this.calls ?? []) call.measureUntil(us);
+  }
+
+  countWireOut(bytes: number, nowUs: number): void {
+    this.wireBytesOut += bytes;
+    if (nowUs > this.measuredUntilUs) this.wireBytesOutLater += bytes;
   }
 
   beginCalls(count: number): void {
@@ -132,8 +144,7 @@ export class StepRecorder extends EntryRecorder {
   drained = false;
   /** Payload of its messages, where that is the step's. */
   messageBytes: number | undefined;
-  /** Run time at which its measured time ends, and its drain at the latest: by the clock of the worker, whoever leads. */
-  measuredUntilUs = Infinity;
+  /** Run time at which its drain ends at the latest. */
   lateFromUs = Infinity;
   /** What has left after the measured time is waited for as long. */
   drainUs = 0;
@@ -160,8 +171,13 @@ export class StepRecorder extends EntryRecorder {
     this.suspendedUs = Math.max(this.suspendedUs, suspendedUs);
   }
 
+  override measureUntil(us: number): void {
+    super.measureUntil(us);
+    for (const entry of this.entries) if (entry !== this) entry.measureUntil(us);
+  }
+
   cutShort(nowUs: number): void {
-    this.measuredUntilUs = Math.min(this.measuredUntilUs, nowUs);
+    this.measureUntil(Math.min(this.measuredUntilUs, nowUs));
   }
 
   isLate(nowUs: number, sentUs: number): boolean {

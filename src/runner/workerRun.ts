@@ -324,7 +324,7 @@ export class WorkerRun implements Driven {
     this.borderUs = measureUs;
     this.life?.beginStep(measureUs, endUs);
     const recorder = this.recorder.beginStep(index, ambiguousUs);
-    recorder.measuredUntilUs = endUs;
+    recorder.measureUntil(endUs);
     recorder.drainUs = step.drainMs * 1000;
     recorder.lateFromUs = endUs + recorder.drainUs;
     this.elsewhere?.begin(ambiguousUs);

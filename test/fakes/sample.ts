@@ -22,6 +22,7 @@ export function stepSampleOf(changes: Partial<StepSample> = {}): StepSample {
     payloadBytesOut: 0,
     wireBytesIn: 0,
     wireBytesOut: 0,
+    wireBytesOutLater: 0,
     toReach: 0,
     errors: {},
     ...changes,

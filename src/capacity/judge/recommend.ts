@@ -311,7 +311,7 @@ export function measuredLoadOf(
   const step = stepsOf(scenario)[place - 1];
   if (step === undefined) return { problem: `The scenario has no step ${index}.` };
   const entries = withMeasuredItems(scenario.entries, measured);
-  const found = entryTraffic({ ...scenario, entries }, step, true);
+  const found = entryTraffic({ ...scenario, entries }, step, { measures: true });
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);

@@ -23,8 +23,15 @@ import {
   unknownEvents,
 } from './sessionLoad';
 
-/** The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table. */
-export function loadOf(scenario: Scenario): OrProblem<{ readonly input: EstimateInput }> {
+/**
+ * The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table.
+ *
+ * @param ofAnySize also messages that no service takes
+ */
+export function loadOf(
+  scenario: Scenario,
+  ofAnySize = false,
+): OrProblem<{ readonly input: EstimateInput }> {
   if (scenario.kind === 'resultparser') {
     const problem =
       'There is nothing to estimate: kind: resultparser only reads the counter file of an old run.';
@@ -32,7 +39,7 @@ export function loadOf(scenario: Scenario): OrProblem<{ readonly input: Estimate
   }
   const last = stepsOf(scenario).at(-1);
   if (last === undefined) return { problem: 'The scenario has no step to estimate.' };
-  const found = entryTraffic(scenario, last);
+  const found = entryTraffic(scenario, last, { ofAnySize });
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
   const traffic = [
@@ -177,11 +184,12 @@ const noTable = ({ name }: { readonly name: string }, useCase: { readonly name: 
  * Traffic of each entry that sends in a step, of sessions one for each kind of call; the others contribute connections only.
  *
  * @param measures also those of which only a run knows how much they are
+ * @param ofAnySize also what no service takes
  */
 export function entryTraffic(
   scenario: Spoken & Pick<Scenario, 'connections' | 'transport'>,
   step: StepSenders,
-  measures = false,
+  { measures = false, ofAnySize = false } = {},
 ): EntryTraffic {
   const { entries, service } = scenario;
   const guide = guides[azureServiceOf(service)];
@@ -191,7 +199,7 @@ export function entryTraffic(
     if (useCase === undefined) return { problem: `There is no use case ${entry.name}.` };
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
-    const refused = refusedSize(scenario, entry);
+    const refused = ofAnySize ? undefined : refusedSize(scenario, entry);
     if (refused !== undefined) return { problem: refused };
     const { session } = hubRunOf(useCase, entry.parameters);
     if (session?.replays && entry.parameters['steps'] === undefined)

@@ -5,6 +5,7 @@ import { scenarioEstimate, type EstimateModel } from '../../capacity/estimate';
 import {
   type Edition,
   type Estimate,
+  type EstimateOptions,
   type NeighbourUse,
   estimateUnits,
   priceUnits,
@@ -45,11 +46,7 @@ export async function estimateCommand(
   deps: EstimateDeps,
 ): Promise<number> {
   const refused: Problem[] = [];
-  const parse: ScenarioParser = (text, given) => {
-    const parsed = deps.parseScenario(text, given);
-    if (!hasErrors(parsed.problems)) refused.push(...messageProblems(parsed));
-    return { ...parsed, problems: [...parsed.problems, ...refused] };
-  };
+  const parse = withSizeProblems(deps.parseScenario, refused);
   const { scenario } = await scenarioOf({ file }, io, parse);
   const model = await deps.capacity();
   const { json, unitPrice, messagePrice, hours, ...options } = flags;
@@ -59,7 +56,7 @@ export async function estimateCommand(
   if ('problem' in found) {
     if (found.problem !== tooLarge?.problem) throw new ExpectedError('no-table', found.problem);
     const none = wrapped(`No size takes this · ${found.problem}`, width, '  ', 'bold');
-    const document = { unit: null, ...found, units: estimateUnits };
+    const document = { unit: null, ...found, ...loadFields(scenario, options, model) };
     io.stdout.write(json ? jsonDocument(document) : paintAll(none, canColour(io)));
     return exitCode.done;
   }
@@ -74,6 +71,25 @@ export async function estimateCommand(
   const document = { ...estimate, ...tooLarge, ...priceFields(price, flags), units };
   io.stdout.write(json ? jsonDocument(document) : paintAll(lines, canColour(io)));
   return exitCode.done;
+}
+
+/** Also says what a service refuses for its size, and adds it to `refused`. */
+export const withSizeProblems =
+  (parse: ScenarioParser, refused: Problem[] = []): ScenarioParser =>
+  (text, given) => {
+    const parsed = parse(text, given);
+    if (!hasErrors(parsed.problems)) refused.push(...messageProblems(parsed));
+    return { ...parsed, problems: [...parsed.problems, ...refused] };
+  };
+
+/** What an estimate says of the load alone, whoever takes it. */
+function loadFields(scenario: Scenario, options: EstimateOptions, model: EstimateModel): object {
+  const loadOf = (asked: Scenario) => model.loadOf(asked, true);
+  const found = scenarioEstimate(scenario, options, { ...model, loadOf });
+  const units = estimateUnits;
+  if ('problem' in found) return { units };
+  const { loads, product, edition, headroom, formula, billing } = found.estimate;
+  return { ...{ loads, product, edition, headroom, formula }, ...(billing && { billing }), units };
 }
 
 function priceFields(price: Price | undefined, { hours }: EstimateFlags): object {

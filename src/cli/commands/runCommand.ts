@@ -75,8 +75,10 @@ export async function runCommand(
   await reportBeginning(file, flags, io);
   const overrides = overridesOf(flags);
   const alsoWrong = (wrong: Scenario) => missingForScenario(wrong, deps);
-  const made = await (await onDemand()).replayedScenario(file, flags, io);
-  const read = await scenarioOf({ file, overrides, made }, io, deps.parseScenario, alsoWrong);
+  const { replayedScenario, withSizeProblems } = await onDemand();
+  const made = await replayedScenario(file, flags, io);
+  const parse = withSizeProblems(deps.parseScenario);
+  const read = await scenarioOf({ file, overrides, made }, io, parse, alsoWrong);
   const folder = path.dirname(path.resolve(io.cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = usualCounterFile } = read.scenario;

@@ -431,7 +431,13 @@ export const pushedRows = (steps: readonly (StepSummary | StepProgress)[]): Step
 
 type Bytes = Pick<
   StepSummary,
-  'index' | 'seconds' | 'payloadBytesIn' | 'payloadBytesOut' | 'wireBytesIn' | 'wireBytesOut'
+  | 'index'
+  | 'seconds'
+  | 'payloadBytesIn'
+  | 'payloadBytesOut'
+  | 'wireBytesIn'
+  | 'wireBytesOut'
+  | 'wireBytesOutLater'
 >;
 
 /** Step, then payload, bytes on the wire and their rate: first in (client to service), then out, as in the guides. */
@@ -442,10 +448,11 @@ export const trafficRows = (steps: readonly Bytes[]): string[][] =>
 
 function trafficCells(step: Bytes): string[] {
   const { index, seconds, payloadBytesIn, payloadBytesOut, wireBytesIn, wireBytesOut } = step;
+  const outInTime = wireBytesOut && wireBytesOut - (step.wireBytesOutLater ?? 0);
   return [
     String(index),
     ...[bytes(payloadBytesIn), bytes(wireBytesIn), rate(wireBytesIn, seconds)],
-    ...[bytes(payloadBytesOut), bytes(wireBytesOut), rate(wireBytesOut, seconds)],
+    ...[bytes(payloadBytesOut), bytes(wireBytesOut), rate(outInTime, seconds)],
   ];
 }
 

@@ -183,6 +183,7 @@ class MessageTotals extends MessageCounts {
       receivedPerSecond: perSecond(received - receivedLater),
       wireBytesIn: known(this.wireBytesIn),
       wireBytesOut: known(this.wireBytesOut),
+      ...(this.wireBytesOutLater !== 0 && { wireBytesOutLater: known(this.wireBytesOutLater) }),
       latencyUs: latency.summary(),
       ...(judgedUs && { judgedUs }),
       sendLatencyUs: this.sendLatency.summary(),

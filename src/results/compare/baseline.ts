@@ -48,7 +48,7 @@ export interface BaselineQuestion {
   readonly reference?: Parameters<typeof resolveReferences>[1];
 }
 
-/** Newest first; older ones are not looked at. */
+/** Those that `best` looks at, newest first. */
 const mostResults = 50;
 
 /**
@@ -87,7 +87,7 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
   for await (const earlier of earlierResults(question)) {
     const fault = kept.includes(earlier.id) ? undefined : faultOf(earlier);
     if (fault !== undefined) passedOver.push(`${earlier.id} (${fault})`);
-    else if (found.push(earlier) === 1 && which === 'last') break;
+    else if (found.push(earlier) === (which === 'last' ? 1 : mostResults)) break;
   }
   const result = which === 'last' ? found[0] : bestOf(found);
   if (result !== undefined) return { result, passedOver: which === 'last' ? passedOver : [] };
@@ -203,7 +203,7 @@ async function* earlierResults(question: BaselineQuestion): AsyncGenerator<Resul
   const name = nameOf(scenarioName);
   const all = await readdir(directory).catch((): string[] => []);
   const own = all.filter((each) => hasName(each, name)).sort((a, b) => (a < b ? 1 : -1));
-  for (const each of own.slice(0, mostResults)) {
+  for (const each of own) {
     // One that is damaged, or still being written, is none.
     const run = await readResult(path.join(directory, each)).catch(() => undefined);
     if (run?.kind !== 'result') continue;

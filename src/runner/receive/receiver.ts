@@ -302,7 +302,7 @@ export class Receiver implements Listening {
     const { ambiguousUs } = counted;
     const mayDiffer = fromAgent !== undefined && ambiguousUs > 0;
     if (mayDiffer && this.isAmbiguous(population!, index, moves, ambiguousUs)) {
-      if (!stamp.warmup) counted.wireBytesOut += wireBytes;
+      if (!stamp.warmup) counted.countWireOut(wireBytes, nowUs);
       return;
     }
     const source = stamp.source - (population?.firstSource ?? 0);
@@ -321,7 +321,7 @@ export class Receiver implements Listening {
     if (calls !== undefined && (meant || this.isCallback(entry, call)))
       this.context.streams?.answered?.(entry, index, call, stamp.sequence, nowUs, this.body);
     if (stamp.warmup) return;
-    counted.wireBytesOut += wireBytes;
+    counted.countWireOut(wireBytes, nowUs);
     if (mayDiffer && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')
       this.noteFresh(step, counted, moves, index, nowUs, meant ? undefined : unmeant);
     if (!meant) {

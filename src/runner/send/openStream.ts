@@ -154,7 +154,7 @@ export class OpenStream {
       const isCutOff = !isStray && !goesUp && came < shape.wanted;
       if (isCutOff) this.came += 1;
       else if (nowUs >= measureUs) {
-        recorder.wireBytesOut += wireBytes;
+        recorder.countWireOut(wireBytes, nowUs);
         recorder.extra += 1;
       }
       return undefined;
@@ -163,7 +163,7 @@ export class OpenStream {
     const dueUs = this.firstUs + came * delayUs;
     const leftUs = goesUp ? this.leftUs.shift()! : this.sentUs + came * delayUs;
     if (dueUs >= measureUs) {
-      recorder.wireBytesOut += wireBytes;
+      recorder.countWireOut(wireBytes, nowUs);
       if (to.delivered(index, recorder, this.sender, dueUs, leftUs, nowUs))
         recorder.payloadBytesOut += payloadBytes;
     }

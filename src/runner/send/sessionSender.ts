@@ -466,7 +466,7 @@ export class SessionSender extends EntrySender {
     if (!isMeant) {
       if (nowUs >= window.measureUs) {
         window.recorder.extra += 1;
-        window.recorder.wireBytesOut += wireBytes;
+        window.recorder.countWireOut(wireBytes, nowUs);
       }
       return true;
     }
@@ -478,7 +478,7 @@ export class SessionSender extends EntrySender {
     }
     if (callDueUs < window.measureUs) return true;
     const counted = window.calls[number]!;
-    counted.wireBytesOut += wireBytes;
+    counted.countWireOut(wireBytes, nowUs);
     const times = [itemDueUs, Math.max(sentUs, itemDueUs), nowUs] as const;
     if (this.dependencies.recorder.delivered(window.index, counted, index, ...times))
       counted.payloadBytesOut += payloadBytes;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../src/capacity/estimate';
 import { loadOf } from '../../../src/capacity/load/loadOf';
-import { estimateUnits } from '../../../src/capacity/model';
+import { estimateUnits, type EstimateInput } from '../../../src/capacity/model';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -202,9 +202,15 @@ describe('commands', () => {
       assert.equal(err, validated.out);
       assert.match(printed.out, /^No size takes this · A message of restBroadcast /);
       assert.equal(printed.err, err);
-      const { unit, problem } = JSON.parse(out) as { unit: number | null; problem: string };
+      const { unit, problem, ...others } = JSON.parse(out) as Record<string, unknown>;
       assert.equal(unit, null);
-      assert.match(problem, sentence);
+      assert.match(String(problem), sentence);
+      const { scenario } = parseScenario(text('2MB'));
+      const { loads, product, edition, headroom, formula, billing } = estimate(
+        (loadOf(scenario!, true) as { input: EstimateInput }).input,
+      );
+      const known = { loads, product, edition, headroom, formula, billing };
+      assert.deepEqual(others, { ...known, units: estimateUnits });
       const range = 'search: { of: messageSize, from: 1KB, to: 2MB }\n';
       const searched = await at.file('range.yaml', text('1KB', range));
       const both = await at.run(['estimate', searched, '--json'], { deps });

@@ -44,9 +44,26 @@ describe('what is printed', () => {
       }),
     );
     assert.equal(
-      breakCommands('a ::error::\n  ::1\n  ::error::b ##[c] ##d'),
-      'a ::error::\n  ::1\n  : :error::b # #[c] ##d',
+      breakCommands('a ::error::\n  ::1\n  ::error::b ##[c] ##d\n'),
+      'a ::error::\n  ::1\n  : :error::b # #[c] ##d\n',
     );
+  });
+
+  it('has none that is cut between two texts either', () => {
+    const pieces = fc.array(hostile, { minLength: 2 });
+    const cut = fc
+      .constantFrom(...ciCommands)
+      .chain((command) =>
+        fc
+          .tuple(fc.constantFrom('', 'a\n', 'a\r'), fc.nat(command.length))
+          .map(([before, at]) => [before + command.slice(0, at), command.slice(at)]),
+      );
+    fc.assert(
+      fc.property(fc.oneof(pieces, cut), (texts) => {
+        assert.deepEqual(ciCommandsIn(texts.map(breakCommands).join('')), []);
+      }),
+    );
+    assert.equal(['a: b', ' #', '1\n', '::1\n'].map(breakCommands).join(''), 'a: b # 1\n::1\n');
   });
 
   it('says the same in JSON, where they are escaped', () => {

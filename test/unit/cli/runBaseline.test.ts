@@ -175,6 +175,16 @@ describe('run --baseline', () => {
     assert.match(after.err, /passed over: 2026-11-22T09-00-00-chat \(failed\)/);
   });
 
+  it('passes over however many red results for last', async () => {
+    await stored(usual, [step(1)]);
+    const verdict = { status: 'fail' as const, reasons: [] };
+    for (let count = 10; count < 70; count++)
+      await stored(`2026-11-20T09-00-${count}-chat`, [step(2, 2)], { verdict });
+    const { code, err } = await run(step(2, 1.3), '--baseline', 'last');
+    assert.match(err, /note: baseline: 2026-11-19T09-00-00-chat, .* and 57 older/);
+    assert.equal(code, 1);
+  });
+
   it('says what it passed over where nothing is left', async () => {
     for (const day of [15, 16, 17, 18, 19])
       await stored(`2026-11-${day}T09-00-00-chat`, [step(day)], {

@@ -144,6 +144,22 @@ describe('Recorder', () => {
     assert.deepEqual([step.received, step.receivedLater, step.late], [3, 2, 1]);
   });
 
+  it('counts apart the bytes that come after the measured time, of a step as of its entries and calls', () => {
+    const recorder = new Recorder(0, undefined, 2, false, [0, 2]);
+    const step = recorder.beginStep(1);
+    step.measureUntil(1000);
+    step.cutShort(900);
+    const [first, second] = step.entries;
+    for (const counted of [first!, ...second!.calls!])
+      for (const nowUs of [900, 901]) counted.countWireOut(10, nowUs);
+    const { entries, wireBytesOut, wireBytesOutLater } = step.sample()!;
+    assert.deepEqual([wireBytesOut, wireBytesOutLater], [60, 30]);
+    assert.deepEqual(
+      entries!.map((each) => each.wireBytesOutLater),
+      [10, 20],
+    );
+  });
+
   it('counts every error, keeps three texts of a class, and blames the step until its drain', () => {
     const recorder = new Recorder();
     recorder.error('refused', 'before any step');

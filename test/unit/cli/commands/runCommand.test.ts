@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { Result } from '../../../../src/results/result';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import type { OpenTarget } from '../../../../src/targets/target';
 import {
@@ -55,6 +56,22 @@ describe('run', () => {
     assert.equal(await readFile(path.join(folder, 'scenario.yaml'), 'utf8'), 'mode: simple\n');
     const samples = await readFile(path.join(folder, 'samples.jsonl'), 'utf8');
     assert.equal(samples.trimEnd().split('\n').length, 3);
+  });
+
+  it('warns before it starts of messages that no service takes, also of those that a search comes to', async () => {
+    for (const [size, search] of [
+      ['2MB', ''],
+      ['1KB', 'search: { of: messageSize, from: 1KB, to: 2MB }'],
+    ]) {
+      const text = `${search}\nconfig: { target: local, service: webpubsub, connections: 10, baseSending: 1 }\nscenario: { name: restBroadcast, parameters: { messageSize: ${size} } }\n`;
+      const large = await at.file('large.yaml', text);
+      const { err, calls } = await at.run(['run', large], { deps: { parseScenario } });
+      assert.match(
+        err,
+        /large\.yaml:\d+:\d+ warning message-size A message of restBroadcast is 2,/,
+      );
+      assert.equal(calls.runs.length, 1);
+    }
   });
 
   it('says which numbers of processes there are', async () => {

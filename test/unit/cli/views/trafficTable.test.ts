@@ -20,6 +20,11 @@ describe('trafficLines', () => {
     assert.ok(lines.every((line) => line.length <= 80));
   });
 
+  it('divides by the measured time what came in it', () => {
+    const later = { ...step, wireBytesOut: 30 * 1024 ** 2, wireBytesOutLater: 20 * 1024 ** 2 };
+    assert.match(trafficLines([later])[1]!.text, / 30 MB {3}1\.00$/);
+  });
+
   it('says what nobody could see as unknown', () => {
     const [, line] = trafficLines([{ ...step, wireBytesIn: null, wireBytesOut: null }]);
     assert.equal(
