@@ -21,7 +21,8 @@ const variables = ['SIGN_IN_SERVICE', 'AZURE_TOKEN_CREDENTIALS', 'PATH'] as cons
 const token = ['eyJhbGciOiJub25lIn0', 'eyJzdWIiOiJ0ZXN0In0', 'nobody'].join('.');
 
 describe('a sign-in with the account of the editor', () => {
-  const { said } = recordingMessages();
+  const shown = recordingMessages();
+  const { said } = shown;
   const { authentication } = vscode;
   const { getSession } = authentication;
   const before = variables.map((name) => [name, process.env[name]] as const);
@@ -75,7 +76,9 @@ describe('a sign-in with the account of the editor', () => {
     writeFileSync(inWorkspace('signIn.signalr.yaml'), text);
     const known = resultNames();
     await openFile('signIn.signalr.yaml');
+    shown.messages.press = 'Run';
     await vscode.commands.executeCommand('signalrBenchmark.run');
+    await said(/^Contact other machines for this run/);
     const folder = results(resultNames().find((name) => !known.includes(name))!);
     assert.equal(await endingIn(folder), 'completed');
     const [first, second] = requests;
