@@ -147,7 +147,7 @@ export class WorkerRun implements Driven {
       failed: (index) => this.life?.lost(index),
       lost: (one) => {
         this.takesNoPart(one);
-        this.life?.lost(one.index);
+        this.life?.lost(one.index, one.mayReturn);
       },
     });
     this.life = this.lifeOf(start);
@@ -301,7 +301,7 @@ export class WorkerRun implements Driven {
   ): void => {
     if (message.type === hubMessageType.ping) this.recorder.soFar.pingsReceived += 1;
     else if (message.type === hubMessageType.close)
-      connection.closeReason = shownText(message.error ?? '');
+      connection.closedByServer(message.error ?? '', message.allowReconnect === true);
     else if (
       message.type === hubMessageType.completion &&
       this.senders.completed(connection, message, this.nowUs())

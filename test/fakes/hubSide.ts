@@ -1,7 +1,7 @@
 import type { ErrorClass } from '../../src/base/errorClass';
 import { ConnectFailure } from '../../src/wire/connectFailure';
 import type { OpenConnection } from '../../src/wire/connect/connectHub';
-import { jsonCodec } from '../../src/wire/message/hubCodec';
+import { jsonCodec, type HubCodec } from '../../src/wire/message/hubCodec';
 import type { HubConnection, HubListener, Opening } from '../../src/wire/hub/clientConnection';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
 import { onlyClientFrame } from './frames';
@@ -10,7 +10,7 @@ import { onlyClientFrame } from './frames';
 export class HubSideConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
-  readonly codec = jsonCodec;
+  mayReturn = true;
   isOpen = true;
   hasOwnKeepAlive = false;
   readonly sent: HubMessage[] = [];
@@ -22,6 +22,7 @@ export class HubSideConnection implements HubConnection {
     private readonly listener: HubListener,
     private readonly hub: HubSide,
     readonly connectionId: string | undefined = `id-${index}`,
+    readonly codec: HubCodec = jsonCodec,
   ) {}
 
   get stopped(): boolean {
@@ -34,7 +35,7 @@ export class HubSideConnection implements HubConnection {
   }
 
   sendMessage(message: HubMessage): number {
-    const bytes = jsonCodec.encode(message);
+    const bytes = this.codec.encode(message);
     if (this.isOpen) this.take(bytes);
     return bytes.length;
   }
@@ -48,6 +49,11 @@ export class HubSideConnection implements HubConnection {
     this.isOpen = false;
   }
 
+  closedByServer(said: string, mayReturn: boolean): void {
+    this.mayReturn = mayReturn;
+    this.drop('closed', said);
+  }
+
   drop(errorClass: ErrorClass, text: string): void {
     if (!this.isOpen) return;
     this.end('dropped');
@@ -57,7 +63,7 @@ export class HubSideConnection implements HubConnection {
   /** The hub sends this. */
   gets(...messages: readonly HubMessage[]): void {
     if (!this.isOpen) return;
-    const bytes = Buffer.concat(messages.map((message) => jsonCodec.encode(message)));
+    const bytes = Buffer.concat(messages.map((message) => this.codec.encode(message)));
     this.listener.received(this, bytes, 0, bytes.length, bytes.length + 2);
   }
 
@@ -75,7 +81,9 @@ export class HubSideConnection implements HubConnection {
   }
 
   private take(bytes: Buffer): void {
-    const message = jsonCodec.read(bytes, 0, bytes.length - 1)!;
+    const span = { start: 0, end: 0, next: 0 };
+    this.codec.find(bytes, 0, bytes.length, span);
+    const message = this.codec.read(bytes, span.start, span.end)!;
     this.sent.push(message);
     this.hub.onMessage(this, message);
   }
@@ -112,7 +120,8 @@ export class HubSide {
       setTimeout(settle, this.delayMs);
       signal.addEventListener('abort', () => reject(new ConnectFailure('timeout', 'given up')));
     });
-    const connection = new HubSideConnection(index, opening.listener, this);
+    const { codec } = opening.options;
+    const connection = new HubSideConnection(index, opening.listener, this, undefined, codec);
     this.connections[index] = connection;
     this.opened.push(connection);
     return connection;

@@ -34,7 +34,8 @@ export class RecordingListener implements HubListener {
     this.frameBytes.push(frameBytes);
     for (const part of text.split('\x1e').slice(0, -1)) {
       const message = readHubMessage(part);
-      if (message?.type === 7) connection.closeReason = message.error;
+      if (message?.type === 7)
+        connection.closedByServer(message.error ?? '', message.allowReconnect === true);
     }
     this.wake();
   }
@@ -43,7 +44,8 @@ export class RecordingListener implements HubListener {
   message(connection: HubConnection, message: HubMessage, _body: number, wireBytes: number): void {
     this.texts.push(`${JSON.stringify(message)}\x1e`);
     this.frameBytes.push(wireBytes);
-    if (message.type === 7) connection.closeReason = message.error;
+    if (message.type === 7)
+      connection.closedByServer(message.error ?? '', message.allowReconnect === true);
     this.wake();
   }
 

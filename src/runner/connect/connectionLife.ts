@@ -74,11 +74,14 @@ export class ConnectionLife {
     this.endsUs.set(index, this.dependencies.nowUs() + lifeUs);
   }
 
-  /** The connection was closed without our asking, or could not be opened. */
-  lost(index: number): void {
+  /**
+   * The connection was closed without our asking, or could not be opened.
+   * @param mayReturn whether a client that reconnects by itself may
+   */
+  lost(index: number, mayReturn = true): void {
     this.endsUs.delete(index);
     // One that was to come back anyway still does.
-    if (this.life.repair || this.exchanging.has(index)) this.reconnector.down(index);
+    if ((this.life.repair && mayReturn) || this.exchanging.has(index)) this.reconnector.down(index);
   }
 
   beginStep(measureUs: number, endUs: number): void {

@@ -153,7 +153,8 @@ class RunningHub
     invoke(this, connection, message);
     const { closeAfter = 0 } = this.options;
     if (closeAfter > 0 && connection.invocations >= closeAfter) {
-      connection.close(`Closed on purpose after ${closeAfter} invocations (--close-after).`);
+      const reason = `Closed on purpose after ${closeAfter} invocations (--close-after).`;
+      connection.close(reason, true);
     }
   }
 

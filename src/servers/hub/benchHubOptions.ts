@@ -33,7 +33,7 @@ export interface BenchHubKnobs {
   readonly dropEvery?: number;
   /** `--dup-every`: deliveries n, 2n, 3n, … are sent twice; a delivery that is dropped is not. */
   readonly dupEvery?: number;
-  /** `--close-after`: that many invocations of a connection are served, then it is closed with an error and code 1000. */
+  /** `--close-after`: that many invocations of a connection are served, then it is closed with an error and code 1000, and may reconnect. */
   readonly closeAfter?: number;
   /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */
   readonly refuse?: number;

@@ -255,11 +255,13 @@ class ProbeListener implements HubListener {
   received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
     const { codec } = connection;
     const span: Span = { start, end, next: start };
-    while (span.next < end) {
+    while (span.next < end && !connection.stopped) {
       codec.find(buffer, span.next, end, span);
       const message = codec.read(buffer, span.start, span.end);
       if (message?.type === hubMessageType.completion)
         this.invocations.completed(connection, message);
+      if (message?.type === hubMessageType.close)
+        connection.closedByServer(message.error ?? '', message.allowReconnect === true);
       if (
         message?.type === hubMessageType.invocation &&
         message.target.toLowerCase() === 'onconnected'

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpTransport, Endpoint } from '../../base/endpoint';
 import { ClientConnection, type Opening } from '../hub/clientConnection';
-import { ConnectFailure, failureOfAnswer, failureOfClosing } from '../connectFailure';
-import { handshakeEnd } from '../hub/webSocketConnection';
+import { ConnectFailure, failureOfAnswer } from '../connectFailure';
+import { closeTimeoutMs, handshakeEnd } from '../hub/webSocketConnection';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
 import { HttpChannel, HttpRequests, type ChannelOwner } from './httpChannel';
 import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
@@ -13,7 +13,6 @@ import type { Negotiated } from '../socket/upgrade';
 export const maximumBatchBytes = 16 * 1024 * 1024;
 /** After a failed send the input may still be bringing the reason. */
 const reasonWaitMs = 1000;
-const closeTimeoutMs = 2000;
 
 /** A connection over server-sent events or long polling: what is sent leaves as POSTs over a second socket. */
 export class HttpConnection extends ClientConnection implements InputOwner {
@@ -110,7 +109,7 @@ export class HttpConnection extends ClientConnection implements InputOwner {
   }
 
   onServerEnd(): void {
-    this.fail(failureOfClosing('the server ended the connection', this.closeReason ?? ''));
+    this.drop('closed', 'the server ended the connection');
   }
 
   onFailure(failure: ConnectFailure): void {

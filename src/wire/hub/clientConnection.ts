@@ -1,7 +1,7 @@
 /** Open connections to a hub over WebSockets, what every connection has in common, and the choice of codec. */
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { ConnectFailure, shownUrl } from '../connectFailure';
+import { ConnectFailure, failureOfClosing, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
 import { type HubMessage, hubMessageType, type Completion } from '../message/hubMessage';
 import { type HubCodec, jsonCodec } from '../message/hubCodec';
@@ -69,8 +69,10 @@ export interface HubConnection {
   readonly connectionId: string | undefined;
   /** When something last came from the server, in the clock of the owner, which sets it. */
   lastReceivedUs: number;
-  /** Text of a hub Close message, reported when the connection ends after it. */
+  /** What the server has said of the end that is to come; reported with it. */
   closeReason: string | undefined;
+  /** Whether a client that reconnects may come back once this is lost: the hub can forbid it. */
+  readonly mayReturn: boolean;
   /** Code of the server's close frame, where there was one. */
   readonly closeCode?: number | undefined;
   readonly codec: HubCodec;
@@ -94,6 +96,8 @@ export interface HubConnection {
   close(): void;
   /** Lets go of the sockets at once; the listener is not notified. */
   destroy(): void;
+  /** Ends it because the server has said that it is over, also where the server leaves its socket open. */
+  closedByServer(said: string, mayReturn: boolean): void;
   /** Gives the connection up for the given reason, which the listener or the opener gets. */
   drop(errorClass: ErrorClass, text: string): void;
 }
@@ -109,6 +113,7 @@ export const lostForGood: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
 export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
+  mayReturn = true;
   readonly index: number;
   readonly codec: HubCodec;
   protected readonly listener: HubListener;
@@ -138,6 +143,17 @@ export abstract class ClientConnection implements HubConnection {
 
   get stopped(): boolean {
     return this.state === 'closed';
+  }
+
+  closedByServer(said: string, mayReturn: boolean): void {
+    // The official client of Web PubSub recovers as after any loss, unless the socket then closes with 1008.
+    if (this.codec.recovery !== undefined) {
+      this.closeReason = said;
+      return;
+    }
+    this.mayReturn = mayReturn;
+    const how = `the server closed the connection${mayReturn ? '' : ' and allows no reconnect'}`;
+    this.fail(failureOfClosing(how, said), () => this.close());
   }
 
   drop(errorClass: ErrorClass, text: string): void {
@@ -178,11 +194,11 @@ export abstract class ClientConnection implements HubConnection {
   }
 
   /** Ends the connection, and notifies whoever opens it or, once it is open, the listener. */
-  protected fail(failure: ConnectFailure): void {
+  protected fail(failure: ConnectFailure, end = (): void => this.release()): void {
     if (this.state === 'closed') return;
     const { settle } = this;
     this.settle = undefined;
-    this.release();
+    end();
     if (settle !== undefined) settle(failure);
     else this.listener.lost(this, failure.errorClass, failure.message);
   }

@@ -27,7 +27,7 @@ interface Upgrading {
 }
 
 /** Time a server gets to end a connection that both sides, or we, have closed. */
-const closeTimeoutMs = 2000;
+export const closeTimeoutMs = 2000;
 
 /** A connection over its own WebSocket, with no timer and no promise per message. */
 export class WebSocketConnection extends ClientConnection implements FrameListener, SocketOwner {

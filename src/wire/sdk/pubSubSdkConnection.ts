@@ -20,7 +20,7 @@ import { withQuery } from '../http/negotiationRequest';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor } from '../socket/proxy';
-import { ackCompletion } from '../webpubsub/webPubSubCodec';
+import { ackCompletion, farewell } from '../webpubsub/webPubSubCodec';
 
 /** How often the client pings, and how long the service may say nothing, in milliseconds. */
 interface PubSubKeepAlive {
@@ -164,8 +164,7 @@ class PubSubSdkConnection extends OfficialConnection {
       this.recovered();
     } else if (this.state === 'recovering') this.recovered();
     if (frame.kind === 'pong') this.read({ type: hubMessageType.ping });
-    else if (frame.kind === 'disconnected')
-      this.read({ type: hubMessageType.close, error: frame.message });
+    else if (frame.kind === 'disconnected') this.read(farewell(frame.message));
   }
 
   private hand(message: Invocation): void {

@@ -12,7 +12,6 @@ import type { WebSocket } from 'ws';
 import { OfficialConnection, type Opening } from '../hub/clientConnection';
 import {
   ConnectFailure,
-  failureOfClosing,
   failureOfSocket,
   refusedHandshake,
   shownError,
@@ -277,10 +276,9 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
       return new ConnectFailure('protocol', shownText(text));
     if (text.startsWith('Server timeout elapsed'))
       return new ConnectFailure('timeout', 'the server sent nothing for 30 s, not even a ping');
-    if (this.closing !== undefined)
-      return failureOfSocketClose(this.closing, this.closeReason ?? this.closing.reason);
-    if (this.state === 'open' || text === '' || this.closeReason !== undefined)
-      return failureOfClosing('the server ended the connection', this.closeReason ?? '');
+    if (this.closing !== undefined) return failureOfSocketClose(this.closing);
+    if (this.state === 'open' || text === '')
+      return new ConnectFailure('closed', 'the server ended the connection');
     return failureOfSocket(error);
   }
 }

@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import { WebSocket, type ClientOptions } from 'ws';
 import type { Endpoint } from '../../base/endpoint';
 import {
   ConnectFailure,
@@ -10,6 +10,7 @@ import {
 import type { Cookies } from '../socket/cookies';
 import { addCookies } from '../http/negotiationRequest';
 import { HttpRequests } from '../http/httpChannel';
+import { closeTimeoutMs } from '../hub/webSocketConnection';
 import { EventStreamInput, type InputOwner } from '../http/httpInput';
 import { jsonCodec } from '../message/hubCodec';
 import type { HubMessage } from '../message/hubMessage';
@@ -56,14 +57,11 @@ export interface SdkOwner {
 /** RFC 6455, 7.4.1: reported where no close frame came. */
 const abnormalClosure = 1006;
 
-/**
- * Why a WebSocket was closed.
- * @param said what the server gave as the reason, if it said more than its close frame
- */
-export function failureOfSocketClose({ code, reason }: SdkClosing, said = reason): ConnectFailure {
-  return code === abnormalClosure && shownText(said) === ''
+/** Why a WebSocket was closed. */
+export function failureOfSocketClose({ code, reason }: SdkClosing): ConnectFailure {
+  return code === abnormalClosure
     ? new ConnectFailure('closed', 'the server ended the connection without a close frame')
-    : failureOfClosing(`closed with code ${code}`, said);
+    : failureOfClosing(`closed with code ${code}`, reason);
 }
 
 /** What the client calls as `new WebSocket(url, protocols, { headers })`: `ws`, over sockets of ours. */
@@ -72,7 +70,9 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
     const hub = new URL(url.replace(/^ws/, 'http'));
     const all: Record<string, string> = { ...headers };
     addCookies(all, owner.cookies.headerFor(hub));
-    const socket = new WebSocket(url, [], {
+    // The types of `ws` do not know `closeTimeout` yet.
+    const options: ClientOptions & { closeTimeout: number } = {
+      closeTimeout: closeTimeoutMs,
       headers: all,
       maxPayload: owner.maximumBytes,
       createConnection: () => {
@@ -81,7 +81,8 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
         raw.on('error', (error) => owner.failed(failureOfSocket(error)));
         return raw;
       },
-    });
+    };
+    const socket = new WebSocket(url, [], options);
     watch(socket, hub, owner);
     owner.socket = socket;
     const send = socket.send.bind(socket) as (data: string | ArrayBuffer) => void;

@@ -231,6 +231,13 @@ function notedInJson(buffer: Buffer, start: number, end: number): number | Recov
   };
 }
 
+/** The service forbids nobody to connect again. */
+export const farewell = (error: string): HubMessage => ({
+  type: hubMessageType.close,
+  error,
+  allowReconnect: true,
+});
+
 function messageOf(fields: JsonObject): HubMessage | undefined {
   switch (fields['type']) {
     case 'message':
@@ -245,7 +252,7 @@ function messageOf(fields: JsonObject): HubMessage | undefined {
     case 'system': {
       if (fields['event'] !== 'disconnected') return undefined;
       const text = fields['message'];
-      return { type: hubMessageType.close, error: typeof text === 'string' ? text : '' };
+      return farewell(typeof text === 'string' ? text : '');
     }
     default:
       if (typeof fields['type'] !== 'string')
@@ -296,7 +303,7 @@ function messageOfSchema(message: ProtobufServerMessage): HubMessage | undefined
     case 'ack':
       return ackCompletion(message.ackId, message.success ? undefined : (message.error ?? {}));
     case 'disconnected':
-      return { type: hubMessageType.close, error: message.message };
+      return farewell(message.message);
     case 'connected':
       return undefined;
   }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.SignalR;
 
 namespace BenchServer;
@@ -27,14 +28,16 @@ public sealed class LiveConnections : IHubFilter
         return next(context, exception);
     }
 
-    public int AbortAll()
+    /// <summary>Ends all, and lets those who reconnect by themselves come back or not.</summary>
+    public int EndAll(bool mayReturn)
     {
-        var aborted = 0;
+        var ended = 0;
         foreach (var context in all.Values)
         {
-            context.Abort();
-            aborted++;
+            if (mayReturn) context.Features.Get<IConnectionLifetimeNotificationFeature>()!.RequestClose();
+            else context.Abort();
+            ended++;
         }
-        return aborted;
+        return ended;
     }
 }

@@ -59,6 +59,9 @@ public sealed class OwnHub : Hub
         return ms;
     }
 
+    /// <summary>Ends the connection that calls it.</summary>
+    public void Leave() => Context.Abort();
+
     /// <summary>Keeps a thread of the pool from all else, as code does that waits for an answer without `await`.</summary>
     public void Block(int ms) => Thread.Sleep(ms);
 

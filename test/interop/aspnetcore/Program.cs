@@ -21,7 +21,8 @@ using MeasureHub = BenchServer.Measure.BenchHub;
 // GET /metrics has the process in the text format of Prometheus, under the names of .NET's own meters.
 // GET /pushes answers how many clients are at the hub at /push.
 // POST /pushes?rounds=N&user=NAME lets the hub at /push call its clients, and answers how often.
-// GET /pages/NAME has a file of these folders. POST /drop aborts every connection, POST /kill ends the process at once.
+// GET /pages/NAME has a file of these folders. POST /drop aborts every connection, with ?mayReturn=true each may
+// reconnect; POST /kill ends the process at once.
 // Prints {"url":"…"} once it listens, and ends when standard input closes: no orphan survives the tests.
 
 var builder = WebApplication.CreateSlimBuilder(args);
@@ -120,7 +121,7 @@ if (auth != "")
 app.MapPost("/signin", (HttpContext context) => context.SignInAsync(
     CookieAuthenticationDefaults.AuthenticationScheme,
     new ClaimsPrincipal(new ClaimsIdentity([new(ClaimTypes.Name, "tester")], "signin"))));
-app.MapPost("/drop", () => live.AbortAll().ToString());
+app.MapPost("/drop", (bool? mayReturn) => live.EndAll(mayReturn == true).ToString());
 app.MapPost("/kill", () => Process.GetCurrentProcess().Kill());
 app.MapGet("/users", () => new Dictionary<string, object>
 {

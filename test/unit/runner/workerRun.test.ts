@@ -190,6 +190,30 @@ describe('WorkerRun', () => {
     assert.deepEqual([totals.received, totals.expected], [0, 100]);
   });
 
+  for (const [protocol, allowReconnect] of [
+    ['json', true],
+    ['json', false],
+    ['messagepack', true],
+    ['messagepack', false],
+  ] as const) {
+    const end = allowReconnect ? 'ends, and opens it again where that is allowed' : 'ends for good';
+    it(`counts as dropped what a Close message in ${protocol} ${end}`, async () => {
+      const policy = { repair: true, policy: 'atOnce' as const, delayMs: 0 };
+      await start({ life: policy, protocol });
+      const totals = await bench.step(1, step.warmupMs + 455);
+      const [first] = bench.hub.connections;
+      const lateWord = { type: 3, invocationId: '1', error: 'nobody hears it' } as const;
+      first!.gets({ type: 7, error: 'too many', allowReconnect }, lateWord);
+      const sent = first!.sent.length;
+      await bench.time.to(bench.time.nowMs + 1000);
+      await bench.flush();
+      const { dropped } = bench.totals.connections();
+      assert.deepEqual([dropped, first!.over, first!.sent.length], [1, 'dropped', sent]);
+      assert.equal(bench.hub.opened.length, allowReconnect ? 11 : 10);
+      assert.deepEqual(totals.errors, { closed: 1 });
+    });
+  }
+
   it('stops sending at a halt, wherever the step is', async () => {
     await start();
     const totals = await bench.step(1, step.warmupMs + 455);

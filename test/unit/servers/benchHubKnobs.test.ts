@@ -179,13 +179,14 @@ describe('bench hub knobs', () => {
     client.sendJson(...[1, 2, 3, 4].map((n) => ({ type: 1, target: 'Echo', arguments: [{ n }] })));
     assert.equal(await client.closed, 1000);
     const messages = client.texts.map(
-      (text) => JSON.parse(text) as { type: number; error?: string },
+      (text) => JSON.parse(text) as { type: number; error?: string; allowReconnect?: boolean },
     );
     assert.deepEqual(
       messages.map(({ type }) => type),
       [1, 1, 1, 7],
     );
     assert.match(messages[3]?.error ?? '', /after 3 invocations/);
+    assert.equal(messages[3]?.allowReconnect, true);
     assert.equal(hub.counts.invocations, 3);
     assert.deepEqual(await other.settle(), []);
   });

@@ -181,8 +181,32 @@ describe('HttpConnection', () => {
     stream.response.end('data: {"type":7,"error":"Enough."}\x1e\r\n\r\n');
     assert.deepEqual(await listener.lostOnce, {
       errorClass: 'closed',
-      text: 'the server ended the connection: Enough.',
+      text: 'the server closed the connection and allows no reconnect: Enough.',
     });
+  });
+
+  it('lets go of a stream that a Close message ends and the server does not', async () => {
+    const { connection, stream } = await streaming();
+    const closed = new Promise((resolve) => stream.response.once('close', resolve));
+    stream.response.write('data: {"type":7,"allowReconnect":true}\x1e\r\n\r\n');
+    assert.deepEqual(await listener.lostOnce, {
+      errorClass: 'closed',
+      text: 'the server closed the connection',
+    });
+    await closed;
+    assert.deepEqual([connection.isOpen, connection.mayReturn], [false, true]);
+  });
+
+  it('deletes a connection with long polling that a Close message ends', async () => {
+    const { connection, poll } = await polling();
+    answer(poll, 200, '{"type":7}\x1e{"type":6}\x1e');
+    assert.deepEqual(await listener.lostOnce, {
+      errorClass: 'closed',
+      text: 'the server closed the connection and allows no reconnect',
+    });
+    answer(await hub.next('DELETE'), 202);
+    assert.deepEqual([connection.isOpen, connection.mayReturn], [false, false]);
+    assert.equal(listener.losses.length, 1);
   });
 
   it('is closed when a poll is answered 204', async () => {
@@ -285,7 +309,7 @@ describe('HttpConnection', () => {
     stream.response.end('data: {"type":7,"error":"Too long."}\x1e\r\n\r\n');
     assert.deepEqual(await listener.lostOnce, {
       errorClass: 'closed',
-      text: 'the server ended the connection: Too long.',
+      text: 'the server closed the connection and allows no reconnect: Too long.',
     });
   });
 

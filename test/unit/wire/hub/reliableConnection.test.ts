@@ -31,7 +31,7 @@ class ReliableListener extends RecordingListener {
   /** What the next message is taken for: word of the connection's end. */
   closes: string | undefined;
   override received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
-    connection.closeReason = this.closes;
+    if (this.closes !== undefined) connection.closedByServer(this.closes, true);
     this.texts.push(buffer.toString('latin1', start, end));
   }
   interrupted(_: unknown, errorClass: string): void {
@@ -240,6 +240,19 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       assert.equal(errorClass, 'slowConsumer');
       assert.equal(text, 'closed with code 1008: The client is too slow.');
       assert.equal(client.isOpen, false);
+    });
+
+    it('comes back where the service has reported an end and closes with another code, and forgets the reason', async () => {
+      await open();
+      listener.closes = 'The instance moves.';
+      say(sockets[0]!.socket, data(1));
+      sockets[0]!.socket.close(1001);
+      await until('coming back', () => listener.reported.length === 2);
+      assert.deepEqual(listener.reported, ['interrupted closed', 'recovered']);
+      assert.deepEqual([sockets.length, listener.losses], [2, []]);
+      listener.closes = undefined;
+      sockets[1]!.socket.close(1008);
+      assert.equal((await listener.lostOnce).text, 'closed with code 1008');
     });
 
     it('is lost when the service has given it up, for the reason of the close where it reported none before', async () => {

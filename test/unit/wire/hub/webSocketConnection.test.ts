@@ -172,13 +172,13 @@ describe('WebSocketConnection', () => {
         serverFrame(opcode.close, Buffer.from([3, 0xe8])),
       ]),
       'closed',
-      /^closed with code 1000: shut down$/,
+      /^the server closed the connection and allows no reconnect: shut down$/,
     ],
     [
       'a Close message before the end',
       hubFrame({ type: 7, error: 'shut down' }),
       'closed',
-      /^shut down$/,
+      /^the server closed the connection and allows no reconnect: shut down$/,
     ],
     [
       'being too slow',
@@ -220,6 +220,24 @@ describe('WebSocketConnection', () => {
       assert.equal(listener.losses.length, 1);
     });
   }
+
+  it('closes what a Close message ends where the server goes on, and sends nothing more', async () => {
+    for (const allowReconnect of [true, false, undefined]) {
+      const { connection, listener, peer } = await connected();
+      const close = { type: 7, ...(allowReconnect !== undefined && { allowReconnect }) };
+      peer.socket.write(Buffer.concat([hubFrame(close), hubFrame(ping), hubFrame(ping)]));
+      await listener.lostOnce;
+      assert.deepEqual(
+        [connection.isOpen, connection.mayReturn, connection.sendMessage({ type: 6 })],
+        [false, allowReconnect === true, 0],
+      );
+      const { code, payload } = await peer.nextFrame();
+      assert.deepEqual([code, payload.readUInt16BE()], [opcode.close, 1000]);
+      await peer.closed;
+      assert.equal(listener.losses.length, 1);
+      assert.equal(listener.texts.length, 1, 'nothing behind the Close message is read');
+    }
+  });
 
   it('is lost with class reset when the server resets it', async () => {
     const { listener, peer } = await connected();

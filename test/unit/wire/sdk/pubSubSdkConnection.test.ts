@@ -11,6 +11,7 @@ import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { pubSubSdkOpener } from '../../../../src/wire/sdk/pubSubSdkConnection';
+import { farewell } from '../../../../src/wire/webpubsub/webPubSubCodec';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';
@@ -20,9 +21,14 @@ class Listener extends RecordingListener {
   readonly messages: HubMessage[] = [];
   readonly reported: string[] = [];
   pings = 0;
-  override message(_: HubConnection, message: HubMessage, __: number, wireBytes: number): void {
+  override message(
+    connection: HubConnection,
+    message: HubMessage,
+    body: number,
+    bytes: number,
+  ): void {
     this.messages.push(message);
-    this.frameBytes.push(wireBytes);
+    super.message(connection, message, body, bytes);
   }
   pinged(): void {
     this.pings += 1;
@@ -137,10 +143,11 @@ describe('a connection of the official client of Web PubSub', () => {
       '{"type":"message","from":"server","dataType":"json","data":[2]}',
       '{"type":"pong"}',
       '{"type":"unheard of"}',
-      '{"type":"system","event":"disconnected","message":"bye"}',
     ];
     for (const frame of frames) socket.send(frame);
-    await until('the delivery', () => listener.messages.length === 6);
+    await until('the delivery', () => listener.messages.length === 5);
+    socket.send('{"type":"system","event":"disconnected","message":"bye"}');
+    await until('the farewell', () => listener.messages.length === 6);
     const byType = (type: number) => listener.messages.filter((message) => message.type === type);
     // The client has promises of different depth for them.
     const answers = byType(3).sort((a) => (a.type === 3 && a.invocationId === '1' ? -1 : 1));
@@ -152,14 +159,22 @@ describe('a connection of the official client of Web PubSub', () => {
       { type: 1, target: 'RecordLatency', arguments: [{ a: 1 }] },
       { type: 1, target: 'RecordLatency', arguments: [[2]] },
     ]);
-    assert.deepEqual([byType(6).length, byType(7)], [1, [{ type: 7, error: 'bye' }]]);
+    assert.deepEqual([byType(6).length, byType(7)], [1, [farewell('bye')]]);
     // Its sockets are its own.
     assert.ok(listener.frameBytes.every(Number.isNaN));
+    const text = 'the server closed the connection: bye';
+    assert.deepEqual(await listener.lostOnce, { errorClass: 'closed', text });
+    await until('the end', () => socket.readyState === socket.CLOSED);
+    assert.deepEqual([client.isOpen, client.mayReturn, sockets.length], [false, true, 1]);
   });
 
   it('comes back for a lost socket, with what was sent meanwhile', async () => {
     const client = await open('webpubsubReliable');
     refusals.push(status('503 Later'));
+    // Word of an end alone is none for a reliable client.
+    sockets[0]!.socket.send('{"type":"system","event":"disconnected","message":"we move"}');
+    await until('the word', () => listener.messages.length === 1);
+    assert.ok(client.isOpen);
     sockets[0]!.socket.terminate();
     await until('the other side', () => refusals.length === 0);
     say('SendToGroup', ['g', { a: 1 }]);
@@ -173,8 +188,10 @@ describe('a connection of the official client of Web PubSub', () => {
     await until('the greeting', () => listener.reported.length === 2);
     assert.deepEqual(listener.reported, ['interrupted closed', 'recovered']);
     assert.deepEqual(listener.losses, []);
+    sockets[1]!.socket.send('{"type":"system","event":"disconnected","message":"no more"}');
     sockets[1]!.socket.close(1008, 'too late');
-    assert.equal((await listener.lostOnce).errorClass, 'closed');
+    const text = 'the connection is closed: no more';
+    assert.deepEqual(await listener.lostOnce, { errorClass: 'closed', text });
   });
 
   it('takes a greeting for another socket where nothing was sent meanwhile', async () => {

@@ -250,7 +250,7 @@ describe('a connection of the official client fails', () => {
       'a Close message',
       (peer) => peer.socket.write(hubFrame({ type: 7, error: 'shut down' })),
       'closed',
-      /shut down/,
+      /^the server closed the connection and allows no reconnect: shut down$/,
     ],
     [
       'being too slow',

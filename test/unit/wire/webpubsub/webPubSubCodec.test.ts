@@ -81,7 +81,7 @@ describe('Web PubSub in the words of a hub', () => {
     assert.deepEqual(readJsonClientMessage(webPubSubCodec.encode({ type: 6 })), { type: 'ping' });
     assert.deepEqual(read(writeJsonServerMessage({ type: 'pong' })), { type: 6 });
     const frame = writeJsonServerMessage({ type: 'disconnected', message: 'key rotated' });
-    assert.deepEqual(read(frame), { type: 7, error: 'key rotated' });
+    assert.deepEqual(read(frame), { type: 7, error: 'key rotated', allowReconnect: true });
   });
 
   it('is connected when the service says so, and not before', () => {
@@ -160,7 +160,9 @@ describe('Web PubSub in the words of a hub', () => {
     assert.deepEqual(said({ type: 'ack', ackId: 7, success: false, error }), {
       ...{ type: 3, invocationId: '7', error: 'Forbidden: no role' },
     });
-    assert.deepEqual(said({ type: 'disconnected', message: 'bye' }), { type: 7, error: 'bye' });
+    assert.deepEqual(said({ type: 'disconnected', message: 'bye' }), {
+      ...{ type: 7, error: 'bye', allowReconnect: true },
+    });
     assert.throws(() => codec.read(Buffer.from([0xff]), 0, 1), HubMessageError);
   });
 
