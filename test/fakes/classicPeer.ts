@@ -137,6 +137,11 @@ export class ClassicPeer {
     while (!this.closed) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
+  /** Until the server has heard of what others did before. */
+  async untilHeard(): Promise<void> {
+    for (let call = 0; call < 3; call++) await this.invoke('GetConnectionId');
+  }
+
   async lose(): Promise<void> {
     this.socket.terminate();
     if (!this.closed) await once(this.socket, 'close');

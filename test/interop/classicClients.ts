@@ -22,8 +22,6 @@ export type Order = Readonly<Record<string, unknown>> & { readonly do: 'open' | 
 export interface Outcome {
   readonly result?: unknown;
   readonly error?: string;
-  readonly data?: unknown;
-  readonly counted?: unknown;
 }
 
 /** Where orders go. */

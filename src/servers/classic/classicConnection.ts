@@ -1,5 +1,5 @@
 import type { BenchCaller } from '../hub/hubConnection';
-import { classicProtocol, type ClassicMessage } from './classicProtocol';
+import { classicProtocol } from './classicProtocol';
 import { lengthOf, type ClassicTransport, type Text } from './classicTransports';
 
 export interface ClassicHost {
@@ -9,18 +9,14 @@ export interface ClassicHost {
   readonly pollTimeoutMs: number;
   /** A client that is away for longer is gone. */
   readonly disconnectTimeoutMs: number;
-  readonly keptMessages: number;
-  readonly withoutKeepAlive: boolean;
   /** While true, nothing is written. */
   readonly isHeld: boolean;
   /** Milliseconds, as of the hub's last tick. */
   readonly tickMs: number;
   /** It has something to write: asks for {@link ClassicConnection.flush} at the end of this turn. */
   hasNews(connection: ClassicConnection): void;
-  /** Messages are kept, or no longer. @returns whether the connection keeps more than its share */
-  kept(connection: ClassicConnection, addedBytes: number): boolean;
-  /** A message that was never written is dropped. */
-  lost(): void;
+  /** So many bytes more wait for a client, or less. @returns whether more wait for this one than may */
+  waits(connection: ClassicConnection, addedBytes: number): boolean;
   groupsToken(connection: ClassicConnection): string;
   /** It gets nothing any more. */
   closing(connection: ClassicConnection): void;
@@ -30,29 +26,31 @@ export interface ClassicHost {
 
 /** After so much that was written in one piece, it is asked again whether the client reads. */
 const mostAtOnceBytes = 64 * 1024;
+/** Messages that wait for one client. Source: `DefaultMessageBufferSize` of `DefaultConfigurationManager`. */
+const mostWaiting = 1000;
 
 const text = (value: string): Buffer => Buffer.from(value, 'utf8');
 const comma = text(',');
-const change = text('');
 const envelopeTail = text(']}');
 
 /**
- * One client, whatever its transport and however often that is a new one: its latest messages are kept by their
- * numbers, so that it gets what it has missed. A message is numbered when it is sent, and nobody acknowledges it.
+ * One client, whatever its transport and however often that is a new one: what cannot be written waits for the next.
+ * Nobody acknowledges messages, so that what was on its way when a transport ended is lost.
  */
 export class ClassicConnection {
   groups: Set<string> | undefined;
   invocations = 0;
   /** The client has called `start`, by which its hub knows of it. */
   isStarted = false;
-  private readonly log = new MessageLog();
-  /** Number of the next message to write. */
-  private sent = 0;
+  waitingBytes = 0;
+  private readonly waiting: Buffer[] = [];
+  /** Number of the message that was written last. */
+  private number = 0;
   private readonly answers: Buffer[] = [];
   private transport: ClassicTransport | undefined;
   private isInitializing = false;
   private areGroupsNew = false;
-  /** Number behind the last message that went out with a groups token, and that token's version. */
+  /** Number of the message that went out with the last groups token, and that token's version. */
   private groupsSentAt = 0;
   private groupsSent = 0;
   private groupsVersion = 0;
@@ -75,20 +73,19 @@ export class ClassicConnection {
     this.sinceMs = host.tickMs;
   }
 
-  get keptBytes(): number {
-    return this.log.bytes;
-  }
-
-  /** Whether the client is there and its oldest kept message was written: it has most likely got it. */
-  get isOldestWritten(): boolean {
-    return this.transport !== undefined && this.log.first < this.sent;
-  }
-
-  /** Takes a message that the hub sends to this client. */
+  /** Takes a message that the hub sends to this client; of too many the oldest are dropped. */
   write(message: Buffer): void {
     if (this.isGone || !this.isOnHub) return;
-    this.log.push(message);
-    this.shrink(this.host.kept(this, message.length));
+    this.waiting.push(message);
+    const isTooMuch = (addedBytes: number): boolean => {
+      this.waitingBytes += addedBytes;
+      return this.host.waits(this, addedBytes) || this.waiting.length > mostWaiting;
+    };
+    // Many at once for a client that reads are no loss.
+    if (isTooMuch(message.length)) this.flush();
+    let wantsLess = isTooMuch(0);
+    while (wantsLess && this.waiting.length > 1)
+      wantsLess = isTooMuch(-this.waiting.shift()!.length);
     this.hasNews();
   }
 
@@ -102,9 +99,6 @@ export class ClassicConnection {
   groupsChanged(): void {
     this.areGroupsNew = true;
     this.groupsVersion++;
-    // A change has a number of its own, so that it shows whether the client has got it.
-    this.log.push(change);
-    this.shrink(false);
     this.hasNews();
   }
 
@@ -116,28 +110,20 @@ export class ClassicConnection {
   /** A new transport takes the place of the one before. */
   connect(transport: ClassicTransport): void {
     this.use(transport);
-    this.sent = this.log.next;
     this.isInitializing = true;
     this.hasNews();
   }
 
-  /** Goes on behind the message that the client has got last. @param messageId undefined: where the client is, nobody knows */
-  goOn(transport: ClassicTransport, messageId: string | undefined): void {
+  /** Goes on over another transport. */
+  goOn(transport: ClassicTransport): void {
     this.use(transport);
-    const { first, next } = this.log;
-    const number = this.numberOf(messageId);
-    this.sent = number === undefined || number > next ? next : Math.max(first, number);
-    if (number !== undefined && number < first) this.host.lost();
-    // It has what it shows.
-    while (number !== undefined && this.log.first < this.sent)
-      this.host.kept(this, -this.log.dropOldest());
-    if (this.sent < next || this.areGroupsNew) this.hasNews();
+    this.hasNews();
   }
 
   /**
    * Whether a client that comes back shows what it was given last, or has missed it. Otherwise it is in the groups that
    * it shows, and in no others, as in the official server, which remembers none. (There it also misses what was sent to
-   * the others while it was away; here that is in the log already.)
+   * the others while it was away; here that waits already.)
    */
   showsGroups(version: number, messageId: string | undefined): boolean {
     const number = this.numberOf(messageId);
@@ -213,8 +199,7 @@ export class ClassicConnection {
       transport.write([this.envelope(0)]);
     } else if (nowMs >= this.nextKeepAliveMs) {
       this.nextKeepAliveMs = nowMs + host.keepAliveMs;
-      if (!host.withoutKeepAlive && transport.unreadBytes <= host.maxUnreadBytes)
-        transport.keepAlive();
+      if (transport.unreadBytes <= host.maxUnreadBytes) transport.keepAlive();
     }
   }
 
@@ -226,7 +211,7 @@ export class ClassicConnection {
     this.isGone = true;
     this.transport = undefined;
     this.leaving = transport;
-    host.kept(this, -this.log.bytes);
+    host.waits(this, -this.waitingBytes);
     host.closing(this);
     if (transport === undefined) {
       host.gone(this);
@@ -236,33 +221,15 @@ export class ClassicConnection {
     if (!transport.isOneAnswer || last === undefined) transport.end();
   }
 
-  /** Orders the client to disconnect. */
-  disconnect(): void {
-    this.remove(this.order('D'));
-  }
-
   /** Orders the client to come back, as a server that shuts down, and forgets it. */
   sayGoodbye(): void {
-    this.remove(this.order('T'));
-  }
-
-  /** Orders the client to come back, and waits for it. */
-  sendAway(): void {
     this.flush();
-    const { transport } = this;
-    if (transport === undefined) return;
-    this.lostTransport(transport);
-    transport.write([[text(this.order('T'))]]);
-    if (!transport.isOneAnswer) transport.end();
+    this.remove(`{"C":"${this.cursor}","T":1,"M":[]}`);
   }
 
   terminate(): void {
     this.remove();
     this.leaving?.terminate();
-  }
-
-  private order(name: 'D' | 'T'): string {
-    return `{"C":"${this.cursor(this.sent)}","${name}":1,"M":[]}`;
   }
 
   private hasNews(): void {
@@ -282,28 +249,12 @@ export class ClassicConnection {
     if (this.host.isHeld) transport.pause();
   }
 
-  private shrink(keepsTooMuch: boolean): void {
-    const { host, log } = this;
-    let isTooMuch = keepsTooMuch;
-    while (log.count > 1 && (log.count > host.keptMessages || isTooMuch)) {
-      if (log.first === this.sent) {
-        // Many at once for a client that reads are no loss.
-        this.flush();
-        if (log.first === this.sent) {
-          this.sent++;
-          host.lost();
-        }
-      }
-      isTooMuch = host.kept(this, -log.dropOldest()) && isTooMuch;
-    }
-  }
-
   private get hasEnvelope(): boolean {
-    return this.isInitializing || this.areGroupsNew || this.sent < this.log.next;
+    return this.isInitializing || this.areGroupsNew || this.waiting.length > 0;
   }
 
-  private cursor(number: number): string {
-    return `${this.cursorHead}${number.toString(16).toUpperCase()}`;
+  private get cursor(): string {
+    return `${this.cursorHead}${this.number.toString(16).toUpperCase()}`;
   }
 
   private numberOf(messageId: string | undefined): number | undefined {
@@ -314,26 +265,22 @@ export class ClassicConnection {
 
   /** Members in the order of `PersistentResponse`. */
   private envelope(mostMessages: number): Text {
-    const from = this.sent;
-    const to = Math.min(this.log.next, from + mostMessages);
-    this.sent = to;
-    let head = `{"C":"${this.cursor(to)}",`;
+    const messages = this.waiting.splice(0, mostMessages);
+    const bytes = lengthOf(messages);
+    this.waitingBytes -= bytes;
+    this.host.waits(this, -bytes);
+    // A change of groups has a number of its own, so that it shows whether the client has got it.
+    this.number += messages.length + Number(this.areGroupsNew);
+    let head = `{"C":"${this.cursor}",`;
     if (this.isInitializing) head += '"S":1,';
     if (this.areGroupsNew) {
       head += `"G":"${this.host.groupsToken(this)}",`;
-      this.groupsSentAt = to;
+      this.groupsSentAt = this.number;
       this.groupsSent = this.groupsVersion;
     }
     this.isInitializing = this.areGroupsNew = false;
-    const pieces = [text(`${head}"M":[`)];
-    for (let number = from; number < to; number++) {
-      const message = this.log.at(number);
-      if (message.length === 0) continue;
-      if (pieces.length > 1) pieces.push(comma);
-      pieces.push(message);
-    }
-    pieces.push(envelopeTail);
-    return pieces;
+    const list = messages.flatMap((message, at) => (at === 0 ? [message] : [comma, message]));
+    return [text(`${head}"M":[`), ...list, envelopeTail];
   }
 }
 
@@ -354,89 +301,4 @@ export class ClassicCaller implements BenchCaller {
   get id(): string {
     return this.connection.id;
   }
-}
-
-/** The latest messages of a connection by their numbers, which count up from 0. */
-class MessageLog {
-  /** Of all that are kept. */
-  bytes = 0;
-  private messages: Buffer[] = [];
-  private head = 0;
-  private dropped = 0;
-
-  /** Number of the oldest message that is kept. */
-  get first(): number {
-    return this.dropped;
-  }
-
-  /** Number of the next message. */
-  get next(): number {
-    return this.dropped + this.count;
-  }
-
-  get count(): number {
-    return this.messages.length - this.head;
-  }
-
-  push(message: Buffer): void {
-    this.messages.push(message);
-    this.bytes += message.length;
-  }
-
-  /** @param number of a message that is kept */
-  at(number: number): Buffer {
-    return this.messages[this.head + number - this.dropped]!;
-  }
-
-  /** @returns its size */
-  dropOldest(): number {
-    const size = this.messages[this.head]!.length;
-    // Set free at once, and cut off when it is the larger part: constant cost per message.
-    this.messages[this.head++] = empty;
-    if (this.head * 2 > this.messages.length) {
-      this.messages = this.messages.slice(this.head);
-      this.head = 0;
-    }
-    this.dropped++;
-    this.bytes -= size;
-    return size;
-  }
-}
-
-const empty = Buffer.alloc(0);
-
-// Methods beside the bench contract, to try what only this protocol has: progress, state, and errors with data.
-
-const mostSteps = 1000;
-
-type Method = (caller: ClassicCaller, message: ClassicMessage, id: string) => boolean;
-
-const asJson = (value: unknown): Buffer => text(JSON.stringify(value));
-
-/** Reports 1 to n as progress, sets the state `counted`, and returns n. */
-const countUp: Method = (caller, message, I) => {
-  const n = message.argumentCount === 1 ? caller.protocol.integer(message.argument(0)) : undefined;
-  if (n === undefined || n < 0 || n > mostSteps) return false;
-  for (let D = 1; D <= n; D++) caller.connection.write(asJson({ I: `P|${I}`, P: { I, D } }));
-  caller.write(asJson({ S: { counted: n }, R: n, I }));
-  return true;
-};
-
-/** Throws a `HubException` with the text that it gets, and with data. */
-const fail: Method = (caller, message, I) => {
-  const argument = message.argumentCount === 1 ? message.argument(0) : undefined;
-  const E = argument && caller.protocol.text(argument);
-  if (E === undefined) return false;
-  caller.write(asJson({ I, H: true, E, D: { method: 'Fail' } }));
-  return true;
-};
-
-const methods: Readonly<Record<string, Method>> = { countup: countUp, fail };
-
-/** @returns false for a method that is none of these, or another form of one */
-export function ranClassicMethod(caller: ClassicCaller, message: ClassicMessage): boolean {
-  const method = Object.hasOwn(methods, message.target.toLowerCase())
-    ? methods[message.target.toLowerCase()]
-    : undefined;
-  return method?.(caller, message, message.invocationId ?? '') ?? false;
 }

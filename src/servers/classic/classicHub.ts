@@ -31,12 +31,7 @@ import { HubDeliveries } from '../hub/hubDeliveries';
 import { HubGroups } from '../hub/hubGroups';
 import { ConnectGate, HubTokens } from '../hub/refusals';
 import type { FrameSource } from '../hubProtocol/protocols';
-import {
-  ClassicCaller,
-  ClassicConnection,
-  ranClassicMethod,
-  type ClassicHost,
-} from './classicConnection';
+import { ClassicCaller, ClassicConnection, type ClassicHost } from './classicConnection';
 import {
   classicHubName,
   type ClassicMessage,
@@ -51,7 +46,6 @@ import {
   hubsAskedFor,
   isRefusal,
   negotiated,
-  saysStart,
   shownGroups,
 } from './classicRequests';
 import {
@@ -66,9 +60,7 @@ import {
 const longestBytes = largestPayloadBytes + 1024 * 1024;
 const mostConnections = 100_000;
 /** Messages that wait for clients, of all connections together. */
-const mostKeptBytes = 128 * 1024 * 1024;
-/** Messages that were written, and are kept only because a socket may be lost. More of them cost time. */
-const mostWrittenBytes = 8 * 1024 * 1024;
+const mostWaitingBytes = 128 * 1024 * 1024;
 /** Calls that wait while the hub is held. */
 const mostHeld = 10_000;
 /** Connections that the hub has closed on purpose and remembers. */
@@ -99,20 +91,6 @@ const badCall: Refusal = {
   text: `A send has to be a call of the hub ${classicHubName}: {"H":…,"M":…,"A":[…],"I":…}.`,
 };
 
-export interface ClassicHubOptions extends BenchHubOptions {
-  /** Messages that a connection keeps for a client which comes back, 1,000 by default. */
-  readonly keptMessages?: number;
-  /** A client may miss keep-alives for so long; twice their interval by default. */
-  readonly keepAliveTimeoutMs?: number;
-  /** Keep-alives are promised and never sent. */
-  readonly withoutKeepAlive?: boolean;
-  /**
-   * What a connection is closed with by `closeAfter`: an error for all calls (`E`, which clients since 2.4 know), the order
-   * to disconnect (`D`, of 1.x), or the one to come back over another transport (`T`), for which the connection stays.
-   */
-  readonly closeWith?: 'error' | 'disconnect' | 'reconnect';
-}
-
 class RunningClassicHub
   extends ConnectionServer<ClassicConnection>
   implements BenchHub, BenchContext, ClassicHost
@@ -123,8 +101,6 @@ class RunningClassicHub
   readonly keepAliveTimeoutMs: number;
   readonly pollTimeoutMs: number;
   readonly disconnectTimeoutMs: number;
-  readonly keptMessages: number;
-  readonly withoutKeepAlive: boolean;
   readonly deliveries: HubDeliveries;
   readonly chat = new ChatRooms();
   url = '';
@@ -140,10 +116,9 @@ class RunningClassicHub
   private held: (() => void)[] = [];
   private openCount = 0;
   private invocations = 0;
-  private keptBytes = 0;
-  private lostCount = 0;
+  private waitingBytes = 0;
 
-  constructor(private readonly options: ClassicHubOptions) {
+  constructor(private readonly options: BenchHubOptions) {
     super(options.maxMessageBytes ?? longestBytes);
     this.contracts = options.dialect ?? 'both';
     this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
@@ -152,12 +127,9 @@ class RunningClassicHub
     // Source of the times: `DefaultConfigurationManager`.
     this.keepAliveMs = options.keepAliveMs ?? 10_000;
     // Two may be missed: `MissedTimeoutsBeforeClientReconnect` of `ConfigurationExtensions`.
-    this.keepAliveTimeoutMs = options.keepAliveTimeoutMs ?? 2 * this.keepAliveMs;
+    this.keepAliveTimeoutMs = 2 * this.keepAliveMs;
     this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
     this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
-    // Source: `DefaultMessageBufferSize`, there.
-    this.keptMessages = options.keptMessages ?? 1000;
-    this.withoutKeepAlive = options.withoutKeepAlive ?? false;
     this.deliveries = new HubDeliveries(options, this);
     this.gate = new ConnectGate(options);
     this.tokenCheck = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
@@ -173,11 +145,6 @@ class RunningClassicHub
 
   get counts(): BenchHub['counts'] {
     return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
-  }
-
-  /** Messages that were dropped because their client was too far behind. */
-  get lostMessages(): number {
-    return this.lostCount;
   }
 
   get isHeld(): boolean {
@@ -206,14 +173,9 @@ class RunningClassicHub
     if (this.news.push(connection) === 1) process.nextTick(() => this.flushNews());
   }
 
-  kept(connection: ClassicConnection, addedBytes: number): boolean {
-    this.keptBytes += addedBytes;
-    const most = connection.isOldestWritten ? mostWrittenBytes : mostKeptBytes;
-    return this.keptBytes > most && connection.keptBytes > most / this.all.size;
-  }
-
-  lost(): void {
-    this.lostCount++;
+  waits({ waitingBytes }: ClassicConnection, addedBytes: number): boolean {
+    this.waitingBytes += addedBytes;
+    return this.waitingBytes > mostWaitingBytes && waitingBytes > mostWaitingBytes / this.all.size;
   }
 
   groupsToken(connection: ClassicConnection): string {
@@ -441,7 +403,6 @@ class RunningClassicHub
     const connection = this.connections.get(connectionId) ?? this.open(connectionId, isOnHub);
     if (command === 'connect') {
       connection.connect(transport);
-      if (!saysStart(shown)) this.started(connection);
       return connection;
     }
     const messageId = shown.get('messageId') ?? undefined;
@@ -450,7 +411,7 @@ class RunningClassicHub
       this.groups.leaveAll(connection);
       for (const name of names) this.groups.join(connection, name);
     }
-    connection.goOn(transport, messageId);
+    connection.goOn(transport);
     return connection;
   }
 
@@ -484,24 +445,17 @@ class RunningClassicHub
     this.invocations++;
     const { connection } = caller;
     connection.invocations++;
-    if (!ranClassicMethod(caller, message)) invoke(this, caller, message);
+    invoke(this, caller, message);
     const { closeAfter = 0 } = this.options;
     if (closeAfter > 0 && connection.invocations >= closeAfter) this.close(connection, closeAfter);
   }
 
-  /** Ends a connection for good, unless its client is to come back. */
+  /** Ends a connection for good. */
   private close(connection: ClassicConnection, invocations: number): void {
-    const { closeWith = 'error' } = this.options;
-    if (closeWith === 'reconnect') {
-      connection.invocations = 0;
-      connection.sendAway();
-      return;
-    }
     const reason = `Closed on purpose after ${invocations} invocations (--close-after).`;
     this.closed.set(connection.id, reason);
     if (this.closed.size > mostClosed) this.closed.delete(this.closed.keys().next().value!);
-    if (closeWith === 'error') connection.remove(JSON.stringify({ E: reason }));
-    else connection.disconnect();
+    connection.remove(JSON.stringify({ E: reason }));
   }
 
   protected tick(): void {
@@ -565,10 +519,8 @@ function answerText(response: ServerResponse, body: string | Buffer): void {
  * they abort, or for the disconnect timeout after their transport has ended.
  * @throws ExpectedError `port-taken` or `port-refused`
  */
-export async function startClassicHub(options: ClassicHubOptions = {}): Promise<ClassicBenchHub> {
+export async function startClassicHub(options: BenchHubOptions = {}): Promise<BenchHub> {
   const hub = new RunningClassicHub(options);
   await hub.listen(options.port);
   return hub;
 }
-
-export type ClassicBenchHub = BenchHub & Pick<RunningClassicHub, 'lostMessages'>;

@@ -72,25 +72,13 @@ export function clientOf(query: URLSearchParams, tokens: ClassicTokens): Classic
   return connectionId === undefined ? wrongToken : { ...asked, connectionId, transport };
 }
 
-/** Source: `ProtocolResolver`. */
-const oldest = [1, 2];
-const newest = [2, 0];
-const withStart = [1, 4];
-
-const isBefore = ([a = 0, b = 0]: readonly number[], [c = 0, d = 0]: readonly number[]): boolean =>
-  a < c || (a === c && b < d);
+/** Clients before 1.4 did not say that they have started. Source: `ProtocolResolver`. */
+const oldest = '1.4';
 
 /** The version that client and server have in common. */
-function versionOf(query: URLSearchParams): readonly number[] {
-  const asked = /^([0-9]{1,9})\.([0-9]{1,9})$/.exec(query.get('clientProtocol') ?? '');
-  const version = asked === null ? oldest : asked.slice(1).map(Number);
-  if (isBefore(version, oldest)) return oldest;
-  return isBefore(newest, version) ? newest : version;
-}
-
-/** Whether its client says by itself that it has started. */
-export const saysStart = (query: URLSearchParams): boolean =>
-  !isBefore(versionOf(query), withStart);
+const versionOf = (query: URLSearchParams): string =>
+  ['2.0', '1.5'].find((version) => Number(version) <= Number(query.get('clientProtocol'))) ??
+  oldest;
 
 interface ClassicTimes {
   readonly keepAliveTimeoutMs: number;
@@ -116,7 +104,7 @@ export function negotiated(
     DisconnectTimeout: seconds(disconnectTimeoutMs),
     ConnectionTimeout: seconds(pollTimeoutMs),
     TryWebSockets: 'true',
-    ProtocolVersion: JSON.stringify(versionOf(query).join('.')),
+    ProtocolVersion: JSON.stringify(versionOf(query)),
     TransportConnectTimeout: '5.0',
     LongPollDelay: '0.0',
   };

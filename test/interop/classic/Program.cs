@@ -49,13 +49,12 @@ async Task Invoke(string name, string id, string method, object[] arguments)
     var (_, hub) = clients[name];
     try
     {
-        var result = await hub.Invoke<JToken?, int>(method, progress => Say(name, "progress", progress), arguments);
-        Say(name, "result", new { id, of = new { result, counted = hub["counted"] } });
+        var result = await hub.Invoke<JToken?>(method, arguments);
+        Say(name, "result", new { id, of = new { result } });
     }
     catch (Exception error)
     {
-        var data = (error.GetBaseException() as HubException)?.ErrorData;
-        Say(name, "result", new { id, of = new { error = error.GetBaseException().Message, data } });
+        Say(name, "result", new { id, of = new { error = error.GetBaseException().Message } });
     }
 }
 

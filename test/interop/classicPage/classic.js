@@ -28,17 +28,8 @@ const orders = {
     const { hub } = clients[name];
     hub
       .invoke(method, ...args)
-      .progress((value) => say({ name, what: 'progress', value }))
-      .done((result = null) =>
-        say({
-          name,
-          what: 'result',
-          value: { id, of: { result, counted: hub.state.counted ?? null } },
-        }),
-      )
-      .fail(({ message, data = null }) =>
-        say({ name, what: 'result', value: { id, of: { error: message, data } } }),
-      );
+      .done((result = null) => say({ name, what: 'result', value: { id, of: { result } } }))
+      .fail(({ message }) => say({ name, what: 'result', value: { id, of: { error: message } } }));
   },
   stop({ name }) {
     clients[name].connection.stop();

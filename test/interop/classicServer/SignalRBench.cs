@@ -31,13 +31,4 @@ public class SignalRBench : Hub
         await Groups.Remove(Context.ConnectionId, group);
         Clients.Caller.LeaveGroup();
     }
-
-    public int CountUp(int n, IProgress<int> progress)
-    {
-        for (var step = 1; step <= n; step++) progress.Report(step);
-        Clients.Caller.counted = n;
-        return n;
-    }
-
-    public void Fail(string text) => throw new HubException(text, new { method = "Fail" });
 }
