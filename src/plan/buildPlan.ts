@@ -212,10 +212,9 @@ export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan 
   if (search === undefined) throw new Error('nothing is searched');
   // Connections that a step too many has cost must come back before the next one.
   const life = { repair: repair || lifetimeMs === undefined };
-  const { of, from, to, precision, budgetMs } = search;
   return {
-    ...buildPlan({ ...scenarioAt(scenario, to), ...life }, options),
-    search: { of, from, to, precision, budgetMs },
+    ...buildPlan({ ...scenarioAt(scenario, search.to), ...life }, options),
+    search,
   };
 }
 

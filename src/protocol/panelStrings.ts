@@ -173,7 +173,7 @@ export const panelStrings = {
   imageFailed: 'not copied',
   wholeRun: 'whole run',
   missedByNow: 'Not met by now: {0}.',
-  missedForGood: 'Cannot be met any more; at best the step ends with {0}.',
+  missedForGood: 'Cannot be met any more; at best: {0}.',
   ofStep: 'step {0} · worst second p99 {1}',
   worstOf: 'worst second, {0} to {1}',
   meanOf: 'mean, {0} to {1}',

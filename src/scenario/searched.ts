@@ -1,7 +1,12 @@
 /** What a capacity search makes of a scenario: what it varies, from where to where, and the scenario at a value. */
 import type { SearchKind } from '../search/searchSummary';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
-import { callsEachInterval, pausesOf, sessionStepsOf } from '../usecases/sessionSteps';
+import {
+  callsEachInterval,
+  meanPausesOf,
+  pausesOf,
+  sessionStepsOf,
+} from '../usecases/sessionSteps';
 import type { Scenario, ScenarioEntry, SearchSpec } from './scenario';
 import { lastSenders, stepsOf } from './steps';
 
@@ -29,7 +34,7 @@ export function rateOf(scenario: Scenario): number {
 /** The whole rate above which a session would begin before the pauses of the one before are over; Infinity without any. */
 export function rateCeilingOf(scenario: Scenario): number {
   const shares = scenario.entries.map(({ parameters }) => {
-    const pausesMs = pausesOf(sessionStepsOf(parameters));
+    const pausesMs = meanPausesOf(sessionStepsOf(parameters));
     return pausesMs > 0 ? intervalMsOf(parameters) / pausesMs : Infinity;
   });
   return Math.max(1, Math.floor(rateOf(scenario) * Math.min(...shares)));

@@ -244,6 +244,14 @@ function pauseOf(step: SessionStep, extent: Extent): number {
   }
 }
 
+/** The same in the mean over its ways; of an `if` the longer one. */
+export const meanPausesOf = (steps: readonly SessionStep[]): number =>
+  sumOverSession(steps, (step) => {
+    if (step.kind === 'wait') return durationMs(step.ms, 'mean');
+    if (step.kind !== 'repeat') return 0;
+    return step.times * Math.max(0, durationMs(step.everyMs, 'mean') - meanPausesOf(step.steps));
+  });
+
 /** Deliveries of one call: its answer, items, or callbacks; of an event that is waited for itself. */
 export function deliveriesOfStep(
   step: CountedStep,

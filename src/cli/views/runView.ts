@@ -104,7 +104,7 @@ function missedLine({ latest }: RunProgress): Line[] {
   const { message, isFinal } = missed;
   return [
     isFinal
-      ? { text: `✗ cannot be met any more; at best the step ends with ${message}`, tone: 'bad' }
+      ? { text: `✗ cannot be met any more; at best: ${message}`, tone: 'bad' }
       : { text: `⚠ not met by now: ${message}`, tone: 'warn' },
   ];
 }

@@ -107,8 +107,20 @@ export class SearchedSteps implements StepSource {
   }
 
   get progress(): SearchProgress {
-    const { search, spec, value } = this;
-    return { of: spec.of, value, low: search.low, high: search.high };
+    const { search, spec, value, steps } = this;
+    const { low, high } = search;
+    const valuesThat = (status: Verdict['status'], from: number, to: number): number[] =>
+      steps
+        .filter((step) => step.status === status && step.value >= from && step.value <= to)
+        .map((step) => step.value);
+    // What a step that was too short leans to is none of them yet.
+    const held = low === null ? [] : valuesThat('pass', spec.from, low);
+    const missed = high === null ? [] : valuesThat('fail', high, spec.to);
+    const [most, least] = [Math.max(...held), Math.min(...missed)];
+    return {
+      ...{ of: spec.of, value },
+      ...{ low: held.length === 0 ? null : most, high: missed.length === 0 ? null : least },
+    };
   }
 
   withAsked(verdict: Verdict, { measureMs }: PlanStep, { sent }: StepTotals): Verdict {

@@ -53,6 +53,8 @@ export async function runCommand(
       timeoutMs,
     );
     signal.addEventListener('abort', leave, { once: true });
+    // Over while it was being started.
+    if (signal.aborted) leave();
     child.stdout.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= mostBytes) chunks.push(chunk);

@@ -116,6 +116,14 @@ scenario:
     assert.deepEqual(rangeOf(sessions('2s', 'from: 40, to: 2000')), [26, 26, 'pauses']);
     assert.deepEqual(rangeOf(sessions('2s', 'from: 5, to: 25')), [5, 25, undefined]);
     assert.deepEqual(rangeOf(sessions('2s', 'from: 5, to: 900', '0')), [5, 900, undefined]);
+    const ways = sessions('1s', 'from: 20, to: 2000').replace(
+      '{ wait: 1500ms }',
+      '{ choose: [{ weight: 19, steps: [{ wait: 100ms }] }, { weight: 1, steps: [{ repeat: 2, every: 5s, steps: [{ wait: 1s }] }] }] }',
+    );
+    // 595 ms in the mean.
+    assert.deepEqual(rangeOf(ways), [20, 67, 'pauses']);
+    const planned = scenarioOf(ways);
+    assert.deepEqual(buildSearchPlan(planned, options).search, planned.search);
     const { entries, warmupMs } = scenarioAt(scenarioOf(sessions('1s', 'from: 20, to: 2000')), 26);
     assert.ok(Number(entries[0]!.parameters['sessionInterval']) >= 1500);
     assert.equal(warmupMs, 1500);

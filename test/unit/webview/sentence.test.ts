@@ -89,7 +89,7 @@ describe('sentence, tiles and Units of the panel', () => {
     assert.match(now.rest, new RegExp(`whole run\\. Not met by now: ${message}\\. 99 % within`));
     const final = sentenceOf(saying({ message, isFinal: true }));
     assert.deepEqual([final.tone, final.sign], ['bad', '✗']);
-    assert.match(final.rest, /Cannot be met any more; at best the step ends with 13 of 260/);
+    assert.match(final.rest, /Cannot be met any more; at best: 13 of 260/);
     assert.equal(sentenceOf(saying(undefined)).tone, 'good');
   });
 

@@ -83,7 +83,7 @@ describe('live view', () => {
     const snapshot = sampleSnapshot(80, 1);
     const missed = { message: '99 % of 242 deliveries within 3.7 s', isFinal: true } as const;
     const lines = drawn(after({ ...snapshot, step: { ...snapshot.step!, missed } }));
-    const words = '✗ cannot be met any more; at best the step ends with 99 % of 242 deliveries';
+    const words = '✗ cannot be met any more; at best: 99 % of 242 deliveries';
     assert.ok(
       lines.some((line) => line.startsWith(words)),
       lines.join('\n'),

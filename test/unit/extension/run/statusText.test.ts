@@ -30,7 +30,7 @@ describe('statusText', () => {
       [
         { message, isFinal: true },
         /^✗ step 2\/3 · /,
-        /^Cannot be met any more; at best the step ends with 46 of 100/,
+        /^Cannot be met any more; at best: 46 of 100/,
       ],
     ] as const) {
       const at = { ...snapshot, step: { ...snapshot.step!, missed } };

@@ -344,6 +344,7 @@ describe('a search whose steps are too short to say whether deliveries fall behi
       lengths.push(step.measureMs);
       nowMs += step.warmupMs + step.measureMs + 1000;
       steps.over({ step, totals: new StepTotals(step), verdict, checks: [], growth });
+      assert.deepEqual([steps.progress.low, steps.progress.high], [null, null]);
     }
     assert.deepEqual(
       lengths,
