@@ -10,7 +10,12 @@ import type { Duplex } from 'node:stream';
 import { ExpectedError } from '../../base/expectedError';
 import { isLoopbackHost } from '../../base/loopbackHost';
 import { failureOfSocket } from '../../wire/connectFailure';
-import { openSocket, SocketAgents, type WaySettings } from '../../wire/socket/socket';
+import {
+  connectSocket,
+  SocketAgents,
+  type SocketOwner,
+  type WaySettings,
+} from '../../wire/socket/socket';
 import type { RecordedKind, WrittenEvent } from '../recording';
 import { HttpClients } from './httpClients';
 import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from './passedHeaders';
@@ -369,24 +374,21 @@ function failureAt({ origin }: URL, cause: Error, trustAdvice = ''): ExpectedErr
 
 /** Opens a connection to the target and closes it: a wrong name, port or certificate shows before anything else. */
 async function reach({ target, way, trustAdvice }: RecordingProxyOptions): Promise<void> {
-  const socket = openSocket(target, way);
+  const nothing = (): void => undefined;
+  const probe: SocketOwner = { onBytes: nothing, onSocketError: nothing, onSocketClose: nothing };
+  let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error(`no answer in ${connectTimeoutMs / 1000} s`)),
-        connectTimeoutMs,
-      );
-      const settle = (done: () => void) => (): void => {
-        clearTimeout(timer);
-        done();
-      };
-      socket.once(target.protocol === 'https:' ? 'secureConnect' : 'connect', settle(resolve));
-      socket.on('error', (error) => settle(() => reject(error))());
+      const late = new Error(`no answer in ${connectTimeoutMs / 1000} s`);
+      timer = setTimeout(() => reject(late), connectTimeoutMs);
+      probe.onSocketError = reject;
+      connectSocket(target, way, probe, resolve);
     });
   } catch (cause) {
     throw failureAt(target, cause as Error, trustAdvice);
   } finally {
-    socket.destroy();
+    clearTimeout(timer);
+    probe.socket?.destroy();
   }
 }
 

@@ -22,7 +22,7 @@ import {
   type Payloads,
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
-import { openSocket, type WaySettings } from '../../wire/socket/socket';
+import { connectionMaker, openSocket, type WaySettings } from '../../wire/socket/socket';
 import { hand, reasonOf } from '../http/faults';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
@@ -93,7 +93,7 @@ export class ServerConnection {
       perMessageDeflate: false,
       skipUTF8Validation: true,
       maxPayload: maxBodyBytes + batchBytes,
-      createConnection: () => openSocket(target, way),
+      createConnection: connectionMaker((opened) => openSocket(target, way, opened)),
     };
     this.socket = new WebSocket(options.url, socketOptions);
     this.handshakeTimer = setTimeout(() => this.giveUp(target.host, handshakeMs), handshakeMs);

@@ -1,8 +1,7 @@
-import { inBackground } from '../../base/background';
 import { createHmac } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { ConnectFailure } from '../../wire/connectFailure';
-import { bodyOf, SocketAgents } from '../../wire/socket/socket';
+import type { IncomingHttpHeaders } from 'node:http';
+import { ConnectFailure, failureOfSocket } from '../../wire/connectFailure';
+import { SocketAgents } from '../../wire/socket/socket';
 
 export type UpstreamAnswer = AnsweredUpstream | { readonly failure: string };
 
@@ -27,8 +26,6 @@ interface UpstreamLimits {
 }
 
 const maxSockets = 256;
-
-type Outcome = UpstreamAnswer | { readonly isStale: true };
 
 const maxHubs = 1000;
 const maxHandlers = 100;
@@ -92,54 +89,29 @@ export class UpstreamHandlers<Handler> {
   }
 
   /** Never rejects. */
-  protected async call(call: UpstreamCall): Promise<UpstreamAnswer> {
-    const first = await this.attempt(call);
-    if (!('isStale' in first)) return first;
-    // The handler may have closed an idle connection in the moment it was taken for the next event.
-    const second = await this.attempt(call);
-    return 'isStale' in second ? unreachable('ECONNRESET') : second;
-  }
-
-  private attempt({ url, body, ...options }: UpstreamCall): Promise<Outcome> {
+  protected async call({ url, ...call }: UpstreamCall): Promise<UpstreamAnswer> {
     const { timeoutMs, maxAnswerBytes } = this.limits;
-    return new Promise((resolve) => {
-      const request = this.agents.request(url, options);
-      const done = (outcome: Outcome): void => {
-        clearTimeout(timer);
-        resolve(outcome);
-      };
-      const timer = setTimeout(() => {
-        done({ failure: `The upstream handler did not answer within ${timeoutMs / 1000} s.` });
-        request.destroy();
-      }, timeoutMs);
-      request.on('error', ({ code = 'error' }: NodeJS.ErrnoException) => {
-        done(request.reusedSocket && code === 'ECONNRESET' ? { isStale: true } : unreachable(code));
-      });
-      request.on('response', (answer) =>
-        inBackground(readAnswer(answer, maxAnswerBytes).then(done)),
-      );
-      request.end(body);
-    });
+    const long = `The upstream handler answered with more than ${maxAnswerBytes} bytes.`;
+    const tooLong = () => new ConnectFailure('other', long);
+    const bounds = { timeoutMs, maximumBytes: maxAnswerBytes, tooLong };
+    try {
+      const { response, body } = await this.agents.exchange(url, { ...call, ...bounds });
+      return { status: response.statusCode ?? 0, headers: response.headers, body };
+    } catch (error) {
+      const { errorClass } = failureOfSocket(error);
+      if (errorClass === 'timeout' && error instanceof ConnectFailure)
+        return { failure: `The upstream handler did not answer within ${timeoutMs / 1000} s.` };
+      if (error instanceof ConnectFailure) return { failure: long };
+      if (errorClass === 'closed')
+        return { failure: 'The answer of the upstream handler broke off.' };
+      const { code = 'error' } = error as NodeJS.ErrnoException;
+      return { failure: `The upstream handler could not be reached (${code}).` };
+    }
   }
 }
 
 /** What can stand in a header is printable ASCII; the rest is percent-encoded. */
 export const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, encodedText);
-
-const unreachable = (code: string): UpstreamAnswer => ({
-  failure: `The upstream handler could not be reached (${code}).`,
-});
-
-async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<UpstreamAnswer> {
-  const long = `The upstream handler answered with more than ${maxBytes} bytes.`;
-  try {
-    const body = await bodyOf(answer, maxBytes, () => new ConnectFailure('other', long));
-    return { status: answer.statusCode ?? 0, headers: answer.headers, body };
-  } catch (error) {
-    const isLong = error instanceof ConnectFailure;
-    return { failure: isLong ? long : 'The answer of the upstream handler broke off.' };
-  }
-}
 
 /**
  * Comma list of names, `*` or nothing for all. Sources: "Upstream endpoints", heading "Rule settings"; "Event

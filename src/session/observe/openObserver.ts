@@ -8,8 +8,7 @@ import { resolveText } from '../../targets/resolveEndpoint';
 import type { TargetContext } from '../../targets/target';
 import type { AzureResource } from './azureMonitor';
 import { PrometheusSeries } from './prometheusText';
-import http from 'node:http';
-import https from 'node:https';
+import { SocketAgents, type WaySettings } from '../../wire/socket/socket';
 
 export interface Observer {
   /** What was read last, as far as it is not too old. */
@@ -48,9 +47,9 @@ export async function openObserver(
 ): Promise<Observer> {
   const { observe = [], caFile, insecureTls } = scenario;
   const ca = caFile === undefined ? undefined : await context.readFile(caFile);
-  const trust = { insecureTls, ...(ca !== undefined && { ca }) };
+  const way = { insecureTls, ...(ca !== undefined && { ca }) };
   const all = observe.flatMap((spec) =>
-    spec.kind === 'prometheus' ? [observedOf(spec, context, trust)] : [],
+    spec.kind === 'prometheus' ? [observedOf(spec, context, way)] : [],
   );
   const hosts = all.map(({ url }) => url.host);
   /** Keeps the series of an endpoint apart from those of others. */
@@ -128,7 +127,7 @@ async function resourcesOf(
 function observedOf(
   spec: Extract<ObserveSpec, { readonly kind: 'prometheus' }>,
   context: ObserveContext,
-  trust: EndpointTrust,
+  way: WaySettings,
 ): Observed {
   const url = new URL(resolveText(spec.url, context));
   const authorization = spec.authorization && resolveText(spec.authorization, context);
@@ -137,10 +136,11 @@ function observedOf(
     ...(authorization !== undefined && { authorization }),
   };
   const series = new PrometheusSeries(spec.series);
+  const agents = new SocketAgents(way, 1);
   return {
     ...{ name: redactUrl(url.href), url, everyMs },
     read: async (signal) => {
-      const text = await readEndpoint({ url, headers, ...trust }, signal);
+      const text = await readEndpoint(url, headers, agents, signal);
       return series.read(text, performance.now());
     },
   };
@@ -195,17 +195,6 @@ function reasonOf(error: unknown): string {
     : redactText(error.message.split('\n')[0]!.slice(0, 200));
 }
 
-interface EndpointTrust {
-  /** PEM of an authority beyond those of the system. */
-  readonly ca?: string;
-  readonly insecureTls: boolean;
-}
-
-export interface Endpoint extends EndpointTrust {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** A server with thousands of series answers with less. */
 export const mostBytes = 8 * 1024 * 1024;
 export const mostMs = 3000;
@@ -214,34 +203,16 @@ export const mostMs = 3000;
  * Redirects are not followed: a token would go to somebody else.
  * @throws Error with why there is no text, in words without the URL
  */
-function readEndpoint(
-  { url, headers, ca, insecureTls }: Endpoint,
+async function readEndpoint(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  agents: SocketAgents,
   signal: AbortSignal,
 ): Promise<string> {
-  const { request } = url.protocol === 'https:' ? https : http;
-  const tls = { ...(ca !== undefined && { ca }), rejectUnauthorized: !insecureTls };
-  return new Promise((resolve, reject) => {
-    const over = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
-    const asking = request(url, { headers, signal: over, ...tls }, (answer) => {
-      const { statusCode = 0 } = answer;
-      if (statusCode !== 200) {
-        asking.destroy();
-        reject(new Error(`it answers with status ${statusCode}`));
-        return;
-      }
-      const parts: Buffer[] = [];
-      let bytes = 0;
-      answer.on('data', (part: Buffer) => {
-        bytes += part.length;
-        if (bytes <= mostBytes) parts.push(part);
-        else asking.destroy(new Error('its answer has more than 8 MB'));
-      });
-      answer.on('end', () => resolve(Buffer.concat(parts).toString('utf8')));
-      answer.on('error', reject);
-    });
-    asking.on('error', (error) => reject(over.aborted && !signal.aborted ? late : error));
-    asking.end();
-  });
+  const tooLong = (): Error => new Error('its answer has more than 8 MB');
+  const bounds = { signal, timeoutMs: mostMs, maximumBytes: mostBytes, tooLong };
+  const { response, body } = await agents.exchange(url, { method: 'GET', headers, ...bounds });
+  const { statusCode = 0 } = response;
+  if (statusCode !== 200) throw new Error(`it answers with status ${statusCode}`);
+  return body.toString('utf8');
 }
-
-const late = new Error('no answer within 3 s');

@@ -18,7 +18,7 @@ import {
   shownUrl,
 } from '../../wire/connectFailure';
 import { objectIn } from '../../wire/message/jsonScan';
-import { bodyOf, SocketAgents } from '../../wire/socket/socket';
+import { SocketAgents } from '../../wire/socket/socket';
 import { jwtExpiryMs, type IdentityCalls, type TargetContext } from '../target';
 import type { ResolvedCall } from './resolveIdentities';
 import { CommandFailure, runCommand } from './runCommand';
@@ -231,30 +231,22 @@ export class IdentityCaller implements IdentityCalls {
     const body = parts && bodyIn(parts, facts);
     const named = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
     if (body !== undefined && !named) headers['Content-Type'] = body.type;
-    const content = Buffer.from(body?.text ?? '', 'utf8');
-    if (spec.method !== 'GET') headers['Content-Length'] = String(content.length);
+    const content = spec.method === 'GET' ? undefined : Buffer.from(body?.text ?? '', 'utf8');
+    if (content !== undefined) headers['Content-Length'] = String(content.length);
     const late = AbortSignal.timeout(spec.timeoutMs);
     const signal = AbortSignal.any([late, over.signal]);
+    const tooLong = (): ConnectFailure =>
+      new ConnectFailure('identity', `${shownUrl(url.href)} answers with more than 64 KB`);
+    const bounds = { signal, maximumBytes: mostAnswerBytes, tooLong };
+    const question = { method: spec.method, headers, body: content, ...bounds };
     try {
-      return await new Promise<string>((resolve, reject) => {
-        const request = agents.request(url, { method: spec.method, headers, signal });
-        request.on('error', reject);
-        request.on('response', (response) => {
-          const tooLong = (): ConnectFailure =>
-            new ConnectFailure('identity', `${shownUrl(url.href)} answers with more than 64 KB`);
-          bodyOf(response, mostAnswerBytes, tooLong).then((bytes) => {
-            const { statusCode: status = 0 } = response;
-            if (status >= 200 && status <= 299) resolve(bytes.toString('utf8'));
-            else {
-              const errorClass = classOfStatus(status, 'request');
-              const known = errorClass === 'request' ? 'identity' : errorClass;
-              const text = `${shownUrl(url.href)} answered ${status}`;
-              reject(new (status >= 500 ? Unavailable : ConnectFailure)(known, text));
-            }
-          }, reject);
-        });
-        request.end(spec.method === 'GET' ? undefined : content);
-      });
+      const { response, body: answer } = await agents.exchange(url, question);
+      const { statusCode: status = 0 } = response;
+      if (status >= 200 && status <= 299) return answer.toString('utf8');
+      const errorClass = classOfStatus(status, 'request');
+      const known = errorClass === 'request' ? 'identity' : errorClass;
+      const text = `${shownUrl(url.href)} answered ${status}`;
+      throw new (status >= 500 ? Unavailable : ConnectFailure)(known, text);
     } catch (error) {
       throw failureOfRequest(error, 'request', url, signal.aborted);
     }

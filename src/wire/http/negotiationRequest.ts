@@ -1,5 +1,5 @@
 /** Requests that are answered as a whole: negotiate of both protocols, and what else is asked besides the transports. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
 import {
   ConnectFailure,
@@ -11,7 +11,7 @@ import {
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
 import { isAllowedHost, isLoopback } from '../socket/isLoopback';
-import { bodyOf, type SocketAgents } from '../socket/socket';
+import type { SocketAgents } from '../socket/socket';
 import type { Negotiated } from '../socket/upgrade';
 
 export type Credentials = Omit<Negotiated, 'url' | 'connectionId'> & { readonly cookies: Cookies };
@@ -74,24 +74,12 @@ export async function ask(
   };
   addCookies(headers, cookies.headerFor(url));
   try {
-    const { response, content } = await new Promise<{
-      response: IncomingMessage;
-      content: Buffer;
-    }>((resolve, reject) => {
-      const request = agents.request(url, { method, headers, signal });
-      request.on('error', reject);
-      request.on('response', (response) => {
-        const tooLong = () => new ConnectFailure('negotiate', `${what}: the answer does not end`);
-        bodyOf(response, maximumAnswerBytes, tooLong).then(
-          (content) => resolve({ response, content }),
-          reject,
-        );
-      });
-      request.end();
-    });
-    const { statusCode: status = 0, headers: said } = response;
+    const tooLong = () => new ConnectFailure('negotiate', `${what}: the answer does not end`);
+    const bounds = { signal, maximumBytes: maximumAnswerBytes, tooLong };
+    const answer = await agents.exchange(url, { method, headers, ...bounds });
+    const { statusCode: status = 0, headers: said } = answer.response;
     cookies.take(said['set-cookie'] ?? [], url);
-    const body = content.toString('utf8');
+    const body = answer.body.toString('utf8');
     if (status === 200) return { body };
     if (isRedirect(status) && said.location !== undefined)
       return { body: '', location: said.location };

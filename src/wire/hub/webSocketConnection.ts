@@ -37,7 +37,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   /** Set when the connection ends with a close frame of ours: its code. */
   private farewell: number | undefined;
   private readonly reader: FrameReader;
-  private socket!: net.Socket;
+  socket!: net.Socket;
 
   private constructor(
     readonly connectionId: string | undefined,
@@ -56,7 +56,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
       const { accept, bytes } = upgradeRequest(where, connection.codec.subprotocol);
       const greet = (): boolean => connection.socket.write(bytes, 'latin1');
       connection.upgrading = { url, accept, head: Buffer.alloc(0) };
-      connection.socket = connectSocket(url, endpoint, connection, greet, stopwatch);
+      connectSocket(url, endpoint, connection, greet, stopwatch);
     });
   }
 

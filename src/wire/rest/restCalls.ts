@@ -1,5 +1,4 @@
 /** Messages to clients by the REST API of a service. */
-import type { IncomingMessage } from 'node:http';
 import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services, type AzureService } from '../../base/serviceTraits';
@@ -20,7 +19,7 @@ import {
 } from '../message/messageLayout';
 import { objectIn, type JsonObject } from '../message/jsonScan';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
-import { metClosedSocket, SocketAgents } from '../socket/socket';
+import { SocketAgents } from '../socket/socket';
 
 export type RestReceiver =
   | { readonly kind: 'all' }
@@ -35,7 +34,6 @@ const maximumWaiting = 10_000;
 const answerTimeoutMs = 10_000;
 /** A pause that a service asks for is believed up to this long. */
 const maximumPauseMs = 60_000;
-const maximumErrorBytes = 4096;
 /** As long as our tokens live; "Add a user to the target group" of the REST API takes it as `ttl`. */
 const membershipS = 24 * 3600;
 const maximumAnswerBytes = 64 * 1024;
@@ -50,8 +48,6 @@ interface Call {
   readonly query?: string;
   /** Or what makes it when the call leaves. */
   readonly body?: Buffer | (() => Buffer);
-  /** Whether what the service answers is of interest. */
-  readonly reads?: boolean;
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -205,7 +201,7 @@ export class RestCalls {
     call: Omit<Call, 'settle'>,
     signal?: AbortSignal,
   ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
-    const { failure, answer: text = '' } = await this.outcome({ ...call, reads: true }, signal);
+    const { failure, answer: text = '' } = await this.outcome(call, signal);
     if (failure !== undefined) return { failure };
     const answer = objectIn(text);
     return answer === undefined ? { failure: unreadable('JSON object') } : { answer };
@@ -284,59 +280,28 @@ export class RestCalls {
     const token = await this.tokens.forRest(call.path);
     // A socket opened now would outlive the others.
     if (this.closed) return { failure: runIsOver };
-    return new Promise((resolve) => {
-      const { base, agents } = this;
-      const body = typeof call.body === 'function' ? call.body() : call.body;
-      const request = agents.request(base, {
-        // Tokens are made out to the path of the service, not to that of a gateway.
-        path: `${base.pathname.replace(/\/$/, '')}${call.path}?${call.query ?? ''}${this.query}`,
-        method: call.method,
-        timeout: answerTimeoutMs,
-        headers: {
-          Authorization: `Bearer ${token}`,
-          'Content-Length': body?.length ?? 0,
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        },
-      });
-      const late = `no answer within ${answerTimeoutMs / 1000} s`;
-      request.on('timeout', () => request.destroy(new ConnectFailure('timeout', late)));
-      let hasBegun = false;
-      request.on('error', (error) => {
-        if (!hasBegun && metClosedSocket(request, error, body !== undefined))
-          resolve(this.carryOut(call));
-        else resolve(failed(error));
-      });
-      request.on('response', (response) => {
-        hasBegun = true;
-        this.readAnswer(response, call, resolve);
-      });
-      request.end(body);
+    const { base } = this;
+    const { method, query = '' } = call;
+    const body = typeof call.body === 'function' ? call.body() : call.body;
+    const { response, body: said } = await this.agents.exchange(base, {
+      // Tokens are made out to the path of the service, not to that of a gateway.
+      path: `${base.pathname.replace(/\/$/, '')}${call.path}?${query}${this.query}`,
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'Content-Length': body?.length ?? 0,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      body,
+      timeoutMs: answerTimeoutMs,
+      maximumBytes: maximumAnswerBytes,
     });
-  }
-
-  private readAnswer(response: IncomingMessage, call: Call, resolve: Call['settle']): void {
-    const { method, reads = false } = call;
     const status = response.statusCode ?? 0;
-    const isGood = status >= 200 && status < 300;
-    const limit = isGood ? (reads ? maximumAnswerBytes : 0) : maximumErrorBytes;
-    let said = '';
-    // The socket is free for the next call only when the answer is read.
-    if (limit === 0) response.resume();
-    else
-      response.setEncoding('utf8').on('data', (text: string) => {
-        if (said.length < limit) said += text;
-      });
-    // An answer that is cut says nothing of what became of the call.
-    response.once('error', (error) => resolve(failed(error)));
-    response.once('end', () => {
-      if (isGood) {
-        resolve({ answer: said });
-        return;
-      }
-      if (status === 429) this.pause(response.headers['retry-after']);
-      const text = `REST: ${method} answered ${status}${reasonIn(said)}`;
-      resolve({ failure: { errorClass: classOfStatus(status, 'request'), text, status } });
-    });
+    const answer = said.toString('utf8');
+    if (status >= 200 && status < 300) return { answer };
+    if (status === 429) this.pause(response.headers['retry-after']);
+    const text = `REST: ${method} answered ${status}${reasonIn(answer)}`;
+    return { failure: { errorClass: classOfStatus(status, 'request'), text, status } };
   }
 
   /** One second where the service says nothing: it promises no Retry-After. */

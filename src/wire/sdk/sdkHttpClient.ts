@@ -1,4 +1,3 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   AbortError,
   HttpClient,
@@ -6,7 +5,6 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
-import { bodyOf, metClosedSocket } from '../socket/socket';
 import { ConnectFailure, failureOfAnswer, failureOfRequest } from '../connectFailure';
 import { readNegotiation } from '../connect/connectHub';
 import { addCookies, isRedirect, redirectedHub } from '../http/negotiationRequest';
@@ -101,66 +99,46 @@ export class SdkHttpClient extends HttpClient {
     throw new ConnectFailure('negotiate', `negotiate: more than ${maximumRedirects} redirects`);
   }
 
-  private exchange(
-    request: HttpRequest,
+  private async exchange(
+    { method = 'GET', content, abortSignal, timeout = 0 }: HttpRequest,
     url: URL,
     given: Readonly<Record<string, string>>,
     purpose: Purpose,
   ): Promise<Answer> {
-    const { owner } = this;
-    const { content, abortSignal, timeout = 0 } = request;
-    return new Promise((resolve, reject) => {
-      const sent = this.begin(request, url, given);
-      const timer = timeout > 0 ? setTimeout(() => sent.destroy(new TimeoutError()), timeout) : 0;
-      if (abortSignal !== undefined)
-        abortSignal.onabort = () => {
-          sent.destroy(new AbortError());
-        };
-      let hasBegun = false;
-      const fail = (error: Error): void => {
-        clearTimeout(timer);
-        if (!hasBegun && metClosedSocket(sent, error, purpose === 'send'))
-          this.exchange(request, url, given, purpose).then(resolve, reject);
-        else reject(failureOf(error, purpose, url, owner.signal));
-      };
-      sent.on('error', fail);
-      sent.on('response', (response) => {
-        hasBegun = true;
-        owner.cookies.take(response.headers['set-cookie'] ?? [], url);
-        const isNegotiation = purpose === 'negotiate';
-        const limit = isNegotiation ? maximumNegotiateBytes : owner.maximumBytes;
-        const text = `${purpose}: the answer is above the limit of ${limit} bytes`;
-        const errorClass = isNegotiation ? 'negotiate' : 'protocol';
-        bodyOf(response, limit, () => new ConnectFailure(errorClass, text)).then((body) => {
-          clearTimeout(timer);
-          resolve({ response, body });
-        }, fail);
-      });
-      sent.end(content instanceof ArrayBuffer ? Buffer.from(content) : content);
-    });
-  }
-
-  /** @throws ConnectFailure when a header cannot be sent */
-  private begin(
-    { method = 'GET', content }: HttpRequest,
-    url: URL,
-    given: Readonly<Record<string, string>>,
-  ): ClientRequest {
-    const { agents, cookies, signal } = this.owner;
+    const { agents, cookies, signal, maximumBytes: largest } = this.owner;
     const headers: Record<string, string> = { ...given, 'X-Requested-With': 'XMLHttpRequest' };
     if (content !== undefined && content !== '')
       headers['Content-Type'] =
         typeof content === 'string' ? 'text/plain;charset=UTF-8' : 'application/octet-stream';
     if (method !== 'GET') headers['Content-Length'] = String(lengthOf(content));
     addCookies(headers, cookies.headerFor(url));
-    return agents.request(url, { method, headers, signal });
+    const isNegotiation = purpose === 'negotiate';
+    const maximumBytes = isNegotiation ? maximumNegotiateBytes : largest;
+    const text = `${purpose}: the answer is above the limit of ${maximumBytes} bytes`;
+    const tooLong = () => new ConnectFailure(isNegotiation ? 'negotiate' : 'protocol', text);
+    const body = content instanceof ArrayBuffer ? Buffer.from(content) : content;
+    const stop = new AbortController();
+    const timer = timeout > 0 ? setTimeout(() => stop.abort(new TimeoutError()), timeout) : 0;
+    if (abortSignal !== undefined) abortSignal.onabort = () => stop.abort(new AbortError());
+    const over = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', over);
+    if (signal.aborted) over();
+    const bounds = { signal: stop.signal, maximumBytes, tooLong };
+    try {
+      const answer = await agents.exchange(url, { method, headers, body, ...bounds });
+      cookies.take(answer.response.headers['set-cookie'] ?? [], url);
+      return answer;
+    } catch (error) {
+      const cause: unknown = stop.signal.aborted ? stop.signal.reason : error;
+      throw failureOf(cause, purpose, url, signal);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', over);
+    }
   }
 }
 
-interface Answer {
-  readonly response: IncomingMessage;
-  readonly body: Buffer;
-}
+type Answer = Awaited<ReturnType<SdkOwner['agents']['exchange']>>;
 
 function purposeOf({ method }: HttpRequest, url: URL): Purpose {
   if (method === 'DELETE') return 'end';
@@ -173,7 +151,7 @@ function bearer(token: string | undefined): Record<string, string> {
 }
 
 /** The client knows its own errors; everything else has our classes. */
-function failureOf(error: Error, purpose: Purpose, url: URL, signal: AbortSignal): Error {
+function failureOf(error: unknown, purpose: Purpose, url: URL, signal: AbortSignal): Error {
   // It asks again when a poll was held for too long.
   const isLate = error instanceof TimeoutError;
   if (error instanceof AbortError || (isLate && purpose === 'poll')) return error;

@@ -15,7 +15,13 @@ import { EventStreamInput, type InputOwner } from '../http/httpInput';
 import { jsonCodec } from '../message/hubCodec';
 import type { HubMessage } from '../message/hubMessage';
 import { serverHeaderLength } from '../socket/frame';
-import { openSocket, type ConnectStopwatch, type SocketAgents } from '../socket/socket';
+import type { Opened } from '../socket/proxy';
+import {
+  connectionMaker,
+  openSocket,
+  type ConnectStopwatch,
+  type SocketAgents,
+} from '../socket/socket';
 
 export interface SdkClosing {
   readonly code: number;
@@ -75,12 +81,15 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
       closeTimeout: closeTimeoutMs,
       headers: all,
       maxPayload: owner.maximumBytes,
-      createConnection: () => {
-        const raw = openSocket(hub, owner.endpoint, owner.stopwatch);
-        // Once it is open, `ws` reports of a broken socket only that it was closed.
-        raw.on('error', (error) => owner.failed(failureOfSocket(error)));
-        return raw;
-      },
+      createConnection: connectionMaker((opened) => {
+        const { endpoint, stopwatch, signal } = owner;
+        const watched: Opened = (failure, raw) => {
+          // Once it is open, `ws` reports of a broken socket only that it was closed.
+          raw?.on('error', (error) => owner.failed(failureOfSocket(error)));
+          opened(failure, raw);
+        };
+        openSocket(hub, endpoint, watched, { stopwatch, signals: [signal] });
+      }),
     };
     const socket = new WebSocket(url, [], options);
     watch(socket, hub, owner);

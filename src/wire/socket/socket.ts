@@ -3,7 +3,7 @@ import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import type { ConnectPhase, PhaseTimes, Endpoint } from '../../base/endpoint';
-import { proxyFor, TunnelStream } from './proxy';
+import { openTunnel, proxyFor, type Opened } from './proxy';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
@@ -15,6 +15,8 @@ export type WaySettings = Pick<
 >;
 
 export interface SocketOwner {
+  /** Is set by {@link connectSocket}; whoever destroys it gives up the way, too. */
+  socket?: net.Socket;
   /** Bytes from the socket lie in `buffer[0…length)` and are valid only during the call. */
   onBytes(buffer: Buffer, length: number): void;
   onSocketError(error: Error): void;
@@ -42,46 +44,82 @@ function onClose(this: OwnedSocket): void {
 /** Connects to the host of a `http:` or `https:` URL; `connected` is called once, when bytes may be sent. */
 export function connectSocket(
   url: URL,
-  endpoint: Endpoint,
+  way: WaySettings,
   who: SocketOwner,
   connected: () => void,
   stopwatch?: ConnectStopwatch,
-): net.Socket {
+): void {
+  const opening = proxyFor(url, way.proxies) && new AbortController();
+  if (opening !== undefined) who.socket = new net.Socket().once('close', () => opening.abort());
+  const opened: Opened = (error, socket) => {
+    if (opening?.signal.aborted === true) socket?.destroy();
+    else if (socket === undefined) who.onSocketError(error!);
+    else {
+      who.socket = socket;
+      (socket as OwnedSocket)[owner] = who;
+      // `onread` is for sockets of the system only.
+      if (opening !== undefined) socket.on('data', onData);
+      socket.on('error', onError);
+      socket.on('close', onClose);
+      if (socket.connecting || socket instanceof tls.TLSSocket)
+        socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
+      else connected();
+    }
+  };
   const onread = { buffer: receiveBuffer, callback: onRead };
-  const socket = openSocket(url, endpoint, stopwatch, { onread });
-  (socket as OwnedSocket)[owner] = who;
-  // `onread` is for sockets of the system only.
-  if (proxyFor(url, endpoint.proxies) !== undefined) socket.on('data', onData);
-  socket.on('error', onError);
-  socket.on('close', onClose);
-  socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
-  return socket;
+  openSocket(url, way, opened, { stopwatch, onread, signals: [opening?.signal] });
 }
 
-/** A socket to the host of a `http:` or `https:` URL, through the proxy where there is one. */
+type Opening = Pick<net.TcpSocketConnectOpts, 'onread'> & {
+  readonly stopwatch?: ConnectStopwatch | undefined;
+  /** Each ends the wait for a tunnel. */
+  readonly signals?: readonly (AbortSignal | undefined)[];
+};
+
+/**
+ * A socket to the host of a `http:` or `https:` URL, through the proxy where there is one.
+ *
+ * @param opened gets one that connects, at once; through a proxy when the tunnel is open, or why it is not
+ */
 export function openSocket(
   url: URL,
   way: WaySettings,
-  stopwatch?: ConnectStopwatch,
-  reading: Pick<net.TcpSocketConnectOpts, 'onread'> = {},
-): net.Socket {
+  opened: Opened,
+  { stopwatch, signals = [], ...reading }: Opening = {},
+): void {
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = Number(url.port || (secure ? 443 : 80));
-  const direct = { host, port, noDelay: true, lookup: cachedLookup, ...source(way), ...reading };
   const proxy = proxyFor(url, way.proxies);
-  const tunnel = proxy === undefined ? undefined : new TunnelStream(proxy, url);
-  // In place of a socket a tunnel has all of one that connections use.
-  const socket = secure
-    ? tls.connect({
-        ...(tunnel === undefined ? direct : { socket: tunnel }),
-        ...tlsOptions(host, way),
-      })
-    : ((tunnel as unknown as net.Socket | undefined) ?? net.connect(direct));
-  if (secure) tunnel?.on('error', (error) => socket.destroy(error));
-  if (stopwatch !== undefined) timeSocket(socket, tunnel, secure, stopwatch);
-  return socket;
+  if (proxy === undefined) {
+    const direct = { host, port, noDelay: true, lookup: cachedLookup, ...source(way), ...reading };
+    const socket = secure
+      ? tls.connect({ ...direct, ...tlsOptions(host, way) })
+      : net.connect(direct);
+    if (stopwatch !== undefined) timeSocket(socket, secure, stopwatch);
+    opened(null, socket);
+    return;
+  }
+  const tunnelled: Opened = (error, tunnel) => {
+    if (tunnel === undefined) {
+      opened(error);
+      return;
+    }
+    // The way to the proxy, and its own to the target, are one phase.
+    stopwatch?.done('tcp');
+    const socket = secure ? tls.connect({ socket: tunnel, ...tlsOptions(host, way) }) : tunnel;
+    if (secure) {
+      tunnel.on('error', (broken) => socket.destroy(broken));
+      socket.once('secureConnect', () => stopwatch?.done('tls'));
+    }
+    opened(null, socket);
+  };
+  openTunnel(proxy, url, tunnelled, AbortSignal.any(signals.filter((each) => each !== undefined)));
 }
+
+/** What `ws` asks for a socket; its types know only the form in which `net` is asked. */
+export const connectionMaker = (open: (opened: Opened) => void): typeof net.createConnection =>
+  ((_options: unknown, opened: Opened) => open(opened)) as unknown as typeof net.createConnection;
 
 let sourced = 0;
 
@@ -93,16 +131,10 @@ function source({ localAddresses }: WaySettings): { localAddress?: string; famil
 }
 
 /** Reports the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
-function timeSocket(
-  socket: net.Socket,
-  tunnel: TunnelStream | undefined,
-  secure: boolean,
-  stopwatch: ConnectStopwatch,
-): void {
+function timeSocket(socket: net.Socket, secure: boolean, stopwatch: ConnectStopwatch): void {
   const lookedUp = (): void => stopwatch.done('dns');
   socket.once('lookup', lookedUp);
-  // With a proxy the way to it, and its own to the target, are one phase.
-  (tunnel ?? socket).once('connect', () => {
+  socket.once('connect', () => {
     socket.off('lookup', lookedUp);
     stopwatch.done('tcp');
   });
@@ -194,7 +226,26 @@ export function metClosedSocket(
   return isGone && request.reusedSocket && (!sendsMessages || afterIdle.has(request));
 }
 
-type SocketOptions = http.ClientRequestArgs & { readonly stopwatch?: ConnectStopwatch | undefined };
+type SocketOptions = http.ClientRequestArgs & {
+  readonly stopwatch?: ConnectStopwatch | undefined;
+  readonly opening?: AbortSignal | undefined;
+};
+
+/** A request whose whole answer is of interest. */
+interface Question extends Pick<http.ClientRequestArgs, 'method' | 'path' | 'signal'> {
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly body?: Buffer | string | undefined;
+  /** The whole answer has so long; absent: as long as the signal lets it. */
+  readonly timeoutMs?: number;
+  readonly maximumBytes: number;
+  /** Why an answer with more fails; absent: what is too much is dropped. */
+  readonly tooLong?: () => Error;
+}
+
+interface Answer {
+  readonly response: http.IncomingMessage;
+  readonly body: Buffer;
+}
 
 /**
  * Makes HTTP requests, and keeps their sockets open between them. Its sockets are those of
@@ -202,6 +253,7 @@ type SocketOptions = http.ClientRequestArgs & { readonly stopwatch?: ConnectStop
  */
 export class SocketAgents {
   private readonly agents = new Map<string, http.Agent>();
+  private over: AbortController | undefined;
 
   constructor(
     private readonly way: WaySettings,
@@ -222,7 +274,8 @@ export class SocketAgents {
     let request: http.ClientRequest;
     try {
       // Not by `http.request`: VS Code has one of its own for extensions, with other agents and without https here.
-      request = new http.ClientRequest({ ...urlToHttpOptions(url), ...options, agent });
+      const all = { ...urlToHttpOptions(url), ...options, opening: options.signal, agent };
+      request = new http.ClientRequest(all);
     } catch (error) {
       throw unsendable(error);
     }
@@ -240,7 +293,55 @@ export class SocketAgents {
     return request;
   }
 
+  /**
+   * Asks, and reads the whole answer. What met a socket that was closed while idle is sent once more.
+   *
+   * @throws ConnectFailure `timeout`, or what the question says of answers that are too long; else an error of Node
+   */
+  exchange(url: URL, question: Question): Promise<Answer> {
+    const { body, timeoutMs, maximumBytes, tooLong, ...options } = question;
+    return new Promise((resolve, reject) => {
+      const request = this.request(url, options);
+      const giveUp = (): void => {
+        const failure = new ConnectFailure('timeout', `no answer within ${timeoutMs! / 1000} s`);
+        reject(failure);
+        request.destroy(failure);
+      };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+      const fail = (error: Error): void => {
+        clearTimeout(timer);
+        reject(error);
+      };
+      let hasBegun = false;
+      request.on('error', (error) => {
+        if (hasBegun || !metClosedSocket(request, error, (body?.length ?? 0) > 0)) fail(error);
+        else {
+          clearTimeout(timer);
+          resolve(this.exchange(url, question));
+        }
+      });
+      request.on('response', (response) => {
+        hasBegun = true;
+        const chunks: Buffer[] = [];
+        let length = 0;
+        response.on('data', (chunk: Buffer) => {
+          length += chunk.length;
+          if (length <= maximumBytes) chunks.push(chunk);
+          else if (tooLong !== undefined) response.destroy(tooLong());
+        });
+        response.on('error', fail);
+        response.on('end', () => {
+          clearTimeout(timer);
+          resolve({ response, body: Buffer.concat(chunks) });
+        });
+      });
+      request.end(body);
+    });
+  }
+
+  /** Lets go of all sockets, and of the ways to them. */
   destroy(): void {
+    this.over?.abort();
     for (const agent of this.agents.values()) agent.destroy();
   }
 
@@ -252,12 +353,14 @@ export class SocketAgents {
       scheduling: 'lifo',
     });
     agent.on('free', (socket: object) => freeSinceMs.set(socket, performance.now()));
-    agent.createConnection = ({ host, port, stopwatch }: SocketOptions) => {
+    const createConnection = (options: SocketOptions, opened: Opened): void => {
+      const { host, port, stopwatch, opening } = options;
       const name = host ?? 'localhost';
       const url = new URL(`${protocol}//${name.includes(':') ? `[${name}]` : name}:${port ?? ''}`);
-      return openSocket(url, this.way, stopwatch);
+      const { signal: over } = (this.over ??= new AbortController());
+      openSocket(url, this.way, opened, { stopwatch, signals: [opening, over] });
     };
-    return agent;
+    return Object.assign(agent, { createConnection });
   }
 }
 
@@ -271,20 +374,4 @@ function unsendable(error: unknown): Error {
     'negotiate',
     'negotiate: a configured header or token contains a line break or control character',
   );
-}
-
-/** The whole body of an answer. @throws ConnectFailure as `tooLong` when it is longer than `limit` bytes */
-export async function bodyOf(
-  response: http.IncomingMessage,
-  limit: number,
-  tooLong: () => ConnectFailure,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limit) throw tooLong();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -45,10 +45,10 @@ describe('source addresses', () => {
     const open: Socket[] = [];
     for (const host of ['127.0.0.1', 'localhost', '127.0.0.1', 'localhost']) {
       const accepted = once(server, 'connection') as Promise<[Socket]>;
-      const ours = openSocket(new URL(`http://${host}:${port}/`), way);
+      openSocket(new URL(`http://${host}:${port}/`), way, (_, ours) => open.push(ours!));
       const [theirs] = await accepted;
       from.push(theirs.remoteAddress);
-      open.push(ours, theirs);
+      open.push(theirs);
     }
     for (const socket of open) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
