@@ -6,11 +6,10 @@ import type { Snapshot } from '../../measure/snapshot';
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
-import { createCard, createTwin, type StateCard } from '../tables/card';
+import type { StateCard } from '../tables/card';
 import type { PanelStrings } from '../../protocol/panelStrings';
 import {
   choosesRange,
-  createChart,
   latencyAxis,
   logarithmic,
   sideRoom,
@@ -18,59 +17,41 @@ import {
   timeAxis,
   type ChartOptions,
 } from './chartFrame';
-import { imageButton } from './chartImage';
-import { createPointer, type Reading } from './pointer';
-import { chartTableOf, createCorner, timePointer } from './timeChart';
+import { createChartCard } from './chartCard';
+import type { Reading } from './pointer';
+import { chartTableOf } from './timeChart';
 import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
 /** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
 export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateCard {
-  const card = createCard(strings.heatMap, 'heat');
-  const chart = createChart();
-  const { place } = chart;
-  const corner = createCorner(strings, view);
-  const twin = createTwin(strings.asTable, strings.heatMap);
-  const image = imageButton(strings, chart, () => strings.heatMap);
-  const below = element('div.below', element('p', strings.heatMapMore), image, corner.root);
-  card.body.append(place, below, twin.root);
   let made: Made | undefined;
-  let shown: ShownRun | undefined;
-  const pointer = createPointer(chart, {
-    ...timePointer(strings, view, () => (shown ? axisEndS(shown) : 0)),
-    places: () => made?.middles ?? [],
-    read: (index, heightShare) => {
-      const { map, middles } = made!;
+  return createChartCard<ShownRun>({
+    ...{ name: 'heat', title: strings.heatMap, strings, imageStrings: strings, lines: [] },
+    beside: element('p', strings.heatMapMore),
+    time: { view, strings, endS: axisEndS },
+    view(state) {
+      if (!isOver(state)) return undefined;
+      const { range = [0, Math.max(1, axisEndS(state))] as const } = view;
+      if (made?.of !== state.snapshots || made.range !== view.range)
+        made = makeMap(state.snapshots, view.range);
+      const { map, middles } = made;
+      if (map === undefined) return undefined;
+      const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
+      const snapshots = snapshotsIn(state.snapshots, view.range);
       return {
-        title: timeLabel(middles[index]!),
-        rows: map ? [cellReading(map, index, heightShare, strings)] : [],
+        ...{ title: strings.heatMap, kind: map, isFinal: true },
+        data: [[...middles], middles.map(() => null)],
+        spoken: [strings.heatMap, fill(strings.heatMapRange, ...ends)],
+        options: () => options(map, range, view),
+        read: (index, heightShare) => ({
+          title: timeLabel(middles[index]!),
+          values: [],
+          more: [cellReading(map, index, heightShare, strings)],
+        }),
+        table: () => chartTableOf(timeCharts[0]!, { ...state, snapshots }),
       };
     },
   });
-  const update = (state: ShownRun): void => {
-    shown = state;
-    const over = isOver(state);
-    const { range } = view;
-    if (over && (made?.of !== state.snapshots || made.range !== range))
-      made = makeMap(state.snapshots, range);
-    const map = over ? made?.map : undefined;
-    card.show(map !== undefined);
-    if (!map) return;
-    chart.show([[0], [null]], map, () =>
-      options(map, range ?? [0, Math.max(1, axisEndS(state))], view),
-    );
-    const ends = [map.latenciesUs[0]!, map.latenciesUs.at(-1)!].map(latencyWords);
-    const words = fill(strings.heatMapRange, ...ends);
-    place.setAttribute('aria-label', fill(strings.chartSummary, strings.heatMap, words));
-    corner.update();
-    chart.settled(() => pointer.show(view.moment));
-    const snapshots = snapshotsIn(state.snapshots, range);
-    twin.update(() => chartTableOf(timeCharts[0]!, { ...state, snapshots }), true);
-  };
-  view.follow({
-    pointed: () => pointer.show(view.moment),
-    zoomed: () => shown && update(shown),
-  });
-  return { card, update, redraw: () => chart.redraw() };
 }
 
 interface Made {

@@ -1,15 +1,10 @@
 import type uPlot from 'uplot';
-import { fill } from '../../base/objectives/limitWords';
 import type { ComparisonStrings } from '../../protocol/comparisonPanel';
-import { element, setText } from '../element';
-import { createCard, createTwin, type Card } from '../tables/card';
 import { latencyOrDash } from '../../measure/show/chartWords';
 import {
   apartLabels,
   axis,
   belowAxis,
-  createChart,
-  createLegend,
   joinedLine,
   latencyAxis,
   latencyScale,
@@ -17,7 +12,7 @@ import {
   type ChartOptions,
   type LegendLine,
 } from './chartFrame';
-import { createPointer } from './pointer';
+import { createChartCard, type ChartCard } from './chartCard';
 
 /** Latency of two runs over the same axis; what lies between them is filled. */
 export interface PairView {
@@ -36,73 +31,43 @@ export interface PairView {
   readonly head: string;
 }
 
-interface PairCard {
-  readonly card: Card;
-  update(view: PairView | undefined): void;
-  redraw(): void;
-}
+/** Colours and dashes; the runs name them. */
+const lines: readonly LegendLine[] = [
+  { label: '', colour: 'p50', dash: [6, 4], widthPx: 2 },
+  { label: '', colour: 'p99', dash: [], widthPx: 2.5 },
+];
 
-export function createPairCard(strings: ComparisonStrings, name: string): PairCard {
-  const card = createCard('', name);
-  const chart = createChart();
-  const { place } = chart;
-  const lines = [
-    { label: '', colour: 'p50', dash: [6, 4], widthPx: 2 },
-    { label: '', colour: 'p99', dash: [], widthPx: 2.5 },
-  ];
-  const legend = createLegend(lines);
-  const at = element('span.at');
-  const twin = createTwin(strings.asTable, '');
-  card.body.append(place, element('div.below', legend.root, at), twin.root);
+export function createPairCard(
+  strings: ComparisonStrings,
+  name: string,
+): ChartCard<PairView | undefined> {
   let shown: PairView | undefined;
-  const textsAt = (index: number): string[] =>
-    [shown?.a, shown?.b].map((values) => latencyOrDash(values?.[index], strings.noValue));
-  const pointer = createPointer(chart, {
-    hint: strings.chartHint,
-    roleName: strings.chartRole,
-    places: () => shown?.places ?? [],
-    moved: () => showValues(),
-    read: (index) => {
-      const values = textsAt(index);
-      const rows = lines.map(({ colour }, line) => ({
-        ...{ label: shown?.names[line] ?? '', value: values[line]!, colour },
-      }));
-      return { title: shown?.label(shown.places[index]!) ?? '', rows };
+  return createChartCard<PairView | undefined>({
+    ...{ name, strings, lines, isFixed: true },
+    view(pair) {
+      shown = pair;
+      if (pair === undefined) return undefined;
+      const { title, names, places, label } = pair;
+      const runs = [pair.a, pair.b];
+      const rows = places.map((place, index) => [
+        label(place),
+        ...runs.map((values) => latencyOrDash(values[index], strings.noValue)),
+      ]);
+      const spoken = rows.slice(0, 20).map((cells) => cells.join(' '));
+      return {
+        ...{ title, kind: name, labels: names, isFinal: true },
+        data: [places, ...runs].map((each) => [...each]) as uPlot.AlignedData,
+        rest: { label: '', values: ['', ''] },
+        spoken: [title, spoken.join(', ')],
+        options: () => options(() => shown ?? pair),
+        read: (index) => ({ title: label(places[index]!), values: rows[index]!.slice(1) }),
+        table: () => ({ heads: [pair.head, ...names], rows, textColumns: [0] }),
+      };
     },
   });
-  const showValues = (): void => {
-    const { index } = pointer;
-    setText(at, shown && index !== undefined ? shown.label(shown.places[index]!) : '');
-    legend.setValues(index === undefined ? ['', ''] : textsAt(index));
-  };
-  return {
-    card,
-    update(view) {
-      shown = view;
-      card.show(view !== undefined);
-      if (view === undefined) return;
-      card.setTitle(view.title);
-      twin.name(view.title);
-      for (const [line, each] of view.names.entries()) legend.setLabel(line, each);
-      const rows = view.places.map((each, row) => [
-        view.label(each),
-        latencyOrDash(view.a[row], strings.noValue),
-        latencyOrDash(view.b[row], strings.noValue),
-      ]);
-      const said = rows.slice(0, 20).map((cells) => cells.join(' '));
-      place.setAttribute('aria-label', fill(strings.chartSummary, view.title, said.join(', ')));
-      const data = [view.places, view.a, view.b].map((each) => [...each]);
-      chart.show(data as uPlot.AlignedData, name, () => options(() => shown, lines));
-      pointer.show(undefined);
-      showValues();
-      const heads = [view.head, ...view.names];
-      twin.update(() => ({ heads, rows, textColumns: [0] }), true);
-    },
-    redraw: () => chart.redraw(),
-  };
 }
 
-function options(viewNow: () => PairView | undefined, lines: readonly LegendLine[]): ChartOptions {
+function options(now: () => PairView): ChartOptions {
   return {
     height: 230,
     padding: [14, 18, 0, 0],
@@ -114,8 +79,8 @@ function options(viewNow: () => PairView | undefined, lines: readonly LegendLine
     axes: [
       axis({
         splits: (_plot, _axis, min, max) =>
-          (viewNow()?.marks ?? evenly(min, max)).filter((each) => each <= max + 1e-9),
-        values: (plot, splits) => apartLabels(plot, splits, viewNow()?.label ?? String),
+          (now().marks ?? evenly(min, max)).filter((each) => each <= max + 1e-9),
+        values: (plot, splits) => apartLabels(plot, splits, now().label),
         ...{ ...belowAxis, grid: false },
       }),
       latencyAxis(),

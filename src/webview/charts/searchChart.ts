@@ -2,16 +2,13 @@ import type uPlot from 'uplot';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { shownStep, triesByValue } from '../../search/searchSummary';
-import { element, setText } from '../element';
 import type { ShownRun } from '../panelState';
 import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '../searchState';
-import { createCard, createTwin, type StateCard, type TableView } from '../tables/card';
+import type { StateCard, TableView } from '../tables/card';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import {
   axis,
   belowAxis,
-  createChart,
-  createLegend,
   joinedLine,
   latencyAxis,
   latencyScale,
@@ -21,8 +18,7 @@ import {
   type ChartOptions,
   type LegendLine,
 } from './chartFrame';
-import { imageButton } from './chartImage';
-import { createPointer } from './pointer';
+import { createChartCard } from './chartCard';
 
 /** Each step in the order they were run. */
 export function searchTable(search: ShownSearch, state: ShownRun): TableView {
@@ -58,83 +54,52 @@ export function searchColumns({ steps }: ShownSearch): uPlot.AlignedData {
   ];
 }
 
+const lines: readonly LegendLine[] = [
+  { label: 'p50', colour: 'p50', dash: [4, 3], widthPx: 1.5 },
+  { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
+];
+
 /** Latency over the value, the interval as a band, each step as a dot that held or did not. */
 export function createSearchCard(first: ShownRun): StateCard {
   const { strings } = first;
-  const card = createCard(strings.searchChart, 'chart-search');
-  const chart = createChart();
-  const { place } = chart;
-  const lines = [
-    { label: 'p50', colour: 'p50', dash: [4, 3], widthPx: 1.5 },
-    { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
-  ];
-  const at = element('span.at');
-  const twin = createTwin(strings.asTable, strings.searchChart);
-  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
-  const image = imageButton(strings, chart, () => strings.searchChart, lines);
-  card.body.append(place, element('div.below', legend.root, image, at), twin.root);
   let shown = first;
-  let columns: uPlot.AlignedData = [[]];
-  let pointed: number | undefined;
-  const textsAt = (index: number): string[] =>
-    lines.map((_, line) => latencyOrLost(columns[line + 1]?.[index], strings));
-  const pointer = createPointer(chart, {
-    hint: strings.chartHint,
-    roleName: strings.chartRole,
-    places: () => columns[0] as number[],
-    moved: (value) => {
-      pointed = value;
-      showValues();
-    },
-    read: (index) => {
-      const search = searchOf(shown);
-      const value = columns[0][index]!;
-      const texts = textsAt(index);
-      const rows = lines.map(({ label, colour }, line) => ({ label, colour, value: texts[line]! }));
-      const tries = search?.steps.filter((each) => each.value === value) ?? [];
-      const outcome =
-        tries.length > 0 ? [{ label: outcomeText(shownStep(tries), strings), value: '' }] : [];
-      const title = search ? searchValue(search.of, value, strings) : '';
-      return { title, rows: [...rows.filter((_, line) => chart.isShown(line)), ...outcome] };
-    },
-  });
-  const showValues = (): void => {
-    const search = searchOf(shown);
-    if (search === undefined) return;
-    const values = [...columns[0]];
-    const index =
-      pointer.index ?? (search.low === null ? values.length - 1 : values.indexOf(search.low));
-    const value = values[index];
-    setText(at, value === undefined ? '' : searchValue(search.of, value, strings));
-    legend.setValues(textsAt(index));
-  };
-  return {
-    card,
-    update(state) {
+  return createChartCard<ShownRun>({
+    ...{ name: 'chart-search', title: strings.searchChart, strings, imageStrings: strings, lines },
+    view(state) {
       shown = state;
       const search = searchOf(state);
-      card.show(search !== undefined);
-      if (search === undefined) return;
+      if (search === undefined) return undefined;
       const title = fill(strings.searchChartBy, kindWord(search.of, strings));
-      card.setTitle(title);
-      twin.name(title);
-      columns = searchColumns(search);
-      chart.show(columns, search.of, () => options(() => shown, lines));
-      const said = search.steps.map(
-        (step) => `${searchValue(search.of, step.value, strings)} ${outcomeText(step, strings)}`,
+      const data = searchColumns(search);
+      const values = [...data[0]];
+      const wordsOf = (value: number): string => searchValue(search.of, value, strings);
+      const read = (index: number) => {
+        const tries = search.steps.filter(({ value }) => value === values[index]);
+        return {
+          title: values[index] === undefined ? '' : wordsOf(values[index]),
+          values: lines.map((_, line) => latencyOrLost(data[line + 1]?.[index], strings)),
+          more:
+            tries.length === 0
+              ? []
+              : [{ label: outcomeText(shownStep(tries), strings), value: '' }],
+        };
+      };
+      const atRest = read(search.low === null ? values.length - 1 : values.indexOf(search.low));
+      const outcomes = search.steps.map(
+        (step) => `${wordsOf(step.value)} ${outcomeText(step, strings)}`,
       );
-      place.setAttribute('aria-label', fill(strings.chartSummary, title, said.join('; ')));
-      chart.settled(() => {
-        pointer.show(pointed);
-        showValues();
-      });
-      twin.update(() => searchTable(search, state), state.result !== undefined);
+      return {
+        ...{ title, data, kind: search.of, read, isFinal: state.result !== undefined },
+        rest: { label: atRest.title, values: atRest.values },
+        spoken: [title, outcomes.join('; ')],
+        options: () => options(() => shown),
+        table: () => searchTable(search, state),
+      };
     },
-    redraw: () => chart.redraw(),
-  };
+  });
 }
 
-function options(stateNow: () => ShownRun, lines: readonly LegendLine[]): ChartOptions {
+function options(stateNow: () => ShownRun): ChartOptions {
   const limitUs = (): number | undefined => stateNow().run.scenario.slo.latencyUs.p99;
   return {
     height: 270,

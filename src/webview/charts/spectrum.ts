@@ -1,4 +1,3 @@
-import type uPlot from 'uplot';
 import { showsShare } from '../../base/measuringLimits';
 import { latencyShare } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
@@ -12,24 +11,14 @@ import {
   pointsOf,
   type SpectrumPoint,
 } from '../../measure/show/percentileAxis';
-import { element } from '../element';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
-import {
-  createCard,
-  createChooser,
-  createTwin,
-  noted,
-  type StateCard,
-  type TableView,
-} from '../tables/card';
-import { createPointer } from './pointer';
+import { createChooser, noted, type StateCard, type TableView } from '../tables/card';
+import { createChartCard } from './chartCard';
 import {
   alignedCurves,
   apartLabels,
   axis,
   belowAxis,
-  createChart,
-  createLegend,
   joinedLine,
   latencyAxis,
   latencyScale,
@@ -83,62 +72,40 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
 }
 
 export function createSpectrumCard({ strings }: ShownRun): StateCard {
-  const card = createCard(strings.spectrum, 'spectrum');
-  const chart = createChart();
-  const { place } = chart;
-  const chooser = createChooser(strings.spectrumStep, (step) => {
-    wanted = step;
-    if (shown) update(shown);
-  });
-  const lines = [
+  const lines: readonly LegendLine[] = [
     { label: strings.fromIntended, colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.fromSend, colour: 'sent', dash: [6, 3], widthPx: 1.5 },
   ];
-  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
-  const twin = createTwin(strings.asTable, '');
-  card.body.append(place, element('div.below', legend.root, chooser.root), twin.root);
-  let points: uPlot.AlignedData = [[]];
-  let pointed: number | undefined;
-  const pointer = createPointer(chart, {
-    hint: strings.chartHint,
-    roleName: strings.chartRole,
-    places: () => points[0] as number[],
-    moved: (place) => {
-      pointed = place;
-    },
-    read: (index) => ({
-      title: percentWords(shareAt(points[0][index] ?? 0)),
-      rows: lines.flatMap(({ label, colour }, at) => {
-        const us = points[at + 1]?.[index] ?? undefined;
-        const shown = us !== undefined && chart.isShown(at);
-        return shown ? [{ label, value: latencyWords(us), colour }] : [];
-      }),
-    }),
-  });
   let wanted: number | undefined;
-  let shown: ShownRun | undefined;
-  const update = (state: ShownRun): void => {
-    shown = state;
-    const view = spectrumViewOf(state, wanted);
-    card.show(view !== undefined);
-    if (!view) return;
-    card.setTitle(view.title);
-    const words = view.table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
-    place.setAttribute('aria-label', fill(strings.chartSummary, view.title, words));
-    twin.name(view.title);
-    chooser.show(
-      view.steps.map((step) => [step, String(step)]),
-      view.step,
-    );
-    legend.showLine(1, view.sent.length > 0);
-    // Where one of both curves has no point it is drawn through.
-    const { places, values } = alignedCurves([view.due, view.sent].map(placed));
-    points = [places, ...values];
-    chart.show(points, 'spectrum', () => chartOptions(lines));
-    chart.settled(() => pointer.show(pointed));
-    twin.update(() => view.table, state.result !== undefined);
-  };
-  return { card, update, redraw: () => chart.redraw() };
+  const chooser = createChooser(strings.spectrumStep, (step) => {
+    wanted = step;
+    card.refresh();
+  });
+  const card = createChartCard<ShownRun>({
+    ...{ name: 'spectrum', title: strings.spectrum, strings, lines, beside: chooser.root },
+    view(state) {
+      const view = spectrumViewOf(state, wanted);
+      if (!view) return undefined;
+      const { title, table, due, sent } = view;
+      const steps = view.steps.map((step) => [step, String(step)] as const);
+      chooser.show(steps, view.step);
+      // Where one of both curves has no point it is drawn through.
+      const { places, values } = alignedCurves([due, sent].map(placed));
+      const words = table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
+      return {
+        ...{ title, kind: 'spectrum', data: [places, ...values], spoken: [title, words] },
+        labels: [lines[0]!.label, sent.length > 0 ? lines[1]!.label : undefined],
+        isFinal: state.result !== undefined,
+        options: () => chartOptions(lines),
+        read: (index) => ({
+          title: percentWords(shareAt(places[index] ?? 0)),
+          values: values.map(({ [index]: us }) => (us === undefined ? us : latencyWords(us))),
+        }),
+        table: () => table,
+      };
+    },
+  });
+  return card;
 }
 
 function chartOptions(lines: readonly LegendLine[]): ChartOptions {

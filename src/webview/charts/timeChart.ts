@@ -26,16 +26,14 @@ import {
   type TimeChartSpec,
 } from '../../measure/show/timeSeries';
 import type { PanelStrings } from '../../protocol/panelStrings';
-import { element, setText } from '../element';
+import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
-import { createCard, createTwin, noted, type StateCard, type TableView } from '../tables/card';
+import { noted, type TableView } from '../tables/card';
 import { numbersOf } from '../tables/tiles';
 import {
   axis,
   axisFont,
   choosesRange,
-  createChart,
-  createLegend,
   latencyAxis,
   latencyScale,
   rightSide,
@@ -45,9 +43,8 @@ import {
   wholeSteps,
   type ChartOptions,
 } from './chartFrame';
-import { imageButton } from './chartImage';
-import { createPointer, wholeKey, type PointerParts } from './pointer';
-import { snapshotsIn, type TimeRange, type TimeView, zoomedBy } from './timeView';
+import { createChartCard, type ChartCard } from './chartCard';
+import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
 /** Lines with a point at every pixel would hide each other. */
 const mostPoints = 400;
@@ -60,88 +57,45 @@ export function createTimeChartCard(
   spec: TimeChartSpec,
   { strings }: ShownRun,
   view: TimeView,
-): StateCard & { dispose(): void } {
+): ChartCard<ShownRun> {
   const title = strings[spec.title];
-  const card = createCard(title, `chart-${spec.id}`);
-  const chart = createChart();
   const names = spec.series.map((line) => seriesLabel(line, strings));
   const lines = spec.series.map((line, at) => ({ ...line, colour: line.id, label: names[at]! }));
-  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
-  const corner = createCorner(strings, view);
-  const twin = createTwin(strings.asTable, title);
-  const image = imageButton(strings, chart, () => title, lines);
-  card.body.append(chart.place, element('div.below', legend.root, image, corner.root), twin.root);
-  let columns: Columns = { seconds: [], lines: [], perPoint: 1 };
   const ofRun = new ChartColumns(spec);
-  let state: ShownRun | undefined;
   const isNew = createNovelty();
-  const words = (value: number | null | undefined) => pointWords(spec.unit, value, strings);
-  const momentAt = (index: number): string => timeLabel(columns.seconds[index] ?? 0);
-  const pointer = createPointer(chart, {
-    ...timePointer(strings, view, () => (state ? axisEndS(state) : 0)),
-    places: () => columns.seconds,
-    read: (index) => {
-      const rows = lines.map(({ label, colour }, at) => ({
-        ...{ label, colour, value: words(columns.lines[at]?.[index]) },
-      }));
-      return { title: momentAt(index), rows: rows.filter((_, at) => chart.isShown(at)) };
+  let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
+  return createChartCard<ShownRun>({
+    ...{ name: `chart-${spec.id}`, title, strings, imageStrings: strings, lines },
+    time: { view, strings, endS: axisEndS },
+    view(state) {
+      const { range } = view;
+      const shown = { ...state, snapshots: snapshotsIn(state.snapshots, range) };
+      const whole = ofRun.of(state.snapshots, mostPoints);
+      const columns = range ? columnsOf(spec, shown.snapshots, mostPoints) : whole;
+      const isFinal = isOver(state) || range !== undefined;
+      backdrop = backdropOf(state, range);
+      const right = rightAxisOf(spec, whole);
+      const rest = atRest(spec, inRange(columns, range), state, range);
+      const isRight = ({ id }: SeriesSpec): boolean => right !== 'none' && spec.right.includes(id);
+      return {
+        ...{ title, rest, kind: right, isFinal, isDrawn: !isNew(columns, right, !isFinal) },
+        data: [[...columns.seconds], ...columns.lines.map((line) => [...line])],
+        labels: spec.series.map((line, at) =>
+          isRight(line) ? fill(strings.onRight, names[at]!) : names[at]!,
+        ),
+        spoken: [
+          `${title}, ${rest.label}`,
+          names.map((name, at) => `${name} ${rest.values[at]}`).join(', '),
+        ],
+        options: () => options(spec, right, () => backdrop, strings, view),
+        read: (index) => ({
+          title: timeLabel(columns.seconds[index] ?? 0),
+          values: columns.lines.map((line) => pointWords(spec.unit, line[index], strings)),
+        }),
+        table: () => chartTableOf(spec, shown),
+      };
     },
   });
-  const rest = (shown: ShownRun) => atRest(spec, inRange(columns, view.range), shown, view.range);
-  const showValues = (): void => {
-    const { index } = pointer;
-    if (state === undefined) return;
-    const { label, values } =
-      index === undefined
-        ? rest(state)
-        : { label: momentAt(index), values: columns.lines.map((line) => words(line[index])) };
-    corner.say(label);
-    legend.setValues(values);
-  };
-  const point = (): void => {
-    pointer.show(view.moment);
-    showValues();
-  };
-  let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
-  const update = (next: ShownRun): void => {
-    state = next;
-    const { range } = view;
-    const shown = { ...next, snapshots: snapshotsIn(next.snapshots, range) };
-    const whole = ofRun.of(next.snapshots, mostPoints);
-    columns = range ? columnsOf(spec, shown.snapshots, mostPoints) : whole;
-    const over = isOver(next);
-    backdrop = backdropOf(next, range);
-    const right = rightAxisOf(spec, whole);
-    if (isNew(columns, right, !over && range === undefined))
-      chart.show([[...columns.seconds], ...columns.lines.map((line) => [...line])], right, () =>
-        options(spec, right, () => backdrop, strings, view),
-      );
-    for (const [index, { id }] of spec.series.entries()) {
-      const onRight = right !== 'none' && spec.right.includes(id);
-      legend.setLabel(index, onRight ? fill(strings.onRight, names[index]!) : names[index]!);
-    }
-    corner.update();
-    showValues();
-    chart.settled(point);
-    chart.place.setAttribute('aria-label', spokenRest(title, names, rest(next), strings));
-    twin.update(() => chartTableOf(spec, shown), over || range !== undefined);
-  };
-  const unfollow = view.follow({ pointed: point, zoomed: () => state && update(state) });
-  const dispose = (): void => {
-    unfollow();
-    chart.dispose();
-  };
-  return { card, update, redraw: () => chart.redraw(), dispose };
-}
-
-function spokenRest(
-  title: string,
-  names: readonly string[],
-  { label, values }: ReturnType<typeof atRest>,
-  { chartSummary }: PanelStrings,
-): string {
-  const shown = names.map((name, at) => `${name} ${values[at]}`).join(', ');
-  return fill(chartSummary, `${title}, ${label}`, shown);
 }
 
 /**
@@ -155,46 +109,6 @@ function createNovelty() {
     const isNew = drawn === undefined || drawn !== last;
     last = drawn;
     return isNew;
-  };
-}
-
-/** What is said at the upper right of a chart over time, and the way back to the whole run. */
-export function createCorner({ wholeRun }: PanelStrings, view: TimeView) {
-  const at = element('span');
-  const back = element('button.plain', { type: 'button' }, wholeRun);
-  back.addEventListener('click', () => view.zoom(undefined));
-  const root = element('div.at', at, back);
-  back.hidden = true;
-  return {
-    root,
-    say: (text: string): void => setText(at, text),
-    update: (): void => {
-      back.hidden = view.range === undefined;
-    },
-  };
-}
-
-/** Keys and pointer of a chart over time. */
-export function timePointer(
-  { chartHint, zoomHint, chartRole }: PanelStrings,
-  view: TimeView,
-  endS: () => number,
-): Pick<PointerParts, 'hint' | 'roleName' | 'moved' | 'key'> {
-  return {
-    hint: `${chartHint} ${zoomHint}`,
-    roleName: chartRole,
-    moved: (place) => view.point(place),
-    key: (key) => {
-      const whole: TimeRange = [0, endS()];
-      const range = view.range ?? whole;
-      const factor = key === '+' ? 0.5 : key === '-' ? 2 : undefined;
-      if (factor !== undefined) {
-        const aroundS = view.moment ?? (range[0] + range[1]) / 2;
-        view.zoom(zoomedBy(factor, aroundS, range, whole[1]));
-      } else if (key === wholeKey) view.zoom(undefined);
-      else return false;
-      return true;
-    },
   };
 }
 
@@ -373,7 +287,7 @@ function drawOnPlate(
 export function createObservedCharts(view: TimeView) {
   const root = element('div.observed');
   root.hidden = true;
-  let cards: ReturnType<typeof createTimeChartCard>[] = [];
+  let cards: ChartCard<ShownRun>[] = [];
   let drawn = '';
   return {
     root,
@@ -392,7 +306,7 @@ export function createObservedCharts(view: TimeView) {
       for (const card of cards) card.update(state);
     },
     redraw(): void {
-      for (const card of cards) card.redraw?.();
+      for (const card of cards) card.redraw();
     },
   };
 }

@@ -2,14 +2,10 @@ import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import type { OverviewRow, OverviewStrings } from '../../protocol/overviewPanel';
-import { element } from '../element';
 import type { Trend } from '../overviewRows';
-import { createCard } from '../tables/card';
 import {
   axis,
   belowAxis,
-  createChart,
-  createLegend,
   joinedLine,
   latencyAxis,
   latencyScale,
@@ -20,7 +16,7 @@ import {
   type ChartOptions,
   type LegendLine,
 } from './chartFrame';
-import { createPointer } from './pointer';
+import { createChartCard, type ChartCard } from './chartCard';
 
 export const unitWords = (
   { unit }: Pick<OverviewRow, 'unit'>,
@@ -28,59 +24,35 @@ export const unitWords = (
 ): string => (unit === undefined ? noValue : unit === null ? noUnit : formatCount(unit));
 
 /** The p99 of each run of a scenario, oldest first, and the Units it asked for; the table of results has the numbers. */
-export function createTrendCard(strings: OverviewStrings) {
-  const card = createCard('', 'chart-trend');
-  const chart = createChart();
-  const { place } = chart;
-  const lines = [
+export function createTrendCard(strings: OverviewStrings): ChartCard<Trend | undefined> {
+  const lines: readonly LegendLine[] = [
     { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.unit, colour: 'p50', dash: [6, 3], widthPx: 1.5 },
   ];
-  const legend = createLegend(lines, (hidden) => chart.hideLines(hidden));
-  card.body.append(place, element('div.below', legend.root));
-  let runs: Trend['runs'] = [];
-  const textsOf = (run: Trend['runs'][number]): string[] => [
-    latencyWords(run.p99Us),
-    unitWords(run, strings),
-  ];
-  const pointer = createPointer(chart, {
-    hint: strings.chartHint,
-    roleName: strings.chartRole,
-    places: () => runs.map((_, at) => at + 1),
-    moved: () => showValues(),
-    read: (index) => {
-      const run = runs[index]!;
-      const values = textsOf(run);
-      const rows = lines.map(({ label, colour }, at) => ({ label, colour, value: values[at]! }));
-      const said = { label: run.status, value: '' };
-      return { title: run.when, rows: [...rows.filter((_, at) => chart.isShown(at)), said] };
+  return createChartCard<Trend | undefined>({
+    ...{ name: 'chart-trend', strings, lines },
+    view(trend) {
+      if (trend === undefined) return undefined;
+      const { runs } = trend;
+      const title = fill(strings.trend, trend.scenario);
+      const values = runs.map((run) => [latencyWords(run.p99Us), unitWords(run, strings)]);
+      const spoken = runs.map(({ when }, at) => `${when} ${values[at]!.join(', ')}`);
+      return {
+        ...{ title, kind: 'trend', spoken: [title, spoken.slice(-20).join('; ')] },
+        data: [
+          runs.map((_, at) => at + 1),
+          runs.map(({ p99Us }) => Math.max(1, p99Us)),
+          runs.map(({ unit }) => unit ?? null),
+        ],
+        rest: { label: '', values: values.at(-1) ?? [] },
+        options: () => options(lines),
+        read: (index) => {
+          const { when, status } = runs[index]!;
+          return { title: when, values: values[index]!, more: [{ label: status, value: '' }] };
+        },
+      };
     },
   });
-  const showValues = (): void => {
-    const run = runs[pointer.index ?? runs.length - 1];
-    legend.setValues(run ? textsOf(run) : []);
-  };
-  return {
-    card,
-    update(trend: Trend | undefined): void {
-      runs = trend?.runs ?? [];
-      card.show(trend !== undefined);
-      if (trend === undefined) return;
-      const title = fill(strings.trend, trend.scenario);
-      card.setTitle(title);
-      const said = runs.slice(-20).map((run) => `${run.when} ${textsOf(run).join(', ')}`);
-      place.setAttribute('aria-label', fill(strings.chartSummary, title, said.join('; ')));
-      const data: uPlot.AlignedData = [
-        runs.map((_, at) => at + 1),
-        runs.map(({ p99Us }) => Math.max(1, p99Us)),
-        runs.map(({ unit }) => unit ?? null),
-      ];
-      chart.show(data, 'trend', () => options(lines));
-      chart.settled(() => pointer.show(undefined));
-      showValues();
-    },
-    redraw: () => chart.redraw(),
-  };
 }
 
 function options(lines: readonly LegendLine[]): ChartOptions {
