@@ -76,8 +76,7 @@ const codesOfErrors: Readonly<Record<string, number>> = {
   'sign-in': exitCode.noTarget,
   'bus-failed': exitCode.noTarget,
   'agents-missing': exitCode.agentLost,
-  // Its end was seen: there is nothing to be done again.
-  'run-over': exitCode.done,
+  'run-lost': exitCode.agentLost,
 };
 
 /** Exit code for something thrown: an expected error says what to do, anything else is a defect. */

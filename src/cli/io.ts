@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Disposable } from '../base/event';
 import { breakCommands } from '../base/text';
-import { overVariable } from '../machines/bus/bus';
 import { redactText } from '../results/redact';
 import { fileProblem } from '../results/resultFolder';
 import { keepEnvironmentOutOfReports } from '../runner/diagnosticReport';
@@ -32,8 +31,6 @@ export interface ProcessIo {
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
   readonly now: () => Date;
-  /** Nobody is to do in place of this process what it has done. */
-  readonly noteOver?: () => void;
 }
 
 /** Whether the cursor may be moved: a redirected command gets control sequences on neither stream. */
@@ -81,9 +78,6 @@ export function processIo(): ProcessIo {
       };
     },
     now: () => new Date(),
-    noteOver: () => {
-      process.env[overVariable] = 'yes';
-    },
   };
 }
 

@@ -27,12 +27,10 @@ export interface RunSubjects {
   readonly log: string;
   /** Places of agents, taken by the first that claims them. */
   readonly members: string;
-  /** Who leads the run: the first, and each that has taken its place. */
-  readonly leaders: string;
+  /** Taken by the process that leads the run: no other one begins it. */
+  readonly leader: string;
   /** What the coordinator says to all, each in a subject of its own by its number: first how the run goes, then its orders. */
   readonly lead: string;
-  /** Where the bus passes on what the log has taken of that: an order whose number was given before is heard by nobody. */
-  readonly given: string;
   readonly facts: string;
   /** What people see of the run, for whoever looks at it from elsewhere. */
   readonly view: string;
@@ -47,9 +45,6 @@ export const everyLog = 'signalr-bench.*.log.>';
 
 /** Stream of a log: its names have no dots. */
 export const streamOf = (log: string): string => log.replaceAll('.', '-');
-
-/** Orders that the log of that name has taken. */
-export const givenBelow = (log: string): string => log.replace(/\.log$/, '.given');
 
 /** Ids of runs: short enough to be typed, and parts of names on the bus. */
 const runIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -70,9 +65,8 @@ export function subjectsOf(run: string): RunSubjects {
     beats: `${base}.beat`,
     log,
     members: `${log}.member`,
-    leaders: `${log}.leader`,
+    leader: `${log}.leader`,
     lead: `${log}.lead`,
-    given: givenBelow(log),
     facts: `${log}.fact`,
     view: `${log}.view`,
     seen: `${base}.seen`,
@@ -125,27 +119,12 @@ export interface RunOrder {
   readonly startedHub?: string;
   /** Zero of the run on the coordinator's clock, microseconds. */
   readonly originUs: number;
-  /** ISO 8601. */
-  readonly startedAt: string;
   /** Of the coordinator; see {@link Member}. */
   readonly clock?: string;
 }
 
-/**
- * The first order of who leads a run on: none of whoever led before comes after it. Agents keep the time that they have,
- * and ask the sender for it from then on.
- */
-export interface LedOrder {
-  readonly type: 'led';
-  /** Of the sender, see {@link Member}; and the time of the run less that clock, microseconds. Absent: it does not keep it. */
-  readonly clock?: string;
-  readonly offsetUs?: number;
-  /** How far the time that it keeps may be from what it was before; 0 where both have one clock. */
-  readonly errorUs: number;
-}
-
 /** `end`: whatever is going on, no more. */
-export type LeadMessage = RunOrder | LedOrder | ToWorker | { readonly type: 'end' };
+export type LeadMessage = RunOrder | ToWorker | { readonly type: 'end' };
 
 export interface NumberedOrder {
   /** From 1, without gaps. */
@@ -156,12 +135,13 @@ export interface NumberedOrder {
 /** Where answers come for a user of the bus: nobody has to hear those of others. */
 export const inboxOf = (user: string): string => `_INBOX.${user}`;
 
+/** Silence of the coordinator after which its agents stop by themselves, and nobody waits for its result any more. */
+export const usualSilenceMs = 60_000;
+
 /** A sign of life of the coordinator, four times a second. */
 export interface Alive {
   /** Whether every agent is to answer with a beat. */
   readonly asks?: true;
-  /** With the time of the run in it, and this number. */
-  readonly question?: number;
   /** Once a second: the last fact of each agent that was taken, in the order of their places. */
   readonly taken?: readonly number[];
   /** Number of the last order; absent: the run has not begun. */
@@ -229,13 +209,6 @@ export interface Beat {
   readonly orders: number;
   /** How far the agent's clock may be off, microseconds, the most of the last seconds. */
   readonly clockErrorUs: number;
-  /** Where it was asked for: the time of the run as it knows it, and how far that may be off, microseconds. */
-  readonly time?: AgentTime & { readonly question: number };
-}
-
-export interface AgentTime {
-  readonly runUs: number;
-  readonly errorUs: number;
 }
 
 /** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
@@ -329,24 +302,15 @@ export function readMember(text: string): Member | undefined {
 export const readBeat = (text: string) =>
   decode(
     text,
-    ({ epoch, facts, orders, clockErrorUs, time }) =>
-      isText(epoch) &&
-      [facts, orders].every(isCount) &&
-      isAmount(clockErrorUs) &&
-      isOptional(time, isAgentTime),
+    ({ epoch, facts, orders, clockErrorUs }) =>
+      isText(epoch) && [facts, orders].every(isCount) && isAmount(clockErrorUs),
   ) as Beat | undefined;
-
-function isAgentTime(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { question, runUs, errorUs } = value as Fields;
-  return isCount(question) && Number.isFinite(runUs) && isAmount(errorUs);
-}
 
 export const readAlive = (text: string) =>
   decode(
     text,
-    ({ asks, taken, orders, question }) =>
-      [orders, question].every((each) => isOptional(each, isCount)) &&
+    ({ asks, taken, orders }) =>
+      isOptional(orders, isCount) &&
       isOptional(asks, (each) => each === true) &&
       isOptional(taken, (each) => Array.isArray(each) && each.every(isCount)),
   ) as Alive | undefined;
@@ -357,12 +321,8 @@ export const readOrder = (text: string) =>
     if (!isCount(number) || typeof order !== 'object' || order === null) return false;
     const value = order as Fields;
     const { type } = value;
-    if (type === 'led') return isLedOrder(value);
     return isText(type) && (type !== 'run' || isRunOrder(value));
   }) as NumberedOrder | undefined;
-
-const isLedOrder = ({ clock, offsetUs, errorUs }: Fields): boolean =>
-  isOptional(clock, isText) && isOptional(offsetUs, Number.isFinite) && isAmount(errorUs);
 
 function isRunOrder(value: Fields): boolean {
   const { text, overrides, files, workersEach, runId, seed, dialect, planHash, originUs } = value;
@@ -376,8 +336,6 @@ function isRunOrder(value: Fields): boolean {
     Object.values(files).every(isText) &&
     [workersEach, runId, seed].every(isCount) &&
     isAmount(originUs) &&
-    isText(value['startedAt']) &&
-    isTime(value['startedAt']) &&
     isOptional(value['startedHub'], isText) &&
     isOptional(value['clock'], isText)
   );

@@ -97,8 +97,6 @@ export type ToWorker =
   | { readonly type: 'gone'; readonly agent: number }
   | { readonly type: 'close' };
 
-export type OrderOf<Type extends ToWorker['type']> = Extract<ToWorker, { readonly type: Type }>;
-
 /** Facts a worker reports. */
 export type FromWorker =
   | { readonly type: 'ready' }
@@ -168,10 +166,6 @@ export interface WorkerListener {
    * Where the others go on, the message names the agent and says what became of it.
    */
   lost(worker: number, error: Error): void;
-  /** Where the run is taken over: an order that was given before, in its turn among the facts. */
-  ordered?(order: ToWorker): void;
-  /** All that was before has come; `problem` says why nothing can follow. */
-  tookOver?(problem?: string): void;
 }
 
 /** Starts the workers of one run; the listener hears of them from the next turn of the event loop on. */

@@ -8,6 +8,7 @@ import { checkBeforeRun } from '../machines/kubernetes/examineCluster';
 import { type ClusterWords, Kubectl } from '../machines/kubernetes/kubectl';
 import type { ClusterRun } from '../machines/kubernetes/manifest';
 import { subjectsOf } from '../machines/messages';
+import { isOver } from '../machines/view/viewRun';
 import type { StopReason } from '../runner/lead/conductor';
 import { connectBus } from './connectBus';
 import type { FinishedRun } from './keepResult';
@@ -199,7 +200,7 @@ const lookEveryMs = 2000;
 
 /**
  * Runs a scenario in a cluster, shows it here, keeps its result here, and leaves nothing there.
- * @throws ExpectedError for what keeps it from starting, `run-failed`; what `leaving` was aborted with
+ * @throws ExpectedError for what keeps it from starting, `run-failed`, `run-lost`; what `leaving` was aborted with
  */
 export async function runInCluster(
   given: ClusterRun,
@@ -243,11 +244,10 @@ export async function runInCluster(
       return await whenThere(bus, given.run, request, there, parts);
     } catch (error) {
       // It has ended before it began: why pods are missing, the coordinator cannot know.
-      const isEarly = error instanceof ExpectedError && error.code === 'run-failed';
-      const why = isEarly && !begun.signal.aborted ? await troubles().catch(() => []) : [];
+      if (!isOver(error) || begun.signal.aborted) throw error;
+      const why = await troubles().catch(() => []);
       if (why.length === 0) throw error;
-      const text = [(error as Error).message, ...why].join(' ');
-      throw new ExpectedError('run-failed', text, { cause: error });
+      throw new ExpectedError(error.code, [error.message, ...why].join(' '), { cause: error });
     } finally {
       await bus?.close();
       await removed(() => cluster.dispose(), given.run, shell);
@@ -268,7 +268,7 @@ interface GoingRun {
 
 /**
  * Shows a run of a cluster from its begin, whoever has started it, and keeps its result here.
- * @throws ExpectedError `run-missing`, `run-failed`, `cluster-…`; what `leaving` was aborted with
+ * @throws ExpectedError `run-missing`, `run-failed`, `run-lost`, `cluster-…`; what `leaving` was aborted with
  */
 export async function attachInCluster(
   { run, key, isOwn = false }: GoingRun,
@@ -298,7 +298,7 @@ export async function attachInCluster(
     const there = { ...shell, begun, leaving, early, stopReason };
     return await whenThere(bus, run, request, there, parts);
   } catch (error) {
-    isDone ||= error instanceof ExpectedError && error.code === 'run-failed';
+    isDone ||= isOver(error);
     throw error;
   } finally {
     await bus?.close();
@@ -326,18 +326,18 @@ async function whenThere(
   const ask = () => bus.ask(subjectsOf(run).stop, stopReason, answerWithinMs);
   const untilMs = performance.now() + startWithinMs;
   for (;;) {
-    const isOver = new AbortController();
+    const ended = new AbortController();
     try {
-      const until = AbortSignal.any([leaving, isOver.signal]);
+      const until = AbortSignal.any([leaving, ended.signal]);
       inBackground(askToStop(ask, early, until));
       return await viewSession({ bus, run, left: rejecting(leaving) }, request, shell, parts);
     } catch (error) {
       // It ends without a result when it has not begun.
-      if (error instanceof ExpectedError && error.code === 'run-failed') early.throwIfAborted();
+      if (isOver(error)) early.throwIfAborted();
       const isEarly = error instanceof ExpectedError && error.code === 'run-missing';
       if (!isEarly) throw error;
     } finally {
-      isOver.abort();
+      ended.abort();
     }
     early.throwIfAborted();
     if (performance.now() > untilMs)
@@ -356,8 +356,8 @@ async function askToStop(
   over: AbortSignal,
 ): Promise<void> {
   await pause(Infinity, AbortSignal.any([wanted, over]));
-  const isOver = (): boolean => over.aborted;
-  while (!isOver()) {
+  const hasEnded = (): boolean => over.aborted;
+  while (!hasEnded()) {
     if ((await ask()) !== undefined) return;
     await pause(againMs, over);
   }
@@ -369,12 +369,12 @@ async function sayTroubles(
   until: AbortSignal,
   say: (text: string) => void,
 ): Promise<void> {
-  const isOver = (): boolean => until.aborted;
+  const hasEnded = (): boolean => until.aborted;
   let said: readonly string[] = [];
-  while (!isOver()) {
+  while (!hasEnded()) {
     const known = said;
     const troubles = await troublesNow().catch(() => known);
-    if (isOver()) return;
+    if (hasEnded()) return;
     troubles.filter((each) => !known.includes(each)).forEach(say);
     said = troubles;
     await pause(lookEveryMs, until);

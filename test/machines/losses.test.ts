@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import type { Result } from '../../src/results/result';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 
@@ -104,12 +106,27 @@ describe('agents that are lost', () => {
   it('with the coordinator stop sending by themselves', async () => {
     const run = cluster.newId();
     const agent = cluster.agent(run, ['--alone-after', '6s']);
-    const leading = cluster.leadApart(run, 1, { config: minute });
+    const leading = cluster.leadApart(run, 1, { config: minute }, ['--publish']);
     await cluster.folder.sampled(run, /"received":[1-9]/, leading.finished);
     leading.child.kill('SIGKILL');
+    await leading.finished;
     const { code, stderr } = await agent.finished;
     assert.equal(code, 5, stderr);
     assert.match(stderr, /stopped by itself: nothing was heard of the coordinator for 6 s/);
+    // What was measured stays on the bus, and on the disk of the coordinator.
+    const viewing = cluster.attach(run, 'seen');
+    await cluster.folder.sampled('seen', /"received":[1-9]/, viewing.finished);
+    viewing.signal('SIGINT');
+    assert.equal((await viewing.finished).code, 130);
+    for (const folder of [run, 'seen']) {
+      const [own = ''] = readdirSync(path.join(cluster.folder.path, folder));
+      const shown = await cluster.folder.run(['show', path.join(folder, own)]);
+      assert.equal(shown.code, 0, shown.stderr);
+      assert.match(shown.stdout, /interrupted/i);
+    }
+    const again = await cluster.lead(run, 1, { config: minute }).finished;
+    assert.equal(again.code, 2);
+    assert.match(again.stderr, /was begun by another process: look at it \(attach [\w-]+\), or/);
   });
 
   for (const [what, back] of [

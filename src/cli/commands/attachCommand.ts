@@ -65,6 +65,7 @@ export async function showRun(
     shown.close();
     if (error instanceof SignalError)
       io.stderr.write(`The run goes on; look at it again: attach ${printable(run)}\n`);
+    else shown.sayKept();
     throw error;
   } finally {
     subscription.dispose();
@@ -97,6 +98,11 @@ export class ShownRun {
   say(text: string): void {
     if (this.view) this.view.message(text);
     else this.io.stderr.write(`${printable(text)}\n`);
+  }
+
+  /** Where that is of a run without a result. */
+  sayKept(): void {
+    if (this.folder !== undefined) this.say(`What was seen of the run is kept in ${this.folder}.`);
   }
 
   private begin({ request, url, scenario, onSnapshot, folder }: ViewedRun): void {

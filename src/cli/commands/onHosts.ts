@@ -93,25 +93,16 @@ export async function gatherHosts(
   const seen = async (): Promise<EndingSignal | undefined> => {
     if (publisher === undefined) return undefined;
     io.stderr.write('The end is on the bus until somebody has seen it; Ctrl+C does not wait.\n');
-    const left = await untilSeen(publisher, signals);
-    if (left !== 'SIGTERM') io.noteOver?.();
-    return left;
+    return untilSeen(publisher, signals);
   };
-  let isOthers = false;
-  const failed = (error: unknown): void => {
-    isOthers = error instanceof ExpectedError && error.code === 'run-led';
-    if (!isOthers) publisher?.failed(whyNotBegun(error));
-  };
+  const failed = (error: unknown): void => publisher?.failed(whyNotBegun(error));
   try {
     const { calledOff } = shell;
     const wanted = { ...flags, run, agents, ...(calledOff && { calledOff }) };
     const crew = await gather(bus, wanted, publisher, io, async (error) => {
-      if (error !== undefined) failed(error);
+      failed(error);
       await seen();
     });
-    const { startedAt } = crew;
-    if (startedAt !== undefined)
-      io.stderr.write(`run ${run} goes on; the process that led it before is gone\n`);
     const { text, overrides } = request;
     const { hasKey, isHere } = busTraits(flags, io);
     const staysHere = isHere && (await crew.elsewhere()).length === 0;
@@ -130,17 +121,12 @@ export async function gatherHosts(
           return crew.startRun(plan, target, given, { text, overrides, files });
         },
       },
-      shell: {
-        ...{ ...shell, isAgreed: true },
-        ...(startedAt !== undefined && { startTime: () => startedAt }),
-        context: { ...shell.context, readFile },
-      },
+      shell: { ...shell, isAgreed: true, context: { ...shell.context, readFile } },
       publisher,
       failed,
       dispose: async () => {
-        // Who takes the place of this process after a SIGTERM finds the end where it is.
-        const isHandedOn = !isOthers && (await seen()) === 'SIGTERM';
-        await (isHandedOn ? crew.leave() : crew.dispose());
+        // Where this machine is taken away, who comes to see the end later finds it on the bus.
+        await ((await seen()) === 'SIGTERM' ? crew.leave() : crew.dispose());
         await bus.close();
       },
     };
@@ -173,7 +159,7 @@ const isInCluster = ({ env }: Pick<ProcessIo, 'env'>): boolean => env[nodeVariab
 
 /**
  * Until somebody has seen the end of a run, or nobody has for long; the signal that came instead. A machine that is taken
- * away waits for seconds only, and leaves the end to who takes its place.
+ * away waits for seconds only.
  */
 export async function untilSeen(
   publisher: Pick<RunPublisher, 'seen'>,
@@ -207,7 +193,7 @@ async function gather(
   { run, agents, joinWithin, agentTimeout, calledOff }: Wanted,
   publisher: RunPublisher | undefined,
   io: ProcessIo,
-  ended: (error?: unknown) => Promise<void>,
+  failed: (error: unknown) => Promise<void>,
 ): Promise<Crew> {
   const { stderr } = io;
   let said = -1;
@@ -218,16 +204,8 @@ async function gather(
     ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
     ...(calledOff && { calledOff }),
     ...(isInCluster(io) && { isInCluster: true }),
-    ...(publisher && {
-      renewed: () => publisher.renewed(),
-      viewed: (view) => publisher.resume(view),
-    }),
-    failed: ended,
-    over: () => ended(),
-    held: (id) =>
-      stderr.write(
-        `run ${id} was begun by another process; waiting to see whether that is still there\n`,
-      ),
+    ...(publisher && { renewed: () => publisher.renewed() }),
+    failed,
     opened: (id) =>
       stderr.write(
         `run ${id} waits for ${agents === 1 ? '1 agent' : `${agents} agents`} on the bus\n`,

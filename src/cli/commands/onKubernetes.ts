@@ -120,8 +120,7 @@ export async function runOnKubernetes(
     return shown.finish(finished, stopping.signal.reason);
   } catch (error) {
     shown.close();
-    if (error instanceof SignalError && shown.folder !== undefined)
-      say(`What was seen of the run is kept in ${shown.folder}.`);
+    shown.sayKept();
     throw error;
   } finally {
     shown.close();

@@ -39,6 +39,7 @@ import {
   type RunOrder,
   type RunSubjects,
   subjectsOf,
+  usualSilenceMs,
 } from '../messages';
 
 /** What an agent works with; tests put fakes in its place. */
@@ -88,8 +89,6 @@ interface AgentOptions {
 
 const askEveryMs = 1000;
 const beatEveryMs = 500;
-/** Source: decision record on several machines, "Dead-man". */
-const usualSilenceMs = 60_000;
 /** What it measured is offered to a bus that is away for so long after its end. */
 const lastWordsMs = 5 * 60_000;
 const leavingWordsMs = 10_000;
@@ -156,7 +155,6 @@ class Agent {
   /** One after the other: an order may have to wait for the plan. */
   private working = Promise.resolve();
   private readonly orders = new InOrder<LeadMessage>((order) => {
-    if (order.type === 'led') this.keptBy(this.orders.taken, order.errorUs);
     this.working = this.working
       .then(() => this.take(order))
       .catch((error: unknown) => this.fail(error));
@@ -169,7 +167,6 @@ class Agent {
   private target: OpenTarget | undefined;
   private hider: SecretHider | undefined;
   private reference: ReferenceClock | undefined;
-  private keeper: Parameters<ReferenceClock['keptBy']> | undefined;
   private heardMs = performance.now();
   private startCpu = process.cpuUsage();
   private over: (ending: AgentEnding) => void = () => undefined;
@@ -210,15 +207,15 @@ class Agent {
     try {
       const alive = bus.hear(subjects.alive, (text) => {
         heard();
-        const { asks, taken, orders = 0, question } = readAlive(text) ?? {};
+        const { asks, taken, orders = 0 } = readAlive(text) ?? {};
         const own = taken?.[place.agent];
         if (own !== undefined) this.outbox.taken(own);
-        if (asks === true) this.beat(question);
+        if (asks === true) this.beat();
         inBackground(this.readOrders(orders));
       });
-      const hearing = bus.hear(`${subjects.given}.*`, (text) => {
+      const hearing = bus.hear(`${subjects.lead}.*`, (text) => {
         heard();
-        this.given(text);
+        this.hearOrder(text);
       });
       this.subscriptions.push(alive, hearing);
       this.timer = setInterval(() => this.beat(), beatEveryMs);
@@ -242,9 +239,9 @@ class Agent {
     }
   }
 
-  private given(text: string): void {
-    const given = readOrder(text);
-    if (given !== undefined) this.orders.add(given.number, given.order);
+  private hearOrder(text: string): void {
+    const numbered = readOrder(text);
+    if (numbered !== undefined) this.orders.add(numbered.number, numbered.order);
   }
 
   /** Those that were given before this agent came, or while its link was away. */
@@ -256,21 +253,15 @@ class Agent {
     for (let read = this.orders.taken; read < last; read = Math.max(read + 1, this.orders.taken)) {
       const text = await this.bus.read(log, `${lead}.${read + 1}`);
       if (text === undefined) break;
-      this.given(text);
+      this.hearOrder(text);
     }
     this.isReading = false;
-  }
-
-  /** Who keeps the time of the run is asked for it, also where that is to be found out only now. */
-  private keptBy(...keeper: Parameters<ReferenceClock['keptBy']>): void {
-    this.keeper = keeper;
-    this.reference?.keptBy(...keeper);
   }
 
   private async take(message: LeadMessage): Promise<void> {
     if (message.type === 'run') await this.start(message);
     else if (message.type === 'end') this.over({ kind: 'done' });
-    else if (message.type !== 'led') this.workers?.order(message);
+    else this.workers?.order(message);
   }
 
   /** @throws ExpectedError for what keeps it from taking part */
@@ -288,7 +279,6 @@ class Agent {
     const nowUs = (): number => this.clock.nowUs();
     const { agents, subjects } = place;
     this.reference = new ReferenceClock(bus, subjects.clock, nowUs, isSame, agents);
-    if (this.keeper !== undefined) this.reference.keptBy(...this.keeper);
     let firstUs = 0;
     const offset = await this.reference.begin(({ offsetUs }) =>
       this.workers?.order({ type: 'clock', offsetUs: offsetUs - firstUs }),
@@ -361,10 +351,8 @@ class Agent {
     await workers.end();
   }
 
-  private beat(question?: number): void {
-    const time = question === undefined ? undefined : this.reference?.time();
+  private beat(): void {
     const beat: Beat = {
-      ...(question !== undefined && time !== undefined && { time: { ...time, question } }),
       epoch: this.place.epoch,
       facts: this.outbox.last,
       orders: this.orders.taken,

@@ -33,14 +33,8 @@ export interface Bus {
    * @throws BusError when it did not say so in time
    */
   append(subject: string, value: string, id: string): Promise<void>;
-  /**
-   * Keeps a value where its subject has none; false when it has one, unless that came with the same id not long ago. Orders
-   * that were kept, and no others, are passed on to whoever hears them, see `RunSubjects.given`.
-   * @throws BusError
-   */
-  claim(subject: string, value: string, id?: string): Promise<boolean>;
-  /** Whether the log has anything at a subject. @throws BusError where the bus does not say */
-  isTaken(log: string, subject: string): Promise<boolean>;
+  /** Keeps a value where its subject has none; false when it has one. @throws BusError */
+  claim(subject: string, value: string): Promise<boolean>;
   /** What the log has at a subject last; undefined where that is nothing, or the bus does not say. */
   read(log: string, subject: string): Promise<string | undefined>;
   /** All that the log has below a subject, and all that comes, in order. A log that was made anew is read from its begin. */
@@ -67,6 +61,3 @@ export class BusError extends Error {
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }
-
-/** Set by a process that leads a run, for itself, when its end was on the bus: nobody is to lead that run on. */
-export const overVariable = 'SIGNALR_BENCH_RUN_OVER';

@@ -12,19 +12,16 @@ import {
   connect,
   nanos,
   PermissionViolationError,
-  type Msg,
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
-import { everyLog, givenBelow, inboxOf, streamOf } from '../messages';
+import { everyLog, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
 const wrongLastSequence = 10_071;
 const noSuchStream = 10_059;
-/** Status of an answer to `DIRECT.GET`. Source: nats-server, ADR-31, "JetStream Direct Get". */
-const nothingThere = 404;
 /** Of an outbox, and of what a reader may miss. */
 const duplicateWindowMs = 10 * 60_000;
 /** A log that nobody removed goes away by itself. */
@@ -245,7 +242,6 @@ class NatsBus implements Bus {
       max_age: nanos(logAgeMs),
       // Nothing goes before the log does: a bus that is full refuses what comes, and it is offered again.
       allow_direct: true,
-      republish: { src: `${name}.lead.>`, dest: `${givenBelow(name)}.>` },
       duplicate_window: nanos(duplicateWindowMs),
     });
     return created;
@@ -277,10 +273,9 @@ class NatsBus implements Bus {
     );
   }
 
-  async claim(subject: string, value: string, id?: string): Promise<boolean> {
+  async claim(subject: string, value: string): Promise<boolean> {
     try {
       await this.streams.publish(subject, value, {
-        ...(id !== undefined && { msgID: id }),
         expect: { lastSubjectSequence: 0 },
         timeout: answerTimeoutMs,
       });
@@ -291,27 +286,15 @@ class NatsBus implements Bus {
     }
   }
 
-  async isTaken(log: string, subject: string): Promise<boolean> {
-    const { headers } = await this.sayWhy('look who leads the run', () => this.last(log, subject));
-    const code = headers?.code ?? 0;
-    if (code > 0 && code !== nothingThere)
-      throw this.failed('look who leads the run', new Error(`it said ${code}`));
-    return code === 0;
-  }
-
   async read(log: string, subject: string): Promise<string | undefined> {
     try {
-      const found = await this.last(log, subject);
+      const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
+      const found = await this.connection.request(asked, '', { timeout: answerTimeoutMs });
       // An answer with a status has no value.
       return (found.headers?.code ?? 0) > 0 ? undefined : found.string();
     } catch {
       return undefined;
     }
-  }
-
-  private last(log: string, subject: string): Promise<Msg> {
-    const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
-    return this.connection.request(asked, '', { timeout: answerTimeoutMs });
   }
 
   async follow(log: string, subject: string, seen: Follower): Promise<Following> {

@@ -1,6 +1,3 @@
-import type { Bus } from '../bus/bus';
-import { encode, readBeat, type Alive, type Member, type RunSubjects } from '../messages';
-
 /**
  * Where the reference clock stands against ours. No way of measuring says where exactly: each exchange of a question
  * and its answer gives an interval that holds the true offset whatever the two ways took, and several of them meet.
@@ -35,10 +32,10 @@ export class ClockInterval {
   /** How often a clock was moved so far that what was known of it was wrong. */
   jumps = 0;
 
-  /** An exchange whose times cannot be is left out. @param errorUs how far the other one's answer may be off */
-  add({ sentUs, heardUs, answeredUs, receivedUs }: ClockExchange, errorUs = 0): void {
+  /** An exchange whose times cannot be is left out. */
+  add({ sentUs, heardUs, answeredUs, receivedUs }: ClockExchange): void {
     // It holds where the other one stood when it heard and answered; until we received that, it has drifted.
-    const moreUs = errorUs + (receivedUs - sentUs) * mostDrift;
+    const moreUs = (receivedUs - sentUs) * mostDrift;
     const [low, high] = [answeredUs - receivedUs - moreUs, heardUs - sentUs + moreUs];
     if (!(low <= high) || answeredUs < heardUs || receivedUs < sentUs) return;
     const { lowUs, highUs } = this.widenedTo(receivedUs);
@@ -48,12 +45,6 @@ export class ClockInterval {
     if (this.lowUs <= this.highUs) return;
     this.jumps += 1;
     [this.lowUs, this.highUs] = [low, high];
-  }
-
-  /** The other clock is another one from now on, which differs from it by so much at most. */
-  widen(byUs: number): void {
-    this.lowUs -= byUs;
-    this.highUs += byUs;
   }
 
   /** With what the clocks may have moved apart since; undefined before the first exchange. */
@@ -73,40 +64,4 @@ export class ClockInterval {
     const moreUs = Math.max(0, ourUs - this.atUs) * mostDrift;
     return { lowUs: this.lowUs - moreUs, highUs: this.highUs + moreUs };
   }
-}
-
-// The time of a run whose coordinator is gone, as its agents know it.
-
-const questions = 20;
-const everyMs = 50;
-
-/**
- * Asks all agents many times at once. Each answer is a reading of the time of the run between question and answer, as
- * exact as the agent knows it: so it gives an interval that holds what this clock lacks to that time, and all of them meet.
- * @returns undefined where no agent answers, or where they contradict each other
- */
-export async function recoverTime(
-  bus: Bus,
-  { alive, beats }: RunSubjects,
-  members: readonly Member[],
-  nowUs: () => number,
-): Promise<ClockOffset | undefined> {
-  const interval = new ClockInterval();
-  const epochs = new Set(members.map(({ epoch }) => epoch));
-  const asked = new Set<number>();
-  const hearing = bus.hear(`${beats}.*`, (text) => {
-    const receivedUs = nowUs();
-    const { epoch = '', time } = readBeat(text) ?? {};
-    if (time === undefined || !epochs.has(epoch) || !asked.has(time.question)) return;
-    const { question: sentUs, runUs, errorUs } = time;
-    interval.add({ sentUs, heardUs: runUs, answeredUs: runUs, receivedUs }, errorUs);
-  });
-  for (let count = 0; count < questions; count++) {
-    const question = Math.floor(nowUs());
-    asked.add(question);
-    bus.say(alive, encode({ asks: true, question } satisfies Alive));
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-  hearing.dispose();
-  return interval.jumps > 0 ? undefined : interval.at(nowUs());
 }

@@ -3,7 +3,6 @@ import { readFile, readlink } from 'node:fs/promises';
 import type { Disposable } from '../../base/event';
 import { slewTimeUs } from '../../runner/machineClock';
 import type { Bus } from '../bus/bus';
-import type { AgentTime } from '../messages';
 import { ClockInterval, type ClockOffset, mostDrift } from './clockInterval';
 
 // When an agent asks for the time: seldom while it knows it well, as often as it may while it does not.
@@ -61,8 +60,6 @@ export class AskingPace {
   }
 }
 
-/** Number of the order with which a run begins. */
-const firstTerm = 1;
 const answerWithinMs = 2000;
 /** Where nobody has answered. */
 const askAgainMs = 400;
@@ -72,16 +69,11 @@ const firstExchanges = 30;
 /** Longer than between two samples of a worker, so that no error of a step is missed. */
 const rememberedUs = 5_000_000;
 
-/** Answers the questions of agents for the time. @param term see {@link ReferenceClock.keptBy} */
-export function answerClock(
-  bus: Bus,
-  subject: string,
-  nowUs: () => number,
-  term = firstTerm,
-): Disposable {
+/** Answers the questions of agents for the time. */
+export function answerClock(bus: Bus, subject: string, nowUs: () => number): Disposable {
   return bus.answer(subject, () => {
     const heardUs = nowUs();
-    return `${heardUs} ${nowUs()} ${term}`;
+    return `${heardUs} ${nowUs()}`;
   });
 }
 
@@ -113,10 +105,7 @@ export class ReferenceClock implements Disposable {
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
   private readonly pace: AskingPace;
-  private term = firstTerm;
   private moved: (offset: ClockOffset) => void = () => undefined;
-  /** Up to then, and longer, one that is the same was the clock of the run. */
-  private sameUntilUs: number;
 
   /**
    * @param isSame whether both have one clock, so that there is nothing to find out
@@ -130,7 +119,6 @@ export class ReferenceClock implements Disposable {
     agents = 1,
   ) {
     this.pace = new AskingPace(agents);
-    this.sameUntilUs = nowUs();
   }
 
   /** Undefined when nobody answers. */
@@ -146,38 +134,6 @@ export class ReferenceClock implements Disposable {
     this.course = { fromUs: nowUs, fromOffsetUs: offsetUs, toOffsetUs: offsetUs };
     this.later();
     return first;
-  }
-
-  /** The time of the run as it is known here; undefined before it is. */
-  time(): AgentTime | undefined {
-    const nowUs = this.nowUs();
-    const { course, interval } = this;
-    if (course !== undefined) {
-      const offsetUs = offsetOf(course, nowUs);
-      return { runUs: nowUs + offsetUs, errorUs: interval.boundOf(offsetUs, nowUs) };
-    }
-    if (!this.isSame) return undefined;
-    this.sameUntilUs = nowUs;
-    return { runUs: nowUs, errorUs: 0 };
-  }
-
-  /**
-   * Another process keeps the time of the run from now on: the one that leads it since the order with that number.
-   * @param errorUs how far it may have moved with that; 0: not at all, it is the same clock
-   */
-  keptBy(term: number, errorUs: number): void {
-    this.term = term;
-    if (errorUs === 0) return;
-    const { interval, sameUntilUs } = this;
-    const wasSame = this.isSame && this.course === undefined;
-    if (wasSame) {
-      const at = { sentUs: sameUntilUs, receivedUs: sameUntilUs };
-      interval.add({ ...at, heardUs: sameUntilUs, answeredUs: sameUntilUs });
-      this.course = { fromUs: sameUntilUs, fromOffsetUs: 0, toOffsetUs: 0 };
-    }
-    interval.widen(errorUs);
-    this.note();
-    if (wasSame) this.later();
   }
 
   /** How far the offset in use may be off just now, microseconds; it moves slowly to one that was found. */
@@ -243,9 +199,7 @@ export class ReferenceClock implements Disposable {
     // As large as it had become: the answer makes it smaller again, or a jump larger.
     this.note();
     if (answer === undefined) return false;
-    const [heardUs = NaN, answeredUs = NaN, term] = answer.split(' ', 3).map(Number);
-    // Of one that leads no more, or whose first order has not come yet.
-    if (term !== this.term) return false;
+    const [heardUs = NaN, answeredUs = NaN] = answer.split(' ', 2).map(Number);
     this.interval.add({ sentUs, heardUs, answeredUs, receivedUs });
     this.note();
     return true;

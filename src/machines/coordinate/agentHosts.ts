@@ -1,4 +1,3 @@
-import { inBackground } from '../../base/background';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { WorkerSample } from '../../measure/sample';
@@ -13,7 +12,6 @@ import {
   readEpoch,
   readFact,
   readJoinQuestion,
-  readOrder,
   type AgentFact,
   type Alive,
   type LeadMessage,
@@ -40,9 +38,8 @@ const endWithinMs = 4000;
 const looksPerTaken = 4;
 /** What an agent has not taken so long after the bus had it may be lost, with the file of the bus. */
 const againMs = 5000;
-
-const lostWithBus =
-  'The process that led the run was lost, and the bus had lost what agents had reported before';
+/** Orders on their way to the bus at once: agents put them in order by their numbers. */
+const inFlight = 32;
 
 /** `left` and `lost` are over, as `final` is; a `suspect` may come back. */
 type AgentState = 'joined' | 'running' | 'suspect' | 'leaving' | 'final' | 'left' | 'lost';
@@ -114,15 +111,10 @@ export interface AgentHostsContext {
   readonly subjects: RunSubjects;
   readonly members: readonly Member[];
   readonly order: RunOrder;
-  /** Where another process has led the run: our first order, and its number. What stands before it in the log is past. */
-  readonly past?: NumberedOrder;
   /** Silence after which an agent is lost. */
   readonly lossMs?: number;
   /** The bus has come back without the log. */
   readonly renewed?: Event<void>;
-  /** What another process would have claimed that has taken the lead from this one; and called, once, when one has. */
-  readonly successor?: string;
-  readonly ousted?: () => void;
   /** By any monotonic clock; and what looks after the agents four times a second by it. */
   readonly nowMs?: () => number;
   readonly every?: (look: () => void) => Disposable;
@@ -148,7 +140,6 @@ export class AgentHosts implements WorkerHost {
   private isOver = false;
   private readonly nowMs: () => number;
   private looked: number;
-  private wasDeaf = false;
   /** Time in which somebody could be heard. */
   private hearingMs = 0;
   /** When the last fact of anybody was read, or the reader was made. */
@@ -160,18 +151,9 @@ export class AgentHosts implements WorkerHost {
     const { run, members, order, bus, subjects, nowMs = () => performance.now() } = context;
     this.nowMs = nowMs;
     this.looked = this.readMs = nowMs();
-    const append: Bus['append'] = async (...entry) => {
-      // Orders of two would contradict each other. One that was away looks before it says what it had to say; what it says
-      // all the same finds the first order of the other one in its place.
-      const isOurs = !(await this.isOusted()) && (await bus.claim(...entry));
-      // One that was put again long after the bus has had it finds itself.
-      if (!isOurs && (await this.isOusted())) throw new Error('another process leads the run');
-    };
-    const term = context.past?.number ?? 1;
-    this.orders = new LogWriter({ append }, subjects.lead, `lead.${order.runId}.${term}`, {
-      ownSubjects: true,
+    this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`, {
+      ...{ inFlight, ownSubjects: true },
     });
-    this.orders.last = context.past?.number ?? 0;
     this.list = members.map((member, index) => {
       const agent = new Agent(index, member, this.looked, (from, fact) => this.take(from, fact));
       for (let own = 0; own < order.workersEach; own++) {
@@ -207,11 +189,6 @@ export class AgentHosts implements WorkerHost {
     }
   }
 
-  /** Takes over agents that another process has led; what was ordered and reported goes to the listener first. */
-  static takeOver(context: AgentHostsContext): AgentHosts {
-    return new AgentHosts(context);
-  }
-
   private async begin(): Promise<void> {
     const { bus, subjects, order } = this.context;
     this.following = await bus.follow(subjects.log, `${subjects.facts}.*`, (text, subject) =>
@@ -239,37 +216,8 @@ export class AgentHosts implements WorkerHost {
       for (const [agent, worker, fact] of this.waitingFacts.splice(0))
         this.hand(listener, agent, worker, fact);
       for (const [worker, error] of this.lostBefore.splice(0)) listener.lost(worker, error);
-      if (this.context.past !== undefined)
-        inBackground(this.relive(this.context.past.number, listener), (error) =>
-          listener.tookOver?.(error instanceof Error ? error.message : String(error)),
-        );
     });
     return this;
-  }
-
-  private async relive(first: number, listener: WorkerListener): Promise<void> {
-    const { bus, subjects } = this.context;
-    const own = `${subjects.lead}.${first}`;
-    let isPast = true;
-    const orders = new InOrder<LeadMessage>((order) => {
-      if (order.type === 'run' || order.type === 'led' || order.type === 'end') return;
-      listener.ordered?.(order);
-      const gone = order.type === 'gone' ? this.list[order.agent] : undefined;
-      if (gone !== undefined) this.lose(gone, 'it was silent');
-    });
-    this.following = await bus.follow(subjects.log, `${subjects.log}.>`, (text, subject) => {
-      if (subject.startsWith(`${subjects.facts}.`)) this.heardFact(text, subject);
-      else if (subject === own && isPast) {
-        isPast = false;
-        for (const agent of this.list) agent.heardMs = this.nowMs();
-        // Facts are numbered from 1: a log without its begin was made anew.
-        const isWhole = this.list.every(({ facts }) => facts.taken > 0);
-        listener.tookOver?.(isWhole ? undefined : lostWithBus);
-      } else if (subject.startsWith(`${subjects.lead}.`) && isPast) {
-        const given = readOrder(text);
-        if (given !== undefined) orders.add(given.number, given.order);
-      }
-    });
   }
 
   takingPart(): number {
@@ -339,25 +287,10 @@ export class AgentHosts implements WorkerHost {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** Whether another process leads the run by now: then nothing more is said to anybody. @throws BusError where nobody says */
-  private async isOusted(): Promise<boolean> {
-    const { bus, subjects, successor, ousted } = this.context;
-    if (successor === undefined || !(await bus.isTaken(subjects.log, successor))) return false;
-    if (this.isOver) return true;
-    this.alive.clear();
-    this.stop();
-    ousted?.();
-    this.changed();
-    return true;
-  }
-
   /** The bus has come back without what it had: agents look for their orders, and others find every place taken. */
   private restore(): void {
-    const { bus, subjects, members, order, past } = this.context;
+    const { bus, subjects, members, order } = this.context;
     this.orders.again();
-    // Whoever takes the place of this process has to find that the run has begun, and who keeps its time.
-    for (const first of [{ number: 1, order }, ...(past === undefined ? [] : [past])] as const)
-      bus.claim(`${subjects.lead}.${first.number}`, encode(first)).catch(() => undefined);
     putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
   }
 
@@ -496,8 +429,6 @@ export class AgentHosts implements WorkerHost {
     if (saysTaken) this.orders.again(againMs);
     // With the own link away nobody can be heard, nor while this process itself stood still.
     const isDeaf = !bus.isConnected || nowMs - this.looked > deafMs;
-    if (this.wasDeaf && !isDeaf) this.isOusted().catch(() => undefined);
-    this.wasDeaf = isDeaf;
     if (!isDeaf) this.hearingMs += nowMs - this.looked;
     for (const agent of this.list) {
       if (!agent.isHere) continue;

@@ -14,7 +14,6 @@ import type {
 } from 'kubernetes-types/core/v1';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
-import { overVariable } from '../bus/bus';
 import { inboxOf, streamOf, subjectsOf } from '../messages';
 
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
@@ -62,9 +61,6 @@ const usualMemoryMb = 1024;
 const backoffLimit = 1000;
 const folders = { bundle: '/bundle', scenario: '/scenario', work: '/work', bus: '/bus' } as const;
 
-/** Exit codes of a coordinator whose run another one takes over: a bus that failed, a defect, and SIGTERM. */
-export const resumedCodes = [3, 5, 143];
-
 /** Unpacks the scripts beside it and becomes the command line. */
 const startScript = `const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { gunzipSync } = require('node:zlib');
@@ -73,12 +69,6 @@ mkdirSync(app, { recursive: true });
 for (const name of readdirSync(__dirname))
   if (name.endsWith('.gz'))
     writeFileSync(app + '/' + name.slice(0, -3), gunzipSync(readFileSync(__dirname + '/' + name)));
-// Only a coordinator that broke, or had to go, is to have another in its place; not one whose end was on the bus.
-if (process.argv[2] === 'run')
-  process.on('exit', (code) => {
-    const isResumed = ${JSON.stringify(resumedCodes)}.includes(code) && !process.env.${overVariable};
-    if (!isResumed) process.exitCode = 0;
-  });
 process.argv[1] = app + '/cli.js';
 require(process.argv[1]);
 `;
@@ -174,7 +164,8 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   });
   return [
     ...[content, secret, policy, service, bus],
-    job('lead', jobOf(given, 1, leadPod(given))),
+    // What a coordinator knew is lost with it: another one in its place could only begin anew.
+    job('lead', { ...jobOf(given, 1, leadPod(given)), backoffLimit: 0 }),
     job('agents', jobOf(given, given.agents, agentPod(given))),
   ];
 }
@@ -337,7 +328,7 @@ interface BusKeys {
 
 /** In the language of `nats-server --config`; keys are made by us and hold letters and digits. */
 export function busConfig(run: string, keys: BusKeys, folder: string): string {
-  const { join, clock, alive, beats, log, members, lead, facts, given } = subjectsOf(run);
+  const { join, clock, alive, beats, log, members, lead, facts } = subjectsOf(run);
   const stream = streamOf(log);
   const publish = [
     ...[join, clock, `${beats}.*`, `${members}.*`, `${facts}.*`],
@@ -355,7 +346,7 @@ authorization {
       user: ${agentUser}, password: ${JSON.stringify(keys.agent)}
       permissions {
         publish: { allow: ${list(publish)} }
-        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${given}.*`])} }
+        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${lead}.*`])} }
       }
     }
   ]

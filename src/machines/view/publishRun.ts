@@ -4,7 +4,6 @@ import type { Result } from '../../results/result';
 import type { StopReason } from '../../runner/lead/conductor';
 import type { Bus } from '../bus/bus';
 import { LogWriter } from '../bus/logWriter';
-import type { PastView } from '../coordinate/takeLead';
 import {
   encode,
   type RunSubjects,
@@ -23,9 +22,6 @@ export class RunPublisher {
   private readonly writer: LogWriter;
   private readonly answering: readonly Disposable[];
   private readonly stopEmitter = new Emitter<StopReason>();
-  private lastTick = -1;
-  private hasTitle = false;
-  private isLive = false;
   private isStopped = false;
   /** Somebody who looks at the run wants it to end in order; once. */
   readonly onStop = this.stopEmitter.event;
@@ -54,25 +50,16 @@ export class RunPublisher {
     ];
   }
 
-  /** Goes on after what another process has said of the run. */
-  resume({ last, tick, hasTitle }: PastView): void {
-    this.writer.last = last;
-    this.lastTick = tick;
-    this.hasTitle = hasTitle;
-  }
-
   gathered(nodes: readonly string[], agents: number): void {
     this.say({ type: 'gathered', nodes, agents });
   }
 
   title(title: RunTitle): void {
-    if (!this.hasTitle) this.say({ type: 'title', ...title });
+    this.say({ type: 'title', ...title });
   }
 
   snapshot(snapshot: Snapshot): void {
-    if (snapshot.tick > this.lastTick) this.isLive = true;
-    // What comes again of a run that is taken over was shown.
-    if (this.isLive) this.say({ type: 'snapshot', snapshot: JSON.stringify(snapshot) }, false);
+    this.say({ type: 'snapshot', snapshot: JSON.stringify(snapshot) }, false);
   }
 
   result(result: Result): void {

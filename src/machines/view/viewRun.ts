@@ -3,7 +3,8 @@ import type { Snapshot } from '../../measure/snapshot';
 import { resultOf, sampleOf } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Bus } from '../bus/bus';
-import { readViewMessage, subjectsOf, type RunTitle } from '../messages';
+import { readViewMessage, subjectsOf, usualSilenceMs, type RunTitle } from '../messages';
+import { watchLead } from './leadWatch';
 
 interface RunViewer {
   /** Machines of the agents that have come, of so many that are waited for. */
@@ -24,7 +25,7 @@ const unseenAfterMs = 10_000;
  * Shows a run that goes on elsewhere from its begin, whenever that was, and gives its result.
  * @param left rejects when it is not to be looked at any more; the run goes on
  * @param quietMs after which it is said that nothing was shown
- * @throws ExpectedError `run-failed` with why it has none, `run-missing`, `run-id`, `result-damaged`
+ * @throws ExpectedError `run-failed` with why it has none, `run-lost`, `run-missing`, `run-id`, `result-damaged`
  */
 export async function viewRun(
   bus: Bus,
@@ -67,15 +68,28 @@ export async function viewRun(
   const quiet = setTimeout(() => {
     if (seen === 0) viewer.unseen?.();
   }, quietMs);
+  const watching = watchLead(bus, subjects, () =>
+    fail(
+      new ExpectedError(
+        'run-lost',
+        `The process that led run ${run} was lost: nothing was heard of it for ${usualSilenceMs / 1000} s. Its agents stop by themselves.`,
+      ),
+    ),
+  );
   try {
     const result = await (left ? Promise.race([whole, left]) : whole);
     await bus.ask(subjects.seen, '', answerWithinMs);
     return resultOf(result, `The result of run ${run}`);
   } catch (error) {
-    if (error instanceof ExpectedError) await bus.ask(subjects.seen, '', answerWithinMs);
+    if (isOver(error)) await bus.ask(subjects.seen, '', answerWithinMs);
     throw error;
   } finally {
     clearTimeout(quiet);
+    watching.dispose();
     following.dispose();
   }
 }
+
+/** Whether this is why a run has ended without a result. */
+export const isOver = (error: unknown): error is ExpectedError =>
+  error instanceof ExpectedError && ['run-failed', 'run-lost'].includes(error.code);

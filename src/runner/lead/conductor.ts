@@ -20,7 +20,7 @@ import type { MergedTick } from '../../measure/sample';
 import { RateWindows, TickMerger } from '../../measure/total/tickMerger';
 import { agentOfWorker, workersOfAgent } from '../../plan/agents';
 import type { Plan, PlanStep } from '../../plan/plan';
-import type { FromWorker, OrderOf, ToWorker, WorkerHost } from '../../protocol/worker';
+import type { FromWorker, WorkerHost } from '../../protocol/worker';
 import { SecretHider } from '../../targets/identities/rowSecrets';
 import { CpuMeter } from '../machineClock';
 import { connectLimitMs, prepareLimitMs } from '../phaseLimits';
@@ -51,44 +51,44 @@ export class Conductor implements Run {
   readonly finished: Promise<RunSummary>;
   private readonly snapshots = new Emitter<Snapshot>();
   readonly onSnapshot = this.snapshots.event;
-  protected readonly totals: RunTotals;
+  private readonly totals: RunTotals;
   private readonly ticks = new TickMerger();
-  protected readonly windows = new RateWindows();
-  protected readonly workers: WorkerHost;
+  private readonly windows = new RateWindows();
+  private readonly workers: WorkerHost;
   private readonly startedAt = new Date();
   private readonly startedUs: number;
-  protected readonly reports: WorkerReports;
+  private readonly reports: WorkerReports;
   private readonly waiting: Waiting;
-  protected readonly news: MemberNews;
+  private readonly news: MemberNews;
   /** From an order until the answer to it, microseconds, where that takes long. */
   private readonly leadUs: number;
-  protected readonly recovery: RecoveryPolling;
-  protected readonly steps: StepSource;
+  private readonly recovery: RecoveryPolling;
+  private readonly steps: StepSource;
   /** Of the step that is measured, in a search. */
   private backlog: BacklogWatch | undefined;
-  protected phase: Phase = 'connecting';
+  private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   /** Asked at the end: what a server reports of it may come a moment later. */
   private endingMessage: (() => string) | undefined;
   /** Of a server that was started for the run. */
   private problem: string | undefined;
   private endingStack: string | undefined;
-  protected readonly lostAgents: LostAgents;
+  private readonly lostAgents: LostAgents;
   /** Flush after which the living have heard of the last loss. */
   private lossFlush: number | undefined;
   /** The objective that has ended a step, in words. */
   private aborted: VerdictReason | undefined;
-  protected step: RunningStep | undefined;
+  private step: RunningStep | undefined;
   /** So far. */
-  protected requested = 0;
+  private requested = 0;
   private lastSampleUs = 0;
-  protected flushes = 0;
+  private flushes = 0;
   /** The tick reported last; snapshots in between belong to it. */
   private lastTick = 0;
 
   constructor(
-    protected readonly plan: Plan,
-    protected readonly context: ConductorContext,
+    private readonly plan: Plan,
+    private readonly context: ConductorContext,
   ) {
     this.startedUs = context.nowUs();
     this.steps = context.steps ?? new ListedSteps(plan.steps);
@@ -100,8 +100,6 @@ export class Conductor implements Run {
     this.workers = context.startWorkers({
       fact: (worker, fact) => this.handle(worker, fact),
       lost: (worker, error) => this.lose(worker, error),
-      ordered: (order) => this.ordered(order),
-      tookOver: (problem) => this.tookOver(problem),
     });
     const { workers } = this;
     this.leadUs = 2 * (workers.leadUs ?? 0);
@@ -131,11 +129,10 @@ export class Conductor implements Run {
 
   private async conduct(): Promise<RunSummary> {
     try {
-      const left = await this.begin();
       await this.waiting.reportedByAll('ready', 'it was ready');
       const othersMove = this.plan.entries.some((entry) => entry.run.othersMove === true);
       for (
-        let step = left ?? this.steps.next(0);
+        let step = this.steps.next(0);
         step !== undefined;
         step = this.steps.next(this.elapsedUs)
       ) {
@@ -157,15 +154,12 @@ export class Conductor implements Run {
   }
 
   private async connect(requested: number): Promise<void> {
-    const earlier = this.given('connect');
     const leadUs = Math.max(waits.connectLeadUs, this.workers.leadUs ?? 0);
-    const atUs = earlier?.atUs ?? this.context.nowUs() + leadUs;
-    if (earlier === undefined) {
-      this.enter('connecting');
-      this.reports.forget('connected');
-      this.workers.order({ type: 'connect', atUs, from: this.requested, to: requested });
-    }
-    const before = earlier?.from ?? this.requested;
+    const atUs = this.context.nowUs() + leadUs;
+    const before = this.requested;
+    this.enter('connecting');
+    this.reports.forget('connected');
+    this.workers.order({ type: 'connect', atUs, from: before, to: requested });
     this.requested = requested;
     const patienceMs = Math.max(
       waits.hopelessMs - (this.context.askedMs ?? 0),
@@ -175,8 +169,7 @@ export class Conductor implements Run {
       if (this.totals.connectionCounts().connected === 0) this.endUnreachable();
     }, patienceMs);
     try {
-      const leftMs = Math.max(0, (atUs - this.context.nowUs()) / 1000);
-      const limitMs = leftMs + connectLimitMs(this.plan, requested - before);
+      const limitMs = leadUs / 1000 + connectLimitMs(this.plan, requested - before);
       await this.waiting.reportedByAll('connected', did.open, limitMs);
       await this.flush(did.open);
     } finally {
@@ -187,7 +180,7 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  protected get elapsedUs(): number {
+  private get elapsedUs(): number {
     return this.context.nowUs() - this.startedUs;
   }
 
@@ -205,20 +198,18 @@ export class Conductor implements Run {
 
   /** Those that do not take part yet, as the step needs it. */
   private async prepare(step: number): Promise<void> {
-    if (this.given('prepare') === undefined) {
-      this.enter('preparing');
-      this.reports.forget('prepared');
-      this.workers.order({ type: 'prepare', step });
-    }
+    this.enter('preparing');
+    this.reports.forget('prepared');
+    this.workers.order({ type: 'prepare', step });
     const limitMs = prepareLimitMs(this.plan, this.requested);
     await this.waiting.reportedByAll('prepared', did.prepare, limitMs);
-    if (this.given('identify') === undefined) this.workers.order({ type: 'identify' });
+    this.workers.order({ type: 'identify' });
     await this.flush(did.prepare);
     this.throwIfEnded();
   }
 
   /** From the order to begin it: what is reported of it counts. */
-  protected beginStep(step: PlanStep, startUs: number): RunningStep {
+  private beginStep(step: PlanStep, startUs: number): RunningStep {
     const { plan } = this;
     const measureUs = startUs + step.warmupMs * 1000;
     const endUs = measureUs + step.measureMs * 1000;
@@ -233,14 +224,14 @@ export class Conductor implements Run {
     return this.step;
   }
 
-  protected beginMeasuring(step: RunningStep): void {
+  private beginMeasuring(step: RunningStep): void {
     this.enter('measuring');
     this.recovery.begin(step);
     this.workers.suspendedUs?.();
     step.cpu = new CpuMeter(this.workers, step.measureUs);
   }
 
-  protected endMeasuring({ totals, cpu }: RunningStep, seconds: number): void {
+  private endMeasuring({ totals, cpu }: RunningStep, seconds: number): void {
     totals.seconds = seconds;
     totals.cpuUs = cpu?.usedUs() ?? 0;
     this.windows.sent(this.context.nowUs() / 1e6);
@@ -249,25 +240,21 @@ export class Conductor implements Run {
 
   private async runStep(step: PlanStep): Promise<void> {
     const { plan, context, workers } = this;
-    const earlier = this.given('step');
-    const startUs =
-      earlier?.atUs ?? context.nowUs() + Math.max(waits.stepLeadUs, workers.leadUs ?? 0);
-    const going =
-      earlier && this.step?.plan.index === step.index ? this.step : this.beginStep(step, startUs);
+    const startUs = context.nowUs() + Math.max(waits.stepLeadUs, workers.leadUs ?? 0);
+    const going = this.beginStep(step, startUs);
     const { totals, measureUs } = going;
     const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
     const sent = `stepSent ${step.index}`;
     const ambiguousUs = workers.ambiguousUs?.() ?? 0;
-    if (earlier === undefined)
-      workers.order({
-        ...{ type: 'step', index: step.index, atUs: startUs },
-        ...(isSearch && { step }),
-        ...(ambiguousUs > 0 && { ambiguousUs }),
-      });
-    if (going.cpu === undefined) this.enter('warmup');
+    workers.order({
+      ...{ type: 'step', index: step.index, atUs: startUs },
+      ...(isSearch && { step }),
+      ...(ambiguousUs > 0 && { ambiguousUs }),
+    });
+    this.enter('warmup');
     await this.waiting.reached(measureUs);
-    if (going.cpu === undefined) this.beginMeasuring(going);
+    this.beginMeasuring(going);
     try {
       await this.waiting.reached(endUs);
       await this.waiting.reported(sent, endUs + waits.sendingUs + this.leadUs);
@@ -290,7 +277,7 @@ export class Conductor implements Run {
   }
 
   /** Where no other step may follow. */
-  protected endAfter({ index }: PlanStep, status: Verdict['status']): void {
+  private endAfter({ index }: PlanStep, status: Verdict['status']): void {
     const { context, plan, steps } = this;
     const isTheEnd = plan.search !== undefined || context.onAgentLost !== 'continue';
     if (this.lostAgents.any && isTheEnd) this.endWithoutAgents();
@@ -299,7 +286,7 @@ export class Conductor implements Run {
   }
 
   /** Nothing of it is waited for any more. */
-  protected judge(going: RunningStep): Verdict {
+  private judge(going: RunningStep): Verdict {
     const { plan: step, totals } = going;
     const { plan } = this;
     const { held } = this.totals;
@@ -362,30 +349,11 @@ export class Conductor implements Run {
     this.emit();
   }
 
-  /** Whether what comes has been before: nothing is ordered or decided on by it. */
-  protected get isPast(): boolean {
-    return false;
-  }
-
-  /** Before everything else; gives the step that is going on already, where one is. */
-  protected begin(): Promise<PlanStep | undefined> {
-    return Promise.resolve(undefined);
-  }
-
-  /** What was ordered already, once. */
-  protected given<Type extends ToWorker['type']>(_type: Type): OrderOf<Type> | undefined {
-    return undefined;
-  }
-
-  protected ordered(_order: ToWorker): void {}
-  protected tookOver(_problem: string | undefined): void {}
-
   /** Waits until nothing is outstanding, at most its drain; then all is here that workers have received by then. */
   private async drain({ plan: { index, drainMs }, totals, sentUs }: RunningStep): Promise<void> {
     const { workers, context } = this;
-    const earlier = this.given('drain');
-    const untilUs = earlier?.untilUs ?? sentUs + drainMs * 1000;
-    if (earlier === undefined) workers.order({ type: 'drain', index, untilUs });
+    const untilUs = sentUs + drainMs * 1000;
+    workers.order({ type: 'drain', index, untilUs });
     while (context.nowUs() < untilUs) {
       if ((await this.flush(untilUs)) && this.isAllHere(totals)) return;
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
@@ -423,21 +391,19 @@ export class Conductor implements Run {
       this.problem = this.lostAgents.add(agent, error);
       for (const each of workersOfAgent(plan, agent)) this.totals.lose(each);
       this.lossFlush = this.flushes + 1;
-      if (!this.isPast) {
-        workers.order({ type: 'gone', agent });
-        this.emit();
-        workers.order({ type: 'flush', flush: (this.flushes += 1) });
-      }
+      workers.order({ type: 'gone', agent });
+      this.emit();
+      workers.order({ type: 'flush', flush: (this.flushes += 1) });
       const isInStep = step !== undefined && step.totals.verdict === undefined;
       // What is owed to the lost one must not end it.
       if (isInStep && step.totals.objectives) step.totals.objectives.mayEnd = false;
-      else if (!this.isPast && this.context.onAgentLost !== 'continue') this.endWithoutAgents();
+      else if (this.context.onAgentLost !== 'continue') this.endWithoutAgents();
     }
-    if (!this.isPast && workers.alive.size === 0) this.endWithoutAgents();
+    if (workers.alive.size === 0) this.endWithoutAgents();
     this.reports.changed();
   }
 
-  protected endWithoutAgents(): void {
+  private endWithoutAgents(): void {
     this.end('workerLost', () => this.lostAgents.sentence());
   }
 
@@ -476,7 +442,7 @@ export class Conductor implements Run {
     this.emit();
   }
 
-  protected handle(worker: number, fact: FromWorker): void {
+  private handle(worker: number, fact: FromWorker): void {
     switch (fact.type) {
       case 'sampled': {
         this.lastSampleUs = this.context.nowUs();
@@ -486,13 +452,12 @@ export class Conductor implements Run {
         for (const tick of merged) this.emit(tick);
         if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
         this.checkLoss();
-        if (this.isPast) break;
         this.checkTarget();
         if (merged.length > 0 && this.ending === undefined) this.checkAborting();
         break;
       }
       case 'moved':
-        this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes }, !this.isPast);
+        this.news.add({ worker, upToUs: fact.upToUs, changes: fact.changes });
         break;
       case 'stepSent': {
         const { step } = this;
@@ -515,7 +480,7 @@ export class Conductor implements Run {
   }
 
   /** Ends the run when nothing of the target is there any more; what was lost while we did not run is no fault of it. */
-  protected checkTarget(): void {
+  private checkTarget(): void {
     const { phase, plan, totals, recovery, workers, context } = this;
     const words = targetLost(phase, plan, totals, recovery, workers, context.target.url);
     if (words === undefined) return;
@@ -529,7 +494,7 @@ export class Conductor implements Run {
     this.end('targetLost', () => unreachableWords(totals, context.target.url));
   }
 
-  protected end(ending: Ending, message?: () => string, aborted?: VerdictReason): void {
+  private end(ending: Ending, message?: () => string, aborted?: VerdictReason): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.aborted = aborted;
@@ -537,7 +502,7 @@ export class Conductor implements Run {
     this.reports.changed();
   }
 
-  protected throwIfEnded(): void {
+  private throwIfEnded(): void {
     this.waiting.throwIfEnded();
   }
 
@@ -558,7 +523,7 @@ export class Conductor implements Run {
     return inTime;
   }
 
-  protected enter(phase: Phase): void {
+  private enter(phase: Phase): void {
     this.phase = phase;
     this.emit();
   }

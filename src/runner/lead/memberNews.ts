@@ -14,29 +14,16 @@ export class MemberNews {
   ) {}
 
   /** Goes on once every worker has reported since the last time: nothing is settled before that anyway. */
-  add(report: MembershipReport, goesOn = true): void {
+  add(report: MembershipReport): void {
     if (!isReport(report)) return;
     this.pending.push(report);
     this.reporters.add(report.worker);
-    if (goesOn && this.haveAllReported()) this.forward();
+    if (this.haveAllReported()) this.forward();
   }
 
   private haveAllReported(): boolean {
     for (const worker of this.alive()) if (!this.reporters.has(worker)) return false;
     return true;
-  }
-
-  /** Somebody else has ordered these on. */
-  forwarded(reports: readonly MembershipReport[]): void {
-    for (const { worker, upToUs, changes } of reports) {
-      const at = this.pending.findIndex(
-        (each) =>
-          each.worker === worker &&
-          each.upToUs === upToUs &&
-          each.changes.length === changes.length,
-      );
-      if (at >= 0) this.pending.splice(at, 1);
-    }
   }
 
   forward(): void {

@@ -198,7 +198,7 @@ export class RecoveryPolling {
     this.timer = setInterval(() => this.look(), pollMs);
   }
 
-  look(): void {
+  private look(): void {
     this.watch?.open(this.nowUs(), this.openConnections());
   }
 

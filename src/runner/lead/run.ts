@@ -47,10 +47,7 @@ export type StopReason = 'stopped' | 'interrupted';
 export interface Run {
   /** Once a second, and at each change of phase. */
   readonly onSnapshot: Event<Snapshot>;
-  /**
-   * Settles on every ending and never rejects for a reason outside this code, but with an ExpectedError `run-led` where
-   * another process has taken the lead of the run, and its result is there.
-   */
+  /** Settles on every ending and never rejects for a reason outside this code. */
   readonly finished: Promise<RunSummary>;
   /** Ends the run in order; what was measured is in the summary. A second call closes at once. */
   stop(reason: StopReason): void;

@@ -51,11 +51,9 @@ export function leadRun(
     readonly startWorkers: StartWorkers;
     readonly originUs: number;
     readonly onAgentLost?: ConductorContext['onAgentLost'];
-    /** Absent: it begins with its first order. */
-    readonly begin?: (plan: Plan, context: ConductorContext) => Run;
   },
 ): Run {
-  const { startWorkers, originUs, onAgentLost, begin } = dependencies;
+  const { startWorkers, originUs, onAgentLost } = dependencies;
   const clock = machineClock();
   const { urls } = target.endpoint;
   const context: ConductorContext = {
@@ -84,7 +82,7 @@ export function leadRun(
       workers: plan.workers.length,
     },
   };
-  return begin ? begin(plan, context) : new Conductor(plan, context);
+  return new Conductor(plan, context);
 }
 
 /** The workers of one agent of the plan, as threads of this process. */

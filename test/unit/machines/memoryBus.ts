@@ -30,17 +30,12 @@ export class MemoryBus {
     for (const renewed of this.renewing) renewed();
   }
 
-  has(id: string): boolean {
-    return this.ids.has(id);
-  }
-
   append(kept: Kept, id: string): void {
     if (this.ids.has(id)) return;
     this.ids.add(id);
     this.log.push(kept);
     for (const listener of [...this.listeners]) listener(kept);
-    const given = { ...kept, subject: kept.subject.replace('.log.lead.', '.given.') };
-    if (given.subject !== kept.subject) queueMicrotask(() => this.say(given));
+    queueMicrotask(() => this.say(kept));
   }
 
   say(kept: Kept): void {
@@ -122,18 +117,12 @@ export class MemoryLink implements Bus {
     return Promise.resolve();
   }
 
-  claim(subject: string, value: string, id = subject): Promise<boolean> {
+  claim(subject: string, value: string): Promise<boolean> {
     this.tries += 1;
     if (!this.isConnected) return Promise.reject(new BusError('The bus is away.'));
-    if (this.bus.has(id)) return Promise.resolve(id !== subject);
     if (this.bus.log.some((kept) => kept.subject === subject)) return Promise.resolve(false);
-    this.bus.append({ subject, value }, id);
+    this.bus.append({ subject, value }, subject);
     return Promise.resolve(true);
-  }
-
-  isTaken(_log: string, wanted: string): Promise<boolean> {
-    if (!this.isConnected) return Promise.reject(new BusError('The bus is away.'));
-    return Promise.resolve(this.bus.log.some(({ subject }) => subject === wanted));
   }
 
   read(_log: string, wanted: string): Promise<string | undefined> {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { ExpectedError } from '../../../src/base/expectedError';
+import { subjectsOf } from '../../../src/machines/messages';
+import { RunPublisher } from '../../../src/machines/view/publishRun';
+import { viewRun } from '../../../src/machines/view/viewRun';
 import { countsOf, stepSampleOf } from '../../fakes/sample';
 import { VirtualTime } from '../../fakes/virtualTime';
+import { MemoryBus } from './memoryBus';
 import { RunOnAgents, type Counted } from './runOnAgents';
 
 const text = `config:
@@ -93,6 +98,78 @@ describe('a run on agents', () => {
     const named = verdict.reasons.filter(({ message }) => message.includes('agent'));
     assert.equal(named.length, 1);
     assert.match(named[0]!.message, /^most of all agent 3 \([^)]+\): /);
+  });
+
+  it('ends where its lead dies: agents stop by themselves, and what was measured stays on the bus', async () => {
+    const bus = new MemoryBus();
+    const counted: Counted = (_, { index }) => ({ steps: [echoes(index, 1000)] });
+    const virtual = new RunOnAgents(time, text, counted, bus);
+    const subjects = subjectsOf(virtual.id);
+    const lead = bus.link();
+    const publisher = new RunPublisher(lead, subjects);
+    publisher.title({ file: 'a.yaml', text, startedAt: '2026-11-21T14:02:11Z', url: 'http://a/' });
+    const { run, working } = await virtual.begin(2, lead);
+    run.onSnapshot((snapshot) => publisher.snapshot(snapshot));
+    const view = () => {
+      const phases = new Set<string>();
+      const viewing = viewRun(bus.link(), virtual.id, {
+        title: ({ file }) => phases.add(file),
+        snapshot: ({ phase }) => phases.add(phase),
+      });
+      const ended = viewing.catch((error: unknown) => error);
+      return { phases, ended };
+    };
+    const live = view();
+    await time.to(time.nowMs + 5000);
+    lead.isConnected = false;
+    const goneMs = time.nowMs;
+    const ends = Promise.all(
+      working.map(async (agent) => ({ ...(await agent), afterMs: time.nowMs - goneMs })),
+    );
+    for (const { kind, text: why, afterMs } of await time.until(ends, 70_000)) {
+      assert.deepEqual([kind, why], ['alone', 'nothing was heard of the coordinator for 60 s']);
+      // A last look each half second, and three seconds to close the connections.
+      assert.ok(afterMs > 59_000 && afterMs < 63_500, `${afterMs} ms`);
+    }
+    const facts = bus.log.filter(({ subject }) => subject.startsWith(`${subjects.facts}.`));
+    assert.ok(facts.some(({ value }) => value.includes('"received":1000')));
+    const late = view();
+    const errors = await time.until(Promise.all([live.ended, late.ended]), 70_000);
+    for (const error of errors) {
+      assert.ok(error instanceof ExpectedError);
+      assert.deepEqual(
+        [error.code, error.message],
+        [
+          'run-lost',
+          'The process that led run virtual was lost: nothing was heard of it for 60 s. Its agents stop by themselves.',
+        ],
+      );
+    }
+    for (const { phases } of [live, late]) assert.deepEqual([...phases], ['a.yaml', 'measuring']);
+  });
+
+  it('is begun once: another process with its id is refused, and the first goes on', async () => {
+    const bus = new MemoryBus();
+    const virtual = new RunOnAgents(
+      time,
+      text,
+      (_, { index }) => ({ steps: [echoes(index, 1000)], ...used(index, 0.3) }),
+      bus,
+    );
+    const { crew, run, working } = await virtual.begin(2);
+    await assert.rejects(virtual.begin(2), {
+      code: 'run-led',
+      message:
+        'Run virtual was begun by another process: look at it (attach virtual), or give another id with --run.',
+    });
+    const { steps } = await time.until(run.finished, 60_000);
+    assert.deepEqual(
+      steps.map(({ received }) => received),
+      [2000],
+    );
+    await time.until(crew.dispose(), 10_000);
+    const kinds = await Promise.all(working.map(async (agent) => (await agent).kind));
+    assert.deepEqual(kinds, ['done', 'done']);
   });
 
   describe('that searches', () => {

@@ -1,18 +1,19 @@
 import type { RunSummary } from '../../../src/measure/summary';
-import { serveRun, type AgentParts } from '../../../src/machines/agent/agent';
+import { serveRun, type AgentEnding, type AgentParts } from '../../../src/machines/agent/agent';
 import { Crew } from '../../../src/machines/coordinate/onAgents';
 import { buildRunPlan, searchStepOf } from '../../../src/plan/buildPlan';
 import { agentsOf, workersOfAgent } from '../../../src/plan/agents';
 import type { Plan } from '../../../src/plan/plan';
 import type { FromWorker, ToWorker } from '../../../src/protocol/worker';
 import { noConnections, type StepSample, type WorkerSample } from '../../../src/measure/sample';
+import type { Run } from '../../../src/runner/lead/conductor';
 import { SearchedSteps } from '../../../src/runner/lead/stepSource';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import type { OpenTarget } from '../../../src/targets/target';
 import { workerSampleOf } from '../../fakes/sample';
 import type { VirtualTime } from '../../fakes/virtualTime';
-import { MemoryBus } from './memoryBus';
+import { MemoryBus, type MemoryLink } from './memoryBus';
 
 /** What a worker has counted in a step when it is over; `plan` is that of its agent. */
 export type Counted = (
@@ -23,39 +24,61 @@ export type Counted = (
 
 const realTimeout = globalThis.setTimeout;
 
+/** Its load is ordered. */
+interface BegunRun {
+  readonly crew: Crew;
+  readonly run: Run;
+  /** How each agent ends. */
+  readonly working: readonly Promise<AgentEnding>[];
+}
+
 /** A run on agents, each with its workers: only what these count is made up, and the time. */
 export class RunOnAgents {
-  private readonly bus = new MemoryBus();
+  readonly id = 'virtual';
   readonly scenario: Scenario;
 
   constructor(
     private readonly time: VirtualTime,
     private readonly text: string,
     private readonly counted: Counted,
+    private readonly bus = new MemoryBus(),
   ) {
     this.scenario = parseScenario(text).scenario!;
   }
 
   /** To its end, on so many agents. */
   async summary(agents: number): Promise<RunSummary> {
-    const state = { begun: false };
-    const summary = this.lead(agents, () => (state.begun = true));
-    summary.catch(() => (state.begun = true));
+    const { crew, run, working } = await this.begin(agents);
+    const ended = async (): Promise<RunSummary> => {
+      const summary = await run.finished;
+      await crew.dispose();
+      await Promise.all(working);
+      return summary;
+    };
+    return this.time.until(ended(), 24 * 3_600_000);
+  }
+
+  /** @param lead the link of who leads it */
+  async begin(agents: number, lead = this.bus.link()): Promise<BegunRun> {
+    const state = { isOver: false };
+    const over = (): void => void (state.isOver = true);
+    const beginning = this.start(agents, lead);
+    beginning.then(over, over);
     // Files are read meanwhile, to which this time is none.
-    while (!state.begun) {
+    while (!state.isOver) {
       await new Promise((resolve) => realTimeout(resolve, 1));
       await this.time.to(this.time.nowMs + 20);
     }
-    return this.time.until(summary, 24 * 3_600_000);
+    return beginning;
   }
 
-  private async lead(agents: number, begun: () => void): Promise<RunSummary> {
-    const run = 'virtual';
+  private async start(agents: number, lead: MemoryLink): Promise<BegunRun> {
+    const run = this.id;
     const leave = new AbortController().signal;
     const working = Array.from({ length: agents }, () =>
       serveRun(this.bus.link(), this.parts, { run, say: () => undefined, leave }),
     );
-    const crew = await Crew.gather(this.bus.link(), { agents, run });
+    const crew = await Crew.gather(lead, { agents, run });
     const { scenario, text } = this;
     const plan = crew.buildPlan(scenario, { workers: 1, seed: 1, runId: 7 });
     const target = {
@@ -65,12 +88,8 @@ export class RunOnAgents {
     const steps =
       plan.search && new SearchedSteps(plan.search, searchStepOf(scenario), agentsOf(plan));
     const given = { keepGoing: true, askedMs: 0, ...(steps && { steps }) };
-    const started = await crew.startRun(plan, target, given, { text, overrides: [], files: {} });
-    begun();
-    const summary = await started.finished;
-    await crew.dispose();
-    await Promise.all(working);
-    return summary;
+    const begun = await crew.startRun(plan, target, given, { text, overrides: [], files: {} });
+    return { crew, run: begun, working };
   }
 
   private get parts(): AgentParts {

@@ -25,7 +25,7 @@ describe('the end of a run on the bus', () => {
     assert.deepEqual(asked, [undefined, undefined, undefined, undefined]);
   });
 
-  it('is left to who comes next where the machine is taken away and nobody looks', async () => {
+  it('is left on the bus where the machine is taken away and nobody looks', async () => {
     assert.equal(await untilSeen(publisher(false), signals('SIGTERM')), 'SIGTERM');
     assert.equal(await untilSeen(publisher(true), signals('SIGTERM')), undefined);
     assert.deepEqual(asked, [10_000, 10_000]);

@@ -26,7 +26,6 @@ import { MemoryBus } from '../memoryBus';
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const subjects = subjectsOf('r1');
 const order = { type: 'run', workersEach: 1, runId: 7 } as unknown as RunOrder;
-const led = { type: 'led', errorUs: 0 } as const;
 
 /** With whatever a sample may have. */
 function wholeSample(worker: number): WorkerSample {
@@ -57,8 +56,9 @@ function wholeSample(worker: number): WorkerSample {
   });
 }
 
-const factOf = (epoch: string, worker: number, said: FromWorker): string =>
-  encode({ epoch, number: 1, open: 1, cpuUs: 1, said: { worker, fact: said } });
+/** The second of its agent, after `ready`. */
+const factOf = (epoch: string, worker: number, said: FromWorker, number = 2): string =>
+  encode({ epoch, number, open: 1, cpuUs: 1, said: { worker, fact: said } });
 
 const sampled = (worker: number): FromWorker => ({
   ...{ type: 'sampled', due: true, flush: 1 },
@@ -92,21 +92,13 @@ function mutated(text: string, random: Random): string {
 
 /** Agents of one worker each, all of them led, and a run that adds up what they report. */
 class Forgery {
-  readonly bus = new MemoryBus();
-  readonly link = this.bus.link();
+  readonly link = new MemoryBus().link();
   readonly taken: number[] = [];
   readonly lost = new Map<number, string>();
-  readonly thrown: unknown[] = [];
-  readonly hosts: AgentHosts;
+  private readonly thrown: unknown[] = [];
+  private hosts: AgentHosts | undefined;
 
-  constructor(agents: number, fact?: (worker: number) => void) {
-    const totals = new RunTotals(agents, undefined, ['http://a/'], (worker) => worker);
-    const ticks = new TickMerger();
-    totals.beginStep({
-      index: 1,
-      senders: 1,
-      entries: [1, 2].map((each) => ({ name: `${each}`, senders: 1 })),
-    });
+  constructor(private readonly agents: number) {
     const follow = this.link.follow.bind(this.link);
     this.link.follow = (log, pattern, seen) =>
       follow(log, pattern, (...kept) => {
@@ -116,6 +108,17 @@ class Forgery {
           this.thrown.push(error);
         }
       });
+  }
+
+  async start(fact?: (worker: number) => void): Promise<this> {
+    const { agents, link } = this;
+    const totals = new RunTotals(agents, undefined, ['http://a/'], (worker) => worker);
+    const ticks = new TickMerger();
+    totals.beginStep({
+      index: 1,
+      senders: 1,
+      entries: [1, 2].map((each) => ({ name: `${each}`, senders: 1 })),
+    });
     const members = Array.from({ length: agents }, (_, at): Member => ({
       epoch: `e${at}`,
       host: `h${at}`,
@@ -123,12 +126,15 @@ class Forgery {
       fileDescriptors: null,
       localPorts: null,
     }));
-    this.hosts = AgentHosts.takeOver({
-      ...{ bus: this.link, run: 'r1', subjects, members, order, past: { number: 1, order: led } },
+    for (const at of members.keys())
+      await this.report(at, factOf(`e${at}`, at, { type: 'ready' }, 1));
+    this.hosts = await AgentHosts.start({
+      ...{ bus: link, run: 'r1', subjects, members, order },
       ...{ nowMs: () => 0, every: () => ({ dispose: () => undefined }) },
     });
     this.hosts.lead({
       fact: (worker, said) => {
+        if (said.type === 'ready') return;
         fact?.(worker);
         if (said.type === 'sampled') {
           totals.add(said.sample);
@@ -138,11 +144,19 @@ class Forgery {
       },
       lost: (worker, { message }) => this.lost.set(worker, message),
     });
+    return this;
+  }
+
+  get alive(): number[] {
+    return [...(this.hosts?.alive ?? [])];
+  }
+
+  private report(agent: number, text: string): Promise<void> {
+    return this.link.append(`${subjects.facts}.${agent}`, text, text);
   }
 
   async said(texts: readonly string[]): Promise<void> {
-    for (const [at, value] of texts.entries())
-      await this.link.append(`${subjects.facts}.${at}`, value, `${at}`);
+    for (const [at, text] of texts.entries()) await this.report(at, text);
     await until(
       'all',
       () => this.taken.length + this.lost.size + this.thrown.length >= texts.length,
@@ -166,7 +180,7 @@ describe(`facts of agents that nobody can read (SEED=${seed})`, () => {
   it('cost the agent that has sent them, and nobody else', async () => {
     const random = seededRandom(seed);
     const agents = 600;
-    const forgery = new Forgery(agents);
+    const forgery = await new Forgery(agents).start();
     const texts = Array.from({ length: agents }, (_, at) =>
       mutated(factOf(`e${at}`, at, sampled(at)), random),
     );
@@ -181,7 +195,7 @@ describe(`facts of agents that nobody can read (SEED=${seed})`, () => {
   });
 
   it('cost it as well where they fit and cannot be added up', async () => {
-    const forgery = new Forgery(2, (worker) => {
+    const forgery = await new Forgery(2).start((worker) => {
       if (worker === 1) throw new TypeError('of whatever follows');
     });
     await forgery.said([0, 1].map((at) => factOf(`e${at}`, at, { type: 'connected' })));
@@ -190,7 +204,7 @@ describe(`facts of agents that nobody can read (SEED=${seed})`, () => {
       [...forgery.lost],
       [[1, 'agent 2 of 2 (h1) was lost: it sent what cannot be read']],
     );
-    assert.deepEqual([...forgery.hosts.alive], [0]);
+    assert.deepEqual(forgery.alive, [0]);
     forgery.over();
   });
 
