@@ -31,29 +31,10 @@ describe('before and beside a run in a real cluster', () => {
   it('says with the documented rights that a run would start, and makes nothing', async () => {
     const found = await statuses(inLoad, 0);
     assert.deepEqual(found.get('rights'), ['good', `all 17 that a run needs in namespace ${load}`]);
-    assert.deepEqual(found.get('quota'), ['good', 'the namespace has none']);
     assert.equal(found.get('nodes')?.[0], 'note', 'nodes are not for everybody to read');
     assert.deepEqual(found.get('dry run'), ['good', 'the cluster would take all objects of a run']);
     const made = ['get', 'jobs,configmaps', ...inLoad, '--selector', 'bench-run'];
     assert.equal(await cluster.kubectl([...made, '--output', 'name']), '');
-  });
-
-  it('reads a quota and a limit as the cluster has them', async () => {
-    const tight = await cluster.namespace('tight');
-    const inTight = ['--namespace', tight];
-    const hard = '--hard=requests.cpu=1,pods=10,count/jobs.batch=5';
-    await cluster.kubectl(['create', 'quota', 'few', hard, ...inTight]);
-    const range = {
-      ...{ apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'range' } },
-      spec: { limits: [{ type: 'Container', default: { cpu: '2' }, max: { memory: '512Mi' } }] },
-    };
-    await cluster.kubectl(['create', ...inTight, '--filename', '-'], JSON.stringify(range));
-    const found = await statuses([...inTight, '--agents', '2'], 2);
-    assert.match(
-      found.get('quota')?.[1] ?? '',
-      /^Quota few has too little left for 2 agents, .*: 1 core of 1 core requests\.cpu \(1\.31 cores/,
-    );
-    assert.match(found.get('limits')?.[1] ?? '', /limits each agent to 2 cores|for its memory/);
   });
 
   it('makes of a run what the cluster itself removes after its deadline, whatever has become of who made it', async () => {

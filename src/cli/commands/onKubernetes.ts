@@ -167,7 +167,6 @@ export const kubectlOf = (
 
 export const flagWords: ClusterWords = {
   ...{ namespace: ' with --namespace', context: ' with --context' },
-  agents: (most) => ` (--agents ${most})`,
   images: ': --image and --bus-image',
   runs: ': agents list shows those there are',
 };

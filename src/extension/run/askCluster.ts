@@ -30,7 +30,7 @@ const mostAgents = 1000;
 
 /** The next run is asked for anew: sentences need not say where to write a name. */
 export const editorWords: ClusterWords = {
-  ...{ namespace: '', context: '', agents: () => '', runs: '' },
+  ...{ namespace: '', context: '', runs: '' },
   images: ': see the settings signalrBenchmark.kubernetesImage and kubernetesBusImage',
 };
 

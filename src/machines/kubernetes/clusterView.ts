@@ -1,5 +1,5 @@
 /** What is read of a cluster before a run: each thing once, in as few calls as can be, since signing in may take seconds. */
-import type { LimitRange, Namespace, ResourceQuota } from 'kubernetes-types/core/v1';
+import type { Namespace } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
 import { type ClusterAccess, type ClusterWords, readJson } from './kubectl';
 
@@ -96,21 +96,6 @@ export class ClusterView {
     if (answers.length !== rights.length)
       throw new ExpectedError('kubectl', 'kubectl gave no answer about your rights.');
     return answers.map((answer) => answer === 'true');
-  }
-
-  /** What the namespace limits. */
-  rules(): Promise<{ readonly quotas: ResourceQuota[]; readonly ranges: LimitRange[] }> {
-    return this.once('rules', async () => {
-      const words = ['get', 'resourcequotas,limitranges', '--output', 'json'];
-      const { items = [] } = readJson(await this.kubectl.run(words)) as {
-        readonly items?: readonly (ResourceQuota | LimitRange)[];
-      };
-      const of = (kind: string) => items.filter((item) => item.kind === kind);
-      return {
-        quotas: of('ResourceQuota') as ResourceQuota[],
-        ranges: of('LimitRange') as LimitRange[],
-      };
-    });
   }
 
   /** Labels of the namespace. */
@@ -210,13 +195,3 @@ export function quantityOf(text: string | undefined): number | undefined {
   // Thousandths are the smallest that counts: sums of them stay exact enough to be compared.
   return Math.round(Number(digits) * factor * 1e6) / 1e6;
 }
-
-/** An amount of a resource, in words: `2.5 cores`, `1.5 GiB`, `3`. */
-export function amountWords(resource: string, amount: number): string {
-  if (/cpu$/.test(resource)) return `${round(amount)} ${amount === 1 ? 'core' : 'cores'}`;
-  if (/memory$|storage$/.test(resource))
-    return amount < 2 ** 30 ? `${round(amount / 2 ** 20)} MiB` : `${round(amount / 2 ** 30)} GiB`;
-  return `${round(amount)}`;
-}
-
-const round = (amount: number): number => Math.round(amount * 100) / 100;

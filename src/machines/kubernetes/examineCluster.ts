@@ -8,15 +8,15 @@ import {
   openBusCheck,
   outboundCheck,
 } from './checks/networkChecks';
-import { limitRangeCheck, nodesCheck, quotaCheck, sizeCheck } from './checks/roomChecks';
+import { nodesCheck, sizeCheck } from './checks/roomChecks';
 import { ClusterView, type ClusterPlace } from './clusterView';
 import type { ClusterAccess } from './kubectl';
 import type { ClusterRun } from './manifest';
 
 /** In the order in which they are shown. */
 const checks: readonly ClusterCheck[] = [
-  ...[namespaceCheck, rightsCheck, quotaCheck, limitRangeCheck, nodesCheck, outboundCheck],
-  ...[sizeCheck, openBusCheck, networkPolicyCheck, imagesCheck, dryRunCheck],
+  ...[namespaceCheck, rightsCheck, nodesCheck, outboundCheck, sizeCheck],
+  ...[openBusCheck, networkPolicyCheck, imagesCheck, dryRunCheck],
 ];
 
 export type NamedFinding = Finding & { readonly check: string };

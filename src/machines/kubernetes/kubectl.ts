@@ -292,6 +292,14 @@ const troublesIn = ({ namespace, context }: ClusterWords): readonly Trouble[] =>
       `Quota ${quota} of the namespace has no room: asked for ${requested}, used ${used}, limit ${limited}. Use fewer agents, or ask for a larger quota.`,
   },
   {
+    // Of a LimitRange, and of a quota that wants what pods of a run do not say.
+    code: 'cluster-limits',
+    pattern:
+      /forbidden: \[?((?:(?:minimum|maximum) \S+ usage per |\S+ max limit to request ratio per |failed quota: )[^\n\]]*)/,
+    words: (why) =>
+      `Limits of the namespace refuse a pod of the run: ${why}. Ask for others, or name another namespace${namespace}.`,
+  },
+  {
     code: 'cluster-security',
     pattern: /violates PodSecurity "([^"]+)": ([^\n]*)/,
     words: (level, what) =>
@@ -360,8 +368,6 @@ export interface ClusterWords {
   readonly namespace: string;
   /** After `name one`, of contexts. */
   readonly context: string;
-  /** After `Use at most 2 agents`. */
-  readonly agents: (most: number) => string;
   /** After `mirrors of both`, of images. */
   readonly images: string;
   /** After `There is no run ID in this namespace`. */

@@ -102,7 +102,7 @@ export function ownerOf(given: ClusterRun): Job {
     resources: smallest,
     securityContext: containerSecurity,
   };
-  const template = podOf(run, 'owner', { restartPolicy: 'Never', containers: [container] });
+  const template = templateOf(run, 'owner', { restartPolicy: 'Never', containers: [container] });
   return {
     ...{ apiVersion: 'batch/v1', kind: 'Job' },
     metadata: { name: ownerName(run), labels: labelsOf(run, 'owner') },
@@ -170,6 +170,10 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   ];
 }
 
+/** What its pods are made of, where it has some. */
+export const podOf = (object: KubeObject): PodTemplateSpec | undefined =>
+  object.kind === 'Job' || object.kind === 'Deployment' ? object.spec?.template : undefined;
+
 /** The files of the scenario, too: they may have rows with tokens. */
 const secretsOf = ({ run, keys, secrets, files }: ClusterRun): Record<string, string> => ({
   ...secrets,
@@ -202,7 +206,7 @@ const containerSecurity: SecurityContext = {
 /** For what ends at once. */
 const smallest = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } };
 
-function podOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
+function templateOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
   return {
     metadata: { labels: labelsOf(run, part) },
     spec: {
@@ -228,7 +232,7 @@ function busPod({ run, busImage }: ClusterRun): PodTemplateSpec {
     ],
   };
   const items = [{ key: 'bus.conf', path: 'bus.conf' }];
-  return podOf(run, 'bus', {
+  return templateOf(run, 'bus', {
     containers: [container],
     volumes: [
       { name: 'config', secret: { secretName: keysName(run), items } },
@@ -278,7 +282,7 @@ function nodePod(
     ],
   };
   const items = Object.keys(files).map((path, at) => ({ key: `file-${at}`, path }));
-  return podOf(run, part, {
+  return templateOf(run, part, {
     restartPolicy: 'Never',
     // Longer than an agent takes for its last words.
     terminationGracePeriodSeconds: 30,

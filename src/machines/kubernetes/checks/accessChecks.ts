@@ -1,7 +1,7 @@
-import type { Job } from 'kubernetes-types/batch/v1';
+import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../../base/expectedError';
 import type { Right } from '../clusterView';
-import { ownedBy, ownerOf } from '../manifest';
+import { ownedBy, ownerOf, podOf } from '../manifest';
 import type { ClusterCheck, Finding } from './check';
 
 const level = 'pod-security.kubernetes.io/enforce';
@@ -80,17 +80,16 @@ export const dryRunCheck: ClusterCheck = {
   name: 'dry run',
   isForDoctor: true,
   async look(view, given): Promise<readonly Finding[]> {
-    const owned = ownedBy('00000000-0000-0000-0000-000000000000', given);
-    const agents = owned.find(({ metadata }) => metadata?.name?.endsWith('-agents')) as Job;
-    const { metadata, spec } = agents.spec!.template;
-    const pod = {
-      ...{ apiVersion: 'v1', kind: 'Pod', spec },
-      metadata: { ...metadata, name: agents.metadata!.name! },
-    };
+    const objects = [ownerOf(given), ...ownedBy('00000000-0000-0000-0000-000000000000', given)];
+    // Quotas and limits of a namespace are for pods, which others make for the run.
+    const pods = objects.flatMap((object): Pod[] => {
+      const { metadata, spec } = podOf(object) ?? {};
+      const named = { ...metadata, name: object.metadata!.name! };
+      return spec ? [{ apiVersion: 'v1', kind: 'Pod', metadata: named, spec }] : [];
+    });
     const [mayPods] = await view.may([{ verb: 'create', resource: 'pods' }]);
-    const objects = [ownerOf(given), ...owned, ...(mayPods ? [pod] : [])];
     try {
-      await view.tryOut(objects);
+      await view.tryOut([...objects, ...(mayPods ? pods : [])]);
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       return [{ status: 'bad', text: error.message }];
@@ -98,7 +97,7 @@ export const dryRunCheck: ClusterCheck = {
     return [
       {
         status: 'good',
-        text: `the cluster would take all objects of a run${mayPods ? ', and a pod of an agent' : ''}`,
+        text: `the cluster would take all objects of a run${mayPods ? ', and its pods one by one' : ''}`,
       },
     ];
   },

@@ -32,7 +32,3 @@ export async function lookWith(
     return [{ status: isForbidden ? 'note' : 'bad', text } as const];
   });
 }
-
-/** `5 agents, bus and coordinator`. */
-export const partsWords = ({ agents }: ClusterRun): string =>
-  `${agents} ${agents === 1 ? 'agent' : 'agents'}, bus and coordinator`;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { outboundPorts } from '../../../../src/machines/kubernetes/checks/networkChecks';
 import { checkBeforeRun, examineCluster } from '../../../../src/machines/kubernetes/examineCluster';
@@ -8,8 +9,6 @@ import { ScriptedKubectl } from './scriptedKubectl';
 
 interface Cluster {
   readonly refused?: readonly string[];
-  readonly quotas?: readonly object[];
-  readonly ranges?: readonly object[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly nodes?: readonly string[];
   readonly server?: string;
@@ -35,8 +34,6 @@ interface Review {
 
 const cluster = ({
   refused = [],
-  quotas = [],
-  ranges = [],
   labels = {},
   nodes = [linux, linux, linux],
   server = 'https://k8s.example',
@@ -66,16 +63,6 @@ const cluster = ({
         })
         .join('');
     }
-    if (words.startsWith('get resourcequotas'))
-      return JSON.stringify({
-        items: [
-          ...quotas.map((quota) => ({ kind: 'ResourceQuota', metadata: { name: 'q' }, ...quota })),
-          ...ranges.map((item) => ({
-            ...{ kind: 'LimitRange', metadata: { name: 'r' } },
-            spec: { limits: [{ type: 'Container', ...item }] },
-          })),
-        ],
-      });
     if (words.startsWith('get namespace')) return JSON.stringify({ metadata: { labels } });
     if (words.startsWith('get nodes')) return `${nodes.join('\n')}\n`;
     if (words.startsWith('create --dry-run=server')) return 'job/a\n';
@@ -85,19 +72,13 @@ const cluster = ({
 const before = (given: Cluster, run: Partial<ClusterRun> = {}): Promise<string[]> =>
   checkBeforeRun(cluster(given), undefined, { ...sampleClusterRun, ...run });
 
-const quota = (
-  hard: Readonly<Record<string, string>>,
-  used: Readonly<Record<string, string>> = {},
-  spec: object = {},
-): object => ({ spec, status: { hard, used } });
-
 describe('what is looked at before a run in a cluster', () => {
-  it('lets a run begin where nothing is in its way, in four calls', async () => {
+  it('lets a run begin where nothing is in its way, in three calls', async () => {
     const kubectl = cluster();
     assert.deepEqual(await checkBeforeRun(kubectl, undefined, sampleClusterRun), []);
     assert.deepEqual(
       kubectl.asked.map((words) => words.split(' ').slice(0, 2).join(' ')),
-      ['config view', 'create --validate=false', 'get resourcequotas,limitranges', 'get nodes'],
+      ['config view', 'create --validate=false', 'get nodes'],
     );
   });
 
@@ -129,9 +110,9 @@ describe('what is looked at before a run in a cluster', () => {
     ]);
   });
 
-  it('goes on where quotas and nodes may not be read', async () => {
+  it('goes on where nodes may not be read', async () => {
     const no = new ExpectedError('cluster-rights', 'The cluster refuses it.');
-    assert.deepEqual(await before({ failing: { 'get nodes': no, 'get resourcequotas': no } }), []);
+    assert.deepEqual(await before({ failing: { 'get nodes': no } }), []);
   });
 
   it('stops where the cluster does not answer', async () => {
@@ -140,85 +121,6 @@ describe('what is looked at before a run in a cluster', () => {
       code: 'cluster-unreachable',
     });
     await assert.rejects(before({ failing: { 'get nodes': away } }), { message: /^Away\./ });
-  });
-
-  it('says how many agents a quota has room for', async () => {
-    // Three agents ask for 1.5 cores, coordinator and bus for 0.3, the owner of all for 0.01.
-    const fits = quota({ 'requests.cpu': '2', pods: '10' }, { 'requests.cpu': '190m', pods: '4' });
-    assert.deepEqual(await before({ quotas: [fits] }), []);
-    const small = quota({ cpu: '2', pods: '10' }, { cpu: '500m', pods: '1' });
-    await assert.rejects(before({ quotas: [small] }), {
-      message:
-        'Quota q has too little left for 3 agents, bus and coordinator: 1.5 cores of 2 cores cpu (1.81 cores are needed). Use at most 2 agents (--agents 2), or ask for a larger quota.',
-    });
-    const full = quota({ pods: '3', 'limits.memory': '64Gi' }, { pods: '1' });
-    await assert.rejects(before({ quotas: [full] }), {
-      message: /: 2 of 3 pods \(6 are needed\)\. Ask for a larger quota, or name another namespace/,
-    });
-  });
-
-  it('counts the objects of a run', async () => {
-    const jobs = quota({ 'count/jobs.batch': '3' }, { 'count/jobs.batch': '1' });
-    await assert.rejects(before({ quotas: [jobs] }), /2 of 3 count\/jobs\.batch \(3 are needed\)/);
-  });
-
-  it('passes over quotas for pods of other kinds', async () => {
-    const none = { pods: '0' };
-    assert.deepEqual(
-      await before({
-        quotas: [
-          quota(none, {}, { scopes: ['BestEffort'] }),
-          quota(none, {}, { scopes: ['Terminating'] }),
-          quota(
-            none,
-            {},
-            { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass' }] } },
-          ),
-        ],
-      }),
-      [],
-    );
-    await assert.rejects(before({ quotas: [quota(none, {}, { scopes: ['NotBestEffort'] })] }));
-  });
-
-  it('knows that a quota of limits takes no pod without one, unless the namespace gives one', async () => {
-    const quotas = [quota({ 'limits.cpu': '64' })];
-    await assert.rejects(before({ quotas }), /Quota q limits limits\.cpu, so that .*LimitRange/);
-    const [warning] = await before({ quotas, ranges: [{ default: { cpu: '4' } }] });
-    assert.match(warning!, /limits each agent to 4 cores: beyond it the load is late/);
-    await assert.rejects(
-      before({ quotas: [quota({ 'limits.cpu': '16' })], ranges: [{ default: { cpu: '4' } }] }),
-      /16 cores of 16 cores limits\.cpu \(24 cores are needed\)\. Use at most 1 agent /,
-    );
-  });
-
-  it('knows limits that refuse pods of a run', async () => {
-    const refusals: readonly (readonly [object, RegExp])[] = [
-      [
-        { max: { memory: '512Mi' } },
-        /LimitRange r refuses the pods of agents for its memory: it may take 1 GiB, at most 512 MiB are allowed\./,
-      ],
-      [{ max: { cpu: '2' } }, /for its cpu: it has no limit, at most 2 cores are allowed/],
-      [
-        { min: { memory: '100Mi' } },
-        /the pod of the bus for its memory: it asks for 64 MiB, at least 100 MiB must/,
-      ],
-      [
-        { maxLimitRequestRatio: { memory: '10' } },
-        /pod of the bus for its memory: its limit is 16 times what it asks for, at most 10 times/,
-      ],
-      [
-        { default: { cpu: '250m' } },
-        /limits each agent to 0\.25 cores, which is less than the 0\.5 cores/,
-      ],
-    ];
-    for (const [range, words] of refusals) await assert.rejects(before({ ranges: [range] }), words);
-    const wide = {
-      min: { cpu: '10m' },
-      max: { memory: '2Gi' },
-      maxLimitRequestRatio: { memory: '16' },
-    };
-    assert.deepEqual(await before({ ranges: [wide] }), []);
   });
 
   it('warns of nodes that have no place', async () => {
@@ -287,17 +189,15 @@ describe('what doctor says of a cluster', () => {
           'load asks pods for Pod Security level restricted; those of a run keep to restricted',
         ],
         ['rights', 'good', 'all 17 that a run needs in namespace load'],
-        ['quota', 'good', 'the namespace has none'],
-        ['limits', 'good', 'the namespace gives pods none'],
         ['nodes', 'good', '3 ready for pods, with 12 cores and 48 GiB for all pods'],
         ['outbound ports', 'good', 'no limit is known: these are not nodes of AKS'],
-        ['network policy', 'note', findings[8]!.text],
+        ['network policy', 'note', findings[6]!.text],
         [
           'images',
           'note',
           'node (agents, coordinator) and nats (bus) will be pulled by the nodes.',
         ],
-        ['dry run', 'good', 'the cluster would take all objects of a run, and a pod of an agent'],
+        ['dry run', 'good', 'the cluster would take all objects of a run, and its pods one by one'],
       ],
     );
   });
@@ -320,9 +220,27 @@ describe('what doctor says of a cluster', () => {
     assert.deepEqual(refused.findings.at(-1), {
       ...{ check: 'dry run', status: 'bad', text: 'The namespace takes others only.' },
     });
-    const kubectl = cluster({ refused: ['create pods'] });
-    const { findings } = await examineCluster(kubectl, undefined, sampleClusterRun);
+    const { findings } = await examine({ refused: ['create pods'] });
     assert.equal(findings.at(-1)?.text, 'the cluster would take all objects of a run');
+  });
+
+  it('tries a pod of each kind with the limits that it has in a run', async () => {
+    const kubectl = cluster();
+    await examineCluster(kubectl, undefined, sampleClusterRun);
+    const { items } = JSON.parse(kubectl.inputs.at(-1)!) as { readonly items: readonly Pod[] };
+    const pods = items.filter(({ kind }) => kind === 'Pod');
+    assert.deepEqual(
+      pods.map(({ metadata, spec }) => [
+        metadata?.name?.replace('signalr-bench-r1', ''),
+        spec?.containers[0]?.resources?.limits?.['memory'],
+      ]),
+      [
+        ['', '256Mi'],
+        ['-bus', '1Gi'],
+        ['-lead', '1024Mi'],
+        ['-agents', '1024Mi'],
+      ],
+    );
   });
 
   it('says in a note what is known only with a load', async () => {

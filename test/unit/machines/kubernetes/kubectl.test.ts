@@ -135,6 +135,21 @@ describe('what kubectl says', () => {
       /^Quota small of the namespace has no room: asked for count\/configmaps=1, used count\/configmaps=5, limit/,
     ],
     [
+      'Error from server (Forbidden): error when creating "STDIN": pods "a" is forbidden: [maximum cpu usage per Container is 2.  No limit is specified, maximum memory usage per Container is 512Mi, but limit is 1Gi]',
+      'cluster-limits',
+      /^Limits of the namespace refuse a pod of the run: maximum cpu usage per Container is 2\. {2}No limit is specified, .*1Gi\. Ask for others,/,
+    ],
+    [
+      'Error from server (Forbidden): pods "a" is forbidden: memory max limit to request ratio per Container is 10, but provided ratio is 16.000000',
+      'cluster-limits',
+      /refuse a pod of the run: memory max limit to request ratio per Container is 10, but provided/,
+    ],
+    [
+      'Error from server (Forbidden): pods "a" is forbidden: failed quota: q: must specify limits.cpu',
+      'cluster-limits',
+      /refuse a pod of the run: failed quota: q: must specify limits\.cpu\. Ask/,
+    ],
+    [
       'Error from server (Forbidden): pods "a" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false',
       'cluster-security',
       /level restricted:latest only, and refused one: allowPrivilegeEscalation != false\./,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { amountWords, quantityOf } from '../../../../src/machines/kubernetes/clusterView';
+import { quantityOf } from '../../../../src/machines/kubernetes/clusterView';
 
 describe('an amount of Kubernetes', () => {
   it('is read as it is written', () => {
@@ -12,13 +12,5 @@ describe('an amount of Kubernetes', () => {
     for (const [text, amount] of amounts) assert.equal(quantityOf(text), amount, text);
     for (const text of ['', 'Mi', '1 Gi', '1KB', 'x', undefined])
       assert.equal(quantityOf(text), undefined);
-  });
-
-  it('is shown in words', () => {
-    assert.equal(amountWords('requests.cpu', 2.8), '2.8 cores');
-    assert.equal(amountWords('cpu', 1), '1 core');
-    assert.equal(amountWords('limits.memory', 1.5 * 2 ** 30), '1.5 GiB');
-    assert.equal(amountWords('memory', 64 * 2 ** 20), '64 MiB');
-    assert.equal(amountWords('pods', 3), '3');
   });
 });

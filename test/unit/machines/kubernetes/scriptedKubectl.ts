@@ -9,6 +9,8 @@ export type Answer = (words: string, input: string) => string | undefined | Prom
 export class ScriptedKubectl implements ClusterAccess {
   readonly words = flagWords;
   readonly asked: string[] = [];
+  /** What it was given with each. */
+  readonly inputs: string[] = [];
   readonly made: KubeObject[] = [];
   forwardings = 0;
 
@@ -17,6 +19,7 @@ export class ScriptedKubectl implements ClusterAccess {
   async run(words: readonly string[], input = ''): Promise<string> {
     const text = words.join(' ');
     this.asked.push(text);
+    this.inputs.push(input);
     return (await this.answer(text, input)) ?? '';
   }
 
