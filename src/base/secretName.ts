@@ -1,7 +1,11 @@
 /** What lets somebody in, by what it is called and by its form. All that is here takes time in proportion to the text. */
 
 const secretName =
-  /authorization|cookie|token|secret|passw|passphrase|pwd|api-?key|access-?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
+  /authorization|cookie|token|secret|passw|passphrase|pwd|(?:api|access|account|shared|private|master|primary|secondary|subscription|function|host)[-_]?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
+
+/** `-u name:password`, as of curl: a name alone is none. */
+const isLogin = (option: string, value: string): boolean =>
+  /^(?:u|user|proxy-user|login)$/.test(option) && value.includes(':');
 
 /** Whether a header, a key, a column or an option is called like something that lets somebody in. */
 export const isSecretName = (name: string): boolean => secretName.test(name);
@@ -28,11 +32,13 @@ export function replaceNamed(text: string, replace: (value: string) => string): 
     const start = index + whole.length;
     // Of words side by side only an option has the next one as its value.
     const isNamed = dashes !== undefined || /[:=]\s*$/.test(whole);
-    if (index < done || !isNamed || !isSecretName(name)) continue;
+    const mayBeLogin = dashes !== undefined && isLogin(name, ':');
+    if (index < done || !isNamed || !(mayBeLogin || isSecretName(name))) continue;
     const before = text.slice(Math.max(0, index - 100), index);
     const form = text.startsWith('#') && /[-#{[,]\s*["']?$/.test(before) ? restOfLine : value;
     form.lastIndex = start;
     const [found = ''] = form.exec(text) ?? [];
+    if (mayBeLogin && !isLogin(name, found)) continue;
     const quote = /^["']/.exec(found)?.[0] ?? '';
     const inner = found.slice(quote.length, quote !== '' && found.endsWith(quote) ? -1 : undefined);
     const close = found.slice(quote.length + inner.length);
@@ -50,8 +56,9 @@ export const replaceInCommand = (
   words.map((word, at) => {
     const [, option = ''] = /^--?([\w-]+)$/.exec(words[at - 1] ?? '') ?? [];
     const [, name = '', rest = ''] = /^--?([\w-]+)=(.*)$/s.exec(word) ?? [];
-    if (isSecretName(option)) return replace(word);
-    if (isSecretName(name)) return word.slice(0, word.length - rest.length) + replace(rest);
+    if (isSecretName(option) || isLogin(option, word)) return replace(word);
+    if (isSecretName(name) || isLogin(name, rest))
+      return word.slice(0, word.length - rest.length) + replace(rest);
     return replaceNamed(word, replace);
   });
 

@@ -28,6 +28,7 @@ import type { Parameters } from '../usecases/parameters';
 import { withTexts } from '../scenario/target/targetKinds';
 import {
   redactArgument,
+  redactInArguments,
   redactBody,
   redactCommand,
   redactHeader,
@@ -372,7 +373,7 @@ function redactParameter(name: string, value: Parameters[string]): Parameters[st
 }
 
 const redactArguments = (value: unknown): RowValue =>
-  redactValues(value as RowValue, '', redactArgument);
+  redactValues(value as RowValue, '', redactArgument, redactInArguments);
 
 function redactObserve(one: ObserveSpec): ObserveSpec {
   if (one.kind !== 'prometheus') return one;
@@ -407,14 +408,24 @@ function redactIdentities(spec: IdentitiesSpec): IdentitiesSpec {
   }
 }
 
-function redactValues(value: RowValue, name = '', redact = redactSecret): RowValue {
-  if (typeof value === 'string') return isSecretName(name) ? redact(value) : redactWords(value);
+function redactValues(
+  value: RowValue,
+  name = '',
+  redact = redactSecret,
+  redactOther = redactWords,
+): RowValue {
+  if (typeof value === 'string') return (isSecretName(name) ? redact : redactOther)(value);
   if (Array.isArray(value))
-    return (value as readonly RowValue[]).map((item) => redactValues(item, name, redact));
+    return (value as readonly RowValue[]).map((item) =>
+      redactValues(item, name, redact, redactOther),
+    );
   if (typeof value !== 'object' || value === null)
     return isSecretName(name) && typeof value === 'number' ? redacted : value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, redactValues(member, key, redact)]),
+    Object.entries(value).map(([key, member]) => [
+      key,
+      redactValues(member, key, redact, redactOther),
+    ]),
   );
 }
 

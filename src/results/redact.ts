@@ -40,6 +40,10 @@ const inArguments = /\{(?:text:[\w.,%\s–-]{1,300}|[A-Za-z]\w{0,39}(?::[^{}\s]{
 export const redactArgument = (value: string): string =>
   redactSecret(value.replace(inArguments, '{index}')) === redacted ? redacted : value;
 
+/** Of a text in arguments that is called like no secret; one of JSON may have members that are. */
+export const redactInArguments = (text: string): string =>
+  /^\s*[[{]/.test(text) ? replaceNamed(redactWords(text), redactArgument) : redactWords(text);
+
 /** A URL without literal user info, query values and fragment. Lists of URLs are not understood. */
 export function redactUrl(url: string): string {
   const [open = ''] = url
@@ -100,7 +104,7 @@ export function redactWords(text: string): string {
         redactSecret(value) === value ? all : `${name}=${redacted}`,
     )
     .replace(/\b(Bearer|Basic)\s+([A-Za-z0-9+/_=.~-]{8,})/g, `$1 ${redacted}`)
-    .replace(/\b(?:https?|wss?):\/\/[^\s"'<>,]+/gi, (url) => redactUrl(url));
+    .replace(/\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>,]+/gi, (url) => redactUrl(url));
 }
 
 /** A form or JSON text, whose members may be called like secrets; a comment, which may hold a line of a scenario. */

@@ -21,6 +21,7 @@ import {
   redactBody,
   redactCommand,
   redactHeader,
+  redactInArguments,
   redactSecret,
   redactTarget,
   redactWords,
@@ -120,9 +121,9 @@ function redactScalar(keys: readonly string[], value: string): string {
     if (parent === 'env') return redactSecret(value);
   }
   if (parent === 'query') return redactSecret(value);
+  if (isArgument(keys)) return (isSecretName(name) ? redactArgument : redactInArguments)(value);
   // Names of our own, and paths by which values are found, which others have named.
   if (parent === 'parameters' && allParameters.has(name)) return redactWords(value);
   if (parent === 'keep') return redactWords(value);
-  if (isSecretName(name)) return (isArgument(keys) ? redactArgument : redactSecret)(value);
-  return redactWords(value);
+  return (isSecretName(name) ? redactSecret : redactWords)(value);
 }

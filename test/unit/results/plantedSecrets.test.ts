@@ -15,6 +15,7 @@ import { Planted } from '../../fakes/planted';
 const names = [
   ...['token', 'accessToken', 'access_token', 'password', 'X-Api-Key', 'api-key', 'clientSecret'],
   ...['client_secret', 'Authorization', 'Cookie', 'passphrase', 'sessionId', 'shared-key', 'pwd'],
+  ...['AccountKey', 'private_key'],
 ];
 
 type Config = Record<string, unknown>;
@@ -98,6 +99,21 @@ describe('a secret that stands in a scenario', () => {
     );
   });
 
+  it('is one behind a name where a command signs in', () => {
+    for (const [said, form] of [
+      ['-u', 'apart'],
+      ['--user', 'apart'],
+      ['--user', 'joined'],
+      ['--proxy-user', 'apart'],
+    ] as const) {
+      const planted = new Planted('log');
+      const login = `ann:${planted.at('login')}`;
+      const own = form === 'apart' ? [said, login] : [`${said}=${login}`];
+      assertHidden(textOf({ identities: { command: ['curl', ...own, '{index}'] } }), planted, 1);
+      assertHidden(`# curl ${own.join(' ')} https://a\n${textOf({})}`, planted);
+    }
+  });
+
   it('is kept nowhere in a comment that holds a line of a scenario', () => {
     const forms: readonly ((name: string, secret: string) => string)[] = [
       (name, secret) => `${name}: ${secret}`,
@@ -136,6 +152,9 @@ describe('a secret that stands in a scenario', () => {
       const { method: call, arguments: own } = method;
       const steps = [{ call, arguments: own }];
       assertHidden(textOf({}, { name: 'session', parameters: { steps } }), planted);
+      const json = JSON.stringify({ room: 'a', [name]: planted.at('JSON') });
+      const parameters = { method: call, arguments: ['{text:1KB}', json.replaceAll('{', '{{')] };
+      assertHidden(textOf({}, { name: 'invoke', parameters }), planted);
     }
   });
 

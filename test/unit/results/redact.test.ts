@@ -74,6 +74,10 @@ describe('redact', () => {
           'connect to https://u:p@h/x?t=1 failed',
           'connect to https://(redacted)@h/x?t=(redacted) failed',
         ],
+        [
+          'see postgres://me:pass@db/x, not redis://host/1',
+          'see postgres://(redacted)@db/x, not redis://host/1',
+        ],
         ['AccessKey=abc; next', 'AccessKey=(redacted); next'],
         ['sent Bearer abcdefghij', 'sent Bearer (redacted)'],
         ['token eyJhbGciOi.eyJzdWIiOi.c2ln here', 'token (redacted) here'],
