@@ -28,9 +28,7 @@ export interface Endpoint {
   readonly driver?: 'sdk';
   /** The hubs are of ASP.NET SignalR, not of ASP.NET Core. */
   readonly classic?: true;
-  /** Redirects to other machines are refused: nobody has agreed to put load there. */
-  readonly staysOnLoopback?: boolean;
-  /** Names of other machines that redirects may lead to; absent: any. */
+  /** Names of other machines that redirects may lead to, `*.` for all below a domain; absent: any. */
   readonly allowedHosts?: readonly string[];
   /** A service of Azure, where each connection signs a token of its own. */
   readonly service?: ServiceAccess;

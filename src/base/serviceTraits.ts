@@ -19,8 +19,8 @@ interface Traits {
 }
 
 export interface AzureTraits extends Traits {
-  /** In any cloud of Azure. Source: "Private link: private DNS zone values". */
-  readonly hosts: RegExp;
+  /** Of its hosts in any cloud of Azure. Source: "Private link: private DNS zone values". */
+  readonly domains: readonly string[];
   /** Variable of the environment that examples take for the connection string. */
   readonly variable: string;
   /** What `serve` calls the emulator. */
@@ -58,7 +58,7 @@ export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTrai
     name: 'Azure SignalR Service',
     speaksHub: true,
     appServers: 'ofRun',
-    hosts: /\.(service\.signalr\.net|signalr\.azure\.(us|cn))$/i,
+    domains: ['service.signalr.net', 'signalr.azure.us', 'signalr.azure.cn'],
     variable: 'AZURE_SIGNALR',
     emulator: 'azure-signalr',
     // Source: "Messages and connections in Azure SignalR Service", heading "Message size".
@@ -82,7 +82,7 @@ export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTrai
     name: 'Azure Web PubSub',
     speaksHub: false,
     appServers: 'none',
-    hosts: /\.webpubsub\.azure\.(com|us|cn)$/i,
+    domains: ['webpubsub.azure.com', 'webpubsub.azure.us', 'webpubsub.azure.cn'],
     variable: 'AZURE_WEBPUBSUB',
     emulator: 'web-pubsub',
     // Sources: "Azure Web PubSub service internals", headings "Client message limit" and "Terms".
@@ -110,7 +110,9 @@ export const azureServiceOf = (service: Service): AzureService =>
 
 /** The service a host belongs to; undefined for a gateway, a domain of somebody's own or an emulator. */
 export const serviceOfHost = (host: string): AzureService | undefined =>
-  azureServices.find((service) => services[service].hosts.test(host));
+  azureServices.find((service) =>
+    services[service].domains.some((domain) => host.toLowerCase().endsWith(`.${domain}`)),
+  );
 
 /** Size of a resource: a number of Units, or the free tier. */
 export type ServiceSize = number | 'free';

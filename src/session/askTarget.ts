@@ -9,6 +9,7 @@ import type { OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
 import type { HubAnswer } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
+import { redirectsOf } from '../wire/socket/isLoopback';
 
 /** What is asked at once shares one time-out. */
 export interface TargetQuestions {
@@ -44,8 +45,8 @@ export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): num
   Math.min(longestMs, Math.max(shortestMs, bothMs - connectTimeoutMs));
 
 /**
- * All at once: redirects of hubs here, and the dialect. Undefined after a no of `agree`, which is asked about redirects
- * beyond this machine; absent: they are followed.
+ * All at once: redirects of hubs, and the dialect. Undefined after a no of `agree`, which is asked about redirects to
+ * hosts that nobody has agreed to; absent: they are followed.
  */
 export async function askTarget(
   opened: OpenTarget,
@@ -79,38 +80,29 @@ export async function askTarget(
     ...{ target, plan: planned, askedMs },
     ...(service !== undefined && { service }),
   });
-  if (agree === undefined || opened.hostsBeyond.length > 0) {
-    const target = await ready(opened);
-    return asked(target, await timed(planFor(target)));
-  }
   opened = await ready(opened);
-  const staying = { ...opened, endpoint: { ...opened.endpoint, staysOnLoopback: true } };
-  const [redirects, planned] = await timed(
-    Promise.all([
-      isOwn(opened) ? [] : questions.redirectHosts(opened.endpoint, withinMs),
-      planFor(staying),
-    ]),
-  );
-  const target = await agreedTarget(opened, agree, redirects);
-  if (target === undefined) return undefined;
-  return asked(target, redirects.length > 0 ? await timed(planFor(target)) : planned);
+  const behind = behindOf(opened);
+  if (agree === undefined || behind === 'ownServer')
+    return asked(opened, await timed(planFor(opened)));
+  const agreed = [...opened.hostsBeyond];
+  for (;;) {
+    const endpoint = { ...opened.endpoint, allowedHosts: redirectsOf(agreed) };
+    const target = { ...opened, endpoint };
+    const [redirects, planned] = await timed(
+      Promise.all([
+        behind === 'userHub' ? questions.redirectHosts(endpoint, withinMs) : [],
+        planFor(target),
+      ]),
+    );
+    const fresh = redirects.filter((host) => !agreed.includes(host));
+    if (fresh.length === 0) return asked(target, planned);
+    if (!(await agree(fresh))) return undefined;
+    // Who was agreed to may redirect, too.
+    agreed.push(...fresh);
+  }
 }
 
 const ignore = (): void => undefined;
-
-const isOwn = ({ kind }: OpenTarget): boolean => behindOf({ kind }) === 'ownServer';
-
-/** Somebody has to agree to `redirects` beyond this machine; else none is followed. */
-export async function agreedTarget(
-  target: OpenTarget,
-  agree: (hosts: readonly string[]) => Promise<boolean>,
-  redirects: readonly string[],
-): Promise<OpenTarget | undefined> {
-  if (isOwn(target)) return target;
-  if (redirects.length === 0)
-    return { ...target, endpoint: { ...target.endpoint, staysOnLoopback: true } };
-  return (await agree(redirects)) ? target : undefined;
-}
 
 type AskHub = (
   endpoint: Endpoint,

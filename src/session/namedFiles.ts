@@ -6,6 +6,8 @@ import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { nodeAt, outlineOf, plainValue, type Outline } from '../scenario/text/outline';
 import { lookIntoRows } from '../targets/lookIntoRows';
+import { partsOf } from '../usecases/ownArguments';
+import type { Parameters } from '../usecases/parameters';
 import { readNamedFile } from './textFile';
 
 interface NamedFile {
@@ -71,6 +73,26 @@ export class NamedFiles {
 const keysOfFiles = ['caFile', 'certFile', 'keyFile'] as const;
 const parametersOfFiles = ['payloadFile', 'recording'];
 
+/** Whether it lets connections in; the content of all others may be sent. */
+export const isForConnections = ({ keys }: NamedFile): boolean =>
+  (keysOfFiles as readonly (string | undefined)[]).includes(keys.at(-1));
+
+/** Lists and steps, kept as JSON, whose texts may hold `{file:NAME}`. */
+const parametersOfTexts = ['arguments', 'streamingItems', 'steps'];
+
+function filesInTexts(parameters: Parameters): NamedFile[] {
+  const found: NamedFile[] = [];
+  for (const key of parametersOfTexts)
+    JSON.parse(String(parameters[key] ?? 'null'), (_name, value: unknown) => {
+      if (typeof value === 'string')
+        for (const part of partsOf(value, () => false).parts)
+          if (typeof part === 'object' && part.name === 'file')
+            found.push({ name: part.file, keys: [key] });
+      return value;
+    });
+  return found;
+}
+
 /** Every file that a scenario names, in the order of its keys. */
 export function filesOf({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
   const rows = [
@@ -80,9 +102,10 @@ export function filesOf({ identities, data, entries, ...scenario }: Scenario): N
   const all = [
     ...rows.map(([of, name]) => ({ name, keys: ['config', of, 'file'] })),
     ...keysOfFiles.map((key) => ({ name: scenario[key], keys: ['config', key] })),
-    ...entries.flatMap(({ parameters }) =>
-      parametersOfFiles.map((key) => ({ name: parameters[key], keys: [key] })),
-    ),
+    ...entries.flatMap(({ parameters }) => [
+      ...parametersOfFiles.map((key) => ({ name: parameters[key], keys: [key] })),
+      ...filesInTexts(parameters),
+    ]),
   ];
   return all.flatMap(({ name, keys }) => (typeof name === 'string' ? [{ name, keys }] : []));
 }

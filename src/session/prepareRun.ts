@@ -86,7 +86,8 @@ export async function prepareRun(
   for (const note of replays?.notes ?? []) shell.say('note', note);
   const scenario = replays?.scenario ?? asked;
   const agree =
-    confirm && ((hosts: readonly string[]) => confirm(redirectQuestion(scenario, hosts), scenario));
+    confirm &&
+    ((hosts: readonly string[]) => confirm(redirectQuestion(scenario, context, hosts), scenario));
   const bare = await planForMachine(scenario, {
     ...parts,
     reference: (kind, name) => context.reference(kind, name),

@@ -4,6 +4,7 @@ import { isAzure, type Service } from '../base/serviceTraits';
 import { hideSecrets } from '../base/text';
 import type { ServiceProbe, TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
+import { redirectsOf } from '../wire/socket/isLoopback';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import type { RunParts } from './prepareRun';
@@ -58,7 +59,7 @@ export function scenarioFor(
  * Connects once to what `config.target` would say; asks a service whether it takes the key.
  *
  * @param wanted with the service whose emulator `local` starts; absent or `hub`: the embedded hub
- * @param agree settles with whether a hub may be followed to that host beyond this machine; absent when
+ * @param agree settles with whether a hub may be followed to that other host; absent when
  *   nobody needs to be asked
  * @returns undefined when it may not
  * @throws ExpectedError `bad-target` when it is none, and what opening it fails with
@@ -75,11 +76,10 @@ export async function probeTarget(
   const target = await openTarget(scenario, context);
   const { url, secrets, endpoint } = target;
   try {
-    // A hub on this machine may redirect to another one.
-    const asks = target.hostsBeyond.length === 0 ? agree : undefined;
-    let probe = await probeHub(asks ? { ...endpoint, staysOnLoopback: true } : endpoint);
-    if (asks !== undefined && !probe.reachable && probe.redirectsTo !== undefined) {
-      if (!(await asks(probe.redirectsTo, url))) return undefined;
+    const allowedHosts = redirectsOf(target.hostsBeyond);
+    let probe = await probeHub(agree ? { ...endpoint, allowedHosts } : endpoint);
+    if (agree !== undefined && !probe.reachable && probe.redirectsTo !== undefined) {
+      if (!(await agree(probe.redirectsTo, url))) return undefined;
       probe = await probeHub(endpoint);
     }
     if (probe.reachable) return { of: 'hub', probe: { url, ...probe } };

@@ -41,17 +41,17 @@ export function failureOfAnswer(
   return new StatusFailure(statusCode, request, text.trimEnd(), headers['retry-after']);
 }
 
-/** A hub on this machine redirects to a host that nobody has agreed to put load on. */
-export class LeavesLoopback extends ConnectFailure {
+/** A hub redirects to a host that nobody has agreed to put load on. */
+export class LeavesHosts extends ConnectFailure {
   readonly host: string;
 
   constructor(host: string) {
     const shown = shownText(host);
     super(
       'negotiate',
-      `negotiate: the server redirects to ${shown}, which is not on this machine; nobody agreed to load there`,
+      `negotiate: the server redirects to ${shown}, which gets no load: nobody has agreed to it`,
     );
-    this.name = 'LeavesLoopback';
+    this.name = 'LeavesHosts';
     this.host = shown;
   }
 }
@@ -76,7 +76,7 @@ export function mayRetry(failure: ConnectFailure): boolean {
   // Who does not know a connection id, too old or of another instance, may know the next.
   if (failure.errorClass === 'notFound')
     return failure instanceof StatusFailure && failure.hasNegotiated;
-  if (failure instanceof LeavesLoopback || failure instanceof NoIdentity) return false;
+  if (failure instanceof LeavesHosts || failure instanceof NoIdentity) return false;
   return passing.has(failure.errorClass);
 }
 

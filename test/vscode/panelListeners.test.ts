@@ -8,7 +8,7 @@ import { RunController } from '../../src/extension/run/runController';
 import type { Services } from '../../src/extension/services';
 import { sampleEstimate, sampleScenario } from '../unit/results/sampleResult';
 import { extension } from './editor';
-import { memento } from './mementos';
+import { memento } from '../fakes/memento';
 
 /** A panel that only counts who listens to it. */
 function countingPanel() {

@@ -8,7 +8,7 @@ import { RunController } from '../../src/extension/run/runController';
 import { createServices } from '../../src/extension/services';
 import { extension, openFile, until } from './editor';
 import { endingIn, inWorkspace, resultNames, results, startLong, store } from './longRun';
-import { memento } from './mementos';
+import { memento } from '../fakes/memento';
 import { recordingMessages } from './messages';
 import { recordedPages } from './pages';
 

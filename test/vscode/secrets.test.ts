@@ -10,7 +10,7 @@ import { Planted } from '../fakes/planted';
 import { startRepeatingHub } from '../fakes/repeatingHub';
 import { extension, hoverText, openFile, problemsOf, until } from './editor';
 import { endingIn, inWorkspace, resultNames, results } from './longRun';
-import { memento } from './mementos';
+import { memento } from '../fakes/memento';
 import { recordingMessages } from './messages';
 
 /** Records what the items of the status bar show from now on. */

@@ -12,7 +12,7 @@ import { SecretStore, TargetsTree } from '../../src/extension/targets/targetsTre
 import type { Services } from '../../src/extension/services';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
 import { until, workspaceFolder } from './editor';
-import { memento } from './mementos';
+import { memento } from '../fakes/memento';
 
 function secretStorage(): vscode.SecretStorage {
   const values = new Map<string, string>();

@@ -1,6 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
-import { redactCommand } from '../../results/redact';
 import type { Scenario } from '../../scenario/scenario';
 import {
   contactAt,
@@ -27,7 +26,7 @@ export async function confirmLoad(
   const isQuiet = unlikeRecording === undefined && contactsBeyond(reach).length === 0;
   if (isQuiet && (await areAgreed(commands, env))) return true;
   const load = loadNumbersWords(loadNumbers(scenario));
-  const lines = reachLines(reach, english, interactive ? undefined : redactCommand).map(printable);
+  const lines = reachLines(reach, english, !interactive).map(printable);
   const where = whereTo(question);
   const unlike =
     unlikeRecording === undefined

@@ -1,8 +1,8 @@
 /** Everything that a run executes, reads and contacts: the one list that each question before a run shows. */
 import { createHash } from 'node:crypto';
-import { english, type Translate } from '../../base/text';
+import { english, visibleLine, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
-import { redactTarget } from '../../results/redact';
+import { redactCommand, redactSecret, redactTarget } from '../../results/redact';
 import type { Scenario } from '../../scenario/scenario';
 import {
   looksLikeConnectionString,
@@ -18,7 +18,7 @@ import {
 } from '../../scenario/target/targetKinds';
 import type { TargetContext } from '../../targets/target';
 import { isLoopback } from '../../wire/socket/isLoopback';
-import { filesOf } from '../namedFiles';
+import { filesOf, isForConnections } from '../namedFiles';
 
 /** Somebody whom a run talks to, with the names of what it gets: never values. */
 export interface Contact {
@@ -26,8 +26,10 @@ export interface Contact {
   readonly host: string;
   /** It is another machine. Where a value is missing nothing is contacted. */
   readonly isBeyond: boolean;
+  /** What goes there is not encrypted. */
+  readonly isOpen?: true;
   readonly why: 'load' | 'redirect' | 'identities' | 'observe' | 'upstream' | 'signIn' | Wish;
-  /** `header X-Key`, `secret api-key`, `variable TOKEN`. */
+  /** `header X-Key`, `secret api-key`, `variable TOKEN`, `file users.csv`. */
   readonly gets: readonly string[];
 }
 
@@ -36,6 +38,8 @@ type Wish = 'otlp' | 'bus';
 
 export interface Program {
   readonly words: readonly string[];
+  /** As the scenario has it. */
+  readonly env: Readonly<Record<string, string>>;
   readonly times: number;
   readonly gets: readonly string[];
   /** Of all that decides what is executed: words, environment and folder. */
@@ -71,17 +75,19 @@ export function reachOf(
   context: ReachContext,
   { also = [], isElsewhere = false }: ReachOptions = {},
 ): Reach {
-  const { target, headers, query, accessToken, keyPassword, identities, upstream } = scenario;
+  const { target, headers, query, accessToken, keyPassword, identities, data, upstream } = scenario;
   const resolve = (text: string): string => resolveReferences(text, context.reference).text;
   const contact = (url: string, why: Contact['why'], gets: readonly string[]): Contact =>
     contactAt(resolve(url), why, gets);
   const { urls, signIns, certificates } = targetUrls(target, resolve);
+  const files = filesOf(scenario);
   const isMade = identities?.kind === 'command' || identities?.kind === 'url';
   const gets = [
     ...namesOf('header', headers),
-    ...Object.keys(query).map((name) => `query ${name}`),
+    ...namesOf('query', query),
     ...(accessToken !== undefined || identities !== undefined ? ['access token'] : []),
     ...referenceNames(target, headers, query, accessToken, keyPassword, isMade || identities),
+    ...fileNames(files.filter((file) => !isForConnections(file)).map(({ name }) => name)),
   ];
   const contacts = [
     ...(urls.length === 0
@@ -97,6 +103,7 @@ export function reachOf(
             ...namesOf('header', identities.headers),
             ...(identities.body === undefined ? [] : ['body']),
             ...referenceNames(identities),
+            ...fileNames(/\{data\./.test(JSON.stringify(identities)) ? [data?.file ?? ''] : []),
           ]),
         ]
       : []),
@@ -124,7 +131,7 @@ export function reachOf(
   ];
   return {
     programs: programsOf(scenario, context),
-    files: [...new Set([...filesOf(scenario).map(({ name }) => name), ...certificates])],
+    files: [...new Set([...files.map(({ name }) => name), ...certificates])],
     contacts: [...new Map(contacts.map((each) => [JSON.stringify(each), each])).values()],
   };
 }
@@ -141,7 +148,9 @@ function tokenEndpoint(url: string, gets: readonly string[]): Contact {
 export function contactAt(url: string, why: Contact['why'], gets: readonly string[]): Contact {
   if (!URL.canParse(url) || new URL(url).host === '')
     return { host: redactTarget(url), isBeyond: false, why, gets };
-  return { host: new URL(url).host, isBeyond: !isLoopback(url), why, gets };
+  const { host, protocol } = new URL(url);
+  const isOpen = /^(?:http|ws):$/.test(protocol);
+  return { host, isBeyond: !isLoopback(url), ...(isOpen && { isOpen }), why, gets };
 }
 
 function targetUrls(target: Scenario['target'], resolve: (text: string) => string) {
@@ -166,7 +175,11 @@ function signInAt(kind: EntraSignIn['kind'], { reference }: ReachContext): Conta
 }
 
 const namesOf = (what: string, texts: Readonly<Record<string, string>>): string[] =>
-  Object.keys(texts).map((name) => `${what} ${name}`);
+  Object.keys(texts).map((name) => `${what} ${quoted(name)}`);
+
+const fileNames = (names: readonly string[]): string[] => [
+  ...new Set(names.map((name) => `file ${quoted(name)}`)),
+];
 
 function referenceNames(...values: readonly unknown[]): string[] {
   const found = referencesIn(JSON.stringify(values));
@@ -183,17 +196,17 @@ function programsOf(
   const decides = JSON.stringify([words, Object.entries(env), commandFolder]);
   return [
     {
-      words,
+      ...{ words, env },
       times: Math.min(count ?? connections, connections),
-      gets: [...namesOf('variable', env), ...referenceNames(identities)],
+      gets: referenceNames(identities),
       hash: createHash('sha256').update(decides).digest('hex'),
     },
   ];
 }
 
-/** What a yes to a contact is remembered by: to something new that it gets nobody has agreed. */
-export const contactKey = ({ host, gets }: Contact): string =>
-  gets.length === 0 ? host : `${host}: ${[...gets].sort().join(', ')}`;
+/** What a yes to a contact is remembered by: to something new that it is for, or gets, nobody has agreed. */
+export const contactKey = ({ host, why, isOpen, gets }: Contact): string =>
+  JSON.stringify([host, why === 'redirect' ? 'load' : why, isOpen === true, [...gets].sort()]);
 
 export const contactsBeyond = ({ contacts }: Reach): Contact[] =>
   contacts.filter(({ isBeyond }) => isBeyond);
@@ -207,14 +220,19 @@ export const loadHosts = (reach: Reach): string[] => [
   ),
 ];
 
-/** More of a command is counted, not shown. */
+/** More is counted, not shown. */
 const mostShown = 2000;
 
-/** A sentence for each thing, for people. `shown` makes of a command what may stand in a log. */
+function shortened(text: string): string {
+  const more = text.length - mostShown;
+  return more > 0 ? `${text.slice(0, mostShown)}… (+${formatCount(more)})` : text;
+}
+
+/** A sentence for each thing, for people. In a log, which others may read, commands have no secrets. */
 export function reachLines(
   { programs, files, contacts }: Reach,
   t: Translate = english,
-  shown: (words: readonly string[]) => readonly string[] = (words) => words,
+  isLogged = false,
 ): string[] {
   const whys: Readonly<Record<Contact['why'], string>> = {
     load: t('load'),
@@ -227,25 +245,31 @@ export function reachLines(
     bus: t('bus'),
   };
   return [
-    ...programs.map(({ words, times, gets }) => {
-      const command = shown(words).map(quoted).join(' ');
-      const more = command.length - mostShown;
-      const cut = more > 0 ? `${command.slice(0, mostShown)}… (+${formatCount(more)})` : command;
+    ...programs.map(({ words, env, times, gets }) => {
+      const given = Object.entries(env).map(
+        ([name, text]) => `${name}=${isLogged ? redactSecret(text) : text}`,
+      );
+      const command = [...given, ...(isLogged ? redactCommand(words) : words)];
+      const cut = shortened(command.map(quoted).join(' '));
       return gets.length === 0
         ? t('It runs the command {0}, {1} times.', cut, formatCount(times))
         : t(
             'It runs the command {0}, {1} times, with {2}.',
             cut,
             formatCount(times),
-            gets.join(', '),
+            shortened(gets.join(', ')),
           );
     }),
-    ...(files.length === 0 ? [] : [t('It reads {0}.', files.map(quoted).join(', '))]),
-    ...contacts.map(({ host, why, gets }) =>
-      gets.length === 0
-        ? t('It contacts {0} ({1}).', host, whys[why])
-        : t('It contacts {0} ({1}) with {2}.', host, whys[why], gets.join(', ')),
-    ),
+    ...(files.length === 0 ? [] : [t('It reads {0}.', shortened(files.map(quoted).join(', ')))]),
+    // Those that nobody would scroll to come last.
+    ...[...contacts]
+      .sort((a, b) => Number(b.isBeyond) - Number(a.isBeyond))
+      .map(({ host, why, gets }) => {
+        const shown = shortened(visibleLine(host));
+        return gets.length === 0
+          ? t('It contacts {0} ({1}).', shown, whys[why])
+          : t('It contacts {0} ({1}) with {2}.', shown, whys[why], shortened(gets.join(', ')));
+      }),
   ];
 }
 
@@ -267,14 +291,18 @@ export const questionOf = ({ target, unlikeRecording }: Scenario, reach: Reach):
   ...(unlikeRecording !== undefined && { unlikeRecording }),
 });
 
-/** Of a hub on this machine that sends its clients to other ones. */
-export const redirectQuestion = (
-  { target }: Pick<Scenario, 'target'>,
+/** Of a hub that sends its clients to other hosts: these get what it would. */
+export function redirectQuestion(
+  scenario: Scenario,
+  context: ReachContext,
   hosts: readonly string[],
-): RunQuestion => ({
-  reach: {
-    ...{ programs: [], files: [] },
-    contacts: hosts.map((host) => ({ host, isBeyond: true, why: 'redirect', gets: [] })),
-  },
-  url: shownTarget(target),
-});
+): RunQuestion {
+  const { gets = [] } = reachOf(scenario, context).contacts.find(({ why }) => why === 'load') ?? {};
+  return {
+    reach: {
+      ...{ programs: [], files: [] },
+      contacts: hosts.map((host) => ({ host, isBeyond: true, why: 'redirect', gets })),
+    },
+    url: shownTarget(scenario.target),
+  };
+}

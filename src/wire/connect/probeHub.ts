@@ -11,7 +11,7 @@ import {
 import type { Span } from '../message/hubCodec';
 import { hubMessageType } from '../message/hubMessage';
 import { SocketAgents } from '../socket/socket';
-import { ConnectFailure, LeavesLoopback, shownText, shownUrl } from '../connectFailure';
+import { ConnectFailure, LeavesHosts, shownText, shownUrl } from '../connectFailure';
 import { connectHub, negotiate, negotiationOf } from './connectHub';
 import { PersonalEndpoints } from './personalEndpoints';
 import { asProbe } from './probeMark';
@@ -38,7 +38,7 @@ export type HubProbe =
       readonly message: string;
       /** A server of ASP.NET SignalR answers there, and has no hub of that name. */
       readonly classic?: true;
-      /** Host beyond this machine that the hub redirects to, where that was as far as one may go. */
+      /** Host that the hub redirects to, where that was as far as one may go. */
       readonly redirectsTo?: string;
     };
 
@@ -215,7 +215,7 @@ async function connected<T>(
   } catch (error) {
     if (!(error instanceof ConnectFailure)) throw error;
     const { errorClass, message } = error;
-    const redirected = error instanceof LeavesLoopback && { redirectsTo: error.host };
+    const redirected = error instanceof LeavesHosts && { redirectsTo: error.host };
     return { reachable: false, errorClass, message, ...redirected };
   } finally {
     connection?.close();
@@ -291,17 +291,17 @@ class ProbeListener implements HubListener {
 }
 
 /**
- * Hosts beyond this machine that hubs on loopback redirect to, as an app server with Azure SignalR does. Each hub
- * is asked once; what else keeps it from answering is left to the run.
+ * Hosts that hubs redirect to and that may get no load yet, as an app server with Azure SignalR does: absent in the
+ * endpoint, all beyond this machine. Each hub is asked once; what else keeps it from answering is left to the run.
  * @param withinMs time all hubs have together
  */
 export async function redirectHosts(
   endpoint: Endpoint,
   withinMs = 10_000,
 ): Promise<readonly string[]> {
-  const outcomes = await negotiations({ ...endpoint, staysOnLoopback: true }, withinMs);
+  const outcomes = await negotiations({ allowedHosts: [], ...endpoint }, withinMs);
   const hosts = outcomes.map((outcome) =>
-    outcome instanceof LeavesLoopback ? outcome.host : undefined,
+    outcome instanceof LeavesHosts ? outcome.host : undefined,
   );
   return [...new Set(hosts)].filter((host) => host !== undefined);
 }

@@ -4,13 +4,13 @@ import type { Endpoint } from '../../base/endpoint';
 import {
   ConnectFailure,
   failureOfRequest,
-  LeavesLoopback,
+  LeavesHosts,
   shownText,
   shownUrl,
   StatusFailure,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
-import { isAllowedHost, isLoopback } from '../socket/isLoopback';
+import { isAllowedHost } from '../socket/isLoopback';
 import type { SocketAgents } from '../socket/socket';
 import type { Negotiated } from '../socket/upgrade';
 
@@ -26,11 +26,7 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
 }
 
 /** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
-export function redirectedHub(
-  { staysOnLoopback, allowedHosts }: Endpoint,
-  from: URL,
-  to: string,
-): URL {
+export function redirectedHub({ allowedHosts }: Endpoint, from: URL, to: string): URL {
   let url: URL;
   try {
     url = new URL(to, from);
@@ -40,9 +36,8 @@ export function redirectedHub(
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw negotiationFailure(`the server redirects to ${url.protocol} which is not supported`);
   }
-  if (staysOnLoopback === true && !isLoopback(url.href)) throw new LeavesLoopback(url.host);
   if (allowedHosts !== undefined && !isAllowedHost(url.href, allowedHosts))
-    throw negotiationFailure(`the server redirects to ${url.host}, which gets no load from here`);
+    throw new LeavesHosts(url.host);
   url.pathname = url.pathname.replace(/\/negotiate$/, '');
   return url;
 }

@@ -39,7 +39,7 @@ export const negotiation: Subject = {
   ],
   check: (input) => {
     const body = input.toString('utf8');
-    const own = { ...endpoint, staysOnLoopback: true };
+    const own = { ...endpoint, allowedHosts: [] };
     const isOnLoopback = ({ hostname }: URL): boolean =>
       /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\]|(.*\.)?localhost\.?)$/.test(
         hostname,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { askMs, askTarget, type TargetQuestions } from '../../../src/session/askTarget';
 import type { OpenTarget } from '../../../src/targets/target';
 import type { Endpoint } from '../../../src/base/endpoint';
+import { redirectsOf } from '../../../src/wire/socket/isLoopback';
 import { endpointOf } from '../../fakes/endpoint';
 import { planOf } from '../../fakes/plan';
 
@@ -48,8 +49,8 @@ describe('asking a target before a run', () => {
     const { asked, endpoints, questions } = asking();
     const got = await askTarget(target, plan, yes, questions);
     assert.deepEqual(asked.sort(), ['dialect 10000', 'redirect 10000']);
-    assert.equal(endpoints[0]?.staysOnLoopback, true);
-    assert.equal(got?.target.endpoint.staysOnLoopback, true);
+    assert.deepEqual(endpoints[0]?.allowedHosts, []);
+    assert.deepEqual(got?.target.endpoint.allowedHosts, []);
     assert.equal(got.plan.dialect, 'recordLatency');
   });
 
@@ -67,30 +68,53 @@ describe('asking a target before a run', () => {
 
   it('asks anew for the dialect where somebody has agreed to a redirect', async () => {
     const { asked, endpoints, questions } = asking({ hosts: ['a.example'] });
-    assert.equal((await askTarget(target, plan, yes, questions))?.target, target);
-    assert.deepEqual(asked.sort(), ['dialect 10000', 'dialect 10000', 'redirect 10000']);
+    const got = await askTarget(target, plan, yes, questions);
+    assert.deepEqual(got?.target.endpoint.allowedHosts, redirectsOf(['a.example']));
+    assert.deepEqual(asked.sort(), [
+      ...['dialect 10000', 'dialect 10000', 'redirect 10000', 'redirect 10000'],
+    ]);
     assert.deepEqual(
-      endpoints.map(({ staysOnLoopback }) => staysOnLoopback),
-      [true, undefined],
+      endpoints.map(({ allowedHosts }) => allowedHosts),
+      [[], redirectsOf(['a.example'])],
     );
     const no = asking({ hosts: ['a.example'] });
     const refuse = (): Promise<boolean> => Promise.resolve(false);
     assert.equal(await askTarget(target, plan, refuse, no.questions), undefined);
   });
 
-  it('follows a target beyond this machine, to which somebody has agreed, without a question', async () => {
-    const asked: string[] = [];
-    const questions: TargetQuestions = {
-      redirectHosts: () => Promise.reject(new Error('asked')),
-      askHub: () => {
-        asked.push('hub');
-        return Promise.resolve(undefined);
-      },
-    };
-    const agree = (): Promise<never> => Promise.reject(new Error('asked'));
+  it('asks where a hub elsewhere redirects, and where that one does, and follows no further', async () => {
+    const chain = ['b.example', 'c.example'];
+    const redirectHosts: TargetQuestions['redirectHosts'] = ({ allowedHosts = [] }) =>
+      Promise.resolve(chain.filter((host) => !allowedHosts.includes(host)).slice(0, 1));
+    const askHub = (): Promise<undefined> => Promise.resolve(undefined);
     const beyond = { ...target, hostsBeyond: ['a.example'] };
-    assert.equal((await askTarget(beyond, plan, agree, questions))?.target, beyond);
-    assert.deepEqual(asked, ['hub']);
+    const asked: (readonly string[])[] = [];
+    const agree = (hosts: readonly string[]): Promise<boolean> => {
+      asked.push(hosts);
+      return Promise.resolve(true);
+    };
+    const got = await askTarget(beyond, plan, agree, { askHub, redirectHosts });
+    assert.deepEqual(asked, [['b.example'], ['c.example']]);
+    assert.deepEqual(
+      got?.target.endpoint.allowedHosts,
+      redirectsOf(['a.example', 'b.example', 'c.example']),
+    );
+    const none = await askTarget(beyond, plan, () => Promise.resolve(false), {
+      ...{ askHub, redirectHosts },
+    });
+    assert.equal(none, undefined);
+  });
+
+  it('asks nobody about the hub of the run itself, and a service for none', async () => {
+    const agree = (): Promise<never> => Promise.reject(new Error('asked'));
+    const redirectHosts = (): Promise<string[]> => Promise.resolve(['a.example']);
+    const askHub = (): Promise<undefined> => Promise.resolve(undefined);
+    const own = { ...target, kind: 'local' };
+    const got = await askTarget(own, plan, agree, { askHub, redirectHosts });
+    assert.equal(got?.target.endpoint.allowedHosts, undefined);
+    const service = { ...target, kind: 'connectionString', hostsBeyond: ['b.example'] };
+    const other = await askTarget(service, plan, agree, { askHub, redirectHosts });
+    assert.deepEqual(other?.target.endpoint.allowedHosts, redirectsOf(['b.example']));
   });
 
   it('reports what it waits for when the target is silent', async () => {

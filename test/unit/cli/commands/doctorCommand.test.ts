@@ -124,12 +124,12 @@ describe('doctor', () => {
 
   it('asks before it follows a redirect to another machine', async () => {
     const args = ['doctor', '--target', 'http://localhost:5050/signalrbench'];
-    const asked: (boolean | undefined)[] = [];
-    const probeHub: CommandDeps['probeHub'] = ({ staysOnLoopback }) => {
-      asked.push(staysOnLoopback);
+    const asked: (readonly string[] | undefined)[] = [];
+    const probeHub: CommandDeps['probeHub'] = ({ allowedHosts }) => {
+      asked.push(allowedHosts);
       const message = 'it redirects';
       return Promise.resolve(
-        staysOnLoopback === true
+        allowedHosts !== undefined
           ? { reachable: false, errorClass: 'negotiate', message, redirectsTo: 'a.example' }
           : { reachable: true, connectMs: 3, methods: [] },
       );
@@ -139,11 +139,11 @@ describe('doctor', () => {
     assert.match(unasked.err, /redirects to a\.example, which is not on this machine\. Add --yes/);
     const no = await at.run(args, { deps: { probeHub }, answer: 'n' });
     assert.equal(no.code, 2);
-    assert.deepEqual(asked, [true, true]);
+    assert.deepEqual(asked, [[], []]);
     const yes = await at.run(args, { deps: { probeHub }, answer: 'y' });
     assert.equal(yes.code, 0);
     assert.equal((await at.run([...args, '--yes'], { deps: { probeHub } })).code, 0);
-    assert.deepEqual(asked, [true, true, true, undefined, undefined]);
+    assert.deepEqual(asked, [[], [], [], undefined, undefined]);
   });
 
   it('lists what is missing where there is no hub', async () => {

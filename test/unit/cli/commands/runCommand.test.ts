@@ -6,6 +6,7 @@ import type { Result } from '../../../../src/results/result';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import type { OpenTarget } from '../../../../src/targets/target';
+import { redirectsOf } from '../../../../src/wire/socket/isLoopback';
 import {
   sampleScenario,
   sampleSnapshot,
@@ -351,9 +352,9 @@ describe('run', () => {
   });
 
   it('follows redirects to another machine after a yes, or with --yes; else to none', async () => {
-    const started: (boolean | undefined)[] = [];
+    const started: (readonly string[] | undefined)[] = [];
     const startRun: ReturnType<typeof fakeDeps>['startRun'] = (plan, target, options) => {
-      started.push(target.endpoint.staysOnLoopback);
+      started.push(target.endpoint.allowedHosts);
       return fakeDeps().startRun(plan, target, options);
     };
     const redirectHosts = () => Promise.resolve(['signalr.example']);
@@ -363,7 +364,7 @@ describe('run', () => {
     const said = await at.run(['run', file, '--yes'], { deps: { startRun, redirectHosts } });
     const stays = await at.run(['run', file], { deps: { startRun } });
     assert.deepEqual([said.process.questions, stays.process.questions], [[], []]);
-    assert.deepEqual(started, [undefined, undefined, true]);
+    assert.deepEqual(started, [redirectsOf(['signalr.example']), undefined, []]);
   });
 
   it('runs against another machine after a yes, or with --yes', async () => {

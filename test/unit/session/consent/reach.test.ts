@@ -5,7 +5,14 @@ import { configKeys } from '../../../../src/scenario/keys/configKeys';
 import type { KeySpec } from '../../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import { contactsBeyond, reachLines, reachOf } from '../../../../src/session/consent/reach';
+import {
+  contactKey,
+  contactsBeyond,
+  reachLines,
+  reachOf,
+  redirectQuestion,
+  type Contact,
+} from '../../../../src/session/consent/reach';
 import { prepareRun } from '../../../../src/session/prepareRun';
 import type { Shell } from '../../../../src/session/shell';
 import { fakeDeps } from '../../cli/fakeDeps';
@@ -67,14 +74,14 @@ const places: Readonly<Record<string, object>> = {
 
 const isElsewhere = ['webAppTarget', 'connectionString'];
 
-function read(config: object, parameters: object = {}): Scenario {
+function read(config: object, parameters: object = {}, name = 'echo'): Scenario {
   const { scenario } = parseScenario(
     JSON.stringify({
       config: {
         ...(isElsewhere.some((key) => key in config) ? {} : { target: 'local' }),
         ...config,
       },
-      scenario: { name: 'echo', parameters },
+      scenario: { name, parameters },
     }),
   );
   assert.ok(scenario);
@@ -95,8 +102,67 @@ describe('what a run executes, reads and contacts', () => {
   for (const [place, config] of Object.entries(places))
     it(`has what stands at ${place}`, () => assert.match(linesOf(read(config)), shows));
 
-  it('has the files of parameters', () =>
-    assert.match(linesOf(read({}, { payloadFile: 'PLANT.bin' })), shows));
+  const naming: Readonly<Record<string, readonly [useCase: string, parameters: object]>> = {
+    payloadFile: ['echo', { payloadFile: 'PLANT.bin' }],
+    arguments: ['invoke', { method: 'M', arguments: [{ a: ['x {file:PLANT.txt}'] }] }],
+    streamingItems: ['invoke', { method: 'M', streamingItems: ['{file:PLANT.txt}'] }],
+    steps: ['session', { steps: [{ call: 'M', arguments: ['{file:PLANT.txt}'] }, { wait: '1s' }] }],
+  };
+  for (const [place, [useCase, parameters]] of Object.entries(naming))
+    it(`has a file at ${place}, and that the target gets it`, () => {
+      const lines = linesOf(read({}, parameters, useCase));
+      assert.match(lines, /^It reads PLANT\.\w+\.$/m);
+      assert.match(lines, /^It contacts local \(load\) with .*file PLANT\./m);
+    });
+
+  it('has the file of rows that a token endpoint gets', () => {
+    const config = { data: { file: 'PLANT.csv' }, identities: { url: `${away}/{data.name}` } };
+    assert.match(linesOf(read(config)), /\(token endpoint\) with file PLANT\.csv\./);
+  });
+
+  it('has where somebody is signed in', () => {
+    const signIn = (type: string): string =>
+      linesOf(read({ connectionString: `Endpoint=https://a.example;AuthType=${type};` }));
+    assert.match(signIn('azure'), /login\.microsoftonline\.com \(sign-in\)/);
+    assert.match(signIn('azure.msi'), /169\.254\.169\.254 \(sign-in\)/);
+  });
+
+  it('has what a host gets that the target redirects to', () => {
+    const scenario = read({ headers: { 'X-Key': secret }, accessToken: '${env:TOKEN}' });
+    const { reach } = redirectQuestion(scenario, nothing, ['b.example']);
+    assert.deepEqual(reachLines(reach), [
+      'It contacts b.example (redirect of the target) with header X-Key, access token, secret PLANT, variable TOKEN.',
+    ]);
+  });
+
+  it('is remembered for the same host, use, encryption and contents alone', () => {
+    const contacts: Contact[] = [];
+    for (const host of ['a.example', 'a.example: x'])
+      for (const why of ['load', 'observe', 'otlp'] as const)
+        for (const isOpen of [undefined, true] as const)
+          for (const gets of [[], ['x'], ['x', 'y'], ['x, y']])
+            contacts.push({ host, why, isBeyond: true, gets, ...(isOpen && { isOpen }) });
+    assert.equal(new Set(contacts.map(contactKey)).size, contacts.length);
+    const [load] = contacts;
+    assert.equal(contactKey({ ...load!, why: 'redirect' }), contactKey(load!));
+    const at = (url: string): string[] =>
+      contactsBeyond(reachOf(read({ target: url }), nothing)).map(contactKey);
+    assert.notDeepEqual(at('http://a.example/h'), at('https://a.example/h'));
+  });
+
+  it('hides nothing behind what is long, many or looks like more lines', () => {
+    const far = read({
+      target: Array.from({ length: 200 }, (_, at) => `http://127.0.0.1:${at + 1}/h`),
+      query: { 'a\nIt contacts nothing': 'x', ...{ ['q'.repeat(9000)]: 'y' } },
+      identities: { url: 'https://{index}.PLANT.example/\n\nagreed\u202e' },
+    });
+    const lines = reachLines(reachOf(far, nothing));
+    assert.match(lines[0]!, /PLANT.*token endpoint/);
+    for (const line of lines) {
+      assert.doesNotMatch(line, /[\n\u202e]/);
+      assert.ok(line.length < 4200, `${line.length}`);
+    }
+  });
 
   it('is looked for at every key that takes references', () => {
     const missing = withReferences(configKeys).filter((key) => !Object.hasOwn(places, key));
@@ -175,5 +241,13 @@ describe('what a run executes, reads and contacts', () => {
     );
     const long = linesOf(read({ identities: { command: ['x', 'y'.repeat(9000)] } }));
     assert.match(long, /y… \(\+7,002\)/);
+    const env = { LD_PRELOAD: './x.so', KEY: 'a ${secret:key}', PATH: 'b c' };
+    const reach = reachOf(read({ identities: { command: ['az'], env } }), nothing);
+    assert.match(
+      reachLines(reach).join(),
+      /command LD_PRELOAD=\.\/x\.so "KEY=a \$\{secret:key\}" "PATH=b c" az, /,
+    );
+    // Who reads a log may not be who reads the scenario.
+    assert.doesNotMatch(reachLines(reach, english, true).join(), /x\.so|b c/);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { ConnectFailure, LeavesLoopback, mayRetry } from '../../../../src/wire/connectFailure';
+import { ConnectFailure, LeavesHosts, mayRetry } from '../../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { negotiate } from '../../../../src/wire/connect/connectHub';
 import type { Negotiated } from '../../../../src/wire/socket/upgrade';
@@ -175,28 +175,40 @@ describe('negotiate', () => {
         response.writeHead(307, { Location: 'http://signalr.example:81/negotiate' }).end(),
     ];
     for (const answer of away) {
-      const found = await failure(answer, { staysOnLoopback: true });
-      assert.ok(found instanceof LeavesLoopback);
+      const found = await failure(answer, { allowedHosts: [] });
+      assert.ok(found instanceof LeavesHosts);
       assert.equal(found.host, 'signalr.example:81');
-      assert.match(found.message, /redirects to signalr\.example:81, which is not on this machine/);
+      assert.match(
+        found.message,
+        /redirects to signalr\.example:81, which gets no load: nobody has agreed/,
+      );
       assert.equal(mayRetry(found), false);
     }
   });
 
   it('goes to the hosts that may get load, and to no other', async () => {
     const answer = json({ url: 'http://signalr.example:81/client/?hub=h', accessToken: 'service' });
-    for (const allowedHosts of [['hub.example'], ['signalr.example:80'], ['example']]) {
+    for (const allowedHosts of [
+      ['hub.example'],
+      ['signalr.example:80'],
+      ['example'],
+      ['*.signalr.example'],
+      ['*.ample'],
+    ]) {
       const { message } = await failure(answer, { allowedHosts });
-      assert.match(message, /redirects to signalr\.example:81, which gets no load from here$/);
+      assert.match(
+        message,
+        /redirects to signalr\.example:81, which gets no load: nobody has agreed to it$/,
+      );
     }
-    for (const allowedHosts of [['signalr.example'], ['signalr.example:81']])
+    for (const allowedHosts of [['signalr.example'], ['signalr.example:81'], ['*.example']])
       assert.doesNotMatch((await failure(answer, { allowedHosts })).message, /gets no load/);
   });
 
   it('goes on to another port of this machine without a word', async () => {
     const service = await serve(json(admitted));
     const app = await serve(json({ url: `${service.origin}/client` }));
-    const { url } = await ask(`${app.origin}/hub`, { staysOnLoopback: true });
+    const { url } = await ask(`${app.origin}/hub`, { allowedHosts: [] });
     assert.equal(url.origin, service.origin);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isLoopbackHost } from '../../../../src/base/loopbackHost';
-import { isLoopback } from '../../../../src/wire/socket/isLoopback';
+import { isAllowedHost, isLoopback, redirectsOf } from '../../../../src/wire/socket/isLoopback';
 
 describe('isLoopback', () => {
   const table: Readonly<Record<string, boolean>> = {
@@ -30,6 +30,22 @@ describe('isLoopback', () => {
   for (const [url, expected] of Object.entries(table)) {
     it(`says ${expected ? 'yes' : 'no'} to ${url}`, () => assert.equal(isLoopback(url), expected));
   }
+
+  it('lets hubs that were agreed to send clients to services of Azure, and those on this machine nowhere', () => {
+    assert.deepEqual(redirectsOf([]), []);
+    const hosts = redirectsOf(['hub.example']);
+    for (const [url, isAllowed] of [
+      ['https://hub.example/client', true],
+      ['https://a.service.signalr.net/client/?hub=h', true],
+      ['https://A.SERVICE.signalr.net:444/', true],
+      ['http://localhost:1/', true],
+      ['https://service.signalr.net/', false],
+      ['https://aservice.signalr.net/', false],
+      ['https://a.service.signalr.net.example/', false],
+      ['https://other.example/', false],
+    ] as const)
+      assert.equal(isAllowedHost(url, hosts), isAllowed, url);
+  });
 
   it('is the same for hosts that nobody has put into their usual form', () => {
     for (const host of ['[::FFFF:127.0.0.1]', '::1', 'Hub.LocalHost', '127.0.0.1'])
