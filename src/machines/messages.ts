@@ -1,12 +1,7 @@
 /** What agents and the coordinator of a run say to each other, and where on the bus. */
 import { createHash, randomBytes } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
-import {
-  type HistogramCounts,
-  lastLatencyPlace,
-  latencyOfPlace,
-  latencyPlaceOf,
-} from '../measure/histogram';
+import { type HistogramCounts, packPairs, unpackPairs } from '../measure/histogram';
 import type { Plan } from '../plan/plan';
 import type { FromWorker, MembershipReport, ToWorker } from '../protocol/worker';
 import type { Override } from '../scenario/read/overrides';
@@ -220,7 +215,7 @@ const sameAsLatency = 'latency';
 /** Counts of histograms become text. */
 export const encode = (message: unknown): string =>
   JSON.stringify(message, function (this: Fields, key: string, value: unknown) {
-    if (value instanceof Float64Array) return packCounts(value);
+    if (value instanceof Float64Array) return Buffer.from(packPairs(value)).toString('base64');
     const isTwice = key === 'latencySameAgent' && isSame(this['latency'], value);
     return isTwice ? sameAsLatency : value;
   });
@@ -406,7 +401,7 @@ function isCounted(value: unknown, levels: number): boolean {
   for (const name of Object.keys(parts)) {
     const part = parts[name];
     if (name === 'pairs') {
-      const pairs = typeof part === 'string' ? unpackCounts(part) : undefined;
+      const pairs = typeof part === 'string' ? unpackPairs(Buffer.from(part, 'base64')) : undefined;
       if (pairs === undefined) return false;
       parts[name] = pairs;
     } else if (part === null && unseenBytes.has(name)) parts[name] = NaN;
@@ -425,61 +420,6 @@ const unseenBytes = new Set([
   'wireBytesOutLater',
   'bytes',
 ]);
-
-// Counts of a histogram as a short text.
-
-/** Of one number. */
-const mostBytes = 5;
-/** In one place of a histogram. */
-const mostCount = 2 ** 31 - 1;
-
-/**
- * Pairs of latency and count, rising, as {@link import('../measure/histogram').HistogramCounts} has them. Each place of the
- * histogram up to the last that counts is a number: twice its count, or, for a run of empty places, twice their number less
- * one; numbers as in LEB128, the bytes as base64. A place with few values takes one byte.
- */
-export function packCounts(pairs: Float64Array): string {
-  const bytes: number[] = [];
-  const put = (number: number): void => {
-    let rest = number;
-    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
-    bytes.push(rest);
-  };
-  let next = 0;
-  for (let at = 0; at < pairs.length; at += 2) {
-    const place = latencyPlaceOf(pairs[at]!);
-    if (place > next) put(2 * (place - next) - 1);
-    put(2 * pairs[at + 1]!);
-    next = place + 1;
-  }
-  return Buffer.from(bytes).toString('base64');
-}
-
-/** Undefined for what {@link packCounts} has not written: the text may come from anywhere. */
-export function unpackCounts(text: string): Float64Array | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  // A number that counts takes a byte at least.
-  const pairs = new Float64Array(2 * Math.min(bytes.length, lastLatencyPlace + 1));
-  let [length, place] = [0, 0];
-  for (let at = 0; at < bytes.length;) {
-    let byte = bytes[at++]!;
-    let number = byte & 0x7f;
-    for (let size = 1, scale = 0x80; byte >= 0x80; size++, scale *= 0x80) {
-      if (at >= bytes.length || size >= mostBytes) return undefined;
-      byte = bytes[at++]!;
-      number += (byte & 0x7f) * scale;
-    }
-    if (number % 2 === 1) {
-      place += (number + 1) / 2;
-      continue;
-    }
-    if (place > lastLatencyPlace || number === 0 || number > 2 * mostCount) return undefined;
-    pairs[length] = latencyOfPlace(place++);
-    pairs[length + 1] = number / 2;
-    length += 2;
-  }
-  return pairs.subarray(0, length);
-}
 
 /** Two agents with one hash send, count and expect the same. */
 export const planHash = (plan: Plan): string =>

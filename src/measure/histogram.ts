@@ -1,11 +1,11 @@
-import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram';
-import { inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
+import { deflate, inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { ExpectedError } from '../base/expectedError';
 import { latencyMetrics, latencyShare, summaryKeys } from '../base/objectives/percentile';
 import type { LatencySummary } from './latencySummary';
 
 /** One hour; anything above counts as this. */
 const highestUs = 3_600_000_000;
+const lowestUs = 1;
 const significantDigits = 3;
 
 /** Borders of the latency classes of the Azure SignalR benchmark's counter file: 100, 200, … 1,000 ms. */
@@ -48,17 +48,34 @@ export function latencyOfPlace(place: number): number {
 /** Of the longest latency. */
 export const lastLatencyPlace = latencyPlaceOf(highestUs);
 
-/** The library's own way to a place takes a logarithm and two powers. */
-class Places extends Int32Histogram {
-  constructor() {
-    super(1, highestUs, significantDigits);
-  }
+class Places {
+  total = 0;
+  private readonly counts = new Int32Array(lastLatencyPlace + 1);
 
   /** @param us whole microseconds, an hour at most */
   put(us: number): void {
-    this._counts[latencyPlaceOf(us)]! += 1;
-    this._totalCount += 1;
-    this.updateMinAndMax(us);
+    this.counts[latencyPlaceOf(us)]! += 1;
+    this.total += 1;
+  }
+
+  /** @param pairs latency and count of each place, rising, as {@link HistogramCounts} has them */
+  putAll(pairs: Float64Array): void {
+    for (let at = 0; at < pairs.length; at += 2) {
+      const count = pairs[at + 1]!;
+      this.counts[latencyPlaceOf(pairs[at]!)]! += count;
+      this.total += count;
+    }
+  }
+
+  /** What differs from 0, from the place of `minUs` on. */
+  pairs(minUs: number): Float64Array {
+    const pairs: number[] = [];
+    for (let place = latencyPlaceOf(minUs), left = this.total; left > 0; place++) {
+      const count = this.counts[place]!;
+      if (count > 0) pairs.push(latencyOfPlace(place), count);
+      left -= count;
+    }
+    return Float64Array.from(pairs);
   }
 
   /**
@@ -66,55 +83,24 @@ class Places extends Int32Histogram {
    * Source: HdrHistogram, `AbstractHistogram.getValueAtPercentile`.
    */
   atShares(shares: readonly number[], minUs: number): number[] {
-    const counts = this._counts;
+    const { counts, total } = this;
     const values: number[] = [];
     let place = latencyPlaceOf(minUs);
     let reached = counts[place]!;
     for (const share of shares) {
       // Binary crumbs make 0.07 × 100 a rank more.
-      const rank = Math.max(1, Math.ceil(share * this._totalCount * (1 - Number.EPSILON)));
+      const rank = Math.max(1, Math.ceil(share * total * (1 - Number.EPSILON)));
       while (reached < rank && place < lastLatencyPlace) reached += counts[++place]!;
       values.push(latencyOfPlace(place + 1) - 1);
     }
     return values;
   }
 
-  /** @param pairs latency and count of each place, rising, as {@link HistogramCounts} has them */
-  putAll(pairs: Float64Array): void {
-    const counts = this._counts;
-    let total = 0;
-    for (let at = 0; at < pairs.length; at += 2) {
-      const count = pairs[at + 1]!;
-      counts[latencyPlaceOf(pairs[at]!)]! += count;
-      total += count;
-    }
-    this._totalCount += total;
-    // The first may be 0, which is no least value.
-    for (const at of [0, 2, pairs.length - 2])
-      if (at < pairs.length) this.updateMinAndMax(pairs[at]!);
+  clear(): void {
+    this.counts.fill(0);
+    this.total = 0;
   }
 }
-
-/** The counts of HdrHistogram's V2 form, without its head: an eighth of the pairs. See {@link countsOf}. */
-function packedPairs(pairs: Float64Array): Uint8Array {
-  const bytes: number[] = [];
-  const put = (number: number): void => {
-    let rest = number;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
-    bytes.push(rest);
-  };
-  let next = 0;
-  for (let at = 0; at < pairs.length; at += 2) {
-    const place = latencyPlaceOf(pairs[at]!);
-    if (place > next) put(2 * (place - next) - 1);
-    put(2 * pairs[at + 1]!);
-    next = place + 1;
-  }
-  return Uint8Array.from(bytes);
-}
-
-const unpackedPairs = (bytes: Uint8Array): Float64Array =>
-  Float64Array.from(countsOf(bytes).flatMap(([place, count]) => [latencyOfPlace(place), count]));
 
 /** Whole microseconds with three significant digits (HdrHistogram). Minimum, maximum and mean are exact. */
 export class LatencyHistogram {
@@ -129,13 +115,13 @@ export class LatencyHistogram {
   /** Keeps the counts that differ from 0 alone, until it is used again. */
   pack(): void {
     if (this.histogram === undefined) return;
-    this.packed = packedPairs(this.counts().pairs);
+    this.packed = packPairs(this.counts().pairs);
     this.histogram = undefined;
   }
 
   private unpack(): Places {
     const places = new Places();
-    if (this.packed !== undefined) places.putAll(unpackedPairs(this.packed));
+    if (this.packed !== undefined) places.putAll(unpackPairs(this.packed)!);
     this.packed = undefined;
     return places;
   }
@@ -146,7 +132,7 @@ export class LatencyHistogram {
   }
 
   get count(): number {
-    return this.places?.totalCount ?? 0;
+    return this.places?.total ?? 0;
   }
 
   /** Fractions are rounded; a negative value, of what came before it was due, counts as 0. */
@@ -168,24 +154,15 @@ export class LatencyHistogram {
   }
 
   counts(): HistogramCounts {
-    const { minUs, maxUs, sumUs } = this;
-    const { places, count } = this;
-    const pairs: number[] = [];
-    const last = places === undefined ? -1 : lastLatencyPlace;
-    const first = last < 0 ? 0 : latencyPlaceOf(minUs);
-    for (let place = first, seen = 0; place <= last && seen < count; place++) {
-      const own = places!.getCountAtIndex(place);
-      if (own > 0) pairs.push(latencyOfPlace(place), own);
-      seen += own;
-    }
-    return { pairs: Float64Array.from(pairs), minUs, maxUs, sumUs };
+    const { places, minUs, maxUs, sumUs } = this;
+    return { pairs: places?.pairs(minUs) ?? new Float64Array(), minUs, maxUs, sumUs };
   }
 
   /** Counts since the last call; undefined when there are none. The memory is kept for the next ones only when `keep` is set. */
   take(keep: boolean): HistogramCounts | undefined {
     const counts = this.count === 0 ? undefined : this.counts();
     if (!keep) this.histogram = undefined;
-    else if (counts !== undefined) this.histogram?.reset();
+    else if (counts !== undefined) this.histogram?.clear();
     [this.minUs, this.maxUs, this.sumUs] = [Infinity, 0, 0];
     return counts;
   }
@@ -198,7 +175,7 @@ export class LatencyHistogram {
   /** The same of rising shares. */
   private valuesAtShares(shares: readonly number[]): number[] {
     const { places, minUs, maxUs } = this;
-    if (places === undefined || places.totalCount === 0) return shares.map(() => 0);
+    if (places === undefined || places.total === 0) return shares.map(() => 0);
     return places.atShares(shares, minUs).map((us) => Math.max(minUs, Math.min(maxUs, us)));
   }
 
@@ -224,12 +201,24 @@ export class LatencyHistogram {
 
   /** HdrHistogram V2, deflated, base64: readable by every HdrHistogram library. */
   encode(): string {
-    return (this.places ?? new Places()).encodeIntoCompressedBase64();
+    const payload = packPairs(this.counts().pairs);
+    const data = new Uint8Array(headerBytes + payload.length);
+    data.set(payload, headerBytes);
+    const head = viewOf(data);
+    head.setInt32(0, inflatedCookie | numbersOfAnyWidth);
+    head.setInt32(4, payload.length);
+    head.setInt32(12, significantDigits);
+    head.setUint32(20, lowestUs);
+    head.setUint32(28, highestUs);
+    head.setFloat64(32, 1);
+    const deflated = (deflate as Deflate)(data);
+    const whole = new Uint8Array(8 + deflated.length);
+    whole.set(deflated, 8);
+    viewOf(whole).setInt32(0, deflatedCookie | numbersOfAnyWidth);
+    viewOf(whole).setInt32(4, deflated.length);
+    return base64Of(whole);
   }
 }
-
-/** Larger counts than the histogram can hold in one place. */
-const mostPerPlace = 2 ** 31 - 1;
 
 /**
  * A histogram as {@link LatencyHistogram.encode} wrote it, from a text that may come from anywhere.
@@ -238,76 +227,65 @@ const mostPerPlace = 2 ** 31 - 1;
  * @throws ExpectedError `histogram-damaged` when it is no histogram of ours
  */
 export function decodeHistogram(text: string): LatencyHistogram {
-  const encoded = readEncodedHistogram(text, inflate as Parameters<typeof readEncodedHistogram>[1]);
-  const ours = encoded.significantDigits === significantDigits && encoded.lowest === 1;
-  if (!ours || encoded.highest !== highestUs) throw damaged();
-  const layout = new Places();
-  const pairs: number[] = [];
+  const pairs = unpackPairs(payloadIn(text));
+  if (pairs === undefined) throw damaged();
   let [sumUs, total] = [0, 0];
-  for (const [place, count] of encoded.counts) {
-    const value = layout.valueFromIndex(place);
-    total += count;
-    if (total > mostPerPlace || value > highestUs) throw damaged();
-    pairs.push(value, count);
-    sumUs += layout.medianEquivalentValue(value) * count;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const us = pairs[at]!;
+    total += pairs[at + 1]!;
+    sumUs += (us + Math.floor((longestOf(us) + 1 - us) / 2)) * pairs[at + 1]!;
   }
+  if (total > mostCount) throw damaged();
   const histogram = new LatencyHistogram();
   if (pairs.length > 0) {
-    const maxUs = Math.min(highestUs, layout.highestEquivalentValue(pairs.at(-2)!));
-    histogram.add({ pairs: Float64Array.from(pairs), minUs: pairs[0]!, maxUs, sumUs });
+    const maxUs = Math.min(highestUs, longestOf(pairs.at(-2)!));
+    histogram.add({ pairs, minUs: pairs[0]!, maxUs, sumUs });
   }
   return histogram;
 }
 
-interface EncodedCounts {
-  readonly significantDigits: number;
-  readonly lowest: number;
-  readonly highest: number;
-  /** Counts that differ from 0, by rising place. */
-  readonly counts: readonly (readonly [place: number, count: number])[];
-}
+/** Of all latencies in the place of this one. */
+const longestOf = (us: number): number => latencyOfPlace(latencyPlaceOf(us) + 1) - 1;
 
+/** Larger counts than the histogram can hold in one place. */
+const mostCount = 2 ** 31 - 1;
 /** An encoded histogram of ours is below 100 KB. */
 const longestText = 1_000_000;
-/** Inflated: at most 9 bytes for each of the 23,552 places of a histogram of ours. */
-const mostInflatedBytes = 23_552 * 9 + 64;
-const mostPlaces = 23_552;
+/** Inflated: at most 9 bytes for each place of a histogram of ours. */
+const mostInflatedBytes = (lastLatencyPlace + 1) * 9 + 64;
 /** First words of the deflated V2 form and of what is in it; bits 4 to 7 are the width of numbers. */
 const deflatedCookie = 0x1c849304;
 const inflatedCookie = 0x1c849303;
+const numbersOfAnyWidth = 0x10;
 const headerBytes = 40;
 
 /**
- * Reads HdrHistogram's V2 form (deflated, base64) without trust: the text may come from any file. Layout:
- * cookie, payload length, offset, digits (32 bits each), lowest, highest, ratio (64 bits each), then
- * counts as ZigZag LEB128 numbers where a negative one is a run of zeros.
+ * The counts in HdrHistogram's V2 form (deflated, base64), read without trust: the text may come from any file. Layout:
+ * cookie, payload length, offset, digits (32 bits each), lowest, highest, ratio (64 bits each), then the counts.
  * Source: HdrHistogram, `AbstractHistogram.encodeIntoByteBuffer`.
  *
  * @throws ExpectedError `histogram-damaged`
  */
-function readEncodedHistogram(
-  text: string,
-  inflate: (data: Uint8Array, options: { maxOutputLength: number }) => Uint8Array,
-): EncodedCounts {
+function payloadIn(text: string): Uint8Array {
   if (text.length > longestText) throw damaged();
   const outer = bytesOfBase64(text);
   if (outer.length < 8 || cookieOf(outer) !== deflatedCookie) throw damaged();
   let data: Uint8Array;
   try {
-    data = inflate(outer.subarray(8), { maxOutputLength: mostInflatedBytes });
+    data = (inflate as Inflate)(outer.subarray(8), { maxOutputLength: mostInflatedBytes });
   } catch {
     throw damaged();
   }
   if (data.length < headerBytes || cookieOf(data) !== inflatedCookie) throw damaged();
   const view = viewOf(data);
   const wide = (at: number): number => view.getUint32(at) * 2 ** 32 + view.getUint32(at + 4);
-  return {
-    significantDigits: view.getInt32(12),
-    lowest: wide(16),
-    highest: wide(24),
-    counts: countsOf(data.subarray(headerBytes, headerBytes + view.getUint32(4))),
-  };
+  const isOurs = view.getInt32(12) === significantDigits && wide(16) === lowestUs;
+  if (!isOurs || wide(24) !== highestUs) throw damaged();
+  return data.subarray(headerBytes, headerBytes + view.getUint32(4));
 }
+
+type Deflate = (data: Uint8Array) => Uint8Array;
+type Inflate = (data: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 
 function damaged(): ExpectedError {
   return new ExpectedError('histogram-damaged', 'The histogram in the result cannot be read.');
@@ -318,30 +296,70 @@ const viewOf = (data: Uint8Array): DataView =>
 
 const cookieOf = (data: Uint8Array): number => viewOf(data).getInt32(0) & ~0xf0;
 
-function countsOf(payload: Uint8Array): [number, number][] {
-  const counts: [number, number][] = [];
-  let place = 0;
-  for (let at = 0; at < payload.length;) {
+/**
+ * Counts as in HdrHistogram's V2 form: each place up to the last that counts is a ZigZag LEB128 number, where a negative
+ * one is a run of empty places. A place with few values takes one byte.
+ *
+ * @param pairs as {@link HistogramCounts} has them
+ */
+export function packPairs(pairs: Float64Array): Uint8Array {
+  const bytes: number[] = [];
+  const put = (number: number): void => {
+    let rest = number;
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+    bytes.push(rest);
+  };
+  let next = 0;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const place = latencyPlaceOf(pairs[at]!);
+    if (place > next) put(2 * (place - next) - 1);
+    put(2 * pairs[at + 1]!);
+    next = place + 1;
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** Undefined for what {@link packPairs} would not write: the bytes may come from anywhere. */
+export function unpackPairs(bytes: Uint8Array): Float64Array | undefined {
+  // A number that counts takes a byte at least.
+  const pairs = new Float64Array(2 * Math.min(bytes.length, lastLatencyPlace + 1));
+  let [length, place] = [0, 0];
+  for (let at = 0; at < bytes.length;) {
     let number = 0;
-    for (let byte = 0; byte < 9; byte++) {
-      const bits = payload[at++] ?? 0;
-      // The ninth byte has no continuation bit.
-      number += (byte === 8 ? bits : bits & 0x7f) * 2 ** (7 * byte);
+    for (let byte = 0; ; byte++) {
+      const bits = bytes[at++];
+      if (bits === undefined || byte > 8) return undefined;
+      number += (bits & 0x7f) * 2 ** (7 * byte);
       if (bits < 0x80) break;
     }
-    if (number % 2 === 1) place += (number + 1) / 2;
-    else {
-      if (number > 0) counts.push([place, number / 2]);
-      place++;
+    if (number % 2 === 1) {
+      place += (number + 1) / 2;
+      continue;
     }
-    if (place > mostPlaces) throw damaged();
+    if (place > lastLatencyPlace || number > 2 * mostCount) return undefined;
+    if (number > 0) {
+      pairs[length++] = latencyOfPlace(place);
+      pairs[length++] = number / 2;
+    }
+    place++;
   }
-  return counts;
+  return pairs.subarray(0, length);
 }
+
+// Neither Node's nor a browser's way to base64 is known to a pure folder.
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Neither Node's nor a browser's decoder is known to a pure folder. */
+function base64Of(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 3) {
+    const bits = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    for (const shift of [18, 12, 6, 0]) text += letters[(bits >> shift) & 63];
+  }
+  const missing = (3 - (bytes.length % 3)) % 3;
+  return text.slice(0, text.length - missing) + '='.repeat(missing);
+}
+
 function bytesOfBase64(text: string): Uint8Array {
   const digits = text.trim().replace(/={0,2}$/, '');
   const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));

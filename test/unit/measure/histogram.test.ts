@@ -8,6 +8,8 @@ import {
   LatencyHistogram,
   latencyOfPlace,
   latencyPlaceOf,
+  packPairs,
+  unpackPairs,
 } from '../../../src/measure/histogram';
 
 const latencies = fc.oneof(
@@ -188,6 +190,49 @@ describe('LatencyHistogram', () => {
       },
     );
     fc.assert(anything, { numRuns: 200 });
+  });
+});
+
+describe('packed counts', () => {
+  it('are those that were packed', () => {
+    const same = fc.property(fc.array(latencies, { maxLength: 200 }), (values) => {
+      const { pairs } = recorded(values).counts();
+      assert.deepEqual(unpackPairs(packPairs(pairs)), pairs);
+    });
+    fc.assert(same, { numRuns: 200 });
+  });
+
+  it('bear large counts and the longest latency', () => {
+    const pairs = Float64Array.from([0, 1, 1, 2 ** 30, 2048, 127, 3_598_712_832, 2 ** 31 - 1]);
+    assert.deepEqual(unpackPairs(packPairs(pairs)), pairs);
+  });
+
+  it('take a byte for a place with few values', () => {
+    const dense = recorded(Array.from({ length: 3000 }, (_, at) => at % 1500));
+    assert.equal(packPairs(dense.counts().pairs).length, 1500);
+  });
+
+  it('are refused or fit a histogram, whatever the bytes are', () => {
+    const bytes = fc.uint8Array({ maxLength: 40 });
+    const safe = fc.property(bytes, (some) => {
+      const pairs = unpackPairs(some);
+      if (pairs === undefined) return;
+      const histogram = new LatencyHistogram();
+      histogram.add({ pairs, minUs: 0, maxUs: 0, sumUs: 0 });
+      assert.deepEqual(histogram.counts().pairs, pairs);
+    });
+    fc.assert(safe, { numRuns: 2000 });
+  });
+
+  it('are refused beyond the last place, and cut off', () => {
+    for (const bytes of [
+      [0xff, 0xff, 0x7f, 2],
+      [0x80],
+      Array<number>(12).fill(0xff),
+      [0x80, 0x80, 0x80, 0x80, 0x10],
+      [...Array<number>(9).fill(0x80), 0],
+    ])
+      assert.equal(unpackPairs(Uint8Array.from(bytes)), undefined, bytes.join());
   });
 });
 
