@@ -87,8 +87,9 @@ function sloKey(metric: string, objective: Objective): KeySpec {
 }
 
 /** Every key under `slo` that is offered. Written keys are added to the defaults or replace them, one by one. */
-export const sloKeys = (): KeySpec[] =>
-  objectives().map(([metric, objective]) => sloKey(metric, objective));
+export const sloKeys: readonly KeySpec[] = objectives.map(([metric, objective]) =>
+  sloKey(metric, objective),
+);
 
 export function sloKeyNamed(name: string): KeySpec | undefined {
   const objective = objectiveOf(name);
@@ -139,9 +140,7 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
   {
     name: 'slo',
     type: 'section',
-    get keys() {
-      return sloKeys();
-    },
+    keys: sloKeys,
     named: sloKeyNamed,
     get namedAs() {
       return objectiveFamilies.map(({ pattern, offered }) => ({ pattern, example: offered[0]! }));

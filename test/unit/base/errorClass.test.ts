@@ -17,7 +17,7 @@ describe('counts of errors', () => {
   it('are bounded where a file has any number of unknown kinds, and lose none', () => {
     const known = Object.fromEntries(Object.keys(errorClasses).map((name) => [name, 1]));
     const unknown = Object.fromEntries(
-      Array.from({ length: 100_000 }, (_, at) => [`kind ${at}`, at + 2]),
+      Array.from({ length: 3_000 }, (_, at) => [`kind ${at}`, at + 2]),
     );
     const errors = { ...known, ...unknown } as ErrorCounts;
     const sorted = sortedCounts(errors);
@@ -25,7 +25,7 @@ describe('counts of errors', () => {
     assert.equal(countOf(Object.fromEntries(sorted)), countOf(errors));
     assert.deepEqual(
       sorted.slice(0, 2).map(([name]) => name),
-      ['other', 'kind 99999'],
+      ['other', 'kind 2999'],
     );
     for (const name of Object.keys(errorClasses)) assert.ok(sorted.some(([of]) => of === name));
   });
