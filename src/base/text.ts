@@ -69,6 +69,10 @@ export function withoutEnd(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
+/** Of a longer one its beginning. Who takes secrets out of it has to see where it is cut. */
+export const cutText = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text;
+
 /** Shorter values are too common in ordinary text to be taken out of it. */
 export const shortestSecret = 6;
 

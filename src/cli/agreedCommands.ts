@@ -1,8 +1,11 @@
 /** Commands of scenarios that the user has agreed to, by their hashes: a file of the user's, one a line. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { readBounded } from '../results/readResult';
 import { replaceFile } from '../results/replaceFile';
 import type { ProcessIo } from './io';
+
+const mostBytes = 1024 * 1024;
 
 type Env = ProcessIo['env'];
 
@@ -19,7 +22,7 @@ export async function areAgreed(hashes: readonly string[], env: Env): Promise<bo
 }
 
 async function readAgreed(file: string | undefined): Promise<string[]> {
-  const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+  const text = file === undefined ? '' : await readBounded(file, mostBytes).catch(() => '');
   return text.split('\n').filter(Boolean);
 }
 

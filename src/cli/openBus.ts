@@ -1,13 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
 import { parseDurationMs } from '../base/units';
 import { withoutPassword, type Bus } from '../machines/bus/bus';
+import { readBounded } from '../results/readResult';
 import { fileProblem } from '../results/resultFolder';
 import { connectBus } from '../session/connectBus';
 import { isLoopback } from '../wire/socket/isLoopback';
 import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
+
+const mostAuthorityBytes = 1024 * 1024;
 
 /** Where the bus is, and who asks; what is secret comes from the environment. */
 export interface BusFlags {
@@ -77,7 +79,7 @@ export async function openBus(
   const ca =
     caFile === undefined
       ? undefined
-      : await readFile(caFile, 'utf8').catch((error: unknown) => {
+      : await readBounded(caFile, mostAuthorityBytes).catch((error: unknown) => {
           const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
           const why = isMissing ? 'there is no such file' : fileProblem(error);
           throw new ExpectedError(

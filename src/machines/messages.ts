@@ -1,6 +1,7 @@
 /** What agents and the coordinator of a run say to each other, and where on the bus. */
 import { createHash, randomBytes } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
+import { cutText } from '../base/text';
 import { type HistogramCounts, packPairs, unpackPairs } from '../measure/histogram';
 import type { Plan } from '../plan/plan';
 import type { FromWorker, MembershipReport, ToWorker } from '../protocol/worker';
@@ -242,7 +243,14 @@ function decode(text: string, isOurs: (value: Fields) => boolean): unknown {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+/** Of whatever is shown or kept; what is said there is cut to half of that, as marks in the place of secrets may be longer. */
+const mostText = 2000;
+export const cutToShow = (text: string): string => cutText(text, mostText / 2);
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= mostText;
+/** A file, or a part of a result: bounded by the message. */
+const isContent = (value: unknown): boolean => typeof value === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
 const isOptional = (value: unknown, fits: (value: unknown) => boolean): boolean =>
@@ -321,14 +329,15 @@ export const readOrder = (text: string) =>
 
 function isRunOrder(value: Fields): boolean {
   const { text, overrides, files, workersEach, runId, seed, dialect, planHash, originUs } = value;
-  const isKey = (each: Fields): boolean => isText(each['path']) && isText(each['value']);
+  const isKey = (each: Fields): boolean => isText(each['path']) && isContent(each['value']);
   return (
-    [text, dialect, planHash].every(isText) &&
+    isContent(text) &&
+    [dialect, planHash].every(isText) &&
     Array.isArray(overrides) &&
     overrides.every(isKey) &&
     typeof files === 'object' &&
     files !== null &&
-    Object.values(files).every(isText) &&
+    Object.values(files).every(isContent) &&
     [workersEach, runId, seed].every(isCount) &&
     isAmount(originUs) &&
     isOptional(value['startedHub'], isText) &&
@@ -356,19 +365,20 @@ export const readViewMessage = (text: string) =>
   decode(text, ({ number, type, file, text: said, startedAt, url, snapshot, ...others }) => {
     if (!isCount(number)) return false;
     const { nodes, agents, isFirst, isLast } = others;
-    if (type === 'gathered') return isCount(agents) && Array.isArray(nodes) && nodes.every(isText);
+    if (type === 'gathered')
+      return (
+        isCount(agents) && Array.isArray(nodes) && nodes.length <= mostAgents && nodes.every(isText)
+      );
     if (type === 'title')
-      return [file, said, url].every(isText) && isText(startedAt) && isTime(startedAt);
-    if (type === 'snapshot') return isText(snapshot);
+      return isContent(said) && [file, url].every(isText) && isText(startedAt) && isTime(startedAt);
+    if (type === 'snapshot') return isContent(snapshot);
     const isPart = [isFirst, isLast].every((each) => typeof each === 'boolean');
-    return isText(said) && (type === 'failed' || (type === 'result' && isPart));
+    return type === 'failed' ? isText(said) : type === 'result' && isPart && isContent(said);
   }) as ViewMessage | undefined;
-
-const mostText = 2000;
 
 function isAgentFact({ worker, fact, moved, failed, leaving, final }: Fields): boolean {
   if (failed !== undefined || leaving !== undefined)
-    return [failed ?? '', leaving ?? ''].every((each) => isText(each) && each.length <= mostText);
+    return [failed ?? '', leaving ?? ''].every(isText);
   if (final !== undefined) return final === true;
   const isReport = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && isFact({ ...value, type: 'moved' });
@@ -393,7 +403,7 @@ const mostLevels = 10;
  */
 function isCounted(value: unknown, levels: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value === 'string') return value.length <= mostText;
+  if (typeof value === 'string') return isText(value);
   if (typeof value === 'boolean' || value === undefined) return true;
   if (typeof value !== 'object' || value === null || levels === 0) return false;
   if (Array.isArray(value)) return value.every((each) => isCounted(each, levels - 1));

@@ -1,5 +1,6 @@
-import { readFile, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { ExpectedError } from '../base/expectedError';
+import { readBounded } from '../results/readResult';
 import { shownUrl } from '../wire/connectFailure';
 import type { WaySettings } from '../wire/socket/socket';
 import { RecordingProxy, type Trust } from './proxy/recordingProxy';
@@ -56,9 +57,11 @@ export function recordingTarget(text: string): URL {
   return target;
 }
 
+const mostAuthorityBytes = 1024 * 1024;
+
 /** @param file its whole path @throws ExpectedError `ca-file` */
 export async function readAuthority(file: string): Promise<Trust> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+  const text = await readBounded(file, mostAuthorityBytes).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'there is no such file' : message;
     throw new ExpectedError('ca-file', `${file} cannot be read: ${why}.`, { cause });

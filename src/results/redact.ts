@@ -1,5 +1,5 @@
 import { redacted, replaceInCommand, replaceNamed, withoutWebTokens } from '../base/secretName';
-import { visibleText } from '../base/text';
+import { cutText, visibleText } from '../base/text';
 import { referencePattern } from '../scenario/target/references';
 
 // References such as `${secret:name}` are no secrets and stay.
@@ -85,9 +85,12 @@ export function redactTarget(value: string): string {
   return value.split(',').map(redactUrl).join(',');
 }
 
+/** More of a text is shown nowhere; what is cut off need not be looked through. */
+const longestText = 65_536;
+
 /** As it may be shown and kept: without secrets and what a terminal or an editor would obey. */
 export function redactText(text: string): string {
-  return redactWords(visibleText(text));
+  return redactWords(visibleText(cutText(text, longestText)));
 }
 
 /** For a notification: the editor makes links of `[text](address)`, also such that carry out commands. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { exitCode } from '../../src/cli/exitCode';
+import { subjectsOf } from '../../src/machines/messages';
+import { connectBus } from '../../src/session/connectBus';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 
 /** What an agent has, and somebody on the bus asks for. */
@@ -47,6 +49,31 @@ describe('what runs get of the environment of an agent', () => {
       const { code, stderr } = await cluster.lead(run, 1, leaking).finished;
       assertMeasured(code, stderr);
     } finally {
+      await cluster.dispose();
+    }
+  });
+});
+
+describe('an agent that somebody on the bus writes 800 KB to', () => {
+  it('goes on, and leaves at Ctrl+C', async () => {
+    const cluster = await AgentsOnBus.start();
+    const bus = await connectBus({ url: cluster.bus.url, name: 'somebody' });
+    try {
+      const run = cluster.newId();
+      let asked = 0;
+      bus.answer(subjectsOf(run).join, () => {
+        asked += 1;
+        return JSON.stringify({ refused: '-eyJ'.repeat(200_000) });
+      });
+      const agent = cluster.agent(run);
+      await agent.said(`waiting for run ${run}`);
+      agent.child.kill('SIGINT');
+      const { code, stderr } = await agent.finished;
+      assert.deepEqual([code, asked > 0], [exitCode.done, true], stderr.slice(0, 2000));
+      assert.match(stderr, /left the run/);
+      assert.ok(stderr.length < 2000, `${stderr.length} characters`);
+    } finally {
+      await bus.close();
       await cluster.dispose();
     }
   });

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Result } from '../../results/result';
+import { readBounded } from '../../results/readResult';
 import { resultFile, scenarioFile } from '../../results/resultFolder';
 import type { Override } from '../../scenario/read/overrides';
 import { behindOf } from '../../scenario/target/targetKinds';
@@ -558,9 +559,7 @@ export function copyUri(folder: string): vscode.Uri {
 }
 
 /** Larger than any scenario that is read; what is kept beside a result may have been replaced. */
-const mostCharacters = 16_000_000;
+const mostBytes = 16 * 1024 * 1024;
 
-export async function copyIn(folder: string): Promise<string> {
-  const text = await readFile(path.join(folder, scenarioFile), 'utf8');
-  return text.slice(0, mostCharacters);
-}
+export const copyIn = (folder: string): Promise<string> =>
+  readBounded(path.join(folder, scenarioFile), mostBytes);

@@ -25,6 +25,7 @@ import { clockName, ReferenceClock } from '../clock/referenceClock';
 import {
   type AgentFact,
   type Beat,
+  cutToShow,
   encode,
   type JoinAnswer,
   type JoinQuestion,
@@ -333,7 +334,7 @@ class Agent {
   }
 
   private fail(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = cutToShow(error instanceof Error ? error.message : String(error));
     const isInput = error instanceof ExpectedError;
     this.outbox.put({ failed: text.replace(/\.$/, ''), isInput });
     this.over({ kind: isInput ? 'refused' : 'failed', text });

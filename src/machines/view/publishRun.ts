@@ -5,6 +5,7 @@ import type { StopReason } from '../../runner/lead/conductor';
 import type { Bus } from '../bus/bus';
 import { LogWriter } from '../bus/logWriter';
 import {
+  cutToShow,
   encode,
   type RunSubjects,
   type RunTitle,
@@ -76,7 +77,7 @@ export class RunPublisher {
   }
 
   failed(text: string): void {
-    this.say({ type: 'failed', text });
+    this.say({ type: 'failed', text: cutToShow(text) });
   }
 
   /** Waits until somebody has seen the end, for ten minutes at most; whether somebody has. */

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
 import type { Direction, RecordedTransport } from '../recording';
@@ -33,19 +32,12 @@ export const isLog = (head: string): boolean => head.split(/\r?\n/).some((text) 
 /** @throws ExpectedError `import-file` when it has no messages, or not their content */
 export async function readLogFile(file: string): Promise<ImportedFile> {
   const reader = new LogReader();
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
   const notes: string[] = [];
-  try {
-    for await (const text of lines) {
-      reader.line(text.slice(0, longestLine));
-      if (!reader.clients.isFull) continue;
-      notes.push(
-        'Only the first part of the log was read: that many messages are analysed at most.',
-      );
-      break;
-    }
-  } finally {
-    lines.close();
+  for await (const text of linesOf(file)) {
+    reader.line(text.slice(0, longestLine));
+    if (!reader.clients.isFull) continue;
+    notes.push('Only the first part of the log was read: that many messages are analysed at most.');
+    break;
   }
   const { withoutContent, messages, clients, overlaps } = reader;
   if (withoutContent > 0 && messages === 0)
@@ -67,6 +59,20 @@ export async function readLogFile(file: string): Promise<ImportedFile> {
       'The log has several connections at the same time, and its lines do not say which one they are of: the newest has them all. Log each connection to a file of its own.',
     );
   return { recording: clients.recording(), notes: () => notes };
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let line = '';
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    let at = 0;
+    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', at)) {
+      yield line + chunk.slice(at, end);
+      line = '';
+      at = end + 1;
+    }
+    if (line.length < longestLine) line += chunk.slice(at);
+  }
+  yield line;
 }
 
 const problem = (file: string, what: string): ExpectedError =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExpectedError } from '../../../src/base/expectedError';
-import { takeRecording } from '../../../src/record/takeRecording';
+import { readAuthority, takeRecording } from '../../../src/record/takeRecording';
 import { startFront } from '../../fakes/loadFront';
 
 describe('takeRecording', () => {
@@ -28,6 +28,24 @@ describe('takeRecording', () => {
     } finally {
       assert.equal(await recording.finish(), false);
       await front.dispose();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('takes a certificate authority of 1 MB at most, and none that is no file', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taken-'));
+    const file = path.join(folder, 'ca.pem');
+    const authority = '-----BEGIN CERTIFICATE-----'.padEnd(1024 * 1024);
+    try {
+      writeFileSync(file, authority);
+      assert.equal((await readAuthority(file)).ca, authority);
+      writeFileSync(file, `${authority} `);
+      const code = 'ca-file';
+      await assert.rejects(readAuthority(file), { code, message: /is larger than 1 MB/ });
+      const none = path.join(folder, 'none.pem');
+      await assert.rejects(readAuthority(none), { code, message: /there is no such file/ });
+      await assert.rejects(readAuthority('/dev/zero'), { code, message: /it is not a file/ });
+    } finally {
       rmSync(folder, { recursive: true });
     }
   });

@@ -1,9 +1,28 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { english } from '../../../src/base/text';
+import {
+  breakCommands,
+  english,
+  hideSecrets,
+  visibleLine,
+  visibleText,
+} from '../../../src/base/text';
 import { redactScenario } from '../../../src/results/completeResult';
-import { redactBody, redactText } from '../../../src/results/redact';
+import {
+  noticeText,
+  redactArgument,
+  redactBody,
+  redactCommand,
+  redactConnectionString,
+  redactHeader,
+  redactInArguments,
+  redactSecret,
+  redactTarget,
+  redactText,
+  redactUrl,
+  redactWords,
+} from '../../../src/results/redact';
 import { scenarioCopy } from '../../../src/results/scenarioCopy';
 import { configKeys } from '../../../src/scenario/keys/configKeys';
 import { secretPaths } from '../../../src/scenario/keys/keySpec';
@@ -171,17 +190,61 @@ describe('a secret that stands in a scenario', () => {
   });
 
   it('is looked for in time that grows with the text alone', () => {
-    // A square of their length would take minutes.
-    for (const piece of [
-      '-eyJ',
-      'eyJaaaaaaaa.',
-      'a- ',
-      'token: ',
-      '--token ',
-      'token="',
-      '\\"',
-      'a=b; ',
-    ])
-      redactBody(redactText(piece.repeat(200_000)));
+    const pieces = [
+      ...[
+        '-eyJ',
+        '-eyJ.',
+        'eyJaaaaaaaa.',
+        '-eyJabcdef.a',
+        'Bearer ',
+        'Bearer aaaaaaa ',
+        'AccessKey',
+      ],
+      ...['AccessKey= ', 'http://', 'http://a@', 'http://a?b&c=', 'a- ', '--a ', '--token ', 'a; '],
+      ...['a=b; ', 'secret=a; ', 'secret=;', 'secret: ', 'secret   ', 'secret , ', 'secret:\n'],
+      ...['secret"', 'secret="', "secret='\\", 'secret=\\', 'secret=\\"', 'secret=&', '#secret: '],
+      ...['token="', '\\"', 'a\\"', '"', '\\', ' ', 'a', '-', '.', '{', '{text:', '{id', '${', '<'],
+      ...['a=', 'a:', '://', '“', '\u0001', '\u202e', '##', '::'],
+    ];
+    const ways: Readonly<Record<string, (text: string) => unknown>> = {
+      ...{
+        redactWords,
+        redactBody,
+        redactUrl,
+        redactTarget,
+        redactSecret,
+        redactArgument,
+        redactInArguments,
+      },
+      ...{ redactConnectionString, visibleText, visibleLine, breakCommands },
+      redactCommand: (text) => redactCommand([text]),
+      redactHeader: (text) => redactHeader('accept', text),
+      hideSecrets: (text) => hideSecrets(text, ['aaaaaaaaab', 'eyJ-eyJ-eyJ']),
+    };
+    const cpuMs = (work: () => unknown): number => {
+      const before = process.cpuUsage();
+      work();
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    const least = (work: () => unknown): number => Math.min(...[1, 2, 3].map(() => cpuMs(work)));
+    for (const [name, way] of Object.entries(ways))
+      for (const piece of pieces) {
+        const textOf = (length: number): string => piece.repeat(length / piece.length);
+        const long = cpuMs(() => way(textOf(200_000)));
+        // Eight times as long is 64 times the work where it grows with the square, which takes seconds.
+        if (long < 200) continue;
+        const [short, again] = [25_000, 200_000].map((length) => least(() => way(textOf(length))));
+        assert.ok(again! < 24 * Math.max(short!, 1), `${name} of ${piece}: ${short}, ${again} ms`);
+      }
+  });
+
+  it('is not looked for beyond what is shown', () => {
+    const long = 'x '.repeat(40_000);
+    for (const shown of [redactText(long), noticeText(long)])
+      assert.equal(shown, `${long.slice(0, 65_536)}…`);
+    // What is left of one at the end is taken out as well.
+    const cut = redactText(`${'x '.repeat(32_760)}AccessKey=${'k'.repeat(100)}`);
+    assert.match(cut, /x AccessKey=\(redacted\)$/);
   });
 });

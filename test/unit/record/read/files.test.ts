@@ -292,6 +292,14 @@ describe('files of other programs', () => {
     [894_000, 'close'],
   ];
 
+  it('reads what stands behind a line that is longer than any that is kept', async () => {
+    const { events } = await readLog(`${'x'.repeat(17 * 1024 * 1024)}\n${log()}`);
+    assert.deepEqual(
+      events.map(({ t, ev }) => [t, ev]),
+      expected,
+    );
+  });
+
   it('reads the log of the JavaScript client', async () => {
     const { header, events, notes } = await readLog(log());
     assert.equal(header.target, 'http://localhost:5050/chat');
