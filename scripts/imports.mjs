@@ -68,7 +68,7 @@ export const mayImport = {
 export const wings = {
   base: ['objectives'],
   usecases: ['cases'],
-  scenario: ['target', 'text', 'keys', 'read', 'check', 'seed'],
+  scenario: ['target', 'text', 'keys', 'read', 'check', 'compat'],
   capacity: ['tables', 'load', 'judge', 'start'],
   measure: ['judge', 'total', 'show', 'compare'],
   wire: [

@@ -14,7 +14,7 @@ import { configKeys } from '../scenario/keys/configKeys';
 import { secretPaths } from '../scenario/keys/keySpec';
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import { applyOverrides, type Override } from '../scenario/read/overrides';
-import { pipelineAsScenario } from '../scenario/seed/pipelineFile';
+import { translatePipeline } from '../scenario/compat/translatePipeline';
 import { createReading } from '../scenario/text/scenarioReading';
 import {
   redactArgument,
@@ -35,27 +35,26 @@ const targetKeys = ['webAppTarget', 'connectionString', 'target', 'publicUrl'];
 
 /** With the keys that were set and without literal secrets; with its comments and layout where nothing changes. */
 export function scenarioCopy(text: string, sets: readonly Override[] = []): string {
-  const document = withSets(parseDocument(text, { logLevel: 'silent' }), text, sets);
+  const document = withSets(text, sets);
   const removed = removeSecrets(document);
   const copy = removed || sets.length > 0 ? document.toString({ lineWidth: 0 }) : text;
   // Values are clean by now; somebody may have commented out a connection string or a key.
   return copy.replace(/(?<=^|\s)#.*$/gm, redactBody);
 }
 
-/** A pipeline file becomes the scenario it describes where keys of its use cases were set, which it has not. */
-function withSets(file: Document.Parsed, text: string, sets: readonly Override[]): Document {
+/** A pipeline file becomes the scenario that it describes, which has the keys that are set. */
+function withSets(text: string, sets: readonly Override[]): Document {
+  const file = parseDocument(text, { logLevel: 'silent' });
   if (sets.length === 0) return file;
   const reading = createReading(text, file, []);
   const root = isMap(file.contents) ? file.contents : new YAMLMap();
-  const isTranslated =
-    file.has('Pipeline') && sets.some(({ path }) => path.startsWith('scenarios.'));
-  const map = isTranslated ? pipelineAsScenario(reading, root) : root;
-  applyOverrides(reading, map, sets);
+  const translation = translatePipeline(reading, root);
+  if (translation !== undefined) return withSets(translation.text, sets);
+  applyOverrides(reading, root, sets);
   // What was written as the target, under any of its names, is replaced by what was set.
   if (sets.some(({ path }) => path === 'config.target'))
-    for (const key of ['webAppTarget', 'connectionString']) map.deleteIn(['config', key]);
-  if (isTranslated) map.items.unshift(file.createPair('mode', 'simple'));
-  return Object.assign(file, { contents: map });
+    for (const key of ['webAppTarget', 'connectionString']) root.deleteIn(['config', key]);
+  return Object.assign(file, { contents: root });
 }
 
 /** Keys of a copy whose literal secret was not kept, such as `config.accessToken`: it cannot run as it is. */

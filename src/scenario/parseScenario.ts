@@ -12,7 +12,7 @@ import { readScenario, type ScenarioFile } from './read/buildScenario';
 import { applyOverrides, type Override } from './read/overrides';
 import { homesOf } from './read/readSection';
 import type { Scenario } from './scenario';
-import { pipelineAsScenario, pipelineIn } from './seed/pipelineFile';
+import { pipelineIn, translatePipeline } from './compat/translatePipeline';
 import { createReading, type Place, type Reading } from './text/scenarioReading';
 import { didYouMean, listed, quotable } from './text/words';
 import { readYaml } from './text/yamlDocument';
@@ -52,13 +52,11 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   const foreign = foreignFile(root);
   if (foreign !== undefined) return { problems: [foreign] };
   const reading = createReading(text, document, problems);
-  const pipeline = pipelineIn(root) !== undefined;
-  const map = pipeline ? pipelineAsScenario(reading, root) : root;
-  applyOverrides(reading, map, options.overrides ?? []);
-  const file = readScenario(reading, map);
+  if (pipelineIn(root) !== undefined) return parsePipeline(reading, root, options);
+  applyOverrides(reading, root, options.overrides ?? []);
+  const file = readScenario(reading, root);
   check(file);
   reportSecrets(reading);
-  const found = pipeline ? withoutGuesses(reading) : reading.problems();
   const [unit, sku] = [file.config.at('unit'), file.config.at('sku')];
   const payloads = file.entries.map(({ at }) =>
     at('messageSizes', 'messageSize', 'streamingItems', 'arguments', 'steps'),
@@ -70,16 +68,18 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
     payloads,
     ...(searchTo && { searchTo }),
   };
-  return { scenario: file.scenario, problems: sorted(found), sizePlaces };
+  return { scenario: file.scenario, problems: sorted(reading.problems()), sizePlaces };
 }
 
-/** Of a pipeline with errors less is read than stands there, so notes on what is missing are not true. */
-function withoutGuesses(reading: Reading): Problem[] {
-  const all = reading.problems();
-  const failed = all.some(
-    ({ severity, code }) => severity === 'error' && code.startsWith('pipeline-'),
-  );
-  return failed ? all.filter(({ severity }) => severity !== 'info') : all;
+/** What a pipeline describes is read like any other scenario, and its problems stand where it was taken from. */
+function parsePipeline(reading: Reading, root: YAMLMap, options: ParseOptions): ParsedScenario {
+  const translation = translatePipeline(reading, root);
+  if (translation === undefined) return { problems: sorted(reading.problems()) };
+  const { scenario, problems } = parseScenario(translation.text, options);
+  const ofFlags = problems.filter(({ flag }) => flag !== undefined);
+  for (const { severity, code, message, offset, flag } of problems)
+    if (flag === undefined) reading[severity](code, translation.sourceOf(offset), message);
+  return { ...(scenario && { scenario }), problems: sorted([...ofFlags, ...reading.problems()]) };
 }
 
 function check(file: ScenarioFile): void {

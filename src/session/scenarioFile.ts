@@ -4,7 +4,7 @@ import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { isRecording } from './isReplay';
 import type { RunRequest } from './shell';
-import { mostBytes, notReadable, readScenarioFile, textOf } from './textFile';
+import { mostScenarioBytes, notReadable, readScenarioFile, textOf } from './textFile';
 
 const inputName = '<stdin>';
 
@@ -31,7 +31,7 @@ export async function namedScenario(
   for await (const part of input()) {
     parts.push(part);
     length += part.length;
-    if (length > mostBytes) throw notReadable(inputName, 'it is larger than 1 MB');
+    if (length > mostScenarioBytes) throw notReadable(inputName, 'it is larger than 2 MB');
   }
   return { name: inputName, text: textOf(inputName, Buffer.concat(parts)) };
 }

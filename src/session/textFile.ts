@@ -5,11 +5,12 @@ import { ExpectedError } from '../base/expectedError';
 import { openNamed } from '../results/openNamed';
 import { fileProblem } from '../results/resultFolder';
 
-export const mostBytes = 1024 * 1024;
+const mostBytes = 1024 * 1024;
+export const mostScenarioBytes = 2 * mostBytes;
 
 /** Without byte order mark. @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text */
 export const readScenarioFile = (file: string): Promise<string> =>
-  readText(file, mostBytes, () => open(file, 'r'));
+  readText(file, mostScenarioBytes, () => open(file, 'r'));
 
 /** The same of one that a scenario names, relative to its folder. @throws as {@link readScenarioFile} and `openNamed` */
 export const readNamedFile = (folder: string, name: string, most = mostBytes): Promise<string> =>

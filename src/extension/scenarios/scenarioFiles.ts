@@ -101,7 +101,7 @@ export async function scenarioText(uri: vscode.Uri): Promise<string> {
   }
   throw new ExpectedError(
     'scenario-file',
-    t('{0} cannot be read: it is larger than 1 MB.', uri.fsPath),
+    t('{0} cannot be read: it is larger than 2 MB.', uri.fsPath),
   );
 }
 

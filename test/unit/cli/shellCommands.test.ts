@@ -168,8 +168,8 @@ describe('at a shell', () => {
     );
     const run = await line.run(['run', '-'], { input: 'mode: simple\n', deps });
     assert.equal(run.code, 0, run.err);
-    const large = await line.run(['validate', '-'], { input: '#'.repeat(1024 * 1024 + 1) });
+    const large = await line.run(['validate', '-'], { input: '#'.repeat(2 * 1024 * 1024 + 1) });
     assert.equal(large.code, 2);
-    assert.equal(large.err, '<stdin> cannot be read: it is larger than 1 MB.\n');
+    assert.equal(large.err, '<stdin> cannot be read: it is larger than 2 MB.\n');
   });
 });

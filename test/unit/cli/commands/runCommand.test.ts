@@ -261,8 +261,8 @@ describe('run', () => {
       }
       const latin = await at.file('b.yaml', Uint8Array.of(0x61, 0xe9, 0x62));
       await refused(['run', latin], /it is not UTF-8 text/);
-      const huge = await at.file('c.yaml', '#'.repeat(1024 * 1024 + 1));
-      await refused(['run', huge], /larger than 1 MB/);
+      const huge = await at.file('c.yaml', '#'.repeat(2 * 1024 * 1024 + 1));
+      await refused(['run', huge], /larger than 2 MB/);
     });
 
     it('errors in the file, each with its place', async () => {

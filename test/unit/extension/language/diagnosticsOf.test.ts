@@ -51,7 +51,7 @@ describe('diagnosticsOf', () => {
     assert.equal(text.slice(found.offset, found.offset + found.length), 'free');
   });
 
-  it('gives one problem for a file above 1 MB, and reads nothing of it', () => {
+  it('gives one problem for a file above 2 MB, and reads nothing of it', () => {
     const analysis = analyseScenario('config:\n  connections: 5\n'.repeat(200_000));
     assert.deepEqual(
       diagnosticsOf(analysis).map(({ code }) => code),

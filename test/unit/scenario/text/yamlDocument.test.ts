@@ -125,7 +125,7 @@ describe('hostile text', () => {
     assert.ok(quick(text).problems.some(({ severity }) => severity === 'error'));
   });
 
-  it('that is larger than 1 MB is not parsed', () => {
+  it('that is larger than 2 MB is not parsed', () => {
     const { scenario, problems } = quick('a: 1\n'.repeat(2_000_000));
     assert.equal(scenario, undefined);
     assert.deepEqual(

@@ -320,11 +320,37 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
     }
     const [problem] = serious(parseScenario('Pipeline:\n- - Method: Echo\n    Type: a\n').problems);
     assert.match(problem!, /creates no connections/);
-    const many = '- - Method: Wait\n    Type: t\n'.repeat(2001);
-    assert.match(
-      serious(parseScenario(`Pipeline:\n${many}`).problems)[0]!,
-      /A pipeline has at most 2000 steps/,
+  });
+
+  it('may have as many steps as a generator writes, in 1.7 MB', () => {
+    const steps = 400;
+    const text = pipeline(
+      ...Array.from({ length: steps }, (_, at) => [
+        echo({ Modulo: steps, RemainderEnd: at + 1 }),
+        { Method: 'Wait', Duration: 5000 },
+        { Method: 'ConditionalStop', CriteriaMaxFailConnectionPercentage: 0.01 },
+      ]).flat(),
+    ).replace('ConnectionTotal: 100', `ConnectionTotal: ${steps}`);
+    const long = `${text}${`# ${'x'.repeat(97)}\n`.repeat(16_500)}`;
+    assert.ok(long.length > 1_700_000);
+    const { scenario, problems } = parseScenario(long);
+    assert.equal(stepsOf(scenario!).length, steps);
+    const codes = problems.map(({ code }) => code);
+    assert.deepEqual(codes, ['pipeline-file']);
+  });
+
+  it('keeps what stands beside the pipeline as it is, but for aliases', () => {
+    const beside = (text: string): ReturnType<typeof parseScenario> =>
+      parseScenario(`${pipeline(echo())}${text}`);
+    const rules = 'slo:\n  - { metric: p99, limit: 2s }\n  - metric: errors\n    limit: 3\n';
+    const { scenario, problems } = beside(
+      `${rules}config: { seed: 7, query: { "a: b": "# c" } }\n`,
     );
+    assert.deepEqual(serious(problems), []);
+    assert.deepEqual([scenario!.slo.latencyUs.p99, scenario!.slo.errors], [2_000_000, 3]);
+    assert.deepEqual([scenario!.seed, scenario!.query], [7, { 'a: b': '# c' }]);
+    const [problem] = serious(beside('config: { seed: &n 7, drain: *n }\n').problems);
+    assert.match(problem!, /^Beside a pipeline aliases are not followed/);
   });
 
   it('is recognized by the editor', () => {

@@ -1,5 +1,5 @@
-/** Files of the Azure SignalR benchmark: read as the scenarios they describe. */
-import { Document, isMap, isScalar, Pair, Scalar, YAMLMap, YAMLSeq, type Node } from 'yaml';
+/** Pipeline files of the Azure SignalR benchmark: translated to the text of the scenario that they describe. */
+import { isMap, isNode, isScalar, Scalar, stringify, visit, type Node, type YAMLMap } from 'yaml';
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
@@ -17,6 +17,12 @@ import {
   type PipelineStep,
 } from './pipelineSteps';
 
+interface Translation {
+  readonly text: string;
+  /** What the line at that offset of the text was taken from. */
+  readonly sourceOf: (offset: number) => Node;
+}
+
 export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefined {
   for (const { key, value } of root.items) {
     if (isScalar(key) && nameOf(key) === 'Pipeline' && value !== null)
@@ -25,53 +31,95 @@ export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefi
   return undefined;
 }
 
-/** As far as it is one run. Keys that stand beside the pipeline win; values keep their places, so that problems point there. */
-export function pipelineAsScenario(reading: Reading, root: YAMLMap): YAMLMap {
-  const pipeline = pipelineIn(root)!;
-  const before = reading.problems().length;
-  const steps = readPipelineSteps(reading, pipeline.key, pipeline.value);
-  const scenario = new YAMLMap();
-  if (steps.length > 0 && isOneRun(steps)) {
-    const { config, entries } = read(steps);
-    put(scenario, 'config', mapOf(config));
-    const maps = entries.map(entryMap);
-    if (maps.length === 1) put(scenario, 'scenario', maps[0]!);
-    else put(scenario, 'scenarios', Object.assign(new YAMLSeq(), { items: maps }));
-  }
-  const found = reading.problems().slice(before);
-  const failed = found.some(({ severity }) => severity === 'error');
-  const text = failed ? '' : new Document(scenario).toString();
-  for (const { key, value } of root.items) {
-    const known = isScalar(key) ? nameOf(key) : '';
-    if (pipelineKeys.includes(known) || known === 'mode') continue;
-    add(scenario, key, value);
-  }
-  if (!failed) reportTranslation(reading, pipeline.key, text);
-  return scenario;
-}
-
-function reportTranslation(reading: Reading, key: Scalar, text: string): void {
+/** Undefined for a file without pipeline, and where it is not one run, which is reported. Keys beside the pipeline win. */
+export function translatePipeline(reading: Reading, root: YAMLMap): Translation | undefined {
+  const pipeline = pipelineIn(root);
+  if (pipeline === undefined) return undefined;
+  const { key, value } = pipeline;
+  const steps = readPipelineSteps(reading, key, value);
+  if (steps.length === 0 || !isOneRun(steps)) return undefined;
+  const { config, entries } = read(steps);
+  const scenario: Keys = new Map<string, Value>([['config', config]]);
+  if (entries.length === 1) scenario.set('scenario', entries[0]!);
+  else scenario.set('scenarios', entries);
+  merge(scenario, keysBeside(reading, root));
+  if (reading.full() || reading.problems().some(({ severity }) => severity === 'error'))
+    return undefined;
+  const lines = [{ text: 'mode: simple', source: key }, ...linesOf(scenario, key)];
+  const text = lines.map((line) => `${line.text}\n`).join('');
   const message =
     'This pipeline file of the Azure SignalR benchmark is read as the scenario it describes.';
   const at = { offset: 0, length: reading.text.length };
-  const fix = { title: 'Write it as a scenario', text: `mode: simple\n${text}`, at };
-  reading.info('pipeline-file', key, message, fix);
+  reading.info('pipeline-file', key, message, { title: 'Write it as a scenario', text, at });
+  const sourceOf = (offset: number): Node =>
+    lines[text.slice(0, offset).split('\n').length - 1]?.source ?? key;
+  return { text, sourceOf };
 }
 
-/** Keys with the nodes they get their values from. */
-type Keys = Map<string, Scalar>;
+/** Keys of a scenario with the nodes that they get their values from. */
+type Keys = Map<string, Value>;
+type Value = Node | Keys | readonly Keys[];
 
-/** One use case; its senders are those of the last step, where several run side by side. */
-interface PipelineEntry {
-  readonly name: Scalar;
-  readonly parameters: Keys;
-  readonly senders?: Scalar;
+interface Line {
+  readonly text: string;
+  readonly source: Node;
 }
 
-function entryMap({ name, senders, parameters }: PipelineEntry): YAMLMap {
-  const map = mapOf(new Map([['name', name], ...(senders ? [['senders', senders] as const] : [])]));
-  if (parameters.size > 0) put(map, 'parameters', mapOf(parameters));
-  return map;
+function linesOf(keys: Keys, source: Node, indent = ''): Line[] {
+  return [...keys].flatMap(([name, value]) => {
+    if (isNode(value)) {
+      const texts = stringify({ [name]: value.toJSON() as unknown }, { lineWidth: 0 });
+      const lines = texts.trimEnd().split('\n');
+      return lines.map((text) => ({ text: `${indent}${text}`, source: value }));
+    }
+    const inner =
+      value instanceof Map
+        ? linesOf(value, source, `${indent}  `)
+        : value.flatMap((item) => asItem(linesOf(item, source, `${indent}    `), indent));
+    const head = `${indent}${stringify(name).trimEnd()}:`;
+    return [{ text: head, source: inner[0]?.source ?? source }, ...inner];
+  });
+}
+
+const asItem = ([first, ...others]: readonly Line[], indent: string): Line[] => [
+  { ...first!, text: `${indent}  - ${first!.text.trimStart()}` },
+  ...others,
+];
+
+function keysBeside(reading: Reading, root: YAMLMap): Keys {
+  const keys = keysIn(root);
+  for (const name of [...pipelineKeys, 'mode']) keys.delete(name);
+  for (const { key, value } of root.items)
+    if (isScalar(key) && keys.has(nameOf(key)))
+      visit(value as Node | null, {
+        Alias(_, alias) {
+          const message = 'Beside a pipeline aliases are not followed: write the value out.';
+          reading.error('pipeline-file', alias, message);
+        },
+      });
+  return keys;
+}
+
+function keysIn(map: YAMLMap): Keys {
+  const keys: Keys = new Map();
+  for (const { key, value } of map.items)
+    if (isScalar(key))
+      keys.set(
+        nameOf(key),
+        isMap(value) ? keysIn(value) : ((value as Node | null) ?? scalar(null, key)),
+      );
+  return keys;
+}
+
+const targets = ['target', 'webAppTarget', 'connectionString'];
+
+function merge(into: Keys, others: Keys): void {
+  for (const [name, value] of others) {
+    const old = into.get(name);
+    if (targets.includes(name)) for (const target of targets) into.delete(target);
+    if (old instanceof Map && value instanceof Map) merge(old, value);
+    else into.set(name, value);
+  }
 }
 
 /** Whether the steps are one run, of use cases that run side by side all the time; reports the first that is not. */
@@ -176,7 +224,7 @@ const configParameters: readonly (readonly [
 
 function read(steps: readonly PipelineStep[]): {
   readonly config: Keys;
-  readonly entries: readonly PipelineEntry[];
+  readonly entries: readonly Keys[];
 } {
   const created = steps.filter(({ method }) => method.startsWith('Create'));
   const { node, method } = created[0]!;
@@ -211,41 +259,16 @@ function read(steps: readonly PipelineStep[]): {
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** A pipeline that sends nothing holds its connections as long as it waits. */
-function holding(steps: readonly PipelineStep[], config: Keys, created: Scalar): PipelineEntry {
+function holding(steps: readonly PipelineStep[], config: Keys, created: Scalar): Keys {
   const waits = steps.filter(({ method }) => method === 'Wait');
   const waitMs = waits.map(({ parameters }) => Number(parameters.get('Duration')?.value));
   const sumMs = sumOf(waitMs.filter((ms) => Number.isSafeInteger(ms) && ms > 0));
   if (sumMs > 0) config.set('singleStepDuration', scalar(sumMs, waits[0]!.node));
-  return { name: scalar('connectOnly', created), parameters: new Map() };
+  return new Map([['name', scalar('connectOnly', created)]]);
 }
 
 const hubKey = (hub: Scalar): string =>
   looksLikeConnectionString(nameOf(hub)) ? 'connectionString' : 'webAppTarget';
-
-const targets = ['target', 'webAppTarget', 'connectionString'];
-
-function add(into: YAMLMap, key: unknown, value: unknown): void {
-  const name = isScalar(key) ? nameOf(key) : undefined;
-  const known = into.items.find((item) => isScalar(item.key) && nameOf(item.key) === name);
-  if (known === undefined || name === undefined) into.items.push(new Pair(key, value));
-  else if (isMap(known.value) && isMap(value)) {
-    for (const inner of value.items) {
-      const written = isScalar(inner.key) ? nameOf(inner.key) : '';
-      if (targets.includes(written)) for (const target of targets) known.value.delete(target);
-      add(known.value, inner.key, inner.value);
-    }
-  } else known.value = value;
-}
-
-function mapOf(keys: Keys): YAMLMap {
-  const map = new YAMLMap();
-  for (const [name, node] of keys) map.items.push(new Pair(scalar(name, node), node));
-  return map;
-}
-
-const put = (map: YAMLMap, name: string, value: Node): void => {
-  map.items.push(new Pair(new Scalar(name), value));
-};
 
 const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
   ['Interval', 'sendingInterval'],
@@ -267,12 +290,12 @@ function readSends(
   sideBySide: readonly SendingSteps[],
   connectionsOf: (type: string) => number,
   config: Keys,
-): PipelineEntry[] {
+): Keys[] {
   const leading = sideBySide[0]!;
   const duration = leading[0].parameters.get('Duration');
   if (duration !== undefined) config.set('singleStepDuration', duration);
   const counts: (readonly number[])[] = [];
-  const entries = sideBySide.map((sends): PipelineEntry => {
+  const entries = sideBySide.map((sends): Keys => {
     const [{ method, node, type }] = sends;
     reportDifference(leading[0], sends[0], ['Duration']);
     const senders = sendersOf(sends, connectionsOf(type));
@@ -280,11 +303,10 @@ function readSends(
     const last = sends.at(-1)!;
     const place = last.parameters.get('RemainderEnd') ?? last.node;
     const mixed = sideBySide.length > 1 && senders !== undefined;
-    return {
-      name: scalar(findUseCase(method)!.name, node),
-      parameters: parametersOf(sends[0]),
-      ...(mixed && { senders: scalar(senders.at(-1)!, place) }),
-    };
+    const entry: Keys = new Map<string, Value>([['name', scalar(findUseCase(method)!.name, node)]]);
+    if (mixed) entry.set('senders', scalar(senders.at(-1)!, place));
+    const parameters = parametersOf(sends[0]);
+    return parameters.size > 0 ? entry.set('parameters', parameters) : entry;
   });
   if (counts.length < sideBySide.length) return entries;
   const totals = leading.map((_, step) => sumOf(counts.map((senders) => senders[step]!)));
@@ -426,9 +448,6 @@ function readSteps(
   config.set('sendingSteps', scalar(senders.length, at(senders.length - 1)));
 }
 
-function scalar(value: string | number, place: Scalar): Scalar {
-  const made = new Scalar<unknown>(value);
-  made.source = String(value);
-  if (place.range) made.range = place.range;
-  return made;
-}
+/** A value that stands nowhere, with the place that it comes from. */
+const scalar = (value: unknown, { range }: Scalar): Scalar =>
+  Object.assign(new Scalar(value), range && { range });

@@ -15,8 +15,6 @@ export interface PipelineStep {
   readonly parameters: ReadonlyMap<string, Scalar>;
 }
 
-const maximumSteps = 2000;
-
 export function reportStep(step: PipelineStep, message: string, at = step.node): void {
   step.reading.error('pipeline-step', at, `${stepName(step)}: ${message}`);
 }
@@ -31,11 +29,7 @@ export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): P
     reading.error('pipeline-file', key, message);
     return [];
   }
-  if (list.items.length > maximumSteps) {
-    const message = `A pipeline has at most ${maximumSteps} steps; the others are not read.`;
-    reading.error('above-bounds', key, message);
-  }
-  return list.items.slice(0, maximumSteps).flatMap((item, index) => {
+  return list.items.flatMap((item, index) => {
     const inner = reading.follow(item as Node | null);
     const methods = isSeq(inner) ? (inner.items as Node[]) : [];
     if (methods.length === 0) {
