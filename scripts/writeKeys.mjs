@@ -127,7 +127,7 @@ const page = [
   'A mix: a list of entries, each with these keys.',
   table(entryKeys),
   '## slo',
-  table(sloKeys),
+  table(sloKeys()),
   'Any percentile from `p0.0001` to `p99.9999` is an objective, also of `connect.`, and so is every class of errors. In place of a limit each may have a map: `limit`, and these keys.',
   table(ruleKeys),
   'As a list, `slo` may have several objectives of one kind:',

@@ -37,32 +37,34 @@ export const objectiveFamilies: readonly ObjectiveFamily[] = [
 type OtherMetric = keyof typeof otherObjectives | ErrorMetric | ConnectMetric | TimeToAllMetric;
 export type Metric = Percentile | OtherMetric;
 
+const ofFamily = (name: string): Objective | undefined =>
+  objectiveFamilies.map((family) => family.named(name)).find((found) => found);
+
+/** Those that families offer, made once: a scenario is read at each key stroke. */
+const offered: ReadonlyMap<string, Objective> = new Map(
+  objectiveFamilies.flatMap((family) => family.offered.map((name) => [name, ofFamily(name)!])),
+);
+
+/** The objective of that name; undefined where there is none. */
+export function objectiveOf(name: string): Objective | undefined {
+  if (Object.hasOwn(otherObjectives, name))
+    return (otherObjectives as Readonly<Record<string, Objective>>)[name];
+  return offered.get(name) ?? ofFamily(name);
+}
+
+export const isMetric = (name: string): name is Metric => objectiveOf(name) !== undefined;
+
 /** Names that people are shown, in that order: those of latency first, of families those that are offered. */
-const shownMetrics: readonly Metric[] = [
+const shownMetrics = (): Metric[] => [
   ...latencyMetrics,
   ...(Object.keys(otherObjectives) as Metric[]),
   ...objectiveFamilies
     .filter((each) => each !== latencies)
-    .flatMap(({ offered }) => offered as Metric[]),
+    .flatMap((family) => family.offered as Metric[]),
 ];
 
-const ofFamily = (name: string): Objective | undefined =>
-  objectiveFamilies.map((family) => family.named(name)).find((found) => found);
-
-/** Made once: a scenario is read at each key stroke. */
-export const objectives: readonly (readonly [metric: Metric, objective: Objective])[] =
-  shownMetrics.map((metric) => [
-    metric,
-    (otherObjectives as Readonly<Partial<Record<Metric, Objective>>>)[metric] ?? ofFamily(metric)!,
-  ]);
-
-const byName: ReadonlyMap<string, Objective> = new Map(objectives);
-
-/** The objective of that name; undefined where there is none. */
-export const objectiveOf = (name: string): Objective | undefined =>
-  byName.get(name) ?? ofFamily(name);
-
-export const isMetric = (name: string): name is Metric => objectiveOf(name) !== undefined;
+export const objectives = (): (readonly [metric: Metric, objective: Objective])[] =>
+  shownMetrics().map((metric) => [metric, objectiveOf(metric)!] as const);
 
 /** One objective of a scenario. Limits are in the unit of their objective. */
 export interface Rule {
@@ -117,7 +119,7 @@ export function rulesOf(slo: Slo): Rule[] {
       (metric) => limits[metric] !== undefined && rules.every((rule) => rule.metric !== metric),
     )
     .map((metric): Rule => ({ metric, limit: limits[metric]! }));
-  const names = shownMetrics;
+  const names = shownMetrics();
   const place = (metric: Metric): number => {
     const at = names.indexOf(metric);
     return isPercentile(metric) ? -1 : at < 0 ? names.length : at;
@@ -140,14 +142,14 @@ export function sloOfStep(slo: Slo, isLast: boolean): Slo {
 
 /** What a run is judged by where its scenario says nothing, but for objectives that follow another. */
 export const defaultRules = (): Rule[] =>
-  objectives.flatMap(([metric, objective]) =>
+  objectives().flatMap(([metric, objective]) =>
     objective.default === undefined ? [] : [{ metric, limit: objective.default }],
   );
 
 /** With those that follow another one, where they are not written. */
 export function withFollowing(rules: readonly Rule[]): Rule[] {
   const limits = sloOf(rules);
-  const following = objectives.flatMap(([metric, { follows }]) => {
+  const following = objectives().flatMap(([metric, { follows }]) => {
     const limit = follows && limits[follows];
     return limit === undefined || rules.some((rule) => rule.metric === metric)
       ? []

@@ -292,5 +292,5 @@ export const sentenceTemplates = (): readonly string[] => [
   latenessTexts['lateness.part'],
   ...Object.values(clockTexts),
   ...findingTemplates,
-  ...new Set(objectives.flatMap(([, { texts }]) => texts)),
+  ...new Set(objectives().flatMap(([, { texts }]) => texts)),
 ];

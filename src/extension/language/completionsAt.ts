@@ -241,7 +241,7 @@ function valueCompletions(
     case 'useCase':
       return useCases.map(({ name, summary }) => value(name, isDefault(name), summary));
     case 'metric':
-      return objectives.map(([metric, { summary }]) => value(metric, undefined, summary));
+      return objectives().map(([metric, { summary }]) => value(metric, undefined, summary));
     case 'list':
       return spec.name in personalKeys
         ? personalPlaceholders(text, spec.name, range)

@@ -71,8 +71,16 @@ const bounds: Readonly<Record<ObjectiveUnit, Pick<KeySpec, 'minimum' | 'maximum'
   rate: { minimum: 0.001, maximum: 100_000_000 },
 };
 
+const madeKeys = new WeakMap<Objective, KeySpec>();
+
 /** The key of one objective: a plain limit, or a map with more. */
 function sloKey(metric: string, objective: Objective): KeySpec {
+  const made = madeKeys.get(objective) ?? keyOfObjective(metric, objective);
+  madeKeys.set(objective, made);
+  return made;
+}
+
+function keyOfObjective(metric: string, objective: Objective): KeySpec {
   const { unit, default: limit, follows, unitMistake, summary } = objective;
   const value = { type: unit, ...bounds[unit], ...(unitMistake && { unitMistake }) };
   const fallback = {
@@ -87,9 +95,8 @@ function sloKey(metric: string, objective: Objective): KeySpec {
 }
 
 /** Every key under `slo` that is offered. Written keys are added to the defaults or replace them, one by one. */
-export const sloKeys: readonly KeySpec[] = objectives.map(([metric, objective]) =>
-  sloKey(metric, objective),
-);
+export const sloKeys = (): KeySpec[] =>
+  objectives().map(([metric, objective]) => sloKey(metric, objective));
 
 export function sloKeyNamed(name: string): KeySpec | undefined {
   const objective = objectiveOf(name);
@@ -140,7 +147,9 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
   {
     name: 'slo',
     type: 'section',
-    keys: sloKeys,
+    get keys() {
+      return sloKeys();
+    },
     named: sloKeyNamed,
     get namedAs() {
       return objectiveFamilies.map(({ pattern, offered }) => ({ pattern, example: offered[0]! }));

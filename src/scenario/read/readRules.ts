@@ -19,7 +19,7 @@ export function readRules(reading: Reading, holder: Written | undefined): Writte
   const node = reading.follow(holder?.value);
   if (isSeq(node)) return readList(reading, node.items as Node[], holder!);
   const names = isMap(node) ? node.items.map(({ key }) => (isScalar(key) ? nameOf(key) : '')) : [];
-  const offered = sloKeys;
+  const offered = sloKeys();
   const further = [...new Set(names)]
     .filter((name) => offered.every((spec) => spec.name !== name))
     .flatMap((name) => sloKeyNamed(name) ?? []);
@@ -124,7 +124,7 @@ function readMetric(reading: Reading, rule: Section, item: Node): string | undef
   const node = reading.follow(written.value);
   const word = isScalar(node) && node.value !== null ? sourceOf(node) : '';
   if (isMetric(word)) return word;
-  const names = sloKeys.map(({ name }) => name);
+  const names = sloKeys().map(({ name }) => name);
   const meant = didYouMean(word, names);
   const message = `There is no objective "${quotable(word)}".${question(meant)} Known are ${names.join(', ')}.`;
   reading.error('unknown-value', written.place, message, meant);

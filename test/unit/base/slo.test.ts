@@ -72,9 +72,9 @@ describe('the registry of objectives', () => {
   });
 
   it('offers no name twice, and judges under each that it offers', () => {
-    const names = objectives.map(([metric]) => metric);
+    const names = objectives().map(([metric]) => metric);
     assert.equal(new Set(names).size, names.length);
-    for (const [metric, { summary, unitMistake, default: limit }] of objectives) {
+    for (const [metric, { summary, unitMistake, default: limit }] of objectives()) {
       assert.match(summary, /\.$/, metric);
       assert.ok(unitMistake === undefined || unitMistake.from < unitMistake.below);
       assert.ok(limit === undefined || limit >= 0);
@@ -109,7 +109,7 @@ describe('objectives as rules', () => {
     assert.deepEqual(rulesOf(slo), rules);
   });
 
-  const metrics = [...objectives.map(([metric]) => metric), 'p12.5', 'errors.dns'] as Metric[];
+  const metrics = [...objectives().map(([metric]) => metric), 'p12.5', 'errors.dns'] as Metric[];
   const anyRule = fc.record(
     {
       metric: fc.constantFrom(...metrics),

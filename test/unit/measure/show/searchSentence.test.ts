@@ -128,7 +128,7 @@ describe('searchSentence', () => {
       ],
     ];
     for (const [each, words] of broken) assert.equal(brokenWords(each), words);
-    for (const [metric] of objectives)
+    for (const [metric] of objectives())
       assert.match(
         brokenWords({ metric, limit: 1, value: 2, name: 'x' }),
         new RegExp(`^objective “x”: ${metric} \\S.*, limit \\S`),
