@@ -1,3 +1,4 @@
+import type { Words } from '../base/sentence';
 import type { ErrorCounts } from '../base/errorClass';
 import type { SearchSummary } from '../search/searchSummary';
 import type { LatencySummary } from './latencySummary';
@@ -52,6 +53,8 @@ export interface CallProgress extends Omit<CallSummary, 'lost'> {
 /** An objective that is not met by now, in the words of a verdict. */
 export interface MissedSoFar {
   readonly message: string;
+  /** Absent in samples of earlier versions. */
+  readonly words?: Words;
   /** Nothing that may still come can mend it. */
   readonly isFinal?: true;
 }

@@ -1,3 +1,4 @@
+import type { Words } from '../base/sentence';
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import type { Lateness } from '../base/objectives/lateness';
@@ -32,6 +33,13 @@ export type VerdictStatus = 'pass' | 'fail' | 'invalid' | 'incomplete';
 export interface VerdictReason {
   /** Stable name, e.g. `slo-p99`, `slip`, `stopped`. */
   readonly code: string;
+  /** The step that it is of, where it stands among those of a run. */
+  readonly step?: number;
+  /** The objective that is missed, or open. */
+  readonly rule?: Pick<SloCheck, 'metric' | 'limit' | 'name' | 'step'>;
+  /** Without its step; absent in results of earlier versions. */
+  readonly words?: Words;
+  /** All of it in English. */
   readonly message: string;
 }
 
@@ -280,6 +288,8 @@ export interface RunSummary {
   readonly ending: Ending;
   /** Why the run ended before its plan was done, for people. */
   readonly endingMessage?: string;
+  /** The same as the reason of a verdict has it; not stored. */
+  readonly endingWords?: Words;
   /** Where it is a defect; not stored. */
   readonly endingStack?: string;
   readonly target: {

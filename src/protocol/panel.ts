@@ -1,3 +1,4 @@
+import type { VerdictSentences } from '../measure/show/verdictSentence';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { ComparisonSentence } from '../measure/compare/comparisonSentence';
@@ -30,8 +31,10 @@ export interface PanelRun {
 export interface PanelResult extends RunSummary {
   readonly id: string;
   readonly verdict: Verdict;
-  /** The sentence a person reads first, as `verdictSentence` makes it. */
-  readonly sentence: string;
+  /** What a person reads first. */
+  readonly sentences: VerdictSentences;
+  /** Of the verdict, as far as those do not say them. */
+  readonly otherReasons: readonly string[];
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
   readonly observed?: Observed;

@@ -1,3 +1,5 @@
+import { sentence, withValues, type Words } from '../base/sentence';
+import { reasonOf } from '../measure/judge/reason';
 import { ExpectedError } from '../base/expectedError';
 import type { Row, RowValue } from '../base/rows';
 import { isSecretName, redacted } from '../base/secretName';
@@ -66,7 +68,7 @@ export function completeResult(
     id: options.id,
     ...(options.scenarioName !== undefined && { scenarioName: options.scenarioName }),
     tool: { name: 'signalr-bench', version: options.toolVersion },
-    ...clean,
+    ...withoutWords(clean),
     ...(repeatsIn(scenario) > 1 && { repeats: repeatsOf(clean.steps, stepCount(scenario)) }),
     ...(clean.search && { search: { ...clean.search, unit } }),
     verdict,
@@ -75,6 +77,9 @@ export function completeResult(
     ...made,
   };
 }
+
+/** Its verdict has them. */
+const withoutWords = ({ endingWords: _words, ...run }: RunSummary): RunSummary => run;
 
 type FinishedRun = Run & Pick<RunSummary, 'target' | 'search' | 'startedAt'>;
 
@@ -102,10 +107,10 @@ function withCause(
 ): Verdict {
   if (verdict.status !== 'fail' && verdict.status !== 'invalid') return verdict;
   // A service that closes such connections leaves nobody to send: that is no fault of the generator.
-  const because = (code: string, message: string): Verdict => ({
+  const because = (code: string, words: Words): Verdict => ({
     ...verdict,
     status: 'fail',
-    reasons: [{ code, message }, ...verdict.reasons],
+    reasons: [reasonOf(code, words), ...verdict.reasons],
   });
   const refused = scenario.entries.flatMap((entry) => refusedSize(scenario, entry) ?? []);
   if (refused[0] !== undefined) return because('messageSize', refused[0]);
@@ -114,12 +119,13 @@ function withCause(
   const arrived = steps.some(({ received }) => received > 0);
   if (arrived || complaint === undefined) return verdict;
   const answered = formatCount(errors.invocation ?? 0);
-  return because('hubMethod', `${complaintWords(complaint)} (${answered} calls answered so)`);
+  const words = sentence('{0} ({1} calls answered so)', complaintWords(complaint), answered);
+  return because('hubMethod', words);
 }
 
 /** Texts that came from a server or a library may repeat a URL or a header with a secret in it. */
 function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunSummary {
-  const { connections, endingMessage, errorExamples, target } = summary;
+  const { connections, endingMessage, endingWords, errorExamples, target } = summary;
   const cleanText = <T extends { readonly text: string }>(each: T): T => ({
     ...each,
     text: redactText(each.text),
@@ -131,6 +137,7 @@ function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunS
   return {
     ...summary,
     ...(endingMessage !== undefined && { endingMessage: redactText(endingMessage) }),
+    ...(endingWords !== undefined && { endingWords: withValues(endingWords, redactText) }),
     connections: {
       ...connections,
       ...(connections.drops && { drops: connections.drops.map(cleanText) }),
@@ -162,7 +169,7 @@ function recommended(
   const made = recommendRun(scenario, run, options, model);
   if ('problem' in made) return { recommendation: null, recommendationProblem: made.problem };
   const recommendation = { ...withVerdict(made.value, scenario), basis: 'measured' as const };
-  const { reasons, notes } = recommendation;
+  const { reasons, reasonWords, notes } = recommendation;
   const { calibrations = [] } = options;
   const { requested } = run.connections;
   const calibrated = calibratedUnit(
@@ -176,6 +183,8 @@ function recommended(
     recommendation: {
       ...recommendation,
       reasons: emulated === undefined ? reasons : [standsFor[emulated], ...reasons],
+      reasonWords:
+        emulated === undefined ? reasonWords : [standsFor[emulated], ...(reasonWords ?? reasons)],
       ...(calibrated && { calibrated }),
       notes: [...notes, calibrated?.sentence ?? [], billed ?? []].flat(),
     },
@@ -307,18 +316,26 @@ const unexpected = ({
   duplicated,
 }: Pick<StepSummary, 'extra' | 'leaving' | 'duplicated'>): number => extra + leaving + duplicated;
 
-function openWords({ steps }: Run, { index }: JudgedStep): string[] {
+function openWords({ steps }: Run, { index }: JudgedStep): Words[] {
   const isOpen = steps.some((step) => step.index === index && isOnlyLate(step.verdict));
   return isOpen
-    ? [`Step ${formatCount(index)} carried its load, but whether it kept its limits is open.`]
+    ? [
+        sentence(
+          'Step {0} carried its load, but whether it kept its limits is open.',
+          formatCount(index),
+        ),
+      ]
     : [];
 }
 
-function unfinishedWords({ steps }: Run, { index }: JudgedStep): string[] {
+function unfinishedWords({ steps }: Run, { index }: JudgedStep): Words[] {
   const unfinished = steps.find((step) => step.index > index);
   if (unfinished?.verdict.status !== 'incomplete') return [];
   return [
-    `The run ended in step ${formatCount(unfinished.index)}, which is incomplete and may need more.`,
+    sentence(
+      'The run ended in step {0}, which is incomplete and may need more.',
+      formatCount(unfinished.index),
+    ),
   ];
 }
 

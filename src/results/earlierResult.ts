@@ -1,4 +1,12 @@
-import type { CallSummary, MessageSummary, StepSummary } from '../measure/summary';
+import { isOpen } from '../measure/judge/verdict';
+import type {
+  CallSummary,
+  MessageSummary,
+  SloCheck,
+  StepSummary,
+  Verdict,
+  VerdictReason,
+} from '../measure/summary';
 import { resultSchema, type Result } from './result';
 
 type Deliveries = Pick<MessageSummary, 'received' | 'lost'>;
@@ -9,6 +17,33 @@ type Deliveries = Pick<MessageSummary, 'received' | 'lost'>;
  */
 export function fromSchema1(result: Result): Result {
   return { ...result, schema: resultSchema, steps: result.steps.map(settledStep) };
+}
+
+/** Before reasons had steps and rules of their own, their sentences and their order said them. */
+export function withPlaces(result: Result): Result {
+  const steps = result.steps.map((step) => ({ ...step, verdict: withRules(step.verdict) }));
+  const { reasons, ...verdict } = withRules(result.verdict);
+  const placed = reasons.map((reason): VerdictReason => {
+    const [, step, words] = /^step (\d{1,9}): ([^]*)$/.exec(reason.message) ?? [];
+    const isPlaced = reason.words !== undefined || words === undefined;
+    return isPlaced ? reason : { ...reason, step: Number(step), words };
+  });
+  return { ...result, steps, verdict: { ...verdict, reasons: placed } };
+}
+
+const openCodes = ['slip', 'unread', 'clockError'];
+
+function withRules({ reasons, checks = [], ...verdict }: Verdict): Verdict {
+  const unmet = checks.filter(({ met }) => !met);
+  const isFor = (code: string, check: SloCheck): boolean =>
+    isOpen(check) ? openCodes.includes(code) : code === `slo-${check.metric}`;
+  const ruled = reasons.map((reason): VerdictReason => {
+    const at = unmet.findIndex((check) => isFor(reason.code, check));
+    if (reason.words !== undefined || at < 0) return reason;
+    const [rule] = unmet.splice(at, 1);
+    return { ...reason, rule: rule! };
+  });
+  return { ...verdict, reasons: ruled, checks };
 }
 
 function settledStep(step: StepSummary): StepSummary {

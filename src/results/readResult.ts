@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import { HeldSnapshots, type Snapshot, type StepProgress } from '../measure/snapshot';
-import { fromSchema1 } from './earlierResult';
+import { fromSchema1, withPlaces } from './earlierResult';
 import { resultSchema, type Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
 import { resultShape, sampleShape, shapeProblem } from './resultShape';
@@ -104,7 +104,8 @@ export function resultOf(text: string, name: string): Result {
   if (number < 1) throw damaged(name, `there is no schema ${version[0]}`);
   const problem = shapeProblem(value, resultShape);
   if (problem !== undefined) throw damaged(name, problem);
-  return number === 1 ? fromSchema1(value as Result) : (value as Result);
+  const result = withPlaces(value as Result);
+  return number === 1 ? fromSchema1(result) : result;
 }
 
 const damaged = (name: string, why: string): ExpectedError =>

@@ -52,6 +52,7 @@ import {
   type StepSummary,
   type TargetSummary,
   type Verdict,
+  type VerdictReason,
 } from '../measure/summary';
 import {
   searchEnds,
@@ -221,9 +222,16 @@ const check = of<SloCheck>()('limit', {
 const rule = of<Rule>()('limit afterMs?', {
   ...{ metric: text, name: optional(text), step: lastStep, abort: optional(flag) },
 });
+/** Sentences in sentences go no deeper than a result may. */
+const words: Shape = (value, at) => (typeof value === 'string' ? undefined : saidWords(value, at));
+const saidWords = named({ text, values: list(words, 1000) });
+const reason = of<VerdictReason>()('step?', {
+  ...{ code: text, message: text, words: optional(words) },
+  rule: optional(named({ metric: text, limit: number, name: optional(text), step: lastStep })),
+});
 const verdict = named({
   status: verdictStatus,
-  reasons: list(named({ code: text, message: text }), 100_000),
+  reasons: list(reason, 100_000),
   checks: optional(list(check, 1000)),
 });
 const messages = {
@@ -491,6 +499,7 @@ export const resultShape = of<Result>()('plannedSteps?', {
       ...estimate,
       headline: text,
       reasons: list(text, 1000),
+      reasonWords: optional(list(words, 1000)),
       stepStatus: oneOf(['pass', 'fail']),
     }),
   ),
@@ -513,7 +522,9 @@ const progress = of<StepProgress>()(
     ...{ latencyUs: latency, judgedUs: optional(judged) },
     waiting: optional(of<Waiting>()('oldestS silentS')),
     // Earlier versions wrote other members; see `sampleOf`.
-    missed: optional(named({ message: optional(text), isFinal: optional(flag) })),
+    missed: optional(
+      named({ message: optional(text), words: optional(words), isFinal: optional(flag) }),
+    ),
     latencyClasses: optional(list(number, 11)),
     entries: optional(list(entryProgress, mostEntries)),
     ...{ calls: optional(list(callProgress, mostCalls)), sessions, pushed },

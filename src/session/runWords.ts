@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { fill } from '../base/objectives/limitWords';
+import { joined, say, sentence, type Words } from '../base/sentence';
+import { english, type Translate } from '../base/text';
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
@@ -15,69 +17,84 @@ import { emulatedTexts, howTexts } from '../protocol/howTexts';
 const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
-export function loadWords(scenario: Scenario): string {
-  const { entries } = scenario;
+export function loadWords(scenario: Scenario, t: Translate = english): string {
+  const { entries, search } = scenario;
   const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
-  if (entries.length > mostEntries) uses.push(`${formatCount(entries.length - mostEntries)} more`);
-  const connections = `${formatCount(scenario.connections)} ${plural('connection', scenario.connections)}`;
-  if (scenario.search !== undefined) {
-    const { of, from, to } = scenario.search;
-    const range = `${formatCount(from)} to ${formatCount(to)}`;
-    const opened = of === 'connections' ? [] : [connections];
-    return [uses.join(' + '), ...opened, `capacity search: ${of} from ${range}`].join(', ');
+  if (entries.length > mostEntries)
+    uses.push(sentence('{0} more', formatCount(entries.length - mostEntries)));
+  const parts = [joined(uses, ' + ')];
+  if (search === undefined) parts.push(connectionWords(scenario), ...repeatWords(scenario));
+  else {
+    if (search.of !== 'connections') parts.push(openedWords(scenario));
+    const range = [search.from, search.to].map((value) => formatCount(value));
+    parts.push(sentence('capacity search: {0} from {1} to {2}', search.of, ...range));
   }
-  return `${uses.join(' + ')}, ${connections}${stepWords(scenario)}${repeatWords(scenario)}`;
+  return say(joined(parts, ', '), t);
 }
 
-/** ` in 3 steps`, ` in 2 stages of up to 500 senders`; nothing for one usual step. */
-function stepWords(scenario: Scenario): string {
+const openedWords = ({ connections }: Scenario): Words =>
+  sentence(connections === 1 ? '{0} connection' : '{0} connections', formatCount(connections));
+
+/** `1,900 connections in 3 steps`, `… in 2 stages of up to 500 senders`; without them for one usual step. */
+function connectionWords(scenario: Scenario): Words {
   const { stages } = scenario;
+  const opened = openedWords(scenario);
   if (stages !== undefined) {
     const count = stages.stages.length;
-    return ` in ${formatCount(count)} ${plural('stage', count)} of up to ${formatCount(peakOf(stages))} senders`;
+    const text =
+      count === 1
+        ? '{0} in {1} stage of up to {2} senders'
+        : '{0} in {1} stages of up to {2} senders';
+    return sentence(text, opened, formatCount(count), formatCount(peakOf(stages)));
   }
   const steps = Math.min(stepCount(scenario), maximumSteps);
-  return steps > 1 ? ` in ${formatCount(steps)} steps` : '';
+  return steps > 1 ? sentence('{0} in {1} steps', opened, formatCount(steps)) : opened;
 }
 
-function repeatWords(scenario: Scenario): string {
+function repeatWords(scenario: Scenario): Words[] {
   const repeats = repeatsIn(scenario);
   // Results of others may have anything in its place.
-  return Number.isInteger(repeats) && repeats > 1 ? `, repeated ${formatCount(repeats)} times` : '';
+  const isRepeated = Number.isInteger(repeats) && repeats > 1;
+  return isRepeated ? [sentence('repeated {0} times', formatCount(repeats))] : [];
 }
 
-function entryWords({ name, parameters }: ScenarioEntry, connections: number): string {
+function entryWords({ name, parameters }: ScenarioEntry, connections: number): Words {
   const { groupCount, messageSizes, method, sendingInterval } = parameters;
   const payload = payloadOf(parameters);
-  const words = [typeof method === 'string' ? `${name} ${method.slice(0, 60)}` : name];
+  const words: Words[] = [typeof method === 'string' ? `${name} ${method.slice(0, 60)}` : name];
   if (typeof groupCount === 'number' && groupCount > 0) {
     const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
-    words.push(`groups of ${formatCount(members)}`);
+    words.push(sentence('groups of {0}', formatCount(members)));
   }
   const { recording, speed } = parameters;
   if (typeof recording === 'string')
-    return `${name} of ${path.basename(recording).slice(0, 60)} at ${Number(speed)} × its speed`;
+    return sentence(
+      '{0} of {1} at {2} × its speed',
+      ...[name, path.basename(recording).slice(0, 60), String(Number(speed))],
+    );
   if (parameters['steps'] !== undefined) {
     // The mean where some are chosen.
     const calls = Math.max(1, Math.round(callsEachInterval(parameters)));
-    const each = `${formatCount(calls)} ${plural('call', calls)}`;
-    words.push(`${each} ${intervalWords(intervalMsOf(parameters))}`);
+    const each = sentence(calls === 1 ? '{0} call' : '{0} calls', formatCount(calls));
+    words.push(intervalWords(each, intervalMsOf(parameters)));
   }
   if (payload.sizes.length > 0 && typeof sendingInterval === 'number') {
     const size =
       typeof messageSizes === 'string'
-        ? `${messageSizes.slice(0, 60)} (mean ${formatBytes(payload.meanBytes)})`
+        ? sentence('{0} (mean {1})', messageSizes.slice(0, 60), formatBytes(payload.meanBytes))
         : formatBytes(payload.meanBytes);
     const streams = streamsOf({ name, parameters });
-    const count = streams === undefined ? '' : `${formatCount(streams.items)} items of `;
-    words.push(`${count}${size} ${intervalWords(sendingInterval)}`);
+    const each =
+      streams === undefined ? size : sentence('{0} items of {1}', formatCount(streams.items), size);
+    words.push(intervalWords(each, sendingInterval));
   }
-  return words.join(', ');
+  return joined(words, ', ');
 }
 
-function intervalWords(ms: number): string {
-  return ms === 1000 ? 'each second' : `every ${formatDurationMs(ms)}`;
-}
+const intervalWords = (what: Words, ms: number): Words =>
+  ms === 1000
+    ? sentence('{0} each second', what)
+    : sentence('{0} every {1}', what, formatDurationMs(ms));
 
 export function plural(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;

@@ -1,7 +1,7 @@
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
-import { couldNotConnect, type GeneratorHealth } from '../measure/summary';
+import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../protocol/panelStrings';
 import { runLeftS, type MissedSoFar, type Snapshot } from '../measure/snapshot';
 import { silentAgents } from '../measure/show/agentTable';
@@ -26,36 +26,10 @@ const signs: Readonly<Record<Tone, string>> = { good: '✓', warn: '⚠', bad: '
 /** Status, step, time left, percentile, loss and generator; complete without the rest of the panel. */
 export function sentenceOf(state: ShownRun): Sentence {
   const { result, interrupted, snapshots, strings } = state;
-  if (result) return finalSentence(result);
+  if (result) return result.sentences;
   if (interrupted) return make('warn', strings.interrupted, strings.interruptedWhy);
   const latest = snapshots.at(-1);
   return latest ? liveSentence(latest, state) : make('neutral', strings.waiting, '');
-}
-
-/** The same words as the command line's; its sign is drawn apart. */
-function finalSentence(result: NonNullable<ShownRun['result']>): Sentence {
-  const { sentence } = result;
-  const [sign = ''] = sentence.split(' ', 1);
-  const words = sentence.slice(sign.length + 1);
-  // Why there was no connection is the status itself; of a search the facts and what broke are the rest.
-  const isUnreached = couldNotConnect(result);
-  const place = words.search(isUnreached ? /\. |。/ : result.search ? /[:：;；(（]/ : /[;；]/);
-  const status = (place < 0 ? words : words.slice(0, place)).trimEnd();
-  const rest = place < 0 ? '' : words.slice(place).replace(/^[:：;；.。] ?/, '');
-  const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
-  const stop = /[；。]/.test(sentence) ? '。' : '.';
-  const lead = `${status.charAt(0).toUpperCase()}${status.slice(1)}${stop}`;
-  // Names of metrics stay small.
-  const whole = /^(?:p\d|[a-z]+(?:\.[a-z]|[A-Z]))/.test(rest)
-    ? rest
-    : `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
-  const end = whole === '' || /[.。]$/.test(whole) ? '' : stop;
-  return {
-    tone: isUnreached ? 'bad' : tones[result.verdict.status],
-    sign,
-    lead,
-    rest: `${whole}${end}`,
-  };
 }
 
 function liveSentence(latest: Snapshot, state: ShownRun): Sentence {

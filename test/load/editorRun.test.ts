@@ -1,3 +1,4 @@
+import { say } from '../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,7 +113,7 @@ describe('a run from the editor', () => {
     assert.equal(result.ending, 'workerLost');
     const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
     assert.equal(status, 'incomplete');
-    assert.match(sentence, /worker .*dies on purpose/);
+    assert.match(say(sentence), /worker .*dies on purpose/);
     assert.ok(result.steps[0]!.received > 0);
     // With its stack, for whoever reports it.
     assert.ok(warnings.some((each) => each.includes('\n    at ')));
@@ -255,7 +256,7 @@ describe('a run from the editor', () => {
       assert.match(result.endingMessage ?? '', /All 10 connections were lost/);
       const { status, sentence } = (await resultEntry(session.folder, new Date()))!;
       assert.equal(status, 'incomplete');
-      assert.match(sentence, /connections were lost/);
+      assert.match(say(sentence), /connections were lost/);
       assert.ok(result.steps[0]!.received > 0);
       assert.deepEqual(warnings, []);
       const files = readdirSync(session.folder).map((name) =>

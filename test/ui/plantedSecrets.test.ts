@@ -1,3 +1,4 @@
+import { english } from '../../src/base/text';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,10 +88,9 @@ describe('secrets of a run in the editor', () => {
       onVisibility: new Emitter<boolean>().event,
     };
     const log = (sentence: string): void => void said.push(sentence);
-    const say = (sentence: string): string => sentence;
     const panel = startPanelSession(port, session, {
       strings: panelStrings,
-      say,
+      t: english,
       log,
       testConnection: log as () => void,
     });

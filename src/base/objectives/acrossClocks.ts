@@ -1,14 +1,15 @@
 /** Percentiles of deliveries whose senders and receivers read two clocks: what they can say of a limit. */
 import { countFor } from '../measuringLimits';
 import { formatCount } from '../units';
-import { fill, latencyWords, latencyWordsBeside } from './limitWords';
+import { sentence, type Words } from '../sentence';
+import { latencyWords, latencyWordsBeside } from './limitWords';
 
 /** The latencies that two clocks have given, and those that needed one. */
 export interface AcrossClocks {
   /** What is between two agents may be off by so much either way, microseconds. */
   readonly errorUs: number;
   /** Why it may be off by more than that, in a sentence; absent: it may not. */
-  readonly wrong?: string;
+  readonly wrong?: Words;
   /** Deliveries that stayed inside one agent, and with it on one clock. */
   readonly inside: {
     readonly count: number;
@@ -55,24 +56,30 @@ export function rulingAcross(
   return { by: 'inside', valueUs: inside.latencyAtShareUs(ofReceived), count };
 }
 
-export const acrossTexts = {
-  inside: '{0} inside single agents within {1}, above the limit of {2}',
-  open: 'whether {0} came within {1} is open: {2} were measured, clocks may differ by {3}, and only {4} of them stayed inside one agent',
-  unknown: 'whether {0} came within {1} is open: {2}, and only {3} of them stayed inside one agent',
-} as const;
-
 /** `deliveries`: of the percentile, in words. */
-export const insideWords = (deliveries: string, valueUs: number, limitUs: number): string =>
-  fill(acrossTexts.inside, deliveries, latencyWordsBeside(valueUs, limitUs), latencyWords(limitUs));
+export const insideWords = (deliveries: Words, valueUs: number, limitUs: number): Words =>
+  sentence(
+    '{0} inside single agents within {1}, above the limit of {2}',
+    deliveries,
+    latencyWordsBeside(valueUs, limitUs),
+    latencyWords(limitUs),
+  );
 
 export function openWords(
   { errorUs, wrong, inside }: AcrossClocks,
-  deliveries: string,
+  deliveries: Words,
   { valueUs, limitUs }: Pick<BesideLimit, 'valueUs' | 'limitUs'>,
-): string {
+): Words {
   const limit = latencyWords(limitUs);
   const few = formatCount(inside.count);
-  if (wrong !== undefined) return fill(acrossTexts.unknown, deliveries, limit, wrong, few);
+  if (wrong !== undefined)
+    return sentence(
+      'whether {0} came within {1} is open: {2}, and only {3} of them stayed inside one agent',
+      ...[deliveries, limit, wrong, few],
+    );
   const measured = latencyWordsBeside(valueUs, limitUs);
-  return fill(acrossTexts.open, deliveries, limit, measured, latencyWords(errorUs), few);
+  return sentence(
+    'whether {0} came within {1} is open: {2} were measured, clocks may differ by {3}, and only {4} of them stayed inside one agent',
+    ...[deliveries, limit, measured, latencyWords(errorUs), few],
+  );
 }

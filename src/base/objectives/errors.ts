@@ -1,7 +1,7 @@
 import { countOf, errorClasses, type ErrorClass, type ErrorCounts } from '../errorClass';
 import { formatCount } from '../units';
 import type { ObjectiveFamily, StepObjective } from './objective';
-import { fill } from './limitWords';
+import { sentence } from '../sentence';
 
 const texts = {
   one: '{0} error, above the limit of {1}',
@@ -17,14 +17,13 @@ const judgedBy = (
 ): StepObjective => ({
   ...{ of: 'step', withoutDeliveries: true, unit: 'count', limit: 'most', summary, missed },
   value: ({ errors }) => errors && count(errors),
-  texts: Object.values(texts),
 });
 
 export const errors = judgedBy(
   countOf,
   'Errors of all classes that a step may have, from the begin of its measured time to the end of its drain.',
   (_step, value, limit) =>
-    fill(value === 1 ? texts.one : texts.many, formatCount(value ?? 0), formatCount(limit)),
+    sentence(value === 1 ? texts.one : texts.many, formatCount(value ?? 0), formatCount(limit)),
 );
 
 const prefix = 'errors.';
@@ -43,7 +42,7 @@ export const errorsOfClass: ObjectiveFamily<ErrorMetric> = {
       (counts) => counts[known] ?? 0,
       `Errors of class \`${known}\` that a step may have: ${errorClasses[known]}.`,
       (_step, value, limit) =>
-        fill(
+        sentence(
           value === 1 ? texts.oneOfClass : texts.manyOfClass,
           formatCount(value ?? 0),
           known,

@@ -1,5 +1,6 @@
 import { formatCount } from '../units';
-import { acrossTexts, insideWords, openWords, rulingAcross } from './acrossClocks';
+import { sentence, type Words } from '../sentence';
+import { insideWords, openWords, rulingAcross } from './acrossClocks';
 import type { JudgedDeliveries, ObjectiveFamily, Ruling, StepObjective } from './objective';
 import {
   isPercentile,
@@ -10,7 +11,7 @@ import {
   shareOf,
   type Percentile,
 } from './percentile';
-import { fill, latencyWords, latencyWordsBeside } from './limitWords';
+import { latencyWords, latencyWordsBeside } from './limitWords';
 
 /** Latency at a rank among the expected deliveries; null when that rank was lost. */
 export function latencyOverExpected(
@@ -53,10 +54,13 @@ function rulingOf(
 }
 
 /** `99 % of 950,000 deliveries`, `all 950,000 deliveries`. */
-export function deliveriesWords(metric: Percentile, expected: number): string {
-  const count = `${formatCount(expected)} ${expected === 1 ? 'delivery' : 'deliveries'}`;
-  if (metric === 'max') return expected === 1 ? 'the only delivery' : `all ${count}`;
-  return `${percentOf(metric)} % of ${count}`;
+export function deliveriesWords(metric: Percentile, expected: number): Words {
+  const isOne = expected === 1;
+  const count = formatCount(expected);
+  if (metric === 'max')
+    return isOne ? sentence('the only delivery') : sentence('all {0} deliveries', count);
+  const text = isOne ? '{0} % of {1} delivery' : '{0} % of {1} deliveries';
+  return sentence(text, percentOf(metric), count);
 }
 
 const texts = {
@@ -96,15 +100,14 @@ function latencyObjective(metric: Percentile): StepObjective {
       const limitText = latencyWords(limit);
       if (value !== null) {
         const deliveries = deliveriesWords(metric, expected);
-        return fill(texts.slow, deliveries, latencyWordsBeside(value, limit), limitText);
+        return sentence(texts.slow, deliveries, latencyWordsBeside(value, limit), limitText);
       }
       const counts = [formatCount(expected - received), formatCount(expected)];
       const [all, some] = isGoingOn
         ? [texts.overdueOfAll, texts.overdue]
         : [texts.lostOfAll, texts.lost];
-      if (metric === 'max') return fill(all, ...counts, limitText);
-      return fill(some, ...counts, percentBeyond(metric), limitText);
+      if (metric === 'max') return sentence(all, ...counts, limitText);
+      return sentence(some, ...counts, percentBeyond(metric), limitText);
     },
-    texts: [...Object.values(texts), ...Object.values(acrossTexts)],
   };
 }

@@ -1,5 +1,6 @@
 /** Objectives of a run: each file reads one key under `slo`, judges by it and words it. */
 import type { ErrorCounts } from '../errorClass';
+import type { Words } from '../sentence';
 import type { AcrossClocks } from './acrossClocks';
 import type { Lateness } from './lateness';
 
@@ -69,7 +70,7 @@ export interface Ruling {
   readonly value: number;
   readonly met: boolean;
   /** Where it is not met, or where that is open. */
-  readonly words: string;
+  readonly words: Words;
 }
 
 /** How it is judged, and its words. */
@@ -89,10 +90,8 @@ export interface Judging<Of> {
   readonly value: (of: Of) => number | null | undefined;
   /** What decides in place of that value; undefined where it does by itself. */
   readonly ruling?: (of: Of, value: number, limit: number) => Ruling | undefined;
-  /** Why a verdict failed by it: one of {@link texts}, filled in. */
-  readonly missed: (of: Of, value: number | null, limit: number) => string;
-  /** What `missed` is made from; `{0}`, `{1}` … are filled in. The editor translates them. */
-  readonly texts: readonly string[];
+  /** Why a verdict failed by it. */
+  readonly missed: (of: Of, value: number | null, limit: number) => Words;
 }
 
 /** Judged when a step has drained. */

@@ -1,11 +1,6 @@
 import { formatCount } from '../units';
 import type { JudgedDeliveries, StepObjective } from './objective';
-import { fill } from './limitWords';
-
-const texts = {
-  received: '{0} deliveries a second arrived, below the limit of {1}',
-  sent: '{0} messages a second were sent, below the limit of {1}',
-} as const;
+import { sentence } from '../sentence';
 
 /** Deliveries; messages where none are expected. */
 const countOf = ({ expected, received, receivedLater = 0, sent = 0 }: JudgedDeliveries): number =>
@@ -29,10 +24,11 @@ export const rate: StepObjective = {
   limit: 'least',
   value: (step) => (step.seconds ? countOf(step) / step.seconds : undefined),
   missed: ({ expected }, value, limit) =>
-    fill(
-      expected > 0 ? texts.received : texts.sent,
+    sentence(
+      expected > 0
+        ? '{0} deliveries a second arrived, below the limit of {1}'
+        : '{0} messages a second were sent, below the limit of {1}',
       rateWords(value ?? 0, limit),
       formatCount(limit, Number.isInteger(limit) ? 0 : 3),
     ),
-  texts: Object.values(texts),
 };

@@ -1,8 +1,7 @@
 import { formatCount } from '../units';
-import { fill, limitWords, shareWords } from './limitWords';
+import { sentence } from '../sentence';
+import { limitWords, shareWords } from './limitWords';
 import type { StepObjective } from './objective';
-
-const broken = '{0} of {1} sessions broke off ({2}), above the limit of {3}';
 
 /** Sessions that still go on when the step ends are not counted. */
 export const sessionsBrokenOff: StepObjective = {
@@ -15,10 +14,9 @@ export const sessionsBrokenOff: StepObjective = {
   value: ({ sessions: { completed, brokenOff } = { completed: 0, brokenOff: 0 } }) =>
     completed + brokenOff === 0 ? undefined : brokenOff / (completed + brokenOff),
   missed: ({ sessions: { completed, brokenOff } = { completed: 0, brokenOff: 0 } }, value, limit) =>
-    fill(
-      broken,
+    sentence(
+      '{0} of {1} sessions broke off ({2}), above the limit of {3}',
       ...[brokenOff, completed + brokenOff].map((count) => formatCount(count)),
       ...[shareWords(value ?? 1, limit), limitWords(limit)],
     ),
-  texts: [broken],
 };

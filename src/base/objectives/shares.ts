@@ -1,7 +1,8 @@
 /** Objectives that are shares of what was expected or requested. */
 import { formatCount } from '../units';
 import type { ConnectionObjective, StepObjective } from './objective';
-import { fill, limitWords, shareWords } from './limitWords';
+import { sentence } from '../sentence';
+import { limitWords, shareWords } from './limitWords';
 
 const arrived = '{0} of {1} deliveries arrived, below the limit of {2}';
 
@@ -14,8 +15,7 @@ export const delivered: StepObjective = {
   limit: 'least',
   value: ({ expected, received }) => received / expected,
   missed: ({ expected }, value, limit) =>
-    fill(arrived, shareWords(value ?? 0, limit), formatCount(expected), limitWords(limit)),
-  texts: [arrived],
+    sentence(arrived, shareWords(value ?? 0, limit), formatCount(expected), limitWords(limit)),
 };
 
 const gone = {
@@ -38,9 +38,8 @@ export const dropped: ConnectionObjective = {
     const counts = [failed, requested, lost, ...(notBack ? [notBack] : [])];
     const shares = [shareWords(value ?? 1, limit), limitWords(limit)];
     const text = notBack ? gone.notBack : gone.unopened;
-    return fill(text, ...counts.map((count) => formatCount(count)), ...shares);
+    return sentence(text, ...counts.map((count) => formatCount(count)), ...shares);
   },
-  texts: Object.values(gone),
 };
 
 const twice = {
@@ -64,7 +63,6 @@ export const duplicated: StepObjective = {
   missed: ({ expected, duplicated: count }, value, limit) => {
     const shares = [shareWords(value ?? 0, limit), limitWords(limit)];
     const text = count === 1 ? twice.one : twice.many;
-    return fill(text, formatCount(count), formatCount(expected), ...shares);
+    return sentence(text, formatCount(count), formatCount(expected), ...shares);
   },
-  texts: Object.values(twice),
 };

@@ -1,6 +1,7 @@
 import { formatCount } from '../units';
 import type { StepObjective } from './objective';
-import { fill, limitWords, shareWords } from './limitWords';
+import { sentence } from '../sentence';
+import { limitWords, shareWords } from './limitWords';
 
 const text =
   '{0} of {1} messages were due at senders, or for clients, that were not connected ({2}), above the limit of {3}';
@@ -19,7 +20,6 @@ export const skipped: StepObjective = {
     offered + count === 0 ? undefined : count / (offered + count),
   missed: ({ offered = 0, skipped: count = 0 }, value, limit) => {
     const counts = [count, offered + count].map((each) => formatCount(each));
-    return fill(text, ...counts, shareWords(value ?? 1, limit), limitWords(limit));
+    return sentence(text, ...counts, shareWords(value ?? 1, limit), limitWords(limit));
   },
-  texts: [text],
 };

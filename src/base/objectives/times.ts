@@ -1,6 +1,7 @@
 /** Objectives on a percentile of a time that is no latency: what never came to its end is slower than any limit. */
 import { formatCount } from '../units';
-import { fill, latencyWords, latencyWordsBeside } from './limitWords';
+import { sentence } from '../sentence';
+import { latencyWords, latencyWordsBeside } from './limitWords';
 import type {
   ConnectionObjective,
   JudgedConnections,
@@ -45,15 +46,14 @@ const timed = <Of>(metric: Percentile, { summary, texts, times }: Timed<Of>) => 
     if (value === null) {
       const missing = formatCount(messages - reached);
       return isMax
-        ? fill(texts.missingOfAll, missing, count, limitText)
-        : fill(texts.missing, missing, count, percentBeyond(metric), limitText);
+        ? sentence(texts.missingOfAll, missing, count, limitText)
+        : sentence(texts.missing, missing, count, percentBeyond(metric), limitText);
     }
     const took = latencyWordsBeside(value, limit);
     return isMax
-      ? fill(texts.slowest, count, took, limitText)
-      : fill(texts.slow, percentOf(metric), count, took, limitText);
+      ? sentence(texts.slowest, count, took, limitText)
+      : sentence(texts.slow, percentOf(metric), count, took, limitText);
   },
-  texts: Object.values(texts),
 });
 
 function familyOf<Prefix extends string>(

@@ -1,4 +1,5 @@
 /** Judges a demand by the published limits: the size, what binds it, and every sentence about it. */
+import { say } from '../../base/sentence';
 import {
   appServersAt,
   noServers,
@@ -96,7 +97,7 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
     neighbours: neighboursOf(demand, atUnit, unit !== null),
     formula: loads.map(({ formula }) => formula),
     notes: [...notesOf(found), ...assumptions],
-    ...(advice !== undefined && { advice }),
+    ...(advice !== undefined && { advice: say(advice) }),
   };
 }
 

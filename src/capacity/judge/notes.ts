@@ -1,3 +1,4 @@
+import { sentence, type Words } from '../../base/sentence';
 import { listed } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import { floorBytes } from '../load/serviceLoad';
@@ -236,12 +237,22 @@ function serverNotes({ demand, sizes, servers }: Found): string[] {
   return notes;
 }
 
-export function adviceOf(of: AppServers, stack: Demand['stack']): string | undefined {
+const advices = {
+  aspnet: [
+    '{0} web app with {1} server connections',
+    '{0} web apps with {1} server connections each',
+  ],
+  aspnetcore: [
+    '{0} app server with {1} server connections',
+    '{0} app servers with {1} server connections each',
+  ],
+} as const;
+
+export function adviceOf(of: AppServers, stack: Demand['stack']): Words | undefined {
   const { count, serverConnections } = of;
   if (count === null || serverConnections === null) return undefined;
-  const servers = counted(count, stack === 'aspnet' ? 'web app' : 'app server');
-  const each = count === 1 ? '' : ' each';
-  return `${servers} with ${serverConnections} server connections${each}`;
+  const text = advices[stack === 'aspnet' ? stack : 'aspnetcore'][count === 1 ? 0 : 1];
+  return sentence(text, figure(count), String(serverConnections));
 }
 
 function noFitNotes(found: Found): string[] {

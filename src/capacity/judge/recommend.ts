@@ -1,3 +1,4 @@
+import { joined, say, sentence, type Words } from '../../base/sentence';
 import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
@@ -30,6 +31,7 @@ import { checkNumber, guides, rounded } from '../tables/publishedLimits';
 import { figure, namesWords, tableWords, unitWords } from '../capacityWords';
 import { assess, checkAssignment } from './assess';
 import { billingOf } from './billing';
+import { adviceOf } from './notes';
 import { withMeasuredItems, type MeasuredBytes } from './measuredItems';
 
 interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
@@ -48,7 +50,7 @@ export interface MeasuredLoad extends Omit<EstimateInput, 'useCases'> {
   readonly step: number;
   readonly stepStatus?: StepStatus;
   readonly carried?: Carried | null;
-  readonly remarks?: readonly string[];
+  readonly remarks?: readonly Words[];
 }
 
 export type StepStatus = 'pass' | 'fail';
@@ -73,6 +75,8 @@ export interface Recommendation extends Estimate {
   /** Size, binding limit and its utilisation; after a failed step before that what the server carried. */
   readonly headline: string;
   readonly reasons: readonly string[];
+  /** The same for other languages; absent in results of earlier versions. */
+  readonly reasonWords?: readonly Words[] | undefined;
 }
 
 /** The estimate with measured instead of nominal rates. Deliveries count when due: a server that loses them needs no less. @throws ExpectedError `estimate-input` */
@@ -89,6 +93,7 @@ export function recommend(measured: MeasuredLoad, options: EstimateOptions = {})
       : useCases.map((traffic) => measuredLoad(product, traffic));
   const estimate = assess({ ...assignment, loads }, measured.assumptions ?? []);
   const { step, stepStatus = 'pass', carried = null } = measured;
+  const reasonWords = reasonsOf(measured, estimate, loads);
   return {
     ...estimate,
     billing: billingOf(product, loads),
@@ -97,7 +102,8 @@ export function recommend(measured: MeasuredLoad, options: EstimateOptions = {})
     ...(stepStatus === 'fail' && { carried }),
     outbound: outboundOf(useCases),
     headline: headlineOf(estimate, { step, stepStatus, carried }),
-    reasons: reasonsOf(measured, estimate, loads),
+    reasons: reasonWords.map((words) => say(words)),
+    reasonWords,
   };
 }
 
@@ -156,49 +162,72 @@ function notCarriedWords({ step, carried }: { step: number; carried: Carried | n
 }
 
 function reasonsOf(
-  { step, connections, useCases, remarks = [] }: MeasuredLoad,
-  { binding, at_unit, advice }: Estimate,
+  { step, connections, useCases, stack = 'aspnetcore', remarks = [] }: MeasuredLoad,
+  estimate: Estimate,
   loads: readonly ServiceLoad[],
-): string[] {
-  const rates = loads.flatMap((load, position) => {
+): Words[] {
+  const { binding, at_unit } = estimate;
+  const rates = loads.flatMap((load, position): Words[] => {
     const { inMessages, outMessages, messageBytes } = load;
     if (inMessages === 0 && outMessages === 0) return [];
     const made = madeOf(outMessages, useCases[position]);
     const table = tableWords[load.table];
     const { inEach, answers } = useCases[position] ?? {};
-    const what =
-      inEach === 0
-        ? `${answers ? 'answers' : 'callbacks'} (compared with ${table})`
-        : `${table} ${figure(inMessages)} msg/s in and`;
-    return `${what} ${figure(outMessages)} msg/s out${made} of ${formatBytes(messageBytes)}`;
+    const [out, size] = [figure(outMessages), formatBytes(messageBytes)];
+    if (inEach !== 0)
+      return [
+        sentence(
+          '{0} {1} msg/s in and {2} msg/s out{3} of {4}',
+          table,
+          figure(inMessages),
+          out,
+          made,
+          size,
+        ),
+      ];
+    const text = answers
+      ? 'answers (compared with {0}) {1} msg/s out{2} of {3}'
+      : 'callbacks (compared with {0}) {1} msg/s out{2} of {3}';
+    return [sentence(text, table, out, made, size)];
   });
-  const traffic = rates.length === 0 ? 'no traffic' : rates.join('; ');
+  const place = [figure(step), figure(connections)];
   const reasons = [
-    `Measured in step ${figure(step)} with ${figure(connections)} connections: ${traffic}.`,
+    rates.length === 0
+      ? sentence('Measured in step {0} with {1} connections: no traffic.', ...place)
+      : sentence('Measured in step {0} with {1} connections: {2}.', ...place, joined(rates)),
     ...remarks,
   ];
   if (binding.source !== undefined)
-    reasons.push(`Compared at ${unitWords(at_unit)} with ${placeOf(binding.source)}.`);
-  if (advice !== undefined) reasons.push(`${advice}.`);
+    reasons.push(
+      sentence('Compared at {0} with {1}.', unitWords(at_unit), placeOf(binding.source)),
+    );
+  const count = estimate.app_servers;
+  const serverConnections = estimate.server_connections_per_app_server;
+  const advice = adviceOf({ count, serverConnections }, stack);
+  if (advice !== undefined) reasons.push(sentence('{0}.', advice));
   return reasons;
 }
 
 /** ` (490 expected and 1,755 extra)`: what the outbound rate of a use case is made of, where that is not plain. */
-function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): string {
+function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): Words {
   const { outPerSecond = outMessages, extraPerSecond = 0 } = traffic ?? {};
   const isPlanned = outMessages > outPerSecond;
   if (extraPerSecond === 0 && !isPlanned) return '';
-  const expected = `${figure(outPerSecond - extraPerSecond)} expected`;
+  const expected = figure(outPerSecond - extraPerSecond);
   const measured =
-    extraPerSecond === 0 ? expected : `${expected} and ${figure(extraPerSecond)} extra`;
-  return isPlanned ? ` (as planned; measured: ${measured})` : ` (${measured})`;
+    extraPerSecond === 0
+      ? sentence('{0} expected', expected)
+      : sentence('{0} expected and {1} extra', expected, figure(extraPerSecond));
+  return isPlanned
+    ? sentence(' (as planned; measured: {0})', measured)
+    : sentence(' ({0})', measured);
 }
 
 /** `"Case study > … > Small group" in Performance guide …, edition 2023-03, line 314`. */
-function placeOf({ heading, title, edition, line }: TableSource): string {
-  const at = line === undefined ? '' : `, line ${line}`;
-  const dated = edition === undated ? edition : `edition ${edition}`;
-  return `"${heading}" in ${title}, ${dated}${at}`;
+function placeOf({ heading, title, edition, line }: TableSource): Words {
+  const dated = edition === undated ? sentence('undated') : sentence('edition {0}', edition);
+  const at = line === undefined ? [] : [sentence('line {0}', String(line))];
+  return joined([`"${heading}" in ${title}`, dated, ...at], ', ');
 }
 
 interface MeasuredCounts extends MeasuredBytes {
@@ -363,11 +392,14 @@ export function measuredLoadOf(
   };
 }
 
-const peakWords = ({ stages }: Scenario): string[] =>
+const peakWords = ({ stages }: Scenario): Words[] =>
   stages === undefined
     ? []
     : [
-        `Senders came and went: the rates are those of the ${formatCount(peakOf(stages))} at the peak, the mean was ${formatShare(shareOfPeak(stages))} of them.`,
+        sentence(
+          'Senders came and went: the rates are those of the {0} at the peak, the mean was {1} of them.',
+          ...[formatCount(peakOf(stages)), formatShare(shareOfPeak(stages))],
+        ),
       ];
 
 /**
@@ -385,7 +417,7 @@ function holdsBack(
   return lost > 0 || skipped > 0 || lostConnections > 0 || missed > 0 || pacing === 'closed';
 }
 
-function remarksOf(measured: MeasuredStep): string[] {
+function remarksOf(measured: MeasuredStep): Words[] {
   const {
     lost,
     expected,
@@ -396,27 +428,41 @@ function remarksOf(measured: MeasuredStep): string[] {
     seconds,
     pushed = [],
   } = measured;
-  const remarks: string[] = [];
+  const remarks: Words[] = [];
   if (lost > 0)
     remarks.push(
-      `${formatCount(lost)} of ${formatCount(expected)} deliveries did not arrive; they count all the same, as the service must carry them.`,
+      sentence(
+        '{0} of {1} deliveries did not arrive; they count all the same, as the service must carry them.',
+        ...[formatCount(lost), formatCount(expected)],
+      ),
     );
   if (lostConnections > 0)
     remarks.push(
-      `${formatCount(lostConnections)} of ${formatCount(connections)} connections failed or were dropped; they count all the same, with the rates that the scenario plans.`,
+      sentence(
+        '{0} of {1} connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
+        ...[formatCount(lostConnections), formatCount(connections)],
+      ),
     );
   if (extra > 0)
     remarks.push(
-      'Extra deliveries came twice, or went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
+      sentence(
+        'Extra deliveries came twice, or went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
+      ),
     );
   const pushes = pushed.reduce((sum, { messages }) => sum + messages, 0);
   if (pushes > 0)
     remarks.push(
-      `Outbound includes ${figure(pushes / seconds)} msg/s that the hub sent on its own: ${namesWords(pushed.map(({ name }) => name))}.`,
+      sentence(
+        'Outbound includes {0} msg/s that the hub sent on its own: {1}.',
+        ...[figure(pushes / seconds), namesWords(pushed.map(({ name }) => name))],
+      ),
     );
   if (moves !== undefined && moves.done > 0)
     remarks.push(
-      `${figure(moves.done / seconds)} joins and leaves a second, and as many answers, are not counted: no table has them.`,
+      sentence(
+        '{0} joins and leaves a second, and as many answers, are not counted: no table has them.',
+        figure(moves.done / seconds),
+      ),
     );
   return remarks;
 }

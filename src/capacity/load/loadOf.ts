@@ -1,4 +1,5 @@
 /** What a scenario asks of a service: messages and bytes per second, by the forms in which they cross the wire. */
+import { say } from '../../base/sentence';
 import { formatCount } from '../../base/units';
 import { azureServiceOf, isAzure } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
@@ -200,7 +201,7 @@ export function entryTraffic(
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
     const refused = ofAnySize ? undefined : refusedSize(scenario, entry);
-    if (refused !== undefined) return { problem: refused };
+    if (refused !== undefined) return { problem: say(refused) };
     const { session } = hubRunOf(useCase, entry.parameters);
     if (session?.replays && entry.parameters['steps'] === undefined)
       return {

@@ -1,4 +1,5 @@
 /** Messages that a service refuses for their size, on the way on which they go to it. */
+import { say, sentence, type Words } from '../../base/sentence';
 import { services } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
 import { payloadOf } from '../../usecases/entryPayload';
@@ -15,13 +16,13 @@ import { wireSizeOfCall, wireSizes, type Spoken } from './wireSizes';
 type Sent = Spoken & Pick<Scenario, 'transport'>;
 
 const ways = {
-  frame: 'in a frame of a client',
-  request: 'in a request of a client without WebSockets',
-  body: 'in the body of a REST call',
+  frame: sentence('in a frame of a client'),
+  request: sentence('in a request of a client without WebSockets'),
+  body: sentence('in the body of a REST call'),
 } as const;
 
 /** In a sentence why the service takes none of the largest messages of an entry; undefined where it takes them. */
-export function refusedSize(scenario: Sent, entry: ScenarioEntry): string | undefined {
+export function refusedSize(scenario: Sent, entry: ScenarioEntry): Words | undefined {
   const useCase = findUseCase(entry.name);
   if (useCase === undefined) return undefined;
   const { via } = hubRunOf(useCase, entry.parameters);
@@ -31,11 +32,17 @@ export function refusedSize(scenario: Sent, entry: ScenarioEntry): string | unde
   const most = mostBytes?.[way];
   const sent = Math.max(0, ...sentBytes(scenario, entry));
   if (most === undefined || sent <= most) return undefined;
-  const size = `${formatCount(sent)} bytes with its envelope`;
-  const limit = `${formatCount(most)} (${formatBytes(most)})`;
+  const facts = [entry.name, formatCount(sent), name, formatCount(most), formatBytes(most)];
   const other = unlimited(useCase, scenario);
-  const instead = other === undefined ? '' : `, or take ${other.name}`;
-  return `A message of ${entry.name} is ${size}, and ${name} takes at most ${limit} ${ways[way]}. Send less at a time${instead}.`;
+  return other === undefined
+    ? sentence(
+        'A message of {0} is {1} bytes with its envelope, and {2} takes at most {3} ({4}) {5}. Send less at a time.',
+        ...[...facts, ways[way]],
+      )
+    : sentence(
+        'A message of {0} is {1} bytes with its envelope, and {2} takes at most {3} ({4}) {5}. Send less at a time, or take {6}.',
+        ...[...facts, ways[way], other.name],
+      );
 }
 
 /** The use case that sends the same over a lasting connection, which takes more. */
@@ -69,8 +76,9 @@ export function messageProblems({
   if (scenario === undefined) return [];
   const problems = (asked: Scenario, placeOf: (at: number) => Place | undefined): Problem[] =>
     asked.entries.flatMap((entry, at): Problem[] => {
-      const message = refusedSize(asked, entry);
-      if (message === undefined) return [];
+      const refused = refusedSize(asked, entry);
+      if (refused === undefined) return [];
+      const message = say(refused);
       const { offset, length } = placeOf(at) ?? { offset: 0, length: 0 };
       return [{ code: 'message-size', severity: 'warning', message, offset, length }];
     });

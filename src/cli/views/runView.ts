@@ -1,4 +1,5 @@
 /** What the terminal shows: a run while it goes on, its last screen, and the tables of both. */
+import { say } from '../../base/sentence';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
@@ -137,7 +138,7 @@ function statusText(snapshot: Snapshot, progress: RunProgress): string {
 
 /** `400 senders held, 800 did not`, as far as a search knows. */
 function searchText({ of, low, high }: SearchProgress): string[] {
-  const held = low === null ? [] : [`${valueWords({ of }, low)} held`];
+  const held = low === null ? [] : [`${say(valueWords({ of }, low))} held`];
   const missed = high === null ? [] : [`${formatCount(high)} did not`];
   return held.length + missed.length === 0 ? [] : [[...held, ...missed].join(', ')];
 }
@@ -145,7 +146,7 @@ function searchText({ of, low, high }: SearchProgress): string[] {
 const placeText = (index: number, count: number, search: SearchProgress | undefined): string =>
   search === undefined
     ? `step ${index} of ${formatCount(count)}: `
-    : `step ${index} with ${valueWords(search, search.value)}: `;
+    : `step ${index} with ${say(valueWords(search, search.value))}: `;
 
 export interface RunProgress {
   readonly latest?: Snapshot;

@@ -4,14 +4,10 @@ import { ExpectedError } from '../../base/expectedError';
 import { english, type Translate } from '../../base/text';
 import { comparisonSentenceOf } from '../../measure/compare/comparisonSentence';
 import { curveOf } from '../../measure/show/latencyCurve';
-import { verdictSentence } from '../../measure/show/verdictSentence';
-import {
-  thinSnapshots,
-  toColumns,
-  type Snapshot,
-  type SnapshotColumns,
-  type StepProgress,
-} from '../../measure/snapshot';
+import { say } from '../../base/sentence';
+import { reasonWords } from '../../measure/judge/reason';
+import { otherReasons, verdictSentences } from '../../measure/show/verdictSentence';
+import { thinSnapshots, toColumns, type Snapshot, type StepProgress } from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
   FromPanel,
@@ -58,8 +54,8 @@ export interface PanelPort {
 
 interface PanelSessionOptions {
   readonly strings: PanelStrings;
-  /** Puts sentences of runs into the language of the strings. */
-  readonly say: (text: string) => string;
+  /** Into the language of the strings. */
+  readonly t: Translate;
   readonly log: (message: string) => void;
   /** @param target as `config.target` says it; undefined where it had a secret in it */
   readonly testConnection: (target: string | undefined) => void;
@@ -69,7 +65,7 @@ interface PanelSessionOptions {
 export function startPanelSession(
   port: PanelPort,
   source: PanelSource,
-  { strings, say, log, testConnection }: PanelSessionOptions,
+  { strings, t, log, testConnection }: PanelSessionOptions,
 ): Disposable {
   let ready = false;
   const post = (message: ToPanel): void => {
@@ -83,7 +79,7 @@ export function startPanelSession(
     },
     ready: () => {
       ready = true;
-      post(hydrateMessage(source, strings, say));
+      post(hydrateMessage(source, strings, t));
     },
   };
   const subscriptions = [
@@ -101,10 +97,10 @@ export function startPanelSession(
       if (!visible) ready = false;
     }),
     source.onSnapshot((snapshot) =>
-      post({ type: 'snapshot', snapshot: saidSnapshot(snapshot, say) }),
+      post({ type: 'snapshot', snapshot: saidSnapshot(snapshot, t) }),
     ),
     source.onFinished((result) =>
-      post({ type: 'finished', result: shown(result, say), spectra: source.spectra }),
+      post({ type: 'finished', result: withoutHistograms(result), spectra: source.spectra }),
     ),
   ];
   return {
@@ -117,41 +113,31 @@ export function startPanelSession(
 export function hydrateMessage(
   source: PanelSource,
   strings: PanelStrings,
-  say: PanelSessionOptions['say'] = (text) => text,
+  t: Translate = english,
 ): ToPanel {
   const { run, snapshots, result, spectra, interrupted } = source;
-  const load = loadWords(run.scenario);
   const how = marksOf(run.scenario, run, strings);
+  const columns = toColumns(thinSnapshots(snapshots));
   return {
     type: 'hydrate',
     run,
-    load: how === '' ? say(load) : `${say(load)}${say(', ')}${how}`,
-    seconds: saidColumns(toColumns(thinSnapshots(snapshots)), say),
-    ...(result && { result: shown(result, say) }),
+    load: [loadWords(run.scenario, t), how].filter((words) => words !== '').join(t(', ')),
+    seconds: { ...columns, steps: columns.steps.map((step) => saidStep(step, t)) },
+    ...(result && { result: withoutHistograms(result) }),
     spectra,
     strings,
     interrupted,
   };
 }
 
-function saidStep(step: StepProgress, say: PanelSessionOptions['say']): StepProgress {
-  const { missed } = step;
-  return missed ? { ...step, missed: { ...missed, message: say(missed.message) } } : step;
+function saidStep(step: StepProgress, t: Translate): StepProgress {
+  if (step.missed === undefined) return step;
+  const { words, message, ...missed } = step.missed;
+  return { ...step, missed: { ...missed, message: say(words ?? message, t) } };
 }
 
-const saidSnapshot = (snapshot: Snapshot, say: PanelSessionOptions['say']): Snapshot =>
-  snapshot.step ? { ...snapshot, step: saidStep(snapshot.step, say) } : snapshot;
-
-const saidColumns = (
-  columns: SnapshotColumns,
-  say: PanelSessionOptions['say'],
-): SnapshotColumns => ({
-  ...columns,
-  steps: columns.steps.map((step) => saidStep(step, say)),
-});
-
-const shown = (result: PanelResult, say: PanelSessionOptions['say']): PanelResult =>
-  translatedResult(withoutHistograms(result), say);
+const saidSnapshot = (snapshot: Snapshot, t: Translate): Snapshot =>
+  snapshot.step ? { ...snapshot, step: saidStep(snapshot.step, t) } : snapshot;
 
 /** The page draws the spectra; the histograms they come from are most of a result's size. */
 function withoutHistograms(result: PanelResult): PanelResult {
@@ -163,25 +149,6 @@ function withoutHistograms(result: PanelResult): PanelResult {
   return { ...result, steps };
 }
 
-/** A result with its sentences as `say` has them; numbers and what servers said stay. */
-function translatedResult(result: PanelResult, say: (text: string) => string): PanelResult {
-  const translatedVerdict = (verdict: Verdict): Verdict => ({
-    ...verdict,
-    reasons: verdict.reasons.map(({ code, message }) => ({ code, message: say(message) })),
-  });
-  const { recommendation } = result;
-  return {
-    ...result,
-    sentence: say(result.sentence),
-    verdict: translatedVerdict(result.verdict),
-    steps: result.steps.map((step) => ({ ...step, verdict: translatedVerdict(step.verdict) })),
-    recommendation: recommendation && {
-      ...recommendation,
-      reasons: recommendation.reasons.map(say),
-    },
-  };
-}
-
 const numbersOf = ({
   schema: _schema,
   tool: _tool,
@@ -190,10 +157,30 @@ const numbersOf = ({
   ...rest
 }: Result) => rest;
 
-/** What the panel shows of a result: all of its numbers. The scenario is known to it from its run. */
+const saidVerdict = (verdict: Verdict, t: Translate): Verdict => ({
+  ...verdict,
+  reasons: verdict.reasons.map((reason) => ({
+    code: reason.code,
+    message: say(reasonWords(reason), t),
+  })),
+});
+
+/** What the panel shows of a result: all of its numbers, with its sentences in that language. The scenario is known to it from its run. */
 export function toPanelResult(result: Result, t: Translate = english): PanelResult {
-  const { baseline } = result;
-  const panel = { ...numbersOf(result), sentence: verdictSentence(result) };
+  const { baseline, recommendation } = result;
+  const { reasonWords: known, ...recommended } = recommendation ?? {};
+  const panel: PanelResult = {
+    ...numbersOf(result),
+    sentences: verdictSentences(result, t),
+    otherReasons: otherReasons(result, t),
+    verdict: saidVerdict(result.verdict, t),
+    steps: result.steps.map((step) => ({ ...step, verdict: saidVerdict(step.verdict, t) })),
+    recommendation: recommendation && {
+      ...recommendation,
+      ...recommended,
+      reasons: (known ?? recommendation.reasons).map((words) => say(words, t)),
+    },
+  };
   if (baseline === undefined) return panel;
   const texts = Object.entries(comparisonStrings).map(([name, text]) => [name, t(text)]);
   const compared = comparisonSentenceOf(

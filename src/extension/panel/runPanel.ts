@@ -10,7 +10,6 @@ import { t, type Log, inBackground } from '../log';
 import { resultPath } from '../results/resultEntry';
 import { shortTime } from '../results/resultsModel';
 import { resultEditorType, runPanelViewType } from '../services';
-import { sentencesIn } from '../translateSentences';
 import { startPanelSession, type PanelPort, type PanelSource } from './panelSession';
 import { localised, newPanel, setIcon, setPage } from './webviewPage';
 
@@ -115,7 +114,7 @@ export class RunPanels {
     };
     const session = startPanelSession(port, source, {
       strings: localisedStrings(),
-      say: sentencesIn(t),
+      t,
       log: (message) => this.log.warn(message),
       testConnection: (url) =>
         inBackground(

@@ -1,10 +1,11 @@
+import type { Words } from '../../base/sentence';
 import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { shownLatency } from '../../measure/latencySummary';
-import { verdictSentence } from '../../measure/show/verdictSentence';
+import { verdictWords } from '../../measure/show/verdictSentence';
 import type { SearchKind } from '../../search/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
 import { readBaselines } from '../../results/keptFile';
@@ -33,7 +34,9 @@ export interface ResultEntry {
   readonly emulated?: Emulated;
   /** Made the baseline of its scenario. */
   readonly isBaseline?: true;
-  readonly sentence: string;
+  /** Before the sentence of a verdict. */
+  readonly sign?: string;
+  readonly sentence: Words;
 }
 
 /** A folder without a result that was written to this lately belongs to a run in another window. */
@@ -63,6 +66,7 @@ export async function resultEntry(
     const p99Us = search === undefined && measured ? shownLatency(measured)?.p99 : undefined;
     const emulated = emulatedBy(result.target, result.scenario.service);
     const startedMs = Date.parse(result.startedAt);
+    const { sign, words } = verdictWords(result);
     return {
       folder,
       name,
@@ -70,7 +74,8 @@ export async function resultEntry(
       scenario: fromName(result.id).scenario,
       startedMs: Number.isFinite(startedMs) ? startedMs : named.startedMs,
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
-      sentence: verdictSentence(result),
+      sign,
+      sentence: words,
       ...(emulated !== undefined && { emulated }),
       ...(p99Us !== undefined && p99Us !== null && { p99Us }),
       ...(search && { held: { of: search.of, value: search.low } }),

@@ -1,7 +1,7 @@
 /** Nodes and items of the list of results. */
 import * as vscode from 'vscode';
 import { t } from '../log';
-import { sentencesIn } from '../translateSentences';
+import { say } from '../../base/sentence';
 import type { ResultEntry } from './resultEntry';
 import {
   ageGroups,
@@ -73,10 +73,9 @@ export function itemOf(node: ResultNode, filter: string): vscode.TreeItem {
 
 export function withTooltip(item: vscode.TreeItem, node: ResultNode): vscode.TreeItem {
   if (node.kind !== 'result') return item;
-  const { folder, sentence } = node.entry;
-  item.tooltip = [longTime(node.entry), sentencesIn(t)(sentence), folder]
-    .filter(Boolean)
-    .join('\n');
+  const { folder, sign, sentence } = node.entry;
+  const said = [sign, say(sentence, t)].filter(Boolean).join(' ');
+  item.tooltip = [longTime(node.entry), said, folder].filter(Boolean).join('\n');
   return item;
 }
 

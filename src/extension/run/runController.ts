@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { verdictSentence } from '../../measure/show/verdictSentence';
+import { verdictSentence, verdictWords } from '../../measure/show/verdictSentence';
 import type { Result } from '../../results/result';
 import { readBounded } from '../../results/readResult';
 import { resultFile, scenarioFile } from '../../results/resultFolder';
@@ -23,7 +23,7 @@ import { textNow } from '../scenarios/scenarioFiles';
 import type { ClusterPlace, ClusterRunHere } from '../editorState';
 import { setting, runCopyScheme, type Services } from '../services';
 import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
-import { sentencesIn } from '../translateSentences';
+import { say as sayWords } from '../../base/sentence';
 import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
 import { BusKeys } from './busKeys';
 import type { ClusterStart } from './kubernetesRun';
@@ -449,7 +449,7 @@ export class RunController implements vscode.Disposable {
     if (this.isShown(session)) return;
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
     // The message has an icon of its own.
-    const sentence = sentencesIn(t)(verdictSentence(result)).replace(/^[^\p{L}\p{N}]+/u, '');
+    const sentence = sayWords(verdictWords(result).words, t);
     const text = `${session.run.title}: ${sentence}`;
     await offer(asWanted ? 'Information' : 'Warning', text, {
       [t('Open Result')]: () => this.showRun(session),

@@ -7,7 +7,7 @@ import { panelStrings } from '../../protocol/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
-import { sentencesIn } from '../translateSentences';
+import { say } from '../../base/sentence';
 import { timeLeft } from '../../session/runWords';
 
 export interface RunQuestion {
@@ -118,7 +118,7 @@ export function statusDetails(snapshot: Snapshot | undefined, t: Translate): str
   const { missed } = step;
   const text = missed?.isFinal ? panelStrings.missedForGood : panelStrings.missedByNow;
   return [
-    ...(missed ? [t(text, sentencesIn(t)(missed.message))] : []),
+    ...(missed ? [t(text, say(missed.words ?? missed.message, t))] : []),
     ...(takingPart < requested
       ? [t('{0} of {1} connected', formatCount(takingPart), formatCount(requested))]
       : []),

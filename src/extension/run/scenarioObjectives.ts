@@ -1,7 +1,6 @@
 /** The objectives that stand in a scenario file, and what a run has said of each. */
-import { fill } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
-import { isOpen, namedText } from '../../measure/judge/verdict';
+import { isOpen } from '../../measure/judge/verdict';
 import { brokenWords } from '../../measure/show/searchSentence';
 import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
 import type { Result } from '../../results/result';
@@ -12,7 +11,8 @@ import {
   plainValue,
   type OutlineNode,
 } from '../../scenario/text/outline';
-import { sentencesIn } from '../translateSentences';
+import { say, type Words } from '../../base/sentence';
+import { isOf, ownWords } from '../../measure/judge/reason';
 
 export interface WrittenObjective {
   readonly metric: string;
@@ -68,7 +68,6 @@ export function outcomeOf(
   { verdict, steps, search }: Pick<Result, 'verdict' | 'steps' | 'search'>,
   t: Translate,
 ): ObjectiveOutcome {
-  const say = sentencesIn(t);
   let outcome: ObjectiveOutcome = { status: 'notMeasured' };
   const mayMiss = search === undefined || verdict.status === 'fail';
   const judge = (of: Verdict, where: (words: string) => string): void => {
@@ -76,7 +75,7 @@ export function outcomeOf(
     // What cannot be believed says nothing of the target.
     if (check === undefined || isOpen(check) || unjudged.includes(of.status)) return;
     if (!check.met && !mayMiss) return;
-    if (!check.met) outcome = { status: 'missed', words: where(say(reasonOf(check, of))) };
+    if (!check.met) outcome = { status: 'missed', words: where(say(reasonOf(check, of), t)) };
     else if (outcome.status === 'notMeasured') outcome = { status: 'met' };
   };
   judge(verdict, (words) => words);
@@ -91,16 +90,8 @@ const checkOf = (objective: WrittenObjective, { checks = [] }: Verdict): SloChec
     isAlike(objective, { metric, name, last: step === 'last' }),
   )[objective.nth];
 
-/** The sentence of the verdict, which has value and limit: reasons of one objective and name stand as its checks do. */
-function reasonOf(check: SloCheck, { reasons, checks = [] }: Verdict): string {
-  const { metric, name } = check;
-  const begin = name === undefined ? '' : fill(namedText, name, '');
-  const alike = reasons.filter(
-    ({ code, message }) => code === `slo-${metric}` && message.startsWith(begin),
-  );
-  const missed = checks.filter((each) => !each.met && !isOpen(each) && each.metric === metric);
-  const own = name === undefined ? missed : missed.filter((each) => each.name === name);
-  // A missed objective that ends a step is the only one of its kind that has words.
-  const said = alike.length === own.length ? alike[own.indexOf(check)] : undefined;
-  return said?.message ?? brokenWords(check);
-}
+/** The sentence of the verdict, which has value and limit. */
+const reasonOf = (check: SloCheck, { reasons }: Verdict): Words => {
+  const reason = reasons.find(({ rule }) => rule && isOf(rule, check));
+  return reason === undefined ? brokenWords(check) : ownWords(reason);
+};

@@ -5,7 +5,6 @@ import type { Result } from '../../results/result';
 import { positionAt } from '../../scenario/problem';
 import { t } from '../log';
 import { scenarioOnDisk, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
-import { sentencesIn } from '../translateSentences';
 import type { RunController } from './runController';
 import { objectivesIn, outcomeOf, type WrittenObjective } from './scenarioObjectives';
 
@@ -116,8 +115,7 @@ export class ScenarioTests implements vscode.Disposable {
     result: Result,
     run: vscode.TestRun,
   ): void {
-    const say = sentencesIn(t);
-    const sentence = say(verdictSentence(result));
+    const sentence = verdictSentence(result, t);
     const tookMs = Date.parse(result.endedAt) - Date.parse(result.startedAt);
     run.appendOutput(`${item.label}: ${sentence}\r\n`, undefined, item);
     for (const child of children) {

@@ -1,3 +1,4 @@
+import { SaidError, sentence, type Words } from '../../base/sentence';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { WorkerSample } from '../../measure/sample';
@@ -407,13 +408,16 @@ export class AgentHosts implements WorkerHost {
     this.lose(agent, failed);
   }
 
-  private lose(agent: Agent, why: string, state: 'left' | 'lost' = 'lost'): void {
+  private lose(agent: Agent, why: Words, state: 'left' | 'lost' = 'lost'): void {
     if (!agent.isHere) return;
     agent.state = state;
     this.noteTaken();
-    const words = state === 'left' ? 'left' : 'was lost';
-    const said = `agent ${agent.index + 1} of ${this.list.length} (${agent.place}) ${words}: ${why}`;
-    const error = new Error(said);
+    const text =
+      state === 'left'
+        ? 'agent {0} of {1} ({2}) left: {3}'
+        : 'agent {0} of {1} ({2}) was lost: {3}';
+    const place = [String(agent.index + 1), String(this.list.length), agent.place];
+    const error = new SaidError(sentence(text, ...place, why));
     for (const worker of agent.workers) {
       if (!this.alive.delete(worker)) continue;
       if (this.listener === undefined) this.lostBefore.push([worker, error]);
@@ -434,7 +438,7 @@ export class AgentHosts implements WorkerHost {
       if (!agent.isHere) continue;
       if (isDeaf) agent.heardMs += nowMs - this.looked;
       const silentMs = nowMs - agent.heardMs;
-      if (silentMs > lossMs) this.lose(agent, `it was silent for ${Math.round(silentMs / 1000)} s`);
+      if (silentMs > lossMs) this.lose(agent, silentWords(silentMs));
       else if (silentMs > suspectMs && agent.state === 'running') agent.state = 'suspect';
       const isBehind = agent.facts.taken < agent.saidFacts;
       agent.behindSinceMs = isBehind ? (agent.behindSinceMs ?? nowMs) : undefined;
@@ -469,3 +473,6 @@ export class AgentHosts implements WorkerHost {
     });
   }
 }
+
+const silentWords = (ms: number): Words =>
+  sentence('it was silent for {0} s', String(Math.round(ms / 1000)));

@@ -93,11 +93,15 @@ export class AbortWatch {
       },
       soFar.connections,
     );
-    if (now === undefined || plannedMs === undefined) return now && { message: now.message };
+    const said = ({ words, message }: VerdictReason): MissedSoFar => ({
+      ...(words !== undefined && { words }),
+      message,
+    });
+    if (now === undefined || plannedMs === undefined) return now && said(now);
     const best = this.bestCase(soFar, plannedMs);
     const mended = { ...soFar.connections, notBack: 0 };
-    const message = firstMissed(rules, () => best, mended)?.message;
-    return message === undefined ? { message: now.message } : { message, isFinal: true };
+    const final = firstMissed(rules, () => best, mended);
+    return final === undefined ? said(now) : { ...said(final), isFinal: true };
   }
 
   /** The deliveries without those that are not missing yet. */

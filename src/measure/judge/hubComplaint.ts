@@ -1,11 +1,11 @@
-import { fill } from '../../base/objectives/limitWords';
 import { errorAdvice, type ErrorClass } from '../../base/errorClass';
 import { services, type Service } from '../../base/serviceTraits';
+import { say, sentence, type Words } from '../../base/sentence';
+import { advised } from './reason';
 import { withoutEnd } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
 import type { ErrorExample } from '../summary';
-import { distrusted, silentTarget, unreached, unreachedTexts } from './unreachedTexts';
 
 interface HubComplaint {
   readonly method: string;
@@ -39,12 +39,15 @@ export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint 
 }
 
 /** `the hub has no method Echo`. */
-export const complaintWords = ({ method, kind }: HubComplaint): string =>
-  ({
-    missing: `the hub has no method ${method}`,
-    arguments: `the hub's method ${method} takes other arguments than it is given`,
-    failed: `the hub's method ${method} is there but throws an exception`,
-  })[kind];
+export const complaintWords = ({ method, kind }: HubComplaint): Words =>
+  sentence(
+    {
+      missing: 'the hub has no method {0}',
+      arguments: "the hub's method {0} takes other arguments than it is given",
+      failed: "the hub's method {0} is there but throws an exception",
+    }[kind],
+    method,
+  );
 
 function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string {
   const wanted = method.toLowerCase();
@@ -136,10 +139,21 @@ export function adviceOn(
 const places =
   /\b(?:ECONNREFUSED|E(?:HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|no answer from) (\S+)|\b(\w{2,5}:\/\/\S{1,500}) answered (\d+)(?:[^:]{0,100}: (.*))?/;
 
+/** Why nothing was reached; `{0}` is where, `{1}` what was said there. */
+const unreachedTexts: Readonly<Partial<Record<ErrorClass, string>>> = {
+  refused: 'nothing listens on {0}',
+  unreachable: '{0} cannot be reached from this machine',
+  dns: 'the host name {0} was not found',
+  tls: 'TLS with {0} failed ({1})',
+  timeout: '{0} did not answer in time',
+  unauthorized: '{0} denies access ({1})',
+  notFound: 'there is no hub at {0} ({1})',
+};
+
 /** Of a target that never let anybody in, in plain words, with what to do. @param host of the target, for errors that name none */
-export function unreachedWords(examples: readonly ErrorExample[], host: string): string {
+export function unreachedWords(examples: readonly ErrorExample[], host: string): Words {
   const example = firstOf(examples);
-  if (example === undefined) return fill(unreached, silentTarget, '').trim();
+  if (example === undefined) return sentence('Could not connect: the target did not answer.');
   const { text } = example;
   const errorClass = example.errorClass as ErrorClass;
   const [, address, url, status, answer] = places.exec(text) ?? [];
@@ -148,9 +162,13 @@ export function unreachedWords(examples: readonly ErrorExample[], host: string):
   const answered =
     [status, answer && withoutEnd(answer, '. \t\r\n')].filter(Boolean).join(': ') || said;
   const isCertificate = errorClass === 'tls' && /certificate|issuer|altnames/i.test(said);
-  const plain = isCertificate ? distrusted : unreachedTexts[errorClass];
-  const why = plain === undefined ? said : fill(plain, where, answered);
-  return fill(unreached, why, adviceOn(errorClass, [text])).trim();
+  const plain = isCertificate
+    ? 'the certificate of {0} is not trusted ({1})'
+    : unreachedTexts[errorClass];
+  const why = plain === undefined ? said : sentence(plain, where, answered);
+  const what = sentence('Could not connect: {0}', why);
+  const advice = adviceOn(errorClass, [text]);
+  return advice === '' ? sentence('{0}.', what) : sentence(advised, what, advice);
 }
 
 /** An error of a server of its own comes before others. */
@@ -167,11 +185,14 @@ export function firstErrorWords(examples: readonly ErrorExample[]): string {
 }
 
 /** By what the hub said of a method that they needed, or by the first error. */
-export function lostWords(connected: number, examples: readonly ErrorExample[]): string {
+export function lostWords(connected: number, examples: readonly ErrorExample[]): Words {
   const complaint = firstComplaint(examples.slice(0, 1));
   if (complaint === undefined)
-    return `All ${formatCount(connected)} connections were lost. ${firstErrorWords(examples)}`;
-  const words = complaintWords(complaint);
+    return sentence(
+      'All {0} connections were lost. {1}',
+      ...[formatCount(connected), firstErrorWords(examples)],
+    );
+  const words = say(complaintWords(complaint));
   const { errorClass, text } = examples[0]!;
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}, so none of the ${formatCount(connected)} connections could take part. ${adviceOn(errorClass as ErrorClass, [text])}`;
 }
@@ -179,5 +200,5 @@ export function lostWords(connected: number, examples: readonly ErrorExample[]):
 /** Said at once: a run may come to nothing by it. */
 export function complaintOf(examples: readonly ErrorExample[]): string | undefined {
   const complaint = firstComplaint(examples);
-  return complaint && complaintWords(complaint);
+  return complaint && say(complaintWords(complaint));
 }

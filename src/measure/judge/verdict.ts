@@ -5,12 +5,14 @@ import type {
   Judging,
   StepObjective,
 } from '../../base/objectives/objective';
-import { fill, latencyWords, shareWords } from '../../base/objectives/limitWords';
+import { latencyWords, shareWords } from '../../base/objectives/limitWords';
 import { latencyRuling, latenessUs, type Lateness } from '../../base/objectives/lateness';
 import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
 import { rateWords } from '../../base/objectives/rate';
+import { joined, say, sentence, type Words } from '../../base/sentence';
 import { formatCount, formatDurationMs } from '../../base/units';
 import type { Growth } from './backlogWatch';
+import { isOf, ofStep, reasonOf, within } from './reason';
 import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
 import type {
   Ending,
@@ -28,18 +30,25 @@ export interface StepMeasures extends Omit<JudgedDeliveries, 'offered' | 'sent'>
 }
 
 /** For people: what is said where nothing more is known. */
-export const brokenOff: Readonly<Partial<Record<Ending, string>>> = {
-  stopped: 'the run was stopped before its plan was done',
-  interrupted: 'the run was interrupted before its plan was done',
-  targetLost: 'the target was lost during the run',
-  workerLost: 'a worker of the load generator was lost during the run',
+const brokenOff: Readonly<Partial<Record<Ending, Words>>> = {
+  stopped: sentence('the run was stopped before its plan was done'),
+  interrupted: sentence('the run was interrupted before its plan was done'),
+  targetLost: sentence('the target was lost during the run'),
+  workerLost: sentence('a worker of the load generator was lost during the run'),
 };
+
+/** Whether it says no more than how the run has ended. */
+export const isPlainEnding = ({ message }: VerdictReason, ending: Ending): boolean =>
+  message === say(brokenOff[ending] ?? '');
 
 /** Code `nothingSent`. */
 function silence({ senders, sent }: StepMeasures): VerdictReason[] {
   if (senders === 0 || sent > 0) return [];
-  const who = senders === 1 ? 'the one sender' : `${formatCount(senders)} senders`;
-  return [{ code: 'nothingSent', message: `${who} sent nothing, so nothing was measured` }];
+  const words =
+    senders === 1
+      ? sentence('the one sender sent nothing, so nothing was measured')
+      : sentence('{0} senders sent nothing, so nothing was measured', formatCount(senders));
+  return [reasonOf('nothingSent', words)];
 }
 
 /** Code `sessionsBrokenOff`. A limit of its own says it in its own words. */
@@ -52,16 +61,13 @@ function broken(
   return of.flatMap((ended) => {
     if (ended.completed > 0 || ended.brokenOff === 0) return [];
     const count = formatCount(ended.brokenOff);
-    const message =
+    const words =
       'name' in ended
-        ? fill(allOfEntryText, ended.name, count)
-        : `${count} sessions broke off, and none was completed`;
-    return [{ code: 'sessionsBrokenOff', message }];
+        ? sentence('{0}: {1} sessions broke off, and none was completed', ended.name, count)
+        : sentence('{0} sessions broke off, and none was completed', count);
+    return [reasonOf('sessionsBrokenOff', words)];
   });
 }
-
-/** Of an entry of a mix. */
-export const allOfEntryText = '{0}: {1} sessions broke off, and none was completed';
 
 /**
  * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
@@ -90,17 +96,11 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
 /** Whether nobody can say that it was met, nor that it was missed. */
 export const isOpen = ({ by }: SloCheck): boolean => by === 'nothing';
 
-/** Around what is wrong with the clocks of a step. */
-export const distrustText = '{0}, so latency is judged inside single agents';
-
 function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): VerdictReason[] {
   const wrong = across?.wrong;
   if (wrong === undefined || !checks.some(({ by }) => by === 'inside')) return [];
-  return [{ code: 'clocks', message: fill(distrustText, wrong) }];
+  return [reasonOf('clocks', sentence('{0}, so latency is judged inside single agents', wrong))];
 }
-
-/** Around the first reason why a step is invalid, where agents made its load: whose part it is most of all. */
-export const agentText = 'most of all agent {0} ({1}): {2}';
 
 /** Codes of {@link generatorProblems}. */
 export const generatorCodes: ReadonlySet<string> = new Set([
@@ -123,7 +123,11 @@ export const isOnlyLate = ({ status, reasons }: Verdict): boolean =>
   reasons.some(({ code }) => code === slipCode || code === unreadCode) &&
   reasons.every(({ code }) => lateCodes.has(code));
 
-/** @param worstAgent number and machine of the agent that is to be looked at, by the code of the reason */
+/**
+ * The first reason why a step is invalid, where agents made its load, says whose part it is most of all.
+ *
+ * @param worstAgent number and machine of the agent that is to be looked at, by the code of the reason
+ */
 export function withAgent(
   verdict: Verdict,
   worstAgent: (code: string) => { readonly index: number; readonly node: string } | undefined,
@@ -132,8 +136,9 @@ export function withAgent(
   const agent = reason && worstAgent(reason.code);
   if (reason === undefined || agent === undefined) return verdict;
   const { index, node } = agent;
-  const message = fill(agentText, formatCount(index), node, reason.message);
-  const named = { code: reason.code, message };
+  const named = within(reason, (words) =>
+    sentence('most of all agent {0} ({1}): {2}', formatCount(index), node, words),
+  );
   return { ...verdict, reasons: verdict.reasons.map((each) => (each === reason ? named : each)) };
 }
 
@@ -143,20 +148,18 @@ export interface Judged {
   readonly reason?: VerdictReason;
 }
 
-/** Around the words of an objective that has a name. */
-export const namedText = 'objective “{0}”: {1}';
-
-/** Of an objective that has ended a step; the rest is as it would be at its end. */
-const abortedText = '{0}; it ended the step after {1}';
+/** The words of an objective, with its name where it has one. */
+export const namedWords = (name: string | undefined, words: Words): Words =>
+  name === undefined ? words : sentence('objective “{0}”: {1}', name, words);
 
 /** A step that was ended by an objective has failed, unless it is invalid. */
 export function withAborted(
   { status, reasons, ...checks }: Verdict,
-  { code, message }: VerdictReason,
+  aborting: VerdictReason,
   seconds: number,
 ): Verdict {
-  const said = { code, message: abortedWords(message, seconds) };
-  const others = reasons.filter((reason) => reason.code !== code);
+  const said = within(aborting, (words) => abortedWords(words, seconds));
+  const others = reasons.filter(({ code }) => code !== aborting.code);
   // What makes the numbers worthless is said first.
   return status === 'invalid'
     ? { ...checks, status, reasons: [...others, said] }
@@ -164,12 +167,12 @@ export function withAborted(
 }
 
 /** To the hundredth of a second where it took less than one. */
-export function abortedWords(message: string, seconds: number): string {
+export function abortedWords(words: Words, seconds: number): Words {
   const after =
     seconds < 1
       ? `${Number(Math.max(0.01, seconds).toFixed(2))} s`
       : formatDurationMs(seconds * 1000);
-  return fill(abortedText, message, after);
+  return joined([words, sentence('it ended the step after {0}', after)]);
 }
 
 /** Undefined where there is nothing to judge. */
@@ -178,23 +181,24 @@ function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefi
   const { missed, limit: side } = objective;
   const value = objective.value(of);
   if (value === undefined) return undefined;
-  const as = { ...(name !== undefined && { name }), ...(step !== undefined && { step }) };
+  const as = {
+    ...{ metric, limit },
+    ...(name !== undefined && { name }),
+    ...(step !== undefined && { step }),
+  };
   const ruling = value === null ? undefined : objective.ruling?.(of, value, limit);
   const isWithin = value !== null && (side === 'most' ? value <= limit : value >= limit);
   const check: SloCheck =
     ruling === undefined
-      ? { metric, limit, value, met: isWithin, ...as }
-      : { metric, limit, value: ruling.value, met: ruling.met, ...as, by: ruling.by };
+      ? { ...as, value, met: isWithin }
+      : { ...as, value: ruling.value, met: ruling.met, by: ruling.by };
   if (check.met) return { check };
   const words = ruling === undefined ? missed(of, value, limit) : ruling.words;
-  const message = name === undefined ? words : fill(namedText, name, words);
-  return { check, reason: { code: isOpen(check) ? 'clockError' : codeOf(metric), message } };
+  const code = isOpen(check) ? 'clockError' : codeOf(metric);
+  return { check, reason: reasonOf(code, namedWords(name, words), as) };
 }
 
 const codeOf = (metric: Metric): string => `slo-${metric}`;
-
-const isSame = (a: SloCheck, b: SloCheck): boolean =>
-  a.metric === b.metric && a.name === b.name && a.limit === b.limit && a.step === b.step;
 
 export function judgeDeliveries(
   step: JudgedDeliveries,
@@ -212,10 +216,6 @@ export function judgeDeliveries(
 }
 
 const [slipCode, unreadCode] = ['slip', 'unread'];
-
-/** Around why an objective is missed where more may have come before the drain ended. */
-export const unreadText =
-  'a worker did not read when the drain ended, and {0} of what it read then may have come in time: {1}';
 
 /** Open where it would not be missed if all had come in time of which nobody knows. */
 function mayHaveCome(
@@ -239,13 +239,14 @@ function mayHaveCome(
     ? check.value === null && value !== null
     : value != null && objective.limit === 'least' && value >= check.limit;
   if (!isOpenThen) return undefined;
-  const message = fill(unreadText, formatCount(unread), reason!.message);
-  return { check: { ...check, by: 'nothing' }, reason: { code: unreadCode, message } };
+  const said = within({ ...reason!, code: unreadCode }, (words) =>
+    sentence(
+      'a worker did not read when the drain ended, and {0} of what it read then may have come in time: {1}',
+      ...[formatCount(unread), words],
+    ),
+  );
+  return { check: { ...check, by: 'nothing' }, reason: said };
 }
-
-/** Around why a latency is beyond its limit, where the generator may have made it so. */
-export const latenessText =
-  'this machine may have added up to {0} ({1} late to send, {2} late to read): {3}';
 
 /** Open where it is missed by no more than the generator was late. */
 function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judged {
@@ -256,8 +257,13 @@ function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judg
   if (latencyRuling(check.value, check.limit, byUs + clocksUs) !== 'open') return found;
   const { slipMaxUs, readGapMaxUs } = lateness;
   const times = [byUs, slipMaxUs, readGapMaxUs].map((us) => latencyWords(us));
-  const message = fill(latenessText, ...times, reason!.message);
-  return { check: { ...check, by: 'nothing' }, reason: { code: slipCode, message } };
+  const said = within({ ...reason!, code: slipCode }, (words) =>
+    sentence(
+      'this machine may have added up to {0} ({1} late to send, {2} late to read): {3}',
+      ...[...times, words],
+    ),
+  );
+  return { check: { ...check, by: 'nothing' }, reason: said };
 }
 
 export const judgeConnectionsBy = (of: JudgedConnections, rules: readonly Rule[]): Judged[] =>
@@ -270,13 +276,12 @@ export const judgeConnectionsBy = (of: JudgedConnections, rules: readonly Rule[]
 export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
   const again = judgeDeliveries(step, rulesOf(slo), [true]);
   const isChanged = ({ check }: Judged): boolean =>
-    verdict.checks?.some((before) => isSame(before, check) && before.value !== check.value) ===
-    true;
+    verdict.checks?.some((before) => isOf(before, check) && before.value !== check.value) === true;
   if (!again.some(isChanged)) return verdict;
   const codes = again.map(({ check }) => codeOf(check.metric));
   const missed = again.flatMap(({ reason }) => reason ?? []);
   const now = (check: SloCheck): SloCheck =>
-    again.find((each) => isSame(each.check, check))?.check ?? check;
+    again.find((each) => isOf(each.check, check))?.check ?? check;
   return {
     status: missed.length > 0 ? failed(verdict) : verdict.status,
     reasons: [...verdict.reasons.filter(({ code }) => !codes.includes(code)), ...missed],
@@ -298,12 +303,11 @@ export function withBacklog(verdict: Verdict, growth: Growth | undefined): Verdi
     return status === 'pass'
       ? { ...verdict, status: 'incomplete', reasons: [...reasons, tooShort] }
       : verdict;
-  const message = `deliveries fall behind: latency grew by ${latencyWords(growth.middle * 1e6)} each second, so no limit would be kept for long`;
-  return {
-    ...verdict,
-    status: failed(verdict),
-    reasons: [...reasons, { code: 'backlog', message }],
-  };
+  const words = sentence(
+    'deliveries fall behind: latency grew by {0} each second, so no limit would be kept for long',
+    latencyWords(growth.middle * 1e6),
+  );
+  return { ...verdict, status: failed(verdict), reasons: [...reasons, reasonOf('backlog', words)] };
 }
 
 /** Nor when it was to say more than it has: senders that are busy or gone make no load that a target could hold. */
@@ -314,26 +318,26 @@ export function withAsked(
 ): Verdict {
   const isSent = sentPerSecond >= leastAskedShare * askedPerSecond;
   if (isSent || verdict.status === 'invalid') return verdict;
-  const message = `only ${rateWords(sentPerSecond, askedPerSecond)} of ${formatCount(askedPerSecond)} messages a second were sent: senders were busy with a session, or not connected`;
-  return {
-    ...verdict,
-    status: failed(verdict),
-    reasons: [...verdict.reasons, { code: 'notSent', message }],
-  };
+  const words = sentence(
+    'only {0} of {1} messages a second were sent: senders were busy with a session, or not connected',
+    ...[rateWords(sentPerSecond, askedPerSecond), formatCount(askedPerSecond)],
+  );
+  const reasons = [...verdict.reasons, reasonOf('notSent', words)];
+  return { ...verdict, status: failed(verdict), reasons };
 }
 
 /** Of what a value of a search asks; the edges of a step may cut some sessions short. */
 const leastAskedShare = 0.9;
 
-export const tooShort: VerdictReason = {
-  code: 'tooShort',
-  message: 'the step was too short to say whether deliveries fall behind',
-};
+export const tooShort = reasonOf(
+  'tooShort',
+  sentence('the step was too short to say whether deliveries fall behind'),
+);
 
 /** A step without all its agents is not passed, whatever the others have measured; what they miss it has missed. */
-export function withoutAgents(verdict: Verdict, lost: readonly string[]): Verdict {
+export function withoutAgents(verdict: Verdict, lost: readonly Words[]): Verdict {
   if (lost.length === 0) return verdict;
-  const said = lost.map((message) => ({ code: 'agentLost', message }));
+  const said = lost.map((words) => reasonOf('agentLost', words));
   return {
     ...verdict,
     status: verdict.status === 'pass' ? 'incomplete' : verdict.status,
@@ -344,11 +348,14 @@ export function withoutAgents(verdict: Verdict, lost: readonly string[]): Verdic
 /** Nor is one of whose messages it was not found out in time how many deliveries to expect. */
 export function withUnsettled(verdict: Verdict, messages: number): Verdict {
   if (messages === 0) return verdict;
-  const message = `agents have not reported in time who was to get ${formatCount(messages)} messages`;
+  const words = sentence(
+    'agents have not reported in time who was to get {0} messages',
+    formatCount(messages),
+  );
   return {
     ...verdict,
     status: verdict.status === 'pass' ? 'incomplete' : verdict.status,
-    reasons: [...verdict.reasons, { code: 'unsettled', message }],
+    reasons: [...verdict.reasons, reasonOf('unsettled', words)],
   };
 }
 
@@ -374,8 +381,11 @@ function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefi
   const refused = Math.min(senders, errors.invocation ?? 0);
   const isJudged = steps.some(({ expected }) => expected > 0) || slo.delivered === undefined;
   if (refused === 0 || isJudged || 1 - refused / senders >= (slo.delivered ?? 0)) return undefined;
-  const message = `the hub refused messages of ${formatCount(refused)} of ${formatCount(senders)} senders, and later messages ask for no answer, so more may have been refused`;
-  return { code: 'refused', message };
+  const words = sentence(
+    'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
+    ...[formatCount(refused), formatCount(senders)],
+  );
+  return reasonOf('refused', words);
 }
 
 /**
@@ -392,7 +402,9 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   // What makes the numbers worthless is said before what they would have meant.
   const isInvalid = ({ verdict }: StepSummary): boolean => verdict.status === 'invalid';
   const broken = brokenOff[summary.ending];
-  const whyBroken = broken && (summary.endingMessage ?? broken);
+  const whyEnded = summary.endingWords ?? summary.endingMessage;
+  const whyBroken = broken && (whyEnded ?? broken);
+  const said = say(whyBroken ?? '');
   const ordered = [
     ...summary.steps.filter(isInvalid),
     ...summary.steps.filter((step) => !isInvalid(step)),
@@ -403,18 +415,18 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
         // Said once below, for the run as a whole, unless they have come back since.
         .filter(({ code }) => missed.every((reason) => reason.code !== code))
         // Said as the reason why the run has ended.
-        .filter(({ code, message }) => code !== 'agentLost' || !whyBroken?.includes(message))
-        .map(({ code, message }) => ({ code, message: `step ${step.index}: ${message}` })),
+        .filter(({ code, message }) => code !== 'agentLost' || !said.includes(message))
+        .map((reason) => ofStep(reason, step.index)),
     ),
     ...missed,
     ...(refused === undefined ? [] : [refused]),
   ];
   const checks = connections.map(({ check }) => check);
   if (whyBroken !== undefined) {
-    const said = { code: summary.ending, message: whyBroken };
     // Where nothing was reached, that connections failed says nothing more.
     const others = summary.connections.connected === 0 ? [] : reasons;
-    return { status: 'incomplete', reasons: [said, ...others], checks };
+    const first = reasonOf(summary.ending, whyBroken);
+    return { status: 'incomplete', reasons: [first, ...others], checks };
   }
   const statuses = completed.map(({ verdict }) => verdict.status);
   if (statuses.includes('invalid')) return { status: 'invalid', reasons, checks };
@@ -422,10 +434,10 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
     return { status: 'fail', reasons, checks };
   if (completed.length === 0) {
     // Steps that were measured to their end say by themselves what is open.
-    if (reasons.length > 0 && summary.endingMessage === undefined)
+    if (reasons.length > 0 && whyEnded === undefined)
       return { status: 'incomplete', reasons, checks };
-    const message = summary.endingMessage ?? 'no step was completed, so there is nothing to judge';
-    return { status: 'incomplete', reasons: [{ code: 'no-step', message }, ...reasons], checks };
+    const words = whyEnded ?? sentence('no step was completed, so there is nothing to judge');
+    return { status: 'incomplete', reasons: [reasonOf('no-step', words), ...reasons], checks };
   }
   const isWhole = completed.length === summary.steps.length;
   return { status: isWhole ? 'pass' : 'incomplete', reasons, checks };
@@ -440,11 +452,11 @@ const searchStatus: Readonly<Record<SearchEnd, VerdictStatus>> = {
 
 /** A search has steps that fail: what counts is how it ended. Reasons are those of the step that decided it. */
 function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
-  const { ending, endingMessage, steps } = summary;
+  const { ending, endingMessage, endingWords = endingMessage, steps } = summary;
   const { ended } = search;
   const broken = brokenOff[ending];
   if (broken !== undefined) {
-    const reason = { code: ending, message: endingMessage ?? broken };
+    const reason = reasonOf(ending, endingWords ?? broken);
     return { status: 'incomplete', reasons: [reason], checks: [] };
   }
   // A search that has seen no value hold has not shown anything that can be deployed.
@@ -456,10 +468,7 @@ function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
   const reasons = status === 'pass' ? [] : (decisive?.verdict.reasons ?? []);
   return {
     status,
-    reasons: reasons.map(({ code, message }) => ({
-      code,
-      message: `step ${decisive!.index}: ${message}`,
-    })),
+    reasons: reasons.map((reason) => ofStep(reason, decisive!.index)),
     checks: [],
   };
 }
@@ -496,10 +505,16 @@ export function generatorProblems(
   const { offered, sent } = step;
   const problems: VerdictReason[] = [...late];
   if (sent < leastSentShare * offered)
-    problems.unshift({
-      code: 'send-rate',
-      message: `the generator sent only ${formatCount(sent)} of ${formatCount(offered)} messages that were due (${shareWords(sent / offered, leastSentShare)})`,
-    });
+    problems.unshift(
+      reasonOf(
+        'send-rate',
+        sentence(
+          'the generator sent only {0} of {1} messages that were due ({2})',
+          ...[formatCount(sent), formatCount(offered)],
+          shareWords(sent / offered, leastSentShare),
+        ),
+      ),
+    );
   return [...causeOf(step, problems), ...problems];
 }
 
@@ -514,21 +529,36 @@ export function generatorProblem(step: SentMeasures, verdict?: Verdict): Verdict
 function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): VerdictReason[] {
   const { generator, lateness, byCalls } = step;
   if (generator.suspendedUs !== undefined) {
-    const message = `the load generator did not run for ${latencyWords(generator.suspendedUs)}: its process was suspended, or the machine slept`;
-    return [{ code: 'suspended', message }];
+    const words = sentence(
+      'the load generator did not run for {0}: its process was suspended, or the machine slept',
+      latencyWords(generator.suspendedUs),
+    );
+    return [reasonOf('suspended', words)];
   }
   const share = shareWords(generator.cpuShare, mostCpuShare);
   if (generator.cpuShare > mostCpuShare) {
-    const message = `a worker of the generator used ${share} of a core; take more workers or another machine, or send less`;
-    return [{ code: 'cpu', message }];
+    const words = joined([
+      sentence('a worker of the generator used {0} of a core', share),
+      sentence('take more workers or another machine, or send less'),
+    ]);
+    return [reasonOf('cpu', words)];
   }
   if (problems.length === 0) return [];
   if (byCalls === true) {
-    const message = `calls waited for a free socket of their worker, which used ${share} of a core; take more workers, or a machine nearer to the service`;
-    return [{ code: 'calls', message }];
+    const words = joined([
+      sentence('calls waited for a free socket of their worker, which used {0} of a core', share),
+      sentence('take more workers, or a machine nearer to the service'),
+    ]);
+    return [reasonOf('calls', words)];
   }
   const byUs = lateness === undefined ? 0 : latenessUs(lateness);
   if (generator.cpuShare >= idleCpuShare || byUs < usualLatenessUs) return [];
-  const message = `something else took the processor, or the machine slept: the busiest worker used only ${share} of a core, and messages left or were read late; close other programs on this machine, or run the load from another one`;
-  return [{ code: 'starved', message }];
+  const words = joined([
+    sentence(
+      'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and messages left or were read late',
+      share,
+    ),
+    sentence('close other programs on this machine, or run the load from another one'),
+  ]);
+  return [reasonOf('starved', words)];
 }

@@ -28,12 +28,14 @@ function latenessIn({ generator, ...latency }: MeasuredLatency) {
   return { p99Us, byUs: Math.min(p99Us, latenessUs({ slipMaxUs, readGapMaxUs })) };
 }
 
+export const thisMachineUs = (step: MeasuredLatency): number | undefined => latenessIn(step)?.byUs;
+
 export function thisMachineWords(
   step: MeasuredLatency,
   text: string = latenessTexts['lateness.part'],
 ): string | undefined {
-  const found = latenessIn(step);
-  return found && fill(text, latencyWords(found.byUs));
+  const us = thisMachineUs(step);
+  return us === undefined ? undefined : fill(text, latencyWords(us));
 }
 
 /** Below a table of steps; undefined where there is nothing to say of any. */

@@ -1,5 +1,5 @@
 /** What was seen of the server beside the load, in words, tables and charts that every shell shares. */
-import { fill } from '../../base/objectives/limitWords';
+import { say, sentence, type Words } from '../../base/sentence';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import {
   mostObserved,
@@ -68,23 +68,20 @@ const findingTexts = {
   loadFull: 'the load of the service was {1} from second {0} on',
 } as const satisfies Readonly<Record<ObservedFinding['code'], string>>;
 
-/** For translations. */
-export const findingTemplates: readonly string[] = Object.values(findingTexts);
-
-/** `the server's thread-pool queue grew from second 12 on`; English, as all of a verdict is. */
-export function findingWords({ code, fromS, value, name }: ObservedFinding): string {
-  const words = fill(
+/** `the server's thread-pool queue grew from second 12 on`. */
+export function findingWords({ code, fromS, value, name }: ObservedFinding): Words {
+  const words = sentence(
     findingTexts[code],
     formatCount(Math.max(0, Math.round(fromS))),
     formatShare(value),
   );
   const { place } = namedSeries(name);
-  return place === undefined ? words : `${words} (${place})`;
+  return place === undefined ? words : sentence('{0} ({1})', words, place);
 }
 
 /** `Step 2: the server's thread-pool queue grew from second 12 on.` */
 export const findingSentence = (finding: ObservedFinding): string =>
-  `Step ${formatCount(finding.step)}: ${findingWords(finding)}.`;
+  `Step ${formatCount(finding.step)}: ${say(findingWords(finding))}.`;
 
 /** Of one step, each kind of finding once; the earliest first. */
 export function findingsOfStep(observed: Observed | undefined, step: number): ObservedFinding[] {

@@ -1,5 +1,4 @@
 import {
-  fill,
   latencyWords,
   latencyWordsBeside,
   limitWords,
@@ -9,7 +8,9 @@ import type { ObjectiveUnit } from '../../base/objectives/objective';
 import { rateWords } from '../../base/objectives/rate';
 import { objectiveOf } from '../../base/slo';
 import { formatCount, formatRate, formatShare } from '../../base/units';
-import { generatorCodes, namedText } from '../judge/verdict';
+import { joined, sentence, type Words } from '../../base/sentence';
+import { ownWords, reasonWords } from '../judge/reason';
+import { generatorCodes, namedWords } from '../judge/verdict';
 import { isDisturbance, type VerdictReason } from '../summary';
 import {
   isJudged,
@@ -22,16 +23,16 @@ import {
 } from '../../search/searchSummary';
 
 /** For one, and for more. */
-const kindWords: Readonly<Record<SearchKind, readonly [string, string]>> = {
-  senders: ['sender', 'senders'],
-  rate: ['msg/s', 'msg/s'],
-  connections: ['connection', 'connections'],
-  messageSize: ['byte', 'bytes'],
+const kindTexts: Readonly<Record<SearchKind, readonly [string, string]>> = {
+  senders: ['{0} sender', '{0} senders'],
+  rate: ['{0} msg/s', '{0} msg/s'],
+  connections: ['{0} connection', '{0} connections'],
+  messageSize: ['{0} byte', '{0} bytes'],
 };
 
 /** `681 senders`, `681 msg/s`. */
-export const valueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): string =>
-  `${formatCount(value)} ${kindWords[of][value === 1 ? 0 : 1]}`;
+export const valueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): Words =>
+  sentence(kindTexts[of][value === 1 ? 0 : 1], formatCount(value));
 
 /** Of what was measured, so that it differs from the limit it missed. */
 const measuredWords: Readonly<Record<ObjectiveUnit, (value: number, limit: number) => string>> = {
@@ -58,93 +59,150 @@ export function brokenNumbers({ metric, limit, value }: BrokenObjective) {
 }
 
 /** `p99 1.1 s, limit 1 s`, `objective “quick”: p99 1.1 s, limit 1 s`: what a step missed. */
-export function brokenWords(broken: BrokenObjective): string {
+export function brokenWords(broken: BrokenObjective): Words {
   const { metric, name, limit, value } = broken;
   if (metric === 'backlog')
-    return `deliveries fell behind by ${formatShare(value ?? limit)} of the time`;
+    return sentence('deliveries fell behind by {0} of the time', formatShare(value ?? limit));
   const numbers = brokenNumbers(broken);
-  if (numbers === undefined) return `the objective ${metric} was missed`;
-  const words = `${metric} ${numbers.measured ?? 'lost'}, limit ${numbers.limit}`;
-  return name === undefined ? words : fill(namedText, name, words);
+  if (numbers === undefined) return sentence('the objective {0} was missed', metric);
+  const words =
+    numbers.measured === undefined
+      ? sentence('{0} lost, limit {1}', metric, numbers.limit)
+      : sentence('{0} {1}, limit {2}', metric, numbers.measured, numbers.limit);
+  return namedWords(name, words);
 }
 
 /** Width of the interval as a share of its lower end; undefined where it has only one. */
 export const widthOf = ({ low, high }: Pick<SearchSummary, 'low' | 'high'>): number | undefined =>
   low === null || high === null ? undefined : (high - low) / low;
 
-/** What a person reads first: `✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
-export function searchSentence(search: SearchSummary, first: VerdictReason | undefined): string {
-  const why = first?.message;
+/** What a person reads first: a sign, what became of the run, and why. */
+export interface Headline {
+  readonly sign: '✓' | '✗' | '⚠' | '■';
+  readonly lead: Words;
+  /** Around both; absent: `; ` stands between them. */
+  readonly frame?: '{0}: {1}' | '{0} {1}' | '{0}. {1}';
+  readonly rest?: Words;
+}
+
+/** `✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
+export function searchHeadline(search: SearchSummary, first: VerdictReason | undefined): Headline {
   const { low, high, ended } = search;
-  const words = (value: number | null): string => valueWords(search, value ?? 0);
-  const atLeast = low !== null && high === null;
-  const interval =
-    low === null
-      ? high === null
-        ? 'no step passed or failed'
-        : `${words(high)} did not hold`
-      : high === null
-        ? `at least ${words(low)}; the limit was not reached`
-        : `${words(low)} held, ${formatCount(high)} did not`;
-  const known = `${atLeast ? ':' : ';'} ${interval}`;
-  const facts = `(${factsOf(search)})`;
-  const broken = search.broken === null ? '' : `: ${brokenWords(search.broken)}`;
+  const words = (value: number | null): Words => valueWords(search, value ?? 0);
+  const why = first && reasonWords(first);
+  const interval = intervalWords(search);
+  const frame = low !== null && high === null ? { frame: '{0}: {1}' as const } : {};
+  const broken = search.broken === null ? undefined : brokenWords(search.broken);
+  const withFacts = (said: Words): Words => sentence('{0} {1}', said, factsOf(search));
+  /** What has held or not, then by what. */
+  const judged = (sign: Headline['sign'], lead: Words): Headline =>
+    broken === undefined
+      ? { sign, lead, frame: '{0} {1}', rest: factsOf(search) }
+      : { sign, lead, frame: '{0}: {1}', rest: withFacts(broken) };
   switch (ended) {
     case 'found':
-      return `✓ ${interval}${broken} ${facts}`;
-    case 'allHeld':
-      return search.ceiling === undefined
-        ? `✓ ${words(low)} held, the highest value of the search ${facts}`
-        : `✓ ${words(low)} held, the most that the pauses of its sessions allow ${facts}; search for senders to find more`;
-    case 'budget':
-      return low === null
-        ? `✗ time ran out${high === null && why !== undefined ? `: ${why}; ${interval}` : known}${broken} ${facts}`
-        : `✓ time ran out${known}${broken} ${facts}`;
+      return judged('✓', interval);
+    case 'allHeld': {
+      const facts = { sign: '✓', frame: '{0} {1}' } as const;
+      if (search.ceiling === undefined) {
+        const lead = sentence('{0} held, the highest value of the search', words(low));
+        return { ...facts, lead, rest: factsOf(search) };
+      }
+      return {
+        ...facts,
+        lead: sentence('{0} held, the most that the pauses of its sessions allow', words(low)),
+        rest: joined([factsOf(search), sentence('search for senders to find more')]),
+      };
+    }
+    case 'budget': {
+      const lead = sentence('time ran out');
+      const known = low === null && high === null && why !== undefined;
+      const said = known ? joined([why, interval]) : interval;
+      const by = broken === undefined ? said : sentence('{0}: {1}', said, broken);
+      const rest = withFacts(by);
+      return {
+        sign: low === null ? '✗' : '✓',
+        lead,
+        rest,
+        ...(known ? { frame: '{0}: {1}' } : frame),
+      };
+    }
     case 'noneHeld':
-      return `✗ ${words(high)} did not hold, the lowest value of the search${broken} ${facts}`;
+      return judged('✗', sentence('{0} did not hold, the lowest value of the search', words(high)));
     case 'generatorLimit':
-      return `⚠ ${notOffered(search, first)}`;
+      return notOffered(search, first);
     case 'targetLost':
     case 'stopped': {
-      const reason = why === undefined ? '' : `; ${why}`;
-      if (ended === 'targetLost' && search.steps.length === 0 && reason !== '')
-        return `■ ${interval}${reason}`;
-      const lead = ended === 'targetLost' ? 'the target was lost' : 'the search was stopped';
-      return `■ ${lead}${known}${reason}`;
+      if (ended === 'targetLost' && search.steps.length === 0 && why !== undefined)
+        return { sign: '■', lead: interval, rest: why };
+      const lead =
+        ended === 'targetLost'
+          ? sentence('the target was lost')
+          : sentence('the search was stopped');
+      return { sign: '■', lead, rest: joined([interval, ...(why ? [why] : [])]), ...frame };
     }
   }
 }
 
-/** What is known where a step could not be offered, or was disturbed each time it was tried. */
-function notOffered(search: SearchSummary, first: VerdictReason | undefined): string {
-  const { low, high, steps, precision } = search;
-  const words = (value: number): string => valueWords(search, value);
-  const isMoreOffered = steps.some((step) => step.value > (low ?? 0) && isJudged(step));
-  const isLimit = (first === undefined || generatorCodes.has(first.code)) && !isMoreOffered;
-  const known =
-    low !== null && high !== null
-      ? `between ${formatCount(low)} and ${words(high)}; not narrowed to ${shareWords(precision, precision)}`
-      : low !== null
-        ? `at least ${words(low)}; ${isLimit ? 'this machine cannot offer more' : 'the limit was not reached'}`
-        : high !== null
-          ? `${words(high)} did not hold`
-          : isLimit
-            ? 'this machine cannot offer the lowest value of the search'
-            : 'no step passed or failed';
-  if (first === undefined) return known;
-  if (!isDisturbance(first.code)) return `${known}: ${first.message}`;
-  const last = formatCount(steps.at(-1)?.index ?? 1);
-  return `${known}: step ${last} was disturbed on this machine; ${first.message.replace(/^step \d+: /, '')}`;
+function intervalWords({ of, low, high }: SearchSummary): Words {
+  const words = (value: number): Words => valueWords({ of }, value);
+  if (low === null)
+    return high === null
+      ? sentence('no step passed or failed')
+      : sentence('{0} did not hold', words(high));
+  return high === null
+    ? joined([sentence('at least {0}', words(low)), sentence('the limit was not reached')])
+    : sentence('{0} held, {1} did not', words(low), formatCount(high));
 }
 
-/** `11 steps, 6:40, generator healthy`. */
-function factsOf({ steps, elapsedMs }: SearchSummary): string {
+/** What is known where a step could not be offered, or was disturbed each time it was tried. */
+function notOffered(search: SearchSummary, first: VerdictReason | undefined): Headline {
+  const { low, high, steps, precision } = search;
+  const words = (value: number): Words => valueWords(search, value);
+  const isMoreOffered = steps.some((step) => step.value > (low ?? 0) && isJudged(step));
+  const isLimit = (first === undefined || generatorCodes.has(first.code)) && !isMoreOffered;
+  const why = first && disturbedWords(first, steps);
+  if (low === null) {
+    const lead =
+      high !== null
+        ? sentence('{0} did not hold', words(high))
+        : isLimit
+          ? sentence('this machine cannot offer the lowest value of the search')
+          : sentence('no step passed or failed');
+    return { sign: '⚠', lead, ...(why && { frame: '{0}: {1}', rest: why }) };
+  }
+  const [lead, more] =
+    high !== null
+      ? [
+          sentence('between {0} and {1}', formatCount(low), words(high)),
+          sentence('not narrowed to {0}', shareWords(precision, precision)),
+        ]
+      : [
+          sentence('at least {0}', words(low)),
+          isLimit
+            ? sentence('this machine cannot offer more')
+            : sentence('the limit was not reached'),
+        ];
+  return { sign: '⚠', lead, rest: why ? sentence('{0}: {1}', more, why) : more };
+}
+
+function disturbedWords(first: VerdictReason, steps: SearchSummary['steps']): Words {
+  if (!isDisturbance(first.code)) return reasonWords(first);
+  const last = formatCount(steps.at(-1)?.index ?? 1);
+  return joined([sentence('step {0} was disturbed on this machine', last), ownWords(first)]);
+}
+
+/** `(11 steps, 6:40, generator healthy)`. */
+function factsOf({ steps, elapsedMs }: SearchSummary): Words {
   const seconds = Math.round(elapsedMs / 1000);
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  const health = steps.some(({ status }) => status === 'invalid')
-    ? 'generator disturbed in some steps'
-    : 'generator healthy';
-  return `${formatCount(steps.length)} ${steps.length === 1 ? 'step' : 'steps'}, ${time}, ${health}`;
+  const isDisturbed = steps.some(({ status }) => status === 'invalid');
+  return sentence(
+    '({0}, {1}, {2})',
+    sentence(steps.length === 1 ? '{0} step' : '{0} steps', formatCount(steps.length)),
+    time,
+    isDisturbed ? sentence('generator disturbed in some steps') : sentence('generator healthy'),
+  );
 }
 
 /** All steps with one value. */

@@ -2,13 +2,16 @@ import { deliveriesWords } from '../../base/objectives/latency';
 import { isPercentile, type Percentile } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { thisMachineWords } from './latenessWords';
+import { joined, say, sentence, type Words } from '../../base/sentence';
+import { english, type Translate } from '../../base/text';
+import { advised, ownWords, reasonWords } from '../judge/reason';
+import { latenessTexts, thisMachineUs } from './latenessWords';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
-import { brokenOff } from '../judge/verdict';
+import { isPlainEnding } from '../judge/verdict';
 import type { Observed } from '../observed';
 import { findingsOfStep, findingWords } from './observedWords';
-import { searchSentence } from './searchSentence';
+import { searchHeadline, type Headline } from './searchSentence';
 import {
   type ConnectionSummary,
   couldNotConnect,
@@ -31,89 +34,159 @@ export type JudgedRun = Pick<
 };
 
 /** What a person reads first: `✓ passed; step 3: 99 % of 950,000 deliveries within 41 ms (limit 1 s), none lost`. */
-export function verdictSentence(run: JudgedRun): string {
-  return `${judgedSentence(run)}${sessionsPart(run)}${skippedPart(run)}${observedPart(run)}`;
+export function verdictSentence(run: JudgedRun, t: Translate = english): string {
+  const { sign, words } = verdictWords(run);
+  return `${sign} ${say(words, t)}`;
 }
 
-/** `; 3 of 8 sessions broke off`, of all steps: calls that were not made for it are not lost, so that no objective of latency has them. */
-function sessionsPart({ steps }: JudgedRun): string {
+/** For who does not know the language yet. */
+export function verdictWords(run: JudgedRun): { readonly sign: string; readonly words: Words } {
+  const { sign, lead, frame = '; ', rest } = headlineOf(run);
+  return { sign, words: rest === undefined ? lead : { text: frame, values: [lead, rest] } };
+}
+
+/** The same in two sentences, for who shows them apart. */
+export interface VerdictSentences {
+  readonly tone: 'good' | 'warn' | 'bad';
+  readonly sign: string;
+  readonly lead: string;
+  readonly rest: string;
+}
+
+const tones = { pass: 'good', fail: 'bad', invalid: 'warn', incomplete: 'warn' } as const;
+
+export function verdictSentences(run: JudgedRun, t: Translate): VerdictSentences {
+  const { sign, lead, rest = '' } = headlineOf(run);
+  const tone = couldNotConnect(run) ? 'bad' : tones[run.verdict.status];
+  return { tone, sign, lead: wholeSentence(lead, t), rest: wholeSentence(rest, t) };
+}
+
+function wholeSentence(words: Words, t: Translate): string {
+  const said = say(words, t);
+  // Names of metrics stay small.
+  const begun = /^(?:p\d|[a-z]+(?:\.[a-z]|[A-Z]))/.test(said)
+    ? said
+    : `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
+  return begun === '' || /[.。]$/.test(begun) ? begun : t('{0}.', begun);
+}
+
+/** Reasons of a verdict that its first sentence does not say. */
+export const otherReasons = (run: JudgedRun, t: Translate = english): string[] => {
+  const first = verdictSentence(run, t);
+  const said = run.verdict.reasons.map((reason) => say(reasonWords(reason), t));
+  return said.filter((words) => !first.includes(words));
+};
+
+function headlineOf(run: JudgedRun): Headline {
+  const headline = judgedHeadline(run);
+  const more = [...sessionsPart(run), ...skippedPart(run), ...observedPart(run)];
+  if (more.length === 0) return headline;
+  const { rest } = headline;
+  return { ...headline, rest: joined([...(rest === undefined ? [] : [rest]), ...more]) };
+}
+
+/** `3 of 8 sessions broke off`, of all steps: calls that were not made for it are not lost, so that no objective of latency has them. */
+function sessionsPart({ steps }: JudgedRun): Words[] {
   let [started, broken] = [0, 0];
   for (const { sessions } of steps) {
     started += sessions?.started ?? 0;
     broken += sessions?.brokenOff ?? 0;
   }
-  return broken === 0
-    ? ''
-    : `; ${formatCount(broken)} of ${formatCount(started)} sessions broke off`;
+  if (broken === 0) return [];
+  const counts = [broken, started].map((count) => formatCount(count));
+  return [sentence('{0} of {1} sessions broke off', ...counts)];
 }
 
 /** Of all that was due; less is not worth a word beside the verdict. */
 const leastSkippedShare = 0.01;
 
-/** `; 259 of 480 messages were due at senders, or for clients, that were not connected`, of all steps, where no objective says it. */
-function skippedPart({ steps, verdict: { reasons } }: JudgedRun): string {
+/** `259 of 480 messages were due at senders, or for clients, that were not connected`, of all steps, where no objective says it. */
+function skippedPart({ steps, verdict: { reasons } }: JudgedRun): Words[] {
   let [offered, skipped] = [0, 0];
   for (const step of steps) {
     offered += step.offered;
     skipped += step.skipped ?? 0;
   }
   const due = offered + skipped;
-  if (skipped < leastSkippedShare * due || skipped === 0) return '';
-  if (reasons.some(({ code }) => code === 'slo-skipped')) return '';
-  return `; ${formatCount(skipped)} of ${formatCount(due)} messages were due at senders, or for clients, that were not connected`;
+  if (skipped < leastSkippedShare * due || skipped === 0) return [];
+  if (reasons.some(({ code }) => code === 'slo-skipped')) return [];
+  const counts = [skipped, due].map((count) => formatCount(count));
+  return [
+    sentence(
+      '{0} of {1} messages were due at senders, or for clients, that were not connected',
+      ...counts,
+    ),
+  ];
 }
 
-/** `; the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */
-function observedPart({ steps, observed }: JudgedRun): string {
+/** `the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */
+function observedPart({ steps, observed }: JudgedRun): Words[] {
   const step = steps.find(({ verdict }) => verdict.status === 'fail') ?? steps.at(-1);
-  const found = step ? findingsOfStep(observed, step.index) : [];
-  return found.map((finding) => `; ${findingWords(finding)}`).join('');
+  return step ? findingsOfStep(observed, step.index).map(findingWords) : [];
 }
 
-function judgedSentence(run: JudgedRun): string {
+function judgedHeadline(run: JudgedRun): Headline {
   const { status, reasons } = run.verdict;
-  if (couldNotConnect(run)) return `✗ ${reasons[0]?.message ?? ''}`;
-  if (run.search !== undefined) return searchSentence(run.search, whyEnded(run));
-  const [{ code, message: first } = { code: '', message: '' }] = reasons;
-  const more = reasons.length > 1 ? ` (and ${reasons.length - 1} more)` : '';
+  const [reason] = reasons;
+  if (couldNotConnect(run)) return unreachedHeadline(reason);
+  if (run.search !== undefined) return searchHeadline(run.search, whyEnded(run));
+  const first = reason === undefined ? '' : reasonWords(reason);
+  const why =
+    reasons.length > 1 ? sentence('{0} (and {1} more)', first, String(reasons.length - 1)) : first;
   const completed = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
   const measured = completed.length > 0 ? stepsWords(completed, run) : undefined;
   switch (status) {
     case 'pass':
-      return `✓ passed; ${measured ?? connectionWords(run)}`;
+      return { sign: '✓', lead: sentence('passed'), rest: measured ?? connectionWords(run) };
     case 'fail':
-      return `✗ failed; ${first}${more}${notRunWords(run)}`;
-    case 'invalid':
-      return `⚠ invalid${isSelfExplaining(code) ? '' : ', the generator was the bottleneck'}; ${first}${more}${notRunWords(run)}`;
-    case 'incomplete':
-      return `■ incomplete; ${first}${measured === undefined ? '' : `; ${measured}`}`;
+      return { sign: '✗', lead: sentence('failed'), rest: joined([why, ...notRunWords(run)]) };
+    case 'invalid': {
+      const lead = isSelfExplaining(reason?.code ?? '')
+        ? sentence('invalid')
+        : sentence('invalid, the generator was the bottleneck');
+      return { sign: '⚠', lead, rest: joined([why, ...notRunWords(run)]) };
+    }
+    case 'incomplete': {
+      const rest = joined([first, ...(measured === undefined ? [] : [measured])]);
+      return { sign: '■', lead: sentence('incomplete'), rest };
+    }
   }
+}
+
+/** Why there was no connection is the status itself. */
+function unreachedHeadline(reason: VerdictReason | undefined): Headline {
+  const words = reason === undefined ? '' : ownWords(reason);
+  if (typeof words === 'string' || words.text !== advised) return { sign: '✗', lead: words };
+  const [lead = '', rest = ''] = words.values;
+  return { sign: '✗', lead, frame: advised, rest };
 }
 
 /** Why a search came to no end of its own, where its sentence does not say it anyway. */
 function whyEnded({ ending, verdict: { reasons } }: JudgedRun): VerdictReason | undefined {
   const [first] = reasons;
-  return first?.message === brokenOff[ending] && ending !== 'workerLost' ? undefined : first;
+  return first && isPlainEnding(first, ending) && ending !== 'workerLost' ? undefined : first;
 }
 
 /** Of reasons in which the generator has no part. */
 const isSelfExplaining = (code: string): boolean => code === 'nothingSent' || isDisturbance(code);
 
-/** Of a run that its first bad step has ended: `; steps 2 and 3 were not run`. */
-function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): string {
+/** Of a run that its first bad step has ended: `steps 2 and 3 were not run`. */
+function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): Words[] {
   const from = (steps.at(-1)?.index ?? 0) + 1;
-  if (ending !== 'threshold' || plannedSteps < from) return '';
-  if (plannedSteps === from) return `; step ${from} was not run`;
-  const between = plannedSteps === from + 1 ? 'and' : 'to';
-  return `; steps ${formatCount(from)} ${between} ${formatCount(plannedSteps)} were not run`;
+  if (ending !== 'threshold' || plannedSteps < from) return [];
+  if (plannedSteps === from) return [sentence('step {0} was not run', String(from))];
+  const text =
+    plannedSteps === from + 1 ? 'steps {0} and {1} were not run' : 'steps {0} to {1} were not run';
+  return [sentence(text, formatCount(from), formatCount(plannedSteps))];
 }
 
-function stepsWords(steps: readonly StepSummary[], run: JudgedRun): string {
+function stepsWords(steps: readonly StepSummary[], run: JudgedRun): Words {
   const last = steps.at(-1)!;
   const slowest = steps.reduce((worst, step) => (slowness(step) > slowness(worst) ? step : worst));
   const words = measuredWords(last, run);
   if (last.expected === 0 || slowness(slowest) <= slowness(last)) return words;
-  return `${words}; slowest was step ${slowest.index}: ${latencyPart(slowest, run.scenario.slo)}`;
+  const slow = latencyPart(slowest, run.scenario.slo);
+  return joined([words, sentence('slowest was step {0}: {1}', String(slowest.index), slow)]);
 }
 
 /** How near a step came to its limits; by its 99th percentile where it has none. */
@@ -122,35 +195,52 @@ function slowness(step: StepSummary): number {
   return nearest ? fullness(nearest) : (shownLatency(step)?.p99 ?? 0);
 }
 
-function measuredWords(step: StepSummary, run: JudgedRun): string {
+function measuredWords(step: StepSummary, run: JudgedRun): Words {
+  const inStep = (...parts: Words[]): Words =>
+    sentence('step {0}: {1}', String(step.index), joined(parts, ', '));
   if (step.senders === 0 && step.connections !== undefined) return heldWords(step, run);
   if (step.expected === 0) {
-    const sent = step.sent === 0 ? 'nothing' : `${formatCount(step.sent)} messages`;
-    const counted = step.sent === 0 ? '' : ' and no answer expected';
-    return `step ${step.index}: ${sent} sent${counted}, ${connectionWords(run)}`;
+    const sent =
+      step.sent === 0
+        ? sentence('nothing sent')
+        : sentence('{0} messages sent and no answer expected', formatCount(step.sent));
+    return inStep(sent, connectionWords(run));
   }
   const inAll = run.steps.reduce((sum, each) => sum + each.lost, 0);
-  const here = `${step.lost === 0 ? 'none' : formatCount(step.lost)} lost`;
-  const lost = inAll === step.lost ? here : `${here}, ${formatCount(inAll)} in all steps`;
-  return `step ${step.index}: ${latencyPart(step, run.scenario.slo)}, ${lost}`;
+  return inStep(
+    latencyPart(step, run.scenario.slo),
+    step.lost === 0 ? sentence('none lost') : sentence('{0} lost', formatCount(step.lost)),
+    ...(inAll === step.lost ? [] : [sentence('{0} in all steps', formatCount(inAll))]),
+  );
 }
 
 /** The latency objective that came nearest to its limit; the 99th percentile when there is none. */
-function latencyPart(step: StepSummary, slo: Slo): string {
+function latencyPart(step: StepSummary, slo: Slo): Words {
   const nearest = nearestCheck(step);
   const metric: Percentile = nearest?.metric ?? 'p99';
-  if (nearest?.value === null || step.latencyUs.count === 0)
-    return `${formatCount(step.received)} of ${formatCount(step.expected)} deliveries arrived`;
+  if (nearest?.value === null || step.latencyUs.count === 0) {
+    const counts = [step.received, step.expected].map((count) => formatCount(count));
+    return sentence('{0} of {1} deliveries arrived', ...counts);
+  }
   const value = nearest?.value ?? shownLatency(step)?.p99 ?? step.latencyUs.p99;
   const limit = nearest?.limit ?? slo.latencyUs[metric];
-  const beside = limit === undefined ? '' : ` (limit ${latencyWords(limit)})`;
   const inside = step.latencySameAgentUs?.count ?? 0;
   const deliveries =
     nearest?.by === 'inside'
-      ? `${deliveriesWords(metric, inside)} inside single agents`
+      ? sentence('{0} inside single agents', deliveriesWords(metric, inside))
       : deliveriesWords(metric, step.expected);
-  const ours = thisMachineWords(step);
-  return `${deliveries} within ${latencyWords(value)}${beside}${ours === undefined ? '' : `, ${ours}`}`;
+  const within =
+    limit === undefined
+      ? sentence('{0} within {1}', deliveries, latencyWords(value))
+      : sentence(
+          '{0} within {1} (limit {2})',
+          deliveries,
+          latencyWords(value),
+          latencyWords(limit),
+        );
+  const ours = thisMachineUs(step);
+  if (ours === undefined) return within;
+  return joined([within, sentence(latenessTexts['lateness.part'], latencyWords(ours))], ', ');
 }
 
 function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {
@@ -166,21 +256,30 @@ function isLatency(check: SloCheck): check is LatencyCheck {
 
 const fullness = ({ value, limit }: SloCheck): number => (value ?? Infinity) / limit;
 
-function heldWords(step: StepSummary, { steps, connections }: JudgedRun): string {
+function heldWords(step: StepSummary, { steps, connections }: JudgedRun): Words {
   const { requested = 0, open = 0 } = step.connections ?? {};
-  const place = steps.length > 1 ? `step ${step.index}: ` : '';
   // Those that we have closed ourselves were not held, open as they may be again.
-  const held = connections.life?.closed ? 'open after' : 'held for';
-  return `${place}${formatCount(open)} of ${formatCount(requested)} connections ${held} ${formatDurationMs(step.seconds * 1000)}, ${droppedWords(connections)}`;
+  const text = connections.life?.closed
+    ? '{0} of {1} connections open after {2}'
+    : '{0} of {1} connections held for {2}';
+  const counts = [open, requested].map((count) => formatCount(count));
+  const held = sentence(text, ...counts, formatDurationMs(step.seconds * 1000));
+  const words = joined([held, droppedWords(connections)], ', ');
+  return steps.length > 1 ? sentence('step {0}: {1}', String(step.index), words) : words;
 }
 
-function connectionWords({ connections }: JudgedRun): string {
-  const { requested, connected } = connections;
-  return `${formatCount(connected)} of ${formatCount(requested)} connections opened, ${droppedWords(connections)}`;
+function connectionWords({ connections }: JudgedRun): Words {
+  const counts = [connections.connected, connections.requested].map((count) => formatCount(count));
+  const opened = sentence('{0} of {1} connections opened', ...counts);
+  return joined([opened, droppedWords(connections)], ', ');
 }
 
 /** `none dropped`; `80 closed by us, none dropped otherwise`, each time that a connection was closed. */
-function droppedWords({ dropped, life }: ConnectionSummary): string {
-  const words = `${dropped ? formatCount(dropped) : 'none'} dropped`;
-  return life?.closed ? `${formatCount(life.closed)} closed by us, ${words} otherwise` : words;
+function droppedWords({ dropped, life }: ConnectionSummary): Words {
+  const count = formatCount(dropped);
+  if (!life?.closed) return dropped ? sentence('{0} dropped', count) : sentence('none dropped');
+  const others = dropped
+    ? sentence('{0} dropped otherwise', count)
+    : sentence('none dropped otherwise');
+  return joined([sentence('{0} closed by us', formatCount(life.closed)), others], ', ');
 }

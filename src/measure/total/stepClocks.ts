@@ -1,4 +1,5 @@
-import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { latencyWords } from '../../base/objectives/limitWords';
+import { sentence, type Words } from '../../base/sentence';
 import { formatCount } from '../../base/units';
 import type { ClockSample } from '../sample';
 
@@ -6,12 +7,6 @@ import type { ClockSample } from '../sample';
 const readingUs = 5;
 /** More than a run may have; whoever has the key of the bus may name any. */
 const mostAgents = 1000;
-
-export const clockTexts = {
-  moved: 'the clock of agent {0} was moved',
-  disagree:
-    'messages of agent {0} came to agent {1} {2} before they were sent although their clocks differ by at most {3}',
-} as const;
 
 /** The clocks of all agents in one step: how far they may differ, and whether the traffic between them agrees. */
 export class StepClocks {
@@ -52,10 +47,11 @@ export class StepClocks {
    * Why nothing can be said of how long deliveries between agents took; undefined: something can. No delivery is quicker
    * than nothing: one that came before it was sent shows by how much two clocks differ at least.
    */
-  get problem(): string | undefined {
+  get problem(): Words | undefined {
     const [first] = this.moved;
-    if (first !== undefined) return fill(clockTexts.moved, formatCount(first + 1));
-    let worst: { readonly words: string; readonly byUs: number } | undefined;
+    if (first !== undefined)
+      return sentence('the clock of agent {0} was moved', formatCount(first + 1));
+    let worst: { readonly words: Words; readonly byUs: number } | undefined;
     for (const [receiver, of] of this.ahead)
       for (const [sender, us] of of) {
         const [a, b] = [this.errors.get(sender), this.errors.get(receiver)];
@@ -63,7 +59,10 @@ export class StepClocks {
         const byUs = us - a - b - readingUs;
         if (byUs <= 0 || (worst !== undefined && worst.byUs >= byUs)) continue;
         const agents = [sender, receiver].map((agent) => formatCount(agent + 1));
-        const words = fill(clockTexts.disagree, ...agents, latencyWords(us), latencyWords(a + b));
+        const words = sentence(
+          'messages of agent {0} came to agent {1} {2} before they were sent although their clocks differ by at most {3}',
+          ...[...agents, latencyWords(us), latencyWords(a + b)],
+        );
         worst = { words, byUs };
       }
     return worst?.words;

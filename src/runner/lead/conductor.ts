@@ -1,4 +1,5 @@
 /** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
+import { reasonOf } from '../../measure/judge/reason';
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter } from '../../base/event';
 import { complaintOf } from '../../measure/judge/hubComplaint';
@@ -25,7 +26,7 @@ import { SecretHider } from '../../targets/identities/rowSecrets';
 import { CpuMeter } from '../machineClock';
 import { connectLimitMs, prepareLimitMs } from '../phaseLimits';
 import { LostAgents } from './lostAgents';
-import { type ConductorContext, type Run, runSummary, type StopReason } from './run';
+import { type ConductorContext, type WhyEnded, type Run, runSummary, type StopReason } from './run';
 import { ListedSteps, type StepSource } from './stepSource';
 import { MemberNews } from './memberNews';
 import { did, EndedEarly, Waiting, waits, WorkerReports } from './waiting';
@@ -69,7 +70,7 @@ export class Conductor implements Run {
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   /** Asked at the end: what a server reports of it may come a moment later. */
-  private endingMessage: (() => string) | undefined;
+  private endingWords: WhyEnded | undefined;
   /** Of a server that was started for the run. */
   private problem: string | undefined;
   private endingStack: string | undefined;
@@ -485,7 +486,7 @@ export class Conductor implements Run {
     const words = targetLost(phase, plan, totals, recovery, workers, context.target.url);
     if (words === undefined) return;
     if (this.step?.totals.wasSuspended === true)
-      this.end('threshold', undefined, { code: 'targetLost', message: words() });
+      this.end('threshold', undefined, reasonOf('targetLost', words()));
     else this.end('targetLost', words);
   }
 
@@ -494,11 +495,11 @@ export class Conductor implements Run {
     this.end('targetLost', () => unreachableWords(totals, context.target.url));
   }
 
-  private end(ending: Ending, message?: () => string, aborted?: VerdictReason): void {
+  private end(ending: Ending, words?: WhyEnded, aborted?: VerdictReason): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.aborted = aborted;
-    this.endingMessage = message;
+    this.endingWords = words;
     this.reports.changed();
   }
 
@@ -557,8 +558,8 @@ export class Conductor implements Run {
     const { plan, context, totals, steps, workers, startedAt, elapsedUs, endingStack } = this;
     for (const step of totals.steps) this.noteAgents(step);
     const ending = this.ending ?? 'completed';
-    const endingMessage = this.endingMessage?.();
-    const ended = { ending, endingMessage, endingStack, startedAt, elapsedUs };
+    const endingWords = this.endingWords?.();
+    const ended = { ending, endingWords, endingStack, startedAt, elapsedUs };
     return runSummary({ plan, context, totals, steps, workers }, ended);
   }
 }

@@ -1,3 +1,4 @@
+import { joined, SaidError, say, sentence, withValues, type Words } from '../../base/sentence';
 import { formatCount } from '../../base/units';
 import { agentsOf } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
@@ -7,7 +8,7 @@ const mostNamed = 2;
 
 /** Agents that were lost while the others went on, and why. */
 export class LostAgents {
-  private readonly words = new Map<number, string>();
+  private readonly words = new Map<number, Words>();
 
   /** @param shown what may be shown of a text */
   constructor(
@@ -29,23 +30,27 @@ export class LostAgents {
   }
 
   /** What is said of it: the error names the agent. */
-  add(agent: number, { message }: Error): string {
-    const said = this.shown(message);
+  add(agent: number, error: Error): string {
+    const words = error instanceof SaidError ? error.words : error.message;
+    const said = withValues(words, this.shown);
     this.words.set(agent, said);
-    return said;
+    return say(said);
   }
 
   /** Of each, in the order in which they were lost. */
-  all(): string[] {
+  all(): Words[] {
     return [...this.words.values()];
   }
 
   /** For people, as the reason why a run has ended. */
-  sentence(): string {
+  sentence(): Words {
     const all = this.all();
     const [first = '', ...more] = all;
-    const said =
-      all.length <= mostNamed ? all.join('; ') : `${first}, and ${formatCount(more.length)} more`;
-    return `A part of the load was missing: ${said}`;
+    return all.length <= mostNamed
+      ? sentence('A part of the load was missing: {0}', joined(all))
+      : sentence(
+          'A part of the load was missing: {0}, and {1} more',
+          ...[first, formatCount(more.length)],
+        );
   }
 }

@@ -1,3 +1,4 @@
+import type { Words } from '../../base/sentence';
 import type { SoFar } from '../../measure/judge/abortWatch';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { countOf } from '../../base/errorClass';
@@ -255,7 +256,7 @@ export function targetLost(
   recovery: RecoveryPolling,
   workers: WorkerHost,
   targetUrl: string,
-): (() => string) | undefined {
+): (() => Words) | undefined {
   const { requested, connected, failed, dropped } = totals.connectionCounts();
   if (phase === 'connecting') {
     const isHopeless = connected === 0 && failed >= Math.min(waits.hopelessConnects, requested);
@@ -271,7 +272,7 @@ export function targetLost(
 }
 
 /** Without counts: more connections may fail until the run is over, and each is tried several times. */
-export function unreachableWords({ errorExamples }: RunTotals, targetUrl: string): string {
+export function unreachableWords({ errorExamples }: RunTotals, targetUrl: string): Words {
   const [, host] = /^\w+:\/\/([^/\s?#,]+)/.exec(targetUrl) ?? [];
   const isOne = !targetUrl.includes(',');
   return unreachedWords(errorExamples, (isOne && host) || 'the target');

@@ -1,4 +1,6 @@
 /** What a run is given, and what it gives. */
+import { say, sentence, type Words } from '../../base/sentence';
+import { reasonOf } from '../../measure/judge/reason';
 import type { Event } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type {
@@ -53,9 +55,12 @@ export interface Run {
   stop(reason: StopReason): void;
 }
 
+/** Said when it is asked for: more may be known by then. */
+export type WhyEnded = () => Words;
+
 interface Ended {
   readonly ending: Ending;
-  readonly endingMessage: string | undefined;
+  readonly endingWords: Words | undefined;
   readonly endingStack: string | undefined;
   readonly startedAt: Date;
   /** By the monotonic clock: somebody may have set the other one back meanwhile. */
@@ -79,11 +84,11 @@ const atEnd = ({ status, ...agent }: AgentProgress): AgentSummary => ({
 
 export function runSummary(
   { plan: { slo }, context: { target, machine }, totals, steps, workers }: Led,
-  { ending, endingMessage, endingStack, startedAt, elapsedUs }: Ended,
+  { ending, endingWords, endingStack, startedAt, elapsedUs }: Ended,
 ): RunSummary {
   const cutShort: Verdict = {
     status: 'incomplete',
-    reasons: [{ code: ending, message: 'the step was cut short' }],
+    reasons: [reasonOf(ending, sentence('the step was cut short'))],
   };
   const search = steps.found?.(ending, elapsedUs);
   const begun = totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
@@ -91,7 +96,7 @@ export function runSummary(
     startedAt: startedAt.toISOString(),
     endedAt: new Date(startedAt.getTime() + elapsedUs / 1000).toISOString(),
     ending,
-    ...(endingMessage === undefined ? {} : { endingMessage }),
+    ...(endingWords === undefined ? {} : { endingWords, endingMessage: say(endingWords) }),
     ...(endingStack === undefined ? {} : { endingStack }),
     target,
     machine,

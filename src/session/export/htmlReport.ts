@@ -1,4 +1,5 @@
 /** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
+import { say } from '../../base/sentence';
 import path from 'node:path';
 import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
@@ -551,7 +552,7 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
       ...{ ...chartSize, lines },
       title: spokenChart(
         title,
-        rising.map((step) => `${valueWords(search, step.value)} ${outcomeWords(step)}`),
+        rising.map((step) => `${say(valueWords(search, step.value))} ${outcomeWords(step)}`),
       ),
       x: evenAxis(most, stepOf(most), (at) => formatCount(at)),
       y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
@@ -566,7 +567,7 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
     heads: ['#', word, 'p50', 'p99', panelStrings.lostTile, ''],
     rows: steps.map((step) => [
       formatCount(step.index),
-      valueWords(search, step.value),
+      say(valueWords(search, step.value)),
       ...[step.p50, step.p99].map((us) => latencyOrLost(us, panelStrings)),
       formatCount(step.lost),
       outcomeWords(step),
@@ -580,5 +581,5 @@ function outcomeWords({ status, broken, tooShort }: SearchStep): string {
   if (status === 'invalid') return panelStrings.stepNotOffered;
   if (tooShort) return panelStrings.stepTooShort;
   if (status === 'incomplete') return panelStrings.verdictIncomplete;
-  return broken === undefined ? panelStrings.stepMissed : brokenWords(broken);
+  return broken === undefined ? panelStrings.stepMissed : say(brokenWords(broken));
 }

@@ -5,12 +5,13 @@ import { latencyWords, latencyWordsBeside, limitWords } from '../../base/objecti
 import { isPercentile, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
 import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
 import { formatCount } from '../../base/units';
+import { isOf } from '../../measure/judge/reason';
 import { isOnlyLate, isOpen } from '../../measure/judge/verdict';
 import { latencyAt } from '../../measure/latencySummary';
 import { callLabel, callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepRow } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import type { SloCheck, StepSummary, Verdict, VerdictReason } from '../../measure/summary';
+import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -86,7 +87,7 @@ function runSuite(result: Result, scenario: string, notCompared?: string): Suite
   const judged = objectiveCases('run', verdict, result.scenario.slo);
   const said = judged.map(({ metric }) => `slo-${metric}`);
   const more = verdict.reasons
-    .filter(({ code, message }) => !ofStep(message) && !said.includes(code))
+    .filter(({ code, step }) => step === undefined && !said.includes(code))
     .filter(({ code }) => verdict.status === 'fail' && code !== '')
     .map((reason) => failure(reason));
   const marks = marksOf(result.scenario, target);
@@ -228,7 +229,7 @@ function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
   const judged = objectiveCases('step', verdict, sloOfStep(slo, isLast));
   const said = [
     ...judged.map(({ metric }) => `slo-${metric}`),
-    ...result.verdict.reasons.flatMap(({ code, message }) => (ofStep(message) ? [] : [code])),
+    ...result.verdict.reasons.flatMap(({ code, step }) => (step === undefined ? [code] : [])),
   ];
   const others = verdict.status === 'fail' ? verdict.reasons : [];
   const more = others
@@ -250,8 +251,6 @@ const asSought = ({ outcome, ...each }: Case): Case => ({
 function objectiveCases(of: 'step' | 'run', verdict: Verdict, slo: Slo): JudgedCase[] {
   const checks = verdict.checks ?? [];
   const set = rulesOf(slo).filter(({ metric }) => placeOf(metric) === of);
-  const isOf = (rule: Rule, { metric, name, limit, step }: SloCheck): boolean =>
-    rule.metric === metric && rule.name === name && rule.limit === limit && rule.step === step;
   const others = checks.filter((check) => !set.some((rule) => isOf(rule, check)));
   return [...set, ...others].map((rule): JudgedCase => {
     const outcome = outcomeOf(
@@ -297,31 +296,19 @@ function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | und
   if (check === undefined) return skipped('nothing was measured that it could judge');
   if (check.met) return undefined;
   const { metric } = check;
-  const reasonsOf = (code: string): VerdictReason[] =>
-    verdict.reasons.filter((each) => each.code === code && !ofStep(each.message));
-  if (isOpen(check)) {
-    const open = (verdict.checks ?? []).filter(isOpen);
-    const reasons = ['slip', 'unread', 'clockError'].flatMap(reasonsOf);
-    const reason = reasons[reasons.length === open.length ? open.indexOf(check) : 0];
-    return skipped(reason?.message ?? `${metric} is open`);
-  }
   const type = `slo-${metric}`;
-  // Objectives of one metric are missed in the order in which they were judged.
-  const missed = (verdict.checks ?? []).filter(
-    (each) => each.metric === metric && !each.met && !isOpen(each),
+  const reason = verdict.reasons.find(
+    ({ rule, step }) => step === undefined && rule !== undefined && isOf(rule, check),
   );
-  const reasons = reasonsOf(type);
-  const reason = reasons[missed.indexOf(check)] ?? reasons[0];
-  return { kind: 'failure', type, message: reason?.message ?? `${metric} was missed` };
+  return isOpen(check)
+    ? skipped(reason?.message ?? `${metric} is open`)
+    : { kind: 'failure', type, message: reason?.message ?? `${metric} was missed` };
 }
 
 const skipped = (message: string): Outcome => ({ kind: 'skipped', type: 'skipped', message });
 const notJudged = 'the step is invalid, so nothing is judged';
 const isWorthless = (verdict: Verdict): boolean =>
   verdict.status === 'invalid' && !isOnlyLate(verdict);
-
-/** Reasons of steps are said by their suites. */
-const ofStep = (message: string): boolean => /^step \d+: /.test(message);
 
 /** The schema knows no zone: UTC. */
 function startOf(startedAt: string): string {

@@ -1,3 +1,4 @@
+import { say } from '../../base/sentence';
 import path from 'node:path';
 import { countOf, sortedCounts } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
@@ -258,11 +259,11 @@ function searchTable(search: SearchSummary): string[] {
     .slice(-mostSteps)
     .map(({ value, judged, held, invalid, shown }) => {
       const { p50, p99, lost, broken } = shown;
-      const broke = broken ? `: ${brokenWords(broken)}` : '';
+      const broke = broken ? `: ${say(brokenWords(broken))}` : '';
       const disturbed = invalid > 0 ? `; ${formatCount(invalid)} not offered in time` : '';
       const short = shown.tooShort ? '; too short to say' : '';
       return [
-        plain(valueWords(search, value)),
+        plain(say(valueWords(search, value))),
         ...[us(p50), us(p99), formatCount(lost)],
         plain(`held ${held} of ${judged}${broke}${disturbed}${short}`),
       ];

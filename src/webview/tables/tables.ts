@@ -193,10 +193,7 @@ type CardName =
 
 /** Those of the verdict that the first sentence of the panel does not say. */
 export const otherReasons = ({ result }: Pick<ShownRun, 'result'>): string[] =>
-  (result?.verdict.reasons ?? [])
-    .map(({ message }) => message)
-    .filter((message) => result?.sentence.includes(message) !== true)
-    .slice(0, 20);
+  result?.otherReasons.slice(0, 20) ?? [];
 
 export function tableCards(state: ShownRun): Record<CardName, StateCard> {
   return {

@@ -1,3 +1,4 @@
+import { english } from '../../../src/base/text';
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../src/base/event';
 import { startPanelSession, type PanelOrders } from '../../../src/extension/panel/panelSession';
@@ -30,7 +31,7 @@ function sent(message: unknown): { done: string[]; logged: string[] } {
     onMessage: messages.event,
     onVisibility: never,
   };
-  const said = { strings: panelStrings, say: (text: string) => text };
+  const said = { strings: panelStrings, t: english };
   const testConnection = (): void => void done.push('testConnection');
   startPanelSession(port, source, { ...said, testConnection, log: (text) => logged.push(text) });
   messages.fire(message);

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
-import { sentenceTemplates } from '../../../src/extension/translateSentences';
 import { latenessTexts } from '../../../src/measure/show/latenessWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { targetKinds } from '../../../src/scenario/target/targetKinds';
@@ -51,12 +50,28 @@ const english = texts('package.nls.json');
 const chinese = texts('package.nls.zh-cn.json');
 const bundle = texts('l10n/bundle.l10n.zh-cn.json');
 
-const sources = ['src/extension', 'src/session'].flatMap((folder) =>
+const sourcesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(path.join(folder, name), 'utf8')),
-);
+    .map((name) => readFileSync(path.join(folder, name), 'utf8'));
+const sources = ['src/extension', 'src/session'].flatMap(sourcesIn);
 const source = sources.join('\n');
+
+const literal = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/;
+
+/** What sentences are made from: what stands in a call, and other texts with places of the files that make some. */
+function sentenceTexts(): string[] {
+  const making = sourcesIn('src').filter((text) =>
+    /import [^;]*\bsentence\b[^;]*\/sentence';/.test(text),
+  );
+  const called = new RegExp(`\\bsentence\\(\\s*(?:${literal.source})`, 'g');
+  const found = making.flatMap((text) => [
+    ...text.matchAll(called),
+    ...[...text.matchAll(new RegExp(literal, 'g'))].filter(([whole]) => /\{\d\}/.test(whole)),
+  ]);
+  const texts = found.map(([, single, double]) => (single ?? double)!.replace(/\\(.)/g, '$1'));
+  return [...new Set([...texts, '; ', ', ', ' + '])];
+}
 
 const commands = contributes.commands.map(({ command }) => command).sort();
 
@@ -205,7 +220,7 @@ describe('texts of the extension', () => {
       ...exporters.map(({ words }) => words),
       ...Object.values(statusIcons).map(({ word }) => word),
       ...Object.values(latenessTexts),
-      ...sentenceTemplates(),
+      ...sentenceTexts(),
       ...targetKinds.flatMap(({ offers = [] }) => offers.map(([, words]) => words)),
     ];
     for (const key of [...keys, ...tables]) {

@@ -1,3 +1,4 @@
+import { say } from '../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { mostObserved, namedSeries, observedOf } from '../../../src/measure/observed';
 import { observedCharts, findingWords } from '../../../src/measure/show/observedWords';
@@ -19,7 +20,7 @@ function during(name: string, values: readonly number[], step = 1): Snapshot[] {
 }
 
 const wordsOf = (snapshots: readonly Snapshot[]): string[] =>
-  (observedOf(snapshots)?.findings ?? []).map(findingWords);
+  (observedOf(snapshots)?.findings ?? []).map((finding) => say(findingWords(finding)));
 
 describe('what was seen of a server', () => {
   it('is summed up by step, over its measured time', () => {
@@ -90,9 +91,10 @@ describe('what was seen of a server', () => {
         everyS: 60,
       },
     ]);
-    assert.deepEqual(findings.map(findingWords), [
-      'the load of the service was 85 % from second 50 on (chat)',
-    ]);
+    assert.deepEqual(
+      findings.map((each) => say(findingWords(each))),
+      ['the load of the service was 85 % from second 50 on (chat)'],
+    );
   });
 
   it('is in all samples of its minute where it came when the run was over', () => {

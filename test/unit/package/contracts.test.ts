@@ -14,7 +14,8 @@ import {
 } from '../../../src/cli/views/runView';
 import { completionsAt } from '../../../src/extension/language/completionsAt';
 import { hoverAt } from '../../../src/extension/language/hoverAt';
-import { sentencesIn } from '../../../src/extension/translateSentences';
+import { say, sentence } from '../../../src/base/sentence';
+import { reasonWords } from '../../../src/measure/judge/reason';
 import { AbortWatch } from '../../../src/measure/judge/abortWatch';
 import { judgeRun, judgeStep } from '../../../src/measure/judge/verdict';
 import { scenarioSchema } from '../../../src/scenario/keys/schema';
@@ -230,8 +231,7 @@ describe('an objective', () => {
       unitMistake: { from: 1, below: 100, unit: '%' },
       limit: 'most',
       value: ({ duplicated, received }) => duplicated / received,
-      missed: (_step, value) => `made up ${value}`,
-      texts: ['made up {0}'],
+      missed: (_step, value) => sentence('made up {0}', String(value)),
     };
     try {
       await test();
@@ -289,11 +289,11 @@ describe('an objective', () => {
       assert.deepEqual(verdict.checks, [{ metric: 'madeUp', limit, value: 1, met: false }]);
       assert.equal(judgeStep({ ...measures, duplicated: 0 }, slo).status, 'pass');
       const run = judgeRun(sampleSummary({ steps: [{ ...step, verdict }] }), slo);
-      assert.deepEqual(run.reasons, [{ code: 'slo-madeUp', message: 'step 1: made up 1' }]);
-      const said = sentencesIn((text, ...args) =>
-        english(text.replace('made up', 'erfunden'), ...args),
-      );
-      assert.equal(said('step 1: made up 1'), 'step 1: erfunden 1');
+      const { code, message } = run.reasons[0]!;
+      assert.deepEqual([code, message], ['slo-madeUp', 'step 1: made up 1']);
+      const german = (text: string, ...args: Parameters<typeof english>[1][]): string =>
+        english(text.replace('made up', 'erfunden').replace('step', 'Schritt'), ...args);
+      assert.equal(say(reasonWords(run.reasons[0]!), german), 'Schritt 1: erfunden 1');
     });
     assert.equal(judgeStep(measures, slo).status, 'pass');
   });
@@ -303,7 +303,7 @@ describe('an objective', () => {
     const connections = { requested: 1, failed: 0, dropped: 0 };
     const soFar = { deliveries, connections, knownUs: 3e6, measuredMs: 3000 };
     const now = () => new AbortWatch(slo, 1000).unmet(soFar, undefined);
-    await objective(() => assert.deepEqual(now(), { message: 'made up 1' }));
+    await objective(() => assert.equal(now()?.message, 'made up 1'));
     assert.equal(now(), undefined);
   });
 

@@ -1,3 +1,5 @@
+import { say } from '../../../src/base/sentence';
+import { plain } from '../plain';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ExpectedError } from '../../../src/base/expectedError';
@@ -125,8 +127,8 @@ describe('completeResult of a search', () => {
     const { result } = complete({ ...found, ended: 'budget', low: null, high: null }, steps);
     const { status, reasons } = result.verdict;
     assert.deepEqual(
-      [status, reasons],
-      ['fail', [{ ...tooShort, message: `step 1: ${tooShort.message}` }]],
+      [status, plain(reasons)],
+      ['fail', [{ code: tooShort.code, message: `step 1: ${tooShort.message}` }]],
     );
   });
 
@@ -227,7 +229,10 @@ describe('completeResult', () => {
       assert.equal(result.verdict.status, 'invalid');
       assert.ok(result.recommendation);
       const open = 'Step 1 carried its load, but whether it kept its limits is open.';
-      assert.deepEqual(measured[0]?.remarks, [open]);
+      assert.deepEqual(
+        measured[0]?.remarks?.map((words) => say(words)),
+        [open],
+      );
     }
     assert.equal(
       of(starved, { code: 'send-rate', message: 'half' }, slip).result.recommendationProblem,

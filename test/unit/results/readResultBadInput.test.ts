@@ -1,3 +1,4 @@
+import { say } from '../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +45,7 @@ describe('a hostile result', () => {
   /** Everything that shows a result, and what it shows. */
   async function shown(): Promise<{ summary: string; posted: string; described: string }> {
     const entry = await resultEntry(directory, new Date());
-    assert.ok(entry && entry.status !== 'damaged', entry?.sentence);
+    assert.ok(entry && entry.status !== 'damaged', say(entry?.sentence ?? ''));
     const run = await readResult(directory);
     assert.ok(run.kind === 'result');
     const source = await storedSource(directory, actions);
@@ -154,7 +155,7 @@ describe('a hostile result', () => {
       await assert.rejects(readResult(directory), { code: 'result-damaged', message: why });
       const entry = await resultEntry(directory, new Date());
       assert.equal(entry?.status, 'damaged');
-      assert.match(entry.sentence, why);
+      assert.match(say(entry.sentence), why);
     });
   }
 

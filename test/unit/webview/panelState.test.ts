@@ -85,7 +85,7 @@ describe('state of the panel', () => {
     }));
     const verdict = { status: 'incomplete' as const, reasons };
     const result = toPanelResult({ ...sampleResult(), verdict });
-    assert.match(result.sentence, /a part was missing/);
+    assert.match(result.sentences.rest, /part was missing/);
     assert.deepEqual(otherReasons({ result }), ['step 2: the step was cut short']);
     assert.deepEqual(otherReasons({ result: undefined }), []);
   });

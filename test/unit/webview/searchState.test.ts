@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
-import { searchSentence } from '../../../src/measure/show/searchSentence';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { searchColumns, searchTable } from '../../../src/webview/charts/searchChart';
 import { decisiveStep, progressOf } from '../../../src/webview/panelState';
@@ -27,8 +26,7 @@ describe('a search in the panel', () => {
   const done = shownRun([measured(30, 1)], {
     run,
     result: {
-      ...toPanelResult(sampleResult()),
-      ...{ search: searchSample, sentence: searchSentence(searchSample, undefined) },
+      ...toPanelResult({ ...sampleResult(), search: searchSample }),
     },
   });
 

@@ -1,3 +1,5 @@
+import { say } from '../../../src/base/sentence';
+import { unreachedWords } from '../../../src/measure/judge/hubComplaint';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -37,10 +39,10 @@ const slow = (tick: number) => {
 describe('sentence, tiles and Units of the panel', () => {
   it('say in red why nothing was reached, and count no failures there', () => {
     const { connections } = sampleSummary();
-    const message =
-      'Could not connect: nothing listens on 127.0.0.1:5999. Start the server, or correct the port in the target.';
+    const errors = [{ errorClass: 'refused', text: 'connect ECONNREFUSED 127.0.0.1:5999' }];
+    const words = unreachedWords(errors, 'x');
     const state = finishedRun({
-      ...{ steps: [], ending: 'targetLost', endingMessage: message, errors: { refused: 136 } },
+      ...{ steps: [], ending: 'targetLost', endingWords: words, errors: { refused: 136 } },
       connections: { ...connections, connected: 0, failed: 21 },
     });
     assert.deepEqual(sentenceOf(state), {
@@ -49,8 +51,8 @@ describe('sentence, tiles and Units of the panel', () => {
       rest: 'Start the server, or correct the port in the target.',
     });
     assert.deepEqual(
-      state.result!.verdict.reasons.map(({ message: words }) => words),
-      [message],
+      state.result!.verdict.reasons.map(({ message }) => message),
+      [say(words)],
     );
     const tile = tilesOf(state).find(({ id }) => id === 'connections');
     assert.deepEqual([tile?.value, tile?.tone], ['0', 'bad']);

@@ -1,3 +1,4 @@
+import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { openWords, rulingAcross } from '../../../../src/base/objectives/acrossClocks';
@@ -89,7 +90,7 @@ describe('rulingAcross', () => {
     assert.equal(rulingAcross(few, far)?.by, 'nothing');
     const words = openWords(few, '99 % of 3,000 deliveries', { valueUs: 900, limitUs: 1000 });
     assert.equal(
-      words,
+      say(words),
       'whether 99 % of 3,000 deliveries came within 1 ms is open: the clock of agent 2 was moved, and only 12 of them stayed inside one agent',
     );
   });

@@ -1,3 +1,4 @@
+import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../../src/capacity/estimate';
 import { messageProblems, refusedSize } from '../../../../src/capacity/load/messageLimit';
@@ -60,7 +61,7 @@ describe('the largest message', () => {
       const around = size!.sent - mebibyte;
       const [fits, beyond] = [of(mebibyte - around), of(mebibyte - around + 1)];
       assert.equal(refusedSize(fits, fits.entries[0]!), undefined);
-      const sentence = refusedSize(beyond, beyond.entries[0]!)!;
+      const sentence = say(refusedSize(beyond, beyond.entries[0]!)!);
       assert.match(
         sentence,
         /^A message of \w+ is 1,048,577 bytes with its envelope, and .* takes at most 1,048,576 \(1 MB\) in /,
@@ -104,7 +105,10 @@ describe('the largest message', () => {
         'session',
         `sessionInterval: 10s, steps: [{ call: A, arguments: ['{text:1KB}'] }, { call: B, arguments: ['{text:${size}}'] }]`,
       );
-    assert.match(refusedSize(session('2MB'), session('2MB').entries[0]!)!, /^A message of session/);
+    assert.match(
+      say(refusedSize(session('2MB'), session('2MB').entries[0]!)!),
+      /^A message of session/,
+    );
     assert.equal(refusedSize(session('1000KB'), session('1000KB').entries[0]!), undefined);
     const stream = (streamDirection: string): string | undefined => {
       const scenario = scenarioOf(
@@ -112,7 +116,8 @@ describe('the largest message', () => {
         'streamingEcho',
         `messageSize: 2MB, streamDirection: ${streamDirection}`,
       );
-      return refusedSize(scenario, scenario.entries[0]!);
+      const refused = refusedSize(scenario, scenario.entries[0]!);
+      return refused && say(refused);
     };
     assert.match(stream('upload')!, /^A message of streamingEcho/);
     assert.equal(stream('download'), undefined);

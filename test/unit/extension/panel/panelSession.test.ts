@@ -56,7 +56,7 @@ function stage() {
   };
   const session = startPanelSession(port, source, {
     strings: panelStrings,
-    say: (text) => text,
+    t: english,
     log: (message) => logged.push(message),
     testConnection: (target) => orders.push(`test ${String(target)}`),
   });

@@ -63,7 +63,7 @@ describe('the objectives of a scenario file', () => {
     });
     const missed: Verdict = {
       status: 'fail',
-      reasons: [{ code: 'slo-p99', message: slow }],
+      reasons: [{ code: 'slo-p99', rule: p99(false), message: slow }],
       checks: [p99(false)],
     };
     assert.deepEqual(outcome(missed), { status: 'missed', words: `step 2: ${slow}` });
@@ -83,7 +83,7 @@ describe('the objectives of a scenario file', () => {
     };
     assert.deepEqual(outcomeOf(objective!, judged(verdict), english), { status: 'notMeasured' });
     const inside: SloCheck = { ...p99(false), by: 'inside' };
-    const missed = { code: 'slo-p99', message: slow };
+    const missed = { code: 'slo-p99', rule: inside, message: slow };
     const both = { ...verdict, reasons: [missed, ...verdict.reasons], checks: [inside] };
     assert.deepEqual(outcomeOf(objective!, judged(both), english), {
       ...{ status: 'missed', words: `step 2: ${slow}` },
@@ -98,7 +98,7 @@ describe('the objectives of a scenario file', () => {
     ];
     const reasons = [
       { code: 'slo-p99', message: 'objective “other”: no' },
-      { code: 'slo-p99', message: `objective “usual”: ${slow}` },
+      { code: 'slo-p99', rule: checks[0]!, message: `objective “usual”: ${slow}` },
     ];
     const run = judged({ status: 'fail', reasons, checks });
     assert.deepEqual(outcomeOf(usual!, run, english), {
@@ -114,7 +114,7 @@ describe('the objectives of a scenario file', () => {
       index: at + 1,
       verdict: {
         status: met ? ('pass' as const) : ('fail' as const),
-        reasons: met ? [] : [{ code: 'slo-p99', message: slow }],
+        reasons: met ? [] : [{ code: 'slo-p99', rule: p99(false), message: slow }],
         checks: [p99(met)],
       },
     }));
@@ -135,10 +135,13 @@ describe('the objectives of a scenario file', () => {
 
   it('have the reason of their own, with and without names', () => {
     const alike = 'slo:\n  - { metric: p99, limit: 200ms }\n  - { metric: p99, limit: 500ms }\n';
-    const reason = (message: string) => ({ code: 'slo-p99', message });
     const missed = (text: string, checks: SloCheck[], messages: string[]): unknown[] =>
       objectivesIn(text).map((one) => {
-        const verdict = { status: 'fail' as const, reasons: messages.map(reason), checks };
+        const unmet = checks.filter(({ met }) => !met);
+        const reasons = messages.map((message, at) => ({
+          ...{ code: 'slo-p99', rule: unmet[at]!, message },
+        }));
+        const verdict = { status: 'fail' as const, reasons, checks };
         const outcome = outcomeOf(one, judged(verdict), english);
         return 'words' in outcome ? outcome.words : outcome.status;
       });

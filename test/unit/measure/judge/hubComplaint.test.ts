@@ -1,3 +1,4 @@
+import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { adviceOn, complaintWords, hubComplaint } from '../../../../src/measure/judge/hubComplaint';
 
@@ -21,7 +22,7 @@ describe('what a hub complains about', () => {
   });
 
   it('is said in words', () => {
-    assert.equal(complaintWords({ method: 'M', kind: 'missing' }), 'the hub has no method M');
+    assert.equal(say(complaintWords({ method: 'M', kind: 'missing' })), 'the hub has no method M');
   });
 
   it('comes with advice for methods that the scenario names, and for what it waits for', () => {

@@ -1,3 +1,5 @@
+import { plain } from '../../plain';
+import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { JudgedConnections } from '../../../../src/base/objectives/objective';
@@ -240,7 +242,7 @@ describe('judgeStep between agents', () => {
       checks: [{ metric: 'p99', limit: 10_000, value: 9900, met: true, by: 'inside' }],
     });
     const missed = judgeStep(measured(9900, across(1000, 10_400)), p99(10_000));
-    assert.deepEqual(missed, {
+    assert.deepEqual(plain(missed), {
       status: 'fail',
       reasons: [
         {
@@ -256,7 +258,7 @@ describe('judgeStep between agents', () => {
   it('is incomplete where nothing can say it, and fails all the same for what else was missed', () => {
     const step = measured(10_200, across(999, 9900));
     const verdict = judgeStep(step, p99(10_000));
-    assert.deepEqual(verdict, {
+    assert.deepEqual(plain(verdict), {
       status: 'incomplete',
       reasons: [
         {
@@ -279,7 +281,7 @@ describe('judgeStep between agents', () => {
     const wrong = 'the clock of agent 2 was moved';
     const verdict = judgeStep(measured(1, across(1000, 7000, wrong)), p99(10_000));
     assert.equal(verdict.status, 'pass');
-    assert.deepEqual(verdict.reasons, [
+    assert.deepEqual(plain(verdict.reasons), [
       {
         code: 'clocks',
         message: 'the clock of agent 2 was moved, so latency is judged inside single agents',
@@ -302,7 +304,7 @@ describe('judgeStep between agents', () => {
 describe('abortedWords', () => {
   it('says the time to the hundredth of a second, and never none', () => {
     const after = (seconds: number): string =>
-      abortedWords('slow', seconds).replace('slow; it ended the step after ', '');
+      say(abortedWords('slow', seconds)).replace('slow; it ended the step after ', '');
     assert.deepEqual([0.353497, 0.0004, 0.999, 3, 61.04].map(after), [
       ...['0.35 s', '0.01 s', '1 s', '3 s', '61 s'],
     ]);
@@ -349,7 +351,7 @@ describe('withoutAgents and withUnsettled', () => {
       'agentLost',
       'agentLost',
     ]);
-    assert.deepEqual(withUnsettled(verdict, 1200).reasons[1], {
+    assert.deepEqual(plain(withUnsettled(verdict, 1200).reasons[1]), {
       code: 'unsettled',
       message: 'agents have not reported in time who was to get 1,200 messages',
     });
@@ -387,7 +389,7 @@ describe('judgeConnectionsBy', () => {
   it('counts failed, dropped and those that did not come back over requested', () => {
     const connections = { requested: 1000, failed: 6, dropped: 4 };
     assert.deepEqual(judgeConnections(connections, defaultSlo), []);
-    assert.deepEqual(judgeConnections({ ...connections, dropped: 5 }, defaultSlo), [
+    assert.deepEqual(plain(judgeConnections({ ...connections, dropped: 5 }, defaultSlo)), [
       {
         code: 'slo-dropped',
         message: '6 of 1,000 connections failed, 5 dropped (1.1 %), above the limit of 1 %',
@@ -452,7 +454,7 @@ describe('judgeRun', () => {
     const refused = { errors: { invocation: 5 } };
     const verdict = run(['pass'], 'completed', refused, false);
     assert.equal(verdict.status, 'fail');
-    assert.deepEqual(verdict.reasons, [
+    assert.deepEqual(plain(verdict.reasons), [
       {
         code: 'refused',
         message:
@@ -472,7 +474,7 @@ describe('judgeRun', () => {
   });
 
   it('says why every step is incomplete, where each was measured to its end', () => {
-    assert.deepEqual(run(['incomplete', 'incomplete']), {
+    assert.deepEqual(plain(run(['incomplete', 'incomplete'])), {
       status: 'incomplete',
       reasons: [1, 2].map((index) => ({ code: 'incomplete', message: `step ${index}: why` })),
       checks: run(['pass']).checks,
@@ -488,7 +490,9 @@ describe('judgeRun', () => {
   });
 
   it('names the step in its reasons', () => {
-    assert.deepEqual(run(['pass', 'fail']).reasons, [{ code: 'fail', message: 'step 2: why' }]);
+    assert.deepEqual(plain(run(['pass', 'fail']).reasons), [
+      { code: 'fail', message: 'step 2: why' },
+    ]);
   });
 
   it('fails for dropped connections even when every step passed or none was completed', () => {
@@ -507,7 +511,7 @@ describe('judgeRun', () => {
     const steps = [step as unknown as StepSummary];
     const verdict = run([], 'completed', { steps });
     assert.equal(verdict.status, 'fail');
-    assert.deepEqual(verdict.reasons, [
+    assert.deepEqual(plain(verdict.reasons), [
       { code: 'slo-dropped', message: 'step 1: 5 did not come back' },
     ]);
     assert.equal(run([], 'completed', { ...dropped, steps }).reasons.length, 1);
@@ -528,6 +532,8 @@ describe('judgeRun', () => {
     assert.equal(run([]).reasons[0]?.code, 'no-step');
     assert.equal(run(['incomplete']).status, 'incomplete');
     const lost = run([], 'targetLost', { endingMessage: 'nothing listens on port 1' });
-    assert.deepEqual(lost.reasons, [{ code: 'targetLost', message: 'nothing listens on port 1' }]);
+    assert.deepEqual(plain(lost.reasons), [
+      { code: 'targetLost', message: 'nothing listens on port 1' },
+    ]);
   });
 });

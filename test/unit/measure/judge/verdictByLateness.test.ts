@@ -1,3 +1,4 @@
+import { plain } from '../../plain';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Slo } from '../../../../src/base/slo';
@@ -38,7 +39,7 @@ describe('generatorProblems', () => {
     const first = (change: object, late = [slip]) =>
       generatorProblems({ offered: 10, sent: 10, generator: calm, ...change }, late)[0];
     const idle = { generator: { cpuShare: 0.03 } };
-    assert.deepEqual(first({ ...idle, ...lateBy(0, 310_000) }), {
+    assert.deepEqual(plain(first({ ...idle, ...lateBy(0, 310_000) })), {
       code: 'starved',
       message:
         'something else took the processor, or the machine slept: the busiest worker used only 3 % of a core, and messages left or were read late; close other programs on this machine, or run the load from another one',
@@ -47,7 +48,7 @@ describe('generatorProblems', () => {
     const busy = { generator: { cpuShare: 0.97 } };
     assert.deepEqual(problems({ ...busy, ...lateBy(310_000) }, [slip]), ['cpu', 'slip']);
     assert.match(first(busy, [])!.message, /used 97 % of a core; take more workers/);
-    assert.deepEqual(first({ generator: { ...calm, suspendedUs: 3_200_000 } }, []), {
+    assert.deepEqual(plain(first({ generator: { ...calm, suspendedUs: 3_200_000 } }, [])), {
       code: 'suspended',
       message:
         'the load generator did not run for 3.2 s: its process was suspended, or the machine slept',
@@ -72,7 +73,7 @@ describe('the lateness of the generator', () => {
   ];
 
   it('leaves open what is missed by no more than it, with both numbers', () => {
-    assert.deepEqual(judged(65_000, p99(50_000), lateBy(13_000, 2000)), {
+    assert.deepEqual(plain(judged(65_000, p99(50_000), lateBy(13_000, 2000))), {
       status: 'invalid',
       reasons: [
         {
@@ -127,7 +128,7 @@ describe('the lateness of the generator', () => {
         slo,
       );
     const delivered: Slo = { latencyUs: {}, delivered: 0.99 };
-    assert.deepEqual(lost(90, 9, delivered), {
+    assert.deepEqual(plain(lost(90, 9, delivered)), {
       status: 'invalid',
       reasons: [
         {

@@ -1,20 +1,29 @@
+import { ofStep, reasonOf } from '../../../../src/measure/judge/reason';
+import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import {
   brokenWords,
-  searchSentence,
+  searchHeadline,
   triedValues,
 } from '../../../../src/measure/show/searchSentence';
 import { objectives } from '../../../../src/base/slo';
 import type { BrokenObjective, SearchSummary } from '../../../../src/search/searchSummary';
 import { searchSample } from '../../../fakes/searchSample';
 
-const said = (changes: Partial<SearchSummary>, message?: string, code = 'cpu'): string =>
-  searchSentence(
-    { ...searchSample, ...changes },
-    message === undefined ? undefined : { code, message },
-  );
+const said = (changes: Partial<SearchSummary>, words?: string, code = 'cpu'): string => {
+  const [, step, own] = /^step (\d+): (.*)$/.exec(words ?? '') ?? [];
+  const plain = words === undefined ? undefined : reasonOf(code, own ?? words);
+  const reason = plain && step !== undefined ? ofStep(plain, Number(step)) : plain;
+  const {
+    sign,
+    lead,
+    rest,
+    frame = '; ',
+  } = searchHeadline({ ...searchSample, ...changes }, reason);
+  return `${sign} ${say(rest === undefined ? lead : { text: frame, values: [lead, rest] })}`;
+};
 
-describe('searchSentence', () => {
+describe('searchHeadline', () => {
   it('says what held, what did not, and why', () => {
     assert.equal(
       said({}),
@@ -127,10 +136,10 @@ describe('searchSentence', () => {
         'deliveries fell behind by 2.3 % of the time',
       ],
     ];
-    for (const [each, words] of broken) assert.equal(brokenWords(each), words);
+    for (const [each, words] of broken) assert.equal(say(brokenWords(each)), words);
     for (const [metric] of objectives())
       assert.match(
-        brokenWords({ metric, limit: 1, value: 2, name: 'x' }),
+        say(brokenWords({ metric, limit: 1, value: 2, name: 'x' })),
         new RegExp(`^objective “x”: ${metric} \\S.*, limit \\S`),
       );
   });

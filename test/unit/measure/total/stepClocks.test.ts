@@ -1,3 +1,4 @@
+import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { StepClocks } from '../../../../src/measure/total/stepClocks';
@@ -65,7 +66,7 @@ describe('StepClocks', () => {
     clocks.came(2, [1, 5400]);
     clocks.came(2, [1, 300]);
     assert.equal(
-      clocks.problem,
+      say(clocks.problem!),
       'messages of agent 2 came to agent 3 5.4 ms before they were sent although their clocks differ by at most 800 µs',
     );
   });
@@ -86,6 +87,6 @@ describe('StepClocks', () => {
     clocks.note(1, { errorUs: 30_000_000, jumps: 2 });
     clocks.came(0, [1, 60_000_000]);
     assert.equal(clocks.jumps, 2);
-    assert.equal(clocks.problem, 'the clock of agent 2 was moved');
+    assert.equal(say(clocks.problem!), 'the clock of agent 2 was moved');
   });
 });

@@ -1,3 +1,4 @@
+import { plain } from '../../plain';
 import assert from 'node:assert/strict';
 import { sloOf } from '../../../../src/base/slo';
 import type { Phase, Snapshot } from '../../../../src/measure/snapshot';
@@ -214,7 +215,7 @@ describe('Conductor', () => {
       const { ending, steps } = await ended();
       assert.equal(ending, 'threshold');
       assert.deepEqual([steps.length, steps[0]!.seconds, steps[0]!.sent], [1, 3, 30]);
-      assert.deepEqual(steps[0]!.verdict, {
+      assert.deepEqual(plain(steps[0]!.verdict), {
         status: 'fail',
         reasons: [
           {
@@ -301,7 +302,7 @@ describe('Conductor', () => {
       assert.ok(workers.ordered.includes('halt'));
       assert.equal(summary.steps[0]?.seconds, 0.4);
       assert.equal(summary.steps[0].sent, 40);
-      assert.deepEqual(summary.steps[0].verdict, {
+      assert.deepEqual(plain(summary.steps[0].verdict), {
         status: 'incomplete',
         reasons: [{ code: 'stopped', message: 'the step was cut short' }],
       });

@@ -1,3 +1,4 @@
+import { plain } from '../../plain';
 import assert from 'node:assert/strict';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { RunSummary } from '../../../../src/measure/summary';
@@ -286,7 +287,7 @@ describe('a run whose steps a search decides on', () => {
     assert.ok(search.low! <= perSecond / 0.9 && search.high! > perSecond, `${search.low}`);
     assert.deepEqual(search.broken, { metric: 'rate', limit: search.high, value: perSecond });
     const { verdict } = steps.find(({ senders }) => senders === 40)!;
-    assert.deepEqual(verdict.reasons, [
+    assert.deepEqual(plain(verdict.reasons), [
       {
         code: 'notSent',
         message:

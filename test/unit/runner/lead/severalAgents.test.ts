@@ -1,3 +1,4 @@
+import { plain } from '../../plain';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
 import { judgeRun } from '../../../../src/measure/judge/verdict';
@@ -454,7 +455,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       const { reasons } = judgeRun(found, slo);
       assert.equal(reasons.filter(({ message }) => message.includes(words)).length, 1);
       const [first] = steps as [StepSummary];
-      assert.deepEqual(first.verdict.reasons, [{ code: 'agentLost', message: words }]);
+      assert.deepEqual(plain(first.verdict.reasons), [{ code: 'agentLost', message: words }]);
       assert.equal(first.verdict.status, 'incomplete');
       assert.deepEqual([first.lost, first.seconds, first.agentsComplete], [0, 1, 2]);
       assert.ok(first.sent > 60 && first.sent < 100, `${first.sent}`);

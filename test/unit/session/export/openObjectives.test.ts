@@ -9,7 +9,8 @@ describe('JUnit of what is left open', () => {
     const checks = verdict.checks!.map((check) =>
       check.metric === 'p99' ? { ...check, met: false, by: 'nothing' as const } : check,
     );
-    const reasons = [{ code, message }];
+    const rule = checks.find(({ metric }) => metric === 'p99')!;
+    const reasons = [{ code, rule, message }];
     const open = { ...first!, verdict: { status, reasons, checks } };
     const result = sampleResult({ steps: [open] });
     const run = { kind: 'result', path: '/nowhere', result } as const;
