@@ -13,13 +13,14 @@ import { WebSocketConnection } from '../hub/webSocketConnection';
 import { EventStreamInput, PollInput, type InputOwner } from '../http/httpInput';
 import { maximumBatchBytes } from '../http/httpConnection';
 import { ask } from '../http/negotiationRequest';
+import { Outbox, type OutboxOwner } from '../http/outbox';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
 import { objectIn, skipSpace } from '../message/jsonScan';
 import { Cookies } from '../socket/cookies';
 import { clientFrame } from '../socket/frame';
 import type { SocketAgents } from '../socket/socket';
 import type { ClassicTerms } from './classicNegotiation';
-import { ClassicOutbox, ClassicRequests, type ClassicPlace } from './classicRequests';
+import { ClassicRequests, type ClassicPlace } from './classicRequests';
 import { ClassicState, type FrameNews } from './classicState';
 
 /** Pause between two tries to come back, as in the official clients. */
@@ -50,7 +51,10 @@ interface Early {
  * connection. Source: the clients of SignalR/SignalR, `TransportInitializationHandler`, `ClientTransportBase` and
  * those of the three transports.
  */
-export class ClassicConnection extends ClientConnection implements HubListener, InputOwner {
+export class ClassicConnection
+  extends ClientConnection
+  implements HubListener, InputOwner, OutboxOwner
+{
   readonly connectionId: string | undefined;
   /** Servers send keep-alives, clients of this protocol none. */
   readonly hasOwnKeepAlive = true;
@@ -62,7 +66,7 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
   private readonly signal: AbortSignal;
   private socket: WebSocketConnection | undefined;
   private input: EventStreamInput | PollInput | undefined;
-  private readonly outbox: ClassicOutbox | undefined;
+  private readonly outbox: Outbox | undefined;
   /** What came before the server had answered that the connection has started. */
   private early: Early[] = [];
   private earlyBytes = 0;
@@ -83,12 +87,7 @@ export class ClassicConnection extends ClientConnection implements HubListener, 
     this.connectionId = place.where.connectionId;
     this.requests = new ClassicRequests(place, this.codec, this.memory, endpoint.transport);
     if (endpoint.transport !== undefined)
-      this.outbox = new ClassicOutbox(
-        this.requests,
-        endpoint,
-        this,
-        this.options.maximumMessageBytes,
-      );
+      this.outbox = new Outbox(this.requests, endpoint, this, this.options.maximumMessageBytes);
   }
 
   static open(

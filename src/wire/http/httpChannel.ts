@@ -184,6 +184,11 @@ export class HttpRequests {
     return { method: 'POST', path: this.path, headers, body };
   }
 
+  /** Takes what goes into the next POST from what waits. */
+  next(waiting: Buffer[]): Buffer {
+    return Buffer.concat(waiting.splice(0));
+  }
+
   remove(): HttpRequest {
     return { method: 'DELETE', path: this.path, headers: this.headers() };
   }

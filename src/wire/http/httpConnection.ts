@@ -1,12 +1,12 @@
 /** Hub connections over server-sent events and long polling: one way in, one way out. */
-import type { IncomingMessage } from 'node:http';
-import type { HttpTransport, Endpoint } from '../../base/endpoint';
+import type { HttpTransport } from '../../base/endpoint';
 import { ClientConnection, type Opening } from '../hub/clientConnection';
-import { ConnectFailure, failureOfAnswer } from '../connectFailure';
+import { ConnectFailure } from '../connectFailure';
 import { closeTimeoutMs, handshakeEnd } from '../hub/webSocketConnection';
 import { HubMessageError, type HubMessage } from '../message/hubMessage';
-import { HttpChannel, HttpRequests, type ChannelOwner } from './httpChannel';
+import { HttpRequests } from './httpChannel';
 import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
+import { Outbox, type OutboxOwner } from './outbox';
 import type { Negotiated } from '../socket/upgrade';
 
 /** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */
@@ -15,10 +15,10 @@ export const maximumBatchBytes = 16 * 1024 * 1024;
 const reasonWaitMs = 1000;
 
 /** A connection over server-sent events or long polling: what is sent leaves as POSTs over a second socket. */
-export class HttpConnection extends ClientConnection implements InputOwner {
+export class HttpConnection extends ClientConnection implements InputOwner, OutboxOwner {
   readonly connectionId: string | undefined;
   private readonly input: EventStreamInput | PollInput;
-  private readonly outbox: HttpOutbox;
+  private readonly outbox: Outbox;
   private timer: NodeJS.Timeout | undefined;
 
   private constructor(
@@ -33,7 +33,7 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     const Input = transport === 'LongPolling' ? PollInput : EventStreamInput;
     const maximumBytes = Math.max(maximumBatchBytes, options.maximumMessageBytes);
     this.input = new Input(requests, endpoint, this, maximumBytes);
-    this.outbox = new HttpOutbox(requests, endpoint, (failure) => this.sendFailed(failure));
+    this.outbox = new Outbox(requests, endpoint, this);
   }
 
   static open(where: Negotiated, opening: Opening): Promise<HttpConnection> {
@@ -116,89 +116,11 @@ export class HttpConnection extends ClientConnection implements InputOwner {
     this.fail(failure);
   }
 
-  private sendFailed(failure: ConnectFailure): void {
+  onSendFailed(failure: ConnectFailure): void {
     if (this.state !== 'open') {
       this.fail(failure);
       return;
     }
     this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
-  }
-}
-
-/** Sends one POST at a time, so that order is kept; what is due meanwhile goes together in the next. */
-class HttpOutbox implements ChannelOwner {
-  private readonly channel: HttpChannel;
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
-  private ending = false;
-  private removed = false;
-
-  constructor(
-    private readonly requests: HttpRequests,
-    endpoint: Endpoint,
-    private readonly failed: (failure: ConnectFailure) => void,
-  ) {
-    this.channel = new HttpChannel(requests, endpoint, this);
-  }
-
-  /** Sends the message, or a copy later. @returns bytes that wait for the POST that is on its way */
-  send(message: Buffer): number {
-    if (this.channel.isBusy) {
-      this.waiting.push(Buffer.from(message));
-      this.waitingBytes += message.length;
-    } else {
-      this.post(Buffer.from(message));
-    }
-    return this.waitingBytes;
-  }
-
-  /** Ends the connection at the server, behind the POST that is on its way, and lets go. */
-  end(): void {
-    this.ending = true;
-    this.take();
-    if (!this.channel.isBusy) this.remove();
-  }
-
-  destroy(): void {
-    this.take();
-    this.channel.destroy();
-  }
-
-  answerBody(): void {
-    // An answer to a send says nothing but its status.
-  }
-
-  answerEnded(head: IncomingMessage): void {
-    const { statusCode: status = 0 } = head;
-    if (this.ending) {
-      if (this.removed) this.destroy();
-      else this.remove();
-    } else if (status < 200 || status > 299) {
-      this.destroy();
-      this.failed(failureOfAnswer('send', head, this.requests.where.url));
-    } else if (this.waitingBytes > 0) {
-      this.post(Buffer.concat(this.take()));
-    }
-  }
-
-  requestFailed(failure: ConnectFailure): void {
-    if (!this.ending)
-      this.failed(new ConnectFailure(failure.errorClass, `send: ${failure.message}`));
-  }
-
-  private take(): Buffer[] {
-    const { waiting } = this;
-    this.waiting = [];
-    this.waitingBytes = 0;
-    return waiting;
-  }
-
-  private post(body: Buffer): void {
-    this.channel.send(() => this.requests.post(body), true);
-  }
-
-  private remove(): void {
-    this.removed = true;
-    this.channel.send(() => this.requests.remove());
   }
 }
