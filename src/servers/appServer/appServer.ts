@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
-import type { ServicePass } from '../../base/endpoint';
+import type { ServiceAccess, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { TokenSigner } from '../../wire/connect/accessTokens';
+import { AccessTokens } from '../../wire/connect/accessTokens';
 import {
   answerJson,
   listenOnLoopback,
@@ -60,22 +60,37 @@ const path = '/signalrbench';
  * and `port-refused` when it cannot listen
  */
 export async function startAppServer(options: AppServerOptions): Promise<AppServer> {
-  const { service, port = 0 } = options;
+  const { service, port = 0, stickyMode = 'disabled' } = options;
   const signedIn = 'bearer' in service;
   const serverId = serverIdOn(hostname());
-  const tokens = new AppTokens(options, serverId);
+  const hubName = options.hub.toLowerCase();
+  const access: ServiceAccess = {
+    ...service,
+    kind: 'signalr',
+    hub: hubName,
+    restUrl: service.serverEndpoint,
+  };
+  const tokens = new AccessTokens(access);
+  const claims =
+    stickyMode === 'disabled'
+      ? {}
+      : { 'asrs.s.sn': serverId, 'asrs.s.ssticky': stickyClaims[stickyMode] };
   const hub = new AppServerHub(options);
   const connections = new ServerConnections(hub, {
     ...options,
-    url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${tokens.hub}`,
-    token: () => tokens.forServer(),
+    url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${hubName}`,
+    token: () => tokens.forServer(serverId),
     serverId,
     signedIn,
   });
   const server = loopbackServer({
     answer: (request, response) => {
       const refusal = refusalOf(request) ?? (connections.isConnected ? undefined : notConnected);
-      guardLater(response, negotiate(service.clientEndpoint, tokens, request, response, refusal));
+      const place = {
+        url: `${service.clientEndpoint}/client/?hub=${hubName}`,
+        token: () => tokens.forAnybody(claims),
+      };
+      guardLater(response, negotiate(place, request, response, refusal));
     },
   });
   const timers = [
@@ -134,8 +149,7 @@ function refusalOf({ url = '', method }: IncomingMessage): Refusal | undefined {
 }
 
 async function negotiate(
-  clientEndpoint: string,
-  tokens: AppTokens,
+  place: { readonly url: string; readonly token: () => Promise<string> },
   request: IncomingMessage,
   response: ServerResponse,
   refusal: Refusal | undefined,
@@ -149,73 +163,17 @@ async function negotiate(
   }
   const [, query = ''] = /\?(.*)/s.exec(request.url ?? '') ?? [];
   const parts = [
-    `hub=${tokens.hub}`,
+    place.url,
     `asrs.op=${encodeURIComponent(path)}`,
     ...(query === '' ? [] : [query]),
     `asrs_request_id=${randomBytes(8).toString('base64url')}`,
   ];
   answerJson(response, {
     negotiateVersion: 0,
-    url: `${clientEndpoint}/client/?${parts.join('&')}`,
-    accessToken: await tokens.forClient(),
+    url: parts.join('&'),
+    accessToken: await place.token(),
     availableTransports: [],
   });
 }
 
 const stickyClaims = { preferred: 'Preferred', required: 'Required' } as const;
-
-const keptS = 3600;
-
-type Claims = Readonly<Record<string, string>>;
-
-/**
- * The tokens of one app server: signed with the access key, or after a sign-in its own token for itself, and
- * a key that was lent for clients. Source: Azure/azure-signalr, `ServiceEndpointProvider`.
- */
-class AppTokens {
-  readonly hub: string;
-  private readonly audience: string;
-  private readonly clientClaims: Claims;
-  private pass: ServicePass;
-  private signer: TokenSigner;
-  private kept: { readonly token: Promise<string>; readonly untilS: number } | undefined;
-
-  constructor(
-    { service, hub, stickyMode = 'disabled' }: AppServerOptions,
-    private readonly serverId: string,
-  ) {
-    this.hub = hub.toLowerCase();
-    this.audience = service.audience;
-    this.clientClaims =
-      stickyMode === 'disabled'
-        ? {}
-        : { 'asrs.s.sn': serverId, 'asrs.s.ssticky': stickyClaims[stickyMode] };
-    this.pass = service;
-    this.signer = new TokenSigner(service);
-  }
-
-  renew(pass: ServicePass): void {
-    this.pass = pass;
-    this.signer = new TokenSigner(pass);
-    this.kept = undefined;
-  }
-
-  async forServer(): Promise<string> {
-    if ('bearer' in this.pass) return this.pass.bearer;
-    return this.sign('server', { nameid: this.serverId });
-  }
-
-  /** For any client: they are nobody in particular, so one signature serves many. */
-  forClient(): Promise<string> {
-    const nowS = Date.now() / 1000;
-    if (this.kept === undefined || this.kept.untilS <= nowS)
-      this.kept = { token: this.sign('client', this.clientClaims), untilS: nowS + keptS };
-    return this.kept.token;
-  }
-
-  private sign(who: 'client' | 'server', claims: Claims): Promise<string> {
-    const nowS = Math.floor(Date.now() / 1000);
-    const audience = `${this.audience}/${who}/?hub=${this.hub}`;
-    return this.signer.sign(audience, { ...claims, iss: 'azure-signalr', nbf: nowS }, nowS);
-  }
-}

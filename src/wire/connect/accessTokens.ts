@@ -10,6 +10,8 @@ const maximumKept = 100_000;
 export const userOf = (runId: number, index: number): string =>
   `user_${runId.toString(16)}_${index}`;
 
+type Claims = Readonly<Record<string, unknown>>;
+
 export interface ClientTokens {
   /** Whether the service is asked for each token, which takes time. */
   readonly areIssued: boolean;
@@ -71,19 +73,29 @@ export class AccessTokens implements ClientTokens {
     return this.sign(`${audience}/server/?hub=${hub}`, { nameid: serverId });
   }
 
-  /** The token for calls of a REST path (without query), kept for the next call. */
+  /** For any client that comes through an app server: they are nobody in particular, and share one. */
+  forAnybody(claims: Claims): Promise<string> {
+    const { kind, hub } = this.access;
+    return this.reused(services[kind].clientPath(hub), claims);
+  }
+
+  /** The token for calls of a REST path (without query). */
   async forRest(path: string): Promise<string> {
-    if ('bearer' in this.pass) return this.pass.bearer;
+    return 'bearer' in this.pass ? this.pass.bearer : this.reused(path, {});
+  }
+
+  /** A token that is signed once for many calls. */
+  private async reused(path: string, claims: Claims): Promise<string> {
     const known = this.kept.get(path);
     if (known !== undefined && known.expiresS - renewS > this.nowS()) return known.token;
     if (this.kept.size >= maximumKept) this.kept.clear();
     const expiresS = this.nowS() + tokenLifeS;
-    const token = await this.sign(`${this.access.audience}${path}`, {});
+    const token = await this.sign(`${this.access.audience}${path}`, claims);
     this.kept.set(path, { token, expiresS });
     return token;
   }
 
-  private sign(audience: string, claims: Readonly<Record<string, unknown>>): Promise<string> {
+  private sign(audience: string, claims: Claims): Promise<string> {
     return this.signer.sign(audience, claims, this.nowS());
   }
 }
@@ -108,12 +120,7 @@ export class TokenSigner {
   }
 
   /** @param nowS seconds since 1970. @param lifeS seconds until it expires */
-  sign(
-    audience: string,
-    claims: Readonly<Record<string, unknown>>,
-    nowS: number,
-    lifeS = tokenLifeS,
-  ): Promise<string> {
+  sign(audience: string, claims: Claims, nowS: number, lifeS = tokenLifeS): Promise<string> {
     if (this.key === undefined) throw new Error('nothing to sign tokens with');
     return new SignJWT({ ...claims })
       .setProtectedHeader({ ...this.header })
