@@ -4,10 +4,8 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { largestPayloadBytes } from '../../base/message';
 import {
   answersPreflight,
-  ConnectionServer,
   loopbackHost,
   readBody,
   refuse,
@@ -17,19 +15,9 @@ import {
 } from '../http/loopbackServer';
 import type { Refusal } from '../http/ownRequests';
 import { WebSocketTransport } from '../http/transports';
-import type { BenchHub } from '../hub/benchHub';
 import type { BenchHubOptions } from '../hub/benchHubOptions';
-import {
-  type Audience,
-  type BenchContext,
-  type Change,
-  ChatRooms,
-  type Contracts,
-  invoke,
-} from '../hub/benchMethods';
-import { HubDeliveries } from '../hub/hubDeliveries';
-import { HubGroups } from '../hub/hubGroups';
-import { ConnectGate, HubTokens } from '../hub/refusals';
+import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
+import { BenchServer, longestBytes, type BenchHub } from '../hub/benchServer';
 import type { FrameSource } from '../hubProtocol/protocols';
 import { ClassicCaller, ClassicConnection, type ClassicHost } from './classicConnection';
 import {
@@ -56,8 +44,6 @@ import {
   type ClassicTransport,
 } from './classicTransports';
 
-/** Of the largest payload of scenarios, with room for what is around it. */
-const longestBytes = largestPayloadBytes + 1024 * 1024;
 const mostConnections = 100_000;
 /** Messages that wait for clients, of all connections together. */
 const mostWaitingBytes = 128 * 1024 * 1024;
@@ -92,36 +78,24 @@ const badCall: Refusal = {
 };
 
 class RunningClassicHub
-  extends ConnectionServer<ClassicConnection>
-  implements BenchHub, BenchContext, ClassicHost
+  extends BenchServer<ClassicConnection>
+  implements BenchContext, ClassicHost
 {
-  readonly contracts: Contracts;
-  readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly pollTimeoutMs: number;
   readonly disconnectTimeoutMs: number;
-  readonly deliveries: HubDeliveries;
-  readonly chat = new ChatRooms();
-  url = '';
   private readonly maxPostBytes: number;
-  private readonly connections = new Map<string, ClassicConnection>();
   private readonly closed = new Map<string, string>();
-  private readonly groups = new HubGroups<ClassicConnection>();
   private readonly tokens = new ClassicTokens();
-  private readonly tokenCheck: HubTokens | undefined;
-  private readonly gate: ConnectGate;
   private readonly cursorPrefix = `d-${randomBytes(4).toString('hex').toUpperCase()}-`;
   private news: ClassicConnection[] = [];
   private held: (() => void)[] = [];
   private openCount = 0;
-  private invocations = 0;
   private waitingBytes = 0;
 
-  constructor(private readonly options: BenchHubOptions) {
-    super(options.maxMessageBytes ?? longestBytes);
-    this.contracts = options.dialect ?? 'both';
-    this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
+  constructor(options: BenchHubOptions) {
+    super(options);
     // A JSON text grows to three times its size in a form.
     this.maxPostBytes = options.maxPostBytes ?? 3 * longestBytes;
     // Source of the times: `DefaultConfigurationManager`.
@@ -130,29 +104,6 @@ class RunningClassicHub
     this.keepAliveTimeoutMs = 2 * this.keepAliveMs;
     this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
     this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
-    this.deliveries = new HubDeliveries(options, this);
-    this.gate = new ConnectGate(options);
-    this.tokenCheck = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
-  }
-
-  get users(): ReadonlySet<string> {
-    return this.tokenCheck?.users ?? new Set();
-  }
-
-  get connectionCount(): number {
-    return this.connections.size;
-  }
-
-  get counts(): BenchHub['counts'] {
-    return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
-  }
-
-  get isHeld(): boolean {
-    return this.deliveries.isHeld;
-  }
-
-  onHold(): void {
-    for (const connection of this.all) connection.pauseReading();
   }
 
   onRelease(): void {
@@ -181,15 +132,6 @@ class RunningClassicHub
   groupsToken(connection: ClassicConnection): string {
     const { id, version, groups = [] } = connection;
     return groupsTokenOf(id, { version, names: [...groups] }, this.tokens);
-  }
-
-  closing(connection: ClassicConnection): void {
-    this.connections.delete(connection.id);
-    this.groups.leaveAll(connection);
-  }
-
-  gone(connection: ClassicConnection): void {
-    this.remove(connection);
   }
 
   send(_caller: ClassicCaller, frames: FrameSource, audience: Audience): boolean {
@@ -442,29 +384,21 @@ class RunningClassicHub
   }
 
   private invoked(caller: ClassicCaller, message: ClassicMessage): void {
-    this.invocations++;
     const { connection } = caller;
     connection.invocations++;
-    invoke(this, caller, message);
-    const { closeAfter = 0 } = this.options;
-    if (closeAfter > 0 && connection.invocations >= closeAfter) this.close(connection, closeAfter);
+    const reason = this.counted(connection, () => invoke(this, caller, message));
+    if (reason !== undefined) this.close(connection, reason);
   }
 
   /** Ends a connection for good. */
-  private close(connection: ClassicConnection, invocations: number): void {
-    const reason = `Closed on purpose after ${invocations} invocations (--close-after).`;
+  private close(connection: ClassicConnection, reason: string): void {
     this.closed.set(connection.id, reason);
     if (this.closed.size > mostClosed) this.closed.delete(this.closed.keys().next().value!);
     connection.remove(JSON.stringify({ E: reason }));
   }
 
-  protected tick(): void {
-    if (this.isHeld) return;
-    for (const connection of this.all) connection.tick(this.tickMs);
-  }
-
-  protected sayGoodbye(): void {
-    this.deliveries.dispose();
+  protected override sayGoodbye(): void {
+    super.sayGoodbye();
     this.held = [];
     for (const connection of this.all) connection.sayGoodbye();
   }

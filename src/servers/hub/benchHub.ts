@@ -1,8 +1,6 @@
 /** The embedded hub: methods of both bench contracts, with faults and delays on request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { largestPayloadBytes } from '../../base/message';
 import {
-  ConnectionServer,
   loopbackHost,
   refuse,
   refuseUpgrade,
@@ -15,67 +13,30 @@ import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { HubMessage } from '../hubProtocol/serverProtocol';
 import type { BenchHubOptions } from './benchHubOptions';
-import {
-  type Audience,
-  type BenchContext,
-  type Change,
-  ChatRooms,
-  type Contracts,
-  invoke,
-} from './benchMethods';
+import { type Audience, type BenchContext, type Change, invoke } from './benchMethods';
+import { BenchServer, longestBytes, type BenchHub } from './benchServer';
 import { HubConnection, type ConnectionHost } from './hubConnection';
-import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
-import { HubGroups } from './hubGroups';
-import { ConnectGate, HubTokens } from './refusals';
 
-interface BenchHubCounts extends Readonly<DeliveryCounts> {
-  readonly refused: number;
-  readonly throttled: number;
-  readonly invocations: number;
-}
+export type { BenchHub } from './benchServer';
 
-export interface BenchHub {
-  readonly url: string;
-  readonly connectionCount: number;
-  readonly counts: BenchHubCounts;
-  /** Who was let in by a token, where one is wanted. */
-  readonly users: ReadonlySet<string>;
-  dispose(): Promise<void>;
-}
-
-/** Of the largest payload of scenarios, with room for what is around it; a client leaves it unread for a while. */
-const longestBytes = largestPayloadBytes + 1024 * 1024;
 const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 
 class RunningHub
-  extends ConnectionServer<HubConnection>
-  implements BenchHub, ConnectionHost, BenchContext, ClientsHost
+  extends BenchServer<HubConnection>
+  implements ConnectionHost, BenchContext, ClientsHost
 {
-  readonly contracts: Contracts;
   readonly maxMessageBytes: number;
-  readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
   readonly clientTimeoutMs: number;
-  private readonly limits: PollLimits;
   readonly maxPostBytes: number;
-  url = '';
+  private readonly limits: PollLimits;
   private readonly path: string;
-  private readonly connections = new Map<string, HubConnection>();
-  private readonly groups = new HubGroups<HubConnection>();
   private readonly clients: SignalrClients;
-  private readonly gate: ConnectGate;
-  private invocations = 0;
-  readonly deliveries: HubDeliveries;
-  readonly chat = new ChatRooms();
-  private readonly tokens: HubTokens | undefined;
 
-  constructor(private readonly options: BenchHubOptions) {
-    const { maxMessageBytes = longestBytes } = options;
-    super(maxMessageBytes);
-    this.maxMessageBytes = maxMessageBytes;
-    this.contracts = options.dialect ?? 'both';
+  constructor(options: BenchHubOptions) {
+    super(options);
+    this.maxMessageBytes = options.maxMessageBytes ?? longestBytes;
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
-    this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
     this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
     this.limits = {
@@ -84,29 +45,6 @@ class RunningHub
     };
     this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
     this.clients = new SignalrClients(this, options.tokenLifetimeMs ?? 15_000);
-    this.deliveries = new HubDeliveries(options, this);
-    this.gate = new ConnectGate(options);
-    this.tokens = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
-  }
-
-  get users(): ReadonlySet<string> {
-    return this.tokens?.users ?? new Set();
-  }
-
-  get connectionCount(): number {
-    return this.connections.size;
-  }
-
-  get counts(): BenchHubCounts {
-    return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
-  }
-
-  get isHeld(): boolean {
-    return this.deliveries.isHeld;
-  }
-
-  onHold(): void {
-    for (const connection of this.all) connection.pauseReading();
   }
 
   onRelease(): void {
@@ -130,11 +68,6 @@ class RunningHub
     connection.write(Buffer.concat([protocol.handshakeFrame, ...greeting]));
   }
 
-  closing(connection: HubConnection): void {
-    this.connections.delete(connection.id);
-    this.groups.leaveAll(connection);
-  }
-
   pollLimits(): PollLimits {
     return this.limits;
   }
@@ -144,18 +77,9 @@ class RunningHub
     this.add(new HubConnection(id, this, transport, timeoutMs));
   }
 
-  gone(connection: HubConnection): void {
-    this.remove(connection);
-  }
-
   invoked(connection: HubConnection, message: HubMessage): void {
-    this.invocations++;
-    invoke(this, connection, message);
-    const { closeAfter = 0 } = this.options;
-    if (closeAfter > 0 && connection.invocations >= closeAfter) {
-      const reason = `Closed on purpose after ${closeAfter} invocations (--close-after).`;
-      connection.close(reason, true);
-    }
+    const reason = this.counted(connection, () => invoke(this, connection, message));
+    if (reason !== undefined) connection.close(reason, true);
   }
 
   send(_caller: HubConnection, frames: FrameSource, audience: Audience): boolean {
@@ -188,7 +112,7 @@ class RunningHub
   protected answer(request: IncomingMessage, response: ServerResponse): void {
     const { path, query } = splitUrl(request);
     const isOurs = path === this.path || path === `${this.path}/negotiate`;
-    const unknown = isOurs ? this.tokens?.refusal(request) : undefined;
+    const unknown = isOurs ? this.tokenCheck?.refusal(request) : undefined;
     if (unknown !== undefined) {
       refuse(response, unknown);
     } else if (path === this.path) {
@@ -203,7 +127,7 @@ class RunningHub
   protected upgrade(upgrade: Upgrade): void {
     const { path, query } = splitUrl(upgrade.request);
     const token = query.get('id');
-    const refusal = path === this.path ? this.tokens?.refusal(upgrade.request) : notFound;
+    const refusal = path === this.path ? this.tokenCheck?.refusal(upgrade.request) : notFound;
     if (refusal !== undefined) refuseUpgrade(upgrade.socket, refusal);
     else
       this.clients.upgrade(
@@ -213,14 +137,13 @@ class RunningHub
       );
   }
 
-  protected tick(): void {
+  protected override tick(): void {
     this.clients.sweep();
-    if (this.isHeld) return;
-    for (const connection of this.all) connection.tick(this.tickMs);
+    super.tick();
   }
 
-  protected sayGoodbye(): void {
-    this.deliveries.dispose();
+  protected override sayGoodbye(): void {
+    super.sayGoodbye();
     for (const connection of this.all) connection.close(undefined, true);
   }
 }
