@@ -20,7 +20,8 @@ import {
   ChatRooms,
   invoke,
 } from '../hub/benchMethods';
-import { payloadStart, type HubMessage, type ServerProtocol } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
+import { payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
@@ -133,7 +134,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     for (const slot of this.wheel) slot.delete(connection);
   }
 
-  invoked(connection: HubConnection, message: HubMessage): void {
+  invoked(connection: HubConnection, message: Envelope): void {
     this.invocations++;
     invoke(this, connection, message);
   }

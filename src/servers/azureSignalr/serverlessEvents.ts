@@ -1,6 +1,7 @@
 import { inBackground } from '../../base/background';
 import { isUtf8 } from 'node:buffer';
-import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import type { UpstreamTemplate } from '../service/emulatorOptions';
 import {
@@ -103,7 +104,7 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     super(templates, { timeoutMs, maxAnswerBytes }, accessKeys);
   }
 
-  invoked(client: ServerlessClient, message: HubMessage): void {
+  invoked(client: ServerlessClient, message: Envelope): void {
     const { target, invocationId, bytes, start, end } = message;
     const { protocol } = client;
     if (message.type === hubMessageType.streamInvocation) {

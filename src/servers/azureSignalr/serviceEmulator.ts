@@ -21,7 +21,7 @@ import {
 } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
-import type { HubMessage } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
 import { Emulator } from '../service/emulator';
 import { RoutedClient, ServerConnection, type DefaultModeHost } from './appServerConnection';
 import { answerRest } from '../service/rest';
@@ -140,7 +140,7 @@ export class ServiceEmulator
     this.upstream.happened('connected', connection);
   }
 
-  invoked(connection: HubConnection, message: HubMessage): void {
+  invoked(connection: HubConnection, message: Envelope): void {
     if (connection instanceof ServerlessClient) this.upstream.invoked(connection, message);
   }
 

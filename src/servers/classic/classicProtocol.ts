@@ -2,11 +2,11 @@
  * Hub messages of ASP.NET SignalR as its servers read and write them: what a client calls, answers, and calls of a
  * client. Source: `HubRequestParser`, `HubResponse` and `ClientHubInvocation` of SignalR/SignalR.
  */
-import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/message/hubMessage';
+import { Envelope, maxNameBytes } from '../../wire/message/envelope';
+import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { skipSpace, stringAt, walk } from '../../wire/message/jsonScan';
 import { opcode } from '../../wire/socket/frame';
 import { JsonProtocol } from '../hubProtocol/jsonProtocol';
-import { HubMessage, maxNameBytes } from '../hubProtocol/serverProtocol';
 
 /** As the class is called; clients write it in any case. */
 export const classicHubName = 'SignalRBench';
@@ -28,7 +28,7 @@ class ClassicProtocol extends JsonProtocol {
 const idText = (id: string | undefined): string => (id ? JSON.stringify(id) : 'null');
 
 /** Members in the order of `HubResponse`; what is null is left out, except for the id. */
-function encode(message: WrittenMessage): Buffer {
+function encode(message: HubMessage): Buffer {
   switch (message.type) {
     case hubMessageType.invocation: {
       const { target: M, arguments: A } = message;
@@ -56,7 +56,7 @@ export const classicProtocol: JsonProtocol = new ClassicProtocol(opcode.text, en
 });
 
 /** A call of a client. */
-export class ClassicMessage extends HubMessage {
+export class ClassicMessage extends Envelope {
   /** As the client wrote it. */
   hub = '';
 }
@@ -96,7 +96,7 @@ export function readClassicMessage(bytes: Buffer): ClassicMessage | undefined {
   return isWhole && isCall && read.hasShortState ? message : undefined;
 }
 
-function readArguments(message: HubMessage, start: number, end: number): void {
+function readArguments(message: Envelope, start: number, end: number): void {
   const { bytes } = message;
   message.beginArguments(start);
   message.argumentsEnd = end;

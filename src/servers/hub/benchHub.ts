@@ -11,7 +11,7 @@ import type { Refusal } from '../http/ownRequests';
 import { SignalrClients, type ClientsHost } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
-import type { HubMessage } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
 import type { BenchHubOptions } from './benchHubOptions';
 import { type Audience, type BenchContext, type Change, invoke } from './benchMethods';
 import { BenchServer, longestBytes, type BenchHub } from './benchServer';
@@ -77,7 +77,7 @@ class RunningHub
     this.add(new HubConnection(id, this, transport, timeoutMs));
   }
 
-  invoked(connection: HubConnection, message: HubMessage): void {
+  invoked(connection: HubConnection, message: Envelope): void {
     const reason = this.counted(connection, () => invoke(this, connection, message));
     if (reason !== undefined) connection.close(reason, true);
   }

@@ -11,7 +11,7 @@ import {
   protocolNamed,
   type FrameSource,
 } from '../hubProtocol/protocols';
-import type { HubMessage } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
 import { hubMethods } from '../../usecases/registry';
 import type { DeliverAction, HubMethod } from '../../usecases/useCase';
 import type { StreamDirection } from '../../usecases/streams';
@@ -30,7 +30,7 @@ export interface BenchContext {
   /** Of a chat beside the contracts: something to try sessions with. */
   readonly chat: ChatRooms;
   /** What a client reads of a call that failed; absent: the words of ASP.NET Core. */
-  errorOf?(message: HubMessage): string;
+  errorOf?(message: Envelope): string;
   /** Hands a message to everybody in the audience. @returns false when it cannot be said in a protocol of theirs */
   send(caller: BenchCaller, frames: FrameSource, audience: Audience): boolean;
   /** Calls a client from the hub; a delivery is what the knobs act on. */
@@ -54,7 +54,7 @@ type Outcome =
 type Run = (
   context: BenchContext,
   caller: BenchCaller,
-  message: HubMessage,
+  message: Envelope,
 ) => Outcome | Promise<Outcome>;
 
 interface BenchMethod {
@@ -262,7 +262,7 @@ for (const method of [...hubMethods().flatMap(methodsOf), ...chatMethods]) {
 export type Contracts = BenchMethod['contract'];
 
 /** The method a client calls, its name in any case; undefined when the hub has none of that name. */
-function benchMethod(message: HubMessage, contracts: Contracts): BenchMethod | undefined {
+function benchMethod(message: Envelope, contracts: Contracts): BenchMethod | undefined {
   const { target, argumentCount } = message;
   const named = (byName.get(target.toLowerCase()) ?? []).filter(
     ({ contract }) => contracts === 'both' || contract === 'both' || contract === contracts,
@@ -283,18 +283,18 @@ const errorTexts = {
 };
 
 /** Why a call is refused before its method runs; undefined when it is not. */
-function refusalOf(message: HubMessage, method: BenchMethod): string | undefined {
+function refusalOf(message: Envelope, method: BenchMethod): string | undefined {
   const { name, isStreaming = false, streams = 0 } = method;
   if (message.argumentCount !== method.argumentCount) return errorTexts.unbound(name);
   if ((message.type === hubMessageType.streamInvocation) !== isStreaming)
     return errorTexts[isStreaming ? 'streaming' : 'notStreaming'](name);
-  if (message.streams === streams) return undefined;
-  const why = `Client sent ${message.streams} stream(s), Hub method expects ${streams}.`;
+  if ((message.streamIds?.length ?? 0) === streams) return undefined;
+  const why = `Client sent ${message.streamIds?.length ?? 0} stream(s), Hub method expects ${streams}.`;
   return `${errorTexts.failed(name)} HubException: ${why}`;
 }
 
 /** Runs an invocation and, when it carries an id, sends its completion once it is over. */
-export function invoke(context: BenchContext, caller: BenchCaller, message: HubMessage): void {
+export function invoke(context: BenchContext, caller: BenchCaller, message: Envelope): void {
   const { target, invocationId } = message;
   const { protocol } = caller;
   const method = benchMethod(message, context.contracts);

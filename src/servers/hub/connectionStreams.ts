@@ -1,6 +1,7 @@
 import type { BenchCaller, OpenStreams } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
-import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { performance } from 'node:perf_hooks';
 
@@ -19,6 +20,11 @@ interface UpStream {
   /** The completion to send behind the last item; present once the client has ended its upload. */
   ending: Buffer | undefined;
 }
+
+/** Longest error text of an upload that its answer repeats. */
+const maxErrorChars = 4096;
+const repeatable = (error = ''): string | undefined =>
+  error.length > maxErrorChars ? 'The error text is too long to be repeated.' : error || undefined;
 
 const maxStreams = 1000;
 /** `StreamBufferCapacity` of ASP.NET Core, 10, and the item whose delay is running. */
@@ -47,8 +53,8 @@ export class ConnectionStreams implements OpenStreams {
   }
 
   /** Gives items back after `delayMs` each or, with `counted` 0, their number. @returns the error that refuses it */
-  start(message: HubMessage, delayMs: number, counted?: number): string | undefined {
-    const { invocationId: id = '', streamId } = message;
+  start(message: Envelope, delayMs: number, counted?: number): string | undefined {
+    const { invocationId: id = '', streamIds: [streamId = ''] = [] } = message;
     // Nobody waits for the number: the items of an unknown stream are ignored.
     if (counted !== undefined && message.invocationId === undefined) return undefined;
     const refusal = this.refusal(id);
@@ -85,7 +91,7 @@ export class ConnectionStreams implements OpenStreams {
   }
 
   /** Takes a stream item, the completion of an upload, or a cancellation; unknown ids are ignored. */
-  received(message: HubMessage): void {
+  received(message: Envelope): void {
     const id = message.invocationId ?? '';
     if (message.type === hubMessageType.cancelInvocation) {
       const call = this.calls.get(id);
@@ -96,7 +102,7 @@ export class ConnectionStreams implements OpenStreams {
     const stream = this.uploads.get(id);
     if (stream === undefined) return;
     if (message.type === hubMessageType.streamItem) this.item(stream, message.item!);
-    else this.endUpload(stream, message.error);
+    else this.endUpload(stream, repeatable(message.error));
   }
 
   private get protocol(): ServerProtocol {

@@ -7,7 +7,8 @@ import {
   handshakeFailed,
   handshakeTimedOut,
 } from '../hubProtocol/protocols';
-import type { HubMessage, ServerProtocol } from '../hubProtocol/serverProtocol';
+import type { Envelope } from '../../wire/message/envelope';
+import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { hand } from '../http/faults';
 import type { HubTransport, TransportOwner } from '../http/transports';
@@ -22,14 +23,14 @@ export interface ConnectionHost {
   /** Milliseconds, as of the hub's last tick: good enough for time-outs, free to read. */
   readonly tickMs: number;
   opened(connection: HubConnection): void;
-  invoked(connection: HubConnection, message: HubMessage): void;
+  invoked(connection: HubConnection, message: Envelope): void;
   closing(connection: HubConnection): void;
   gone(connection: HubConnection): void;
 }
 
 export interface OpenStreams {
   readonly isFull: boolean;
-  received(message: HubMessage): void;
+  received(message: Envelope): void;
   resume(): void;
   dispose(): void;
 }

@@ -1,22 +1,16 @@
+import { Envelope, maxNameBytes } from '../../wire/message/envelope';
 import {
   encodeHubMessage,
   HubMessageError,
   hubMessageType,
   recordSeparator,
 } from '../../wire/message/hubMessage';
-import { skipSpace, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
+import { skipSpace, skipValue, stringAt, stringMember, walk } from '../../wire/message/jsonScan';
 import { MessagePackExtension } from '../../wire/message/messagePack';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
-import {
-  asLong,
-  HubMessage,
-  longError,
-  maxErrorBytes,
-  maxNameBytes,
-  ServerProtocol,
-} from './serverProtocol';
+import { asLong, ServerProtocol } from './serverProtocol';
 
 const quote = 0x22;
 const openBracket = 0x5b;
@@ -35,16 +29,24 @@ export class JsonProtocol extends ServerProtocol {
   }
 
   /** Members in any order; unknown ones are skipped. Undefined also with both a result and an error. */
-  read(bytes: Buffer, start: number, behind: number): HubMessage | undefined {
+  read(bytes: Buffer, start: number, behind: number): Envelope | undefined {
     const end = behind - 1;
     const open = skipSpace(bytes, start);
     if (bytes[open] !== openBrace) return undefined;
-    const message = new HubMessage(bytes, start, end);
+    const message = new Envelope(bytes, start, end);
     const members = { areValid: true };
-    const walked = walk(bytes, open, end, (keyStart, keyEnd, valueStart, valueEnd) => {
+    const visit: Visit = (keyStart, keyEnd, valueStart, valueEnd) => {
       const key = bytes.toString('latin1', keyStart + 1, Math.min(keyEnd - 1, keyStart + 16));
       members.areValid &&= readMember(message, key, valueStart, valueEnd);
-    });
+    };
+    // Arguments may be long: they are gone through once.
+    const skip: Skip = (_bytes, at, _end, depth, keyStart, keyEnd) => {
+      if (bytes[at] !== openBracket || !isArguments(bytes, keyStart, keyEnd))
+        return skipValue(bytes, at, end, depth);
+      message.beginArguments(at);
+      return walk(bytes, at, end, (_k, _e, from, to) => message.foundArgument(from, to), depth);
+    };
+    const walked = walk(bytes, open, end, visit, 1, skip);
     const isWhole = walked >= 0 && skipSpace(bytes, walked) === end;
     return isWhole && members.areValid && isComplete(message) ? message : undefined;
   }
@@ -114,7 +116,15 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function readMember(message: HubMessage, key: string, start: number, end: number): boolean {
+type Visit = Parameters<typeof walk>[3];
+type Skip = NonNullable<Parameters<typeof walk>[5]>;
+
+const argumentsKey = Buffer.from('"arguments"');
+
+const isArguments = (bytes: Buffer, start: number, end: number): boolean =>
+  end - start === argumentsKey.length && argumentsKey.compare(bytes, start, end) === 0;
+
+function readMember(message: Envelope, key: string, start: number, end: number): boolean {
   const { bytes } = message;
   switch (key) {
     case 'type':
@@ -128,24 +138,19 @@ function readMember(message: HubMessage, key: string, start: number, end: number
       message.invocationId = nameAt(bytes, start, end);
       return message.invocationId !== undefined;
     case 'arguments':
-      if (bytes[start] !== openBracket) return false;
-      message.beginArguments(start);
       message.argumentsEnd = end;
-      walk(bytes, start, end, (_keyStart, _keyEnd, valueStart, valueEnd) =>
-        message.foundArgument(valueStart, valueEnd),
-      );
-      return true;
+      return bytes[start] === openBracket;
     case 'streamIds':
       return readStreamIds(message, start, end);
     case 'item':
       message.item = bytes.subarray(start, end);
       return true;
     case 'result':
-      message.hasResult = true;
+      message.result = bytes.subarray(start, end);
       return true;
     case 'error':
       if (bytes[start] !== quote) return false;
-      message.error = end - start > maxErrorBytes ? longError : stringAt(bytes, start, end);
+      message.error = stringAt(bytes, start, end);
       return true;
     default:
       return true;
@@ -155,19 +160,18 @@ function readMember(message: HubMessage, key: string, start: number, end: number
 const nameAt = (bytes: Buffer, start: number, end: number): string | undefined =>
   bytes[start] === quote && end - start <= maxNameBytes ? stringAt(bytes, start, end) : undefined;
 
-function readStreamIds(message: HubMessage, start: number, end: number): boolean {
+function readStreamIds(message: Envelope, start: number, end: number): boolean {
   const { bytes } = message;
-  let isValid = bytes[start] === openBracket;
-  if (!isValid) return false;
-  walk(bytes, start, end, (_keyStart, _keyEnd, idStart, idEnd) => {
-    const id = nameAt(bytes, idStart, idEnd);
-    if (id === undefined) isValid = false;
-    else if (message.streams++ === 0) message.streamId = id;
-  });
-  return isValid;
+  if (bytes[start] !== openBracket) return false;
+  const ids: (string | undefined)[] = [];
+  walk(bytes, start, end, (_keyStart, _keyEnd, idStart, idEnd) =>
+    ids.push(nameAt(bytes, idStart, idEnd)),
+  );
+  message.streamIds = ids.filter((id) => id !== undefined);
+  return message.streamIds.length === ids.length;
 }
 
-function isComplete(message: HubMessage): boolean {
+function isComplete(message: Envelope): boolean {
   const hasId = message.invocationId !== undefined;
   const isCall = message.target !== '' && message.argumentsEnd > 0;
   switch (message.type) {
@@ -178,7 +182,7 @@ function isComplete(message: HubMessage): boolean {
     case hubMessageType.streamItem:
       return hasId && message.item !== undefined;
     case hubMessageType.completion:
-      return hasId && !(message.hasResult && message.error !== undefined);
+      return hasId && (message.result === undefined || message.error === undefined);
     case hubMessageType.cancelInvocation:
       return hasId;
     default:

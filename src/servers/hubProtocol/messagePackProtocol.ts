@@ -1,15 +1,14 @@
-import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
+import type { Envelope } from '../../wire/message/envelope';
+import { HubMessageError } from '../../wire/message/hubMessage';
 import {
   bodyLengthAt,
   lengthPrefix,
   maximumPrefixBytes,
   prefixBytes,
-  readArrayHead,
   readInteger,
   readMapHead,
   readText,
   readValue,
-  skipNil,
   skipValue,
   type Cursor,
   arrayHead,
@@ -17,18 +16,14 @@ import {
   encodeValue,
   mapHead,
 } from '../../wire/message/messagePack';
-import { completionKind, encodeMessagePackMessage } from '../../wire/message/messagePackMessage';
+import {
+  encodeMessagePackMessage,
+  readMessagePackEnvelope,
+} from '../../wire/message/messagePackMessage';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
-import {
-  asLong,
-  HubMessage,
-  longError,
-  maxErrorBytes,
-  maxNameBytes,
-  ServerProtocol,
-} from './serverProtocol';
+import { asLong, ServerProtocol } from './serverProtocol';
 
 const nothing = Buffer.alloc(0);
 const nil = 0xc0;
@@ -52,19 +47,11 @@ class MessagePackProtocol extends ServerProtocol {
     return end <= data.length ? end : 'incomplete';
   }
 
-  read(bytes: Buffer, start: number, end: number): HubMessage | undefined {
+  read(bytes: Buffer, start: number, end: number): Envelope | undefined {
     const prefix = prefixBytes(bytes, start, end);
     if (typeof prefix === 'string') return undefined;
-    const cursor: Cursor = { bytes, at: start + prefix, end };
     try {
-      const message = new HubMessage(bytes, cursor.at, end);
-      const elements = readArrayHead(cursor);
-      const type = elements === 0 ? undefined : readInteger(cursor);
-      message.type = typeof type === 'number' ? type : fail('no type');
-      const used = readFields(cursor, message, elements);
-      // Newer versions of the protocol may append elements, and have types of their own.
-      for (let index = used; index < elements; index++) skipValue(cursor, 2);
-      return cursor.at === cursor.end ? message : undefined;
+      return readMessagePackEnvelope(bytes, start + prefix, end);
     } catch (error) {
       if (error instanceof HubMessageError) return undefined;
       throw error;
@@ -149,84 +136,3 @@ const cursorIn = (bytes: Buffer): Cursor => ({ bytes, at: 0, end: bytes.length }
 
 const isMap = (first: number): boolean =>
   (first & 0xf0) === 0x80 || first === 0xde || first === 0xdf;
-
-function fail(text: string): never {
-  throw new HubMessageError(text);
-}
-
-function readFields(cursor: Cursor, message: HubMessage, elements: number): number {
-  switch (message.type) {
-    case hubMessageType.invocation:
-    case hubMessageType.streamInvocation:
-      return readInvocation(cursor, message, elements);
-    case hubMessageType.streamItem: {
-      readHead(cursor, message, elements, 4);
-      const { at } = cursor;
-      skipValue(cursor, 2);
-      message.item = cursor.bytes.subarray(at, cursor.at);
-      return 4;
-    }
-    case hubMessageType.completion:
-      return readCompletion(cursor, message, elements);
-    case hubMessageType.cancelInvocation:
-      readHead(cursor, message, elements, 3);
-      return 3;
-    default:
-      return 1;
-  }
-}
-
-function readHead(cursor: Cursor, message: HubMessage, elements: number, wanted: number): void {
-  if (elements < wanted) fail('too few elements');
-  for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
-  const mayBeNil = message.type === hubMessageType.invocation;
-  if (mayBeNil && skipNil(cursor)) return;
-  const id = nameAt(cursor);
-  // An empty id stands for none, as .NET reads it.
-  if (id !== '') message.invocationId = id;
-  else if (!mayBeNil) fail('no invocation id');
-}
-
-function nameAt(cursor: Cursor): string {
-  const { at } = cursor;
-  const name = readText(cursor);
-  return name === undefined || cursor.at - at > maxNameBytes ? fail('no name') : name;
-}
-
-function readInvocation(cursor: Cursor, message: HubMessage, elements: number): number {
-  readHead(cursor, message, elements, 5);
-  message.target = nameAt(cursor);
-  if (message.target === '') fail('no target');
-  message.beginArguments(cursor.at);
-  for (let left = readArrayHead(cursor); left > 0; left--) {
-    const { at } = cursor;
-    skipValue(cursor, 3);
-    message.foundArgument(at, cursor.at);
-  }
-  message.argumentsEnd = cursor.at;
-  if (elements < 6) return 5;
-  message.streams = readArrayHead(cursor);
-  for (let index = 0; index < message.streams; index++) {
-    const id = nameAt(cursor);
-    if (index === 0) message.streamId = id;
-  }
-  return 6;
-}
-
-function readCompletion(cursor: Cursor, message: HubMessage, elements: number): number {
-  readHead(cursor, message, elements, 4);
-  const kind = readInteger(cursor);
-  if (kind === completionKind.void) return 4;
-  if (elements < 5) fail('too few elements');
-  if (kind === completionKind.error) {
-    const { at } = cursor;
-    const text = readText(cursor) ?? fail('no error text');
-    message.error = cursor.at - at > maxErrorBytes ? longError : text;
-  } else if (kind === completionKind.value) {
-    message.hasResult = true;
-    skipValue(cursor, 2);
-  } else {
-    fail('neither a result nor an error');
-  }
-  return 5;
-}

@@ -1,66 +1,13 @@
 /** The SignalR hub protocol as servers speak it, in JSON and MessagePack. */
 import { callbacks } from '../../base/message';
-import { hubMessageType, type HubMessage as WrittenMessage } from '../../wire/message/hubMessage';
+import type { Envelope } from '../../wire/message/envelope';
+import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode, serverHeaderLength } from '../../wire/socket/frame';
-
-/** The envelope of one hub message; arguments and item stay the bytes they came in. */
-export class HubMessage {
-  type = NaN;
-  target = '';
-  /** Of a stream for stream items and their completion; undefined when nobody waits for an answer. */
-  invocationId: string | undefined = undefined;
-  /** The whole array including its brackets. */
-  argumentsStart = 0;
-  argumentsEnd = 0;
-  argumentCount = 0;
-  /** Where the first arguments stand, begin and end of each in turn; no method takes more than three. */
-  private readonly spans: number[] = [];
-  streams = 0;
-  streamId = '';
-  item: Buffer | undefined = undefined;
-  hasResult = false;
-  error: string | undefined = undefined;
-
-  /** @param start of the message itself, without what marks its end or its length; `end` is behind it */
-  constructor(
-    readonly bytes: Buffer,
-    readonly start: number,
-    readonly end: number,
-  ) {}
-
-  /** The arguments follow; those of a list that stands there once more take the place of the first. */
-  beginArguments(start: number): void {
-    this.argumentsStart = start;
-    this.argumentCount = this.spans.length = 0;
-  }
-
-  foundArgument(start: number, end: number): void {
-    if (this.argumentCount++ < 3) this.spans.push(start, end);
-  }
-
-  argument(index: number): Buffer {
-    return this.bytes.subarray(this.spans[2 * index], this.spans[2 * index + 1]);
-  }
-
-  /** The list from the argument on, with the bracket at its end if it has one. */
-  argumentsFrom(index: number): Buffer {
-    return this.bytes.subarray(this.spans[2 * index], this.argumentsEnd);
-  }
-
-  get allArguments(): Buffer {
-    return this.bytes.subarray(this.argumentsStart, this.argumentsEnd);
-  }
-}
 
 /** A whole number as a .NET `long`; undefined when it is none. */
 export const asLong = (value: bigint): bigint | undefined =>
   BigInt.asIntN(64, value) === value ? value : undefined;
-
-export const maxNameBytes = 512;
-/** Longest error text that is kept; {@link longError} stands for longer ones. */
-export const maxErrorBytes = 4096;
-export const longError = 'The error text is too long to be repeated.';
 
 /** What stands around arguments and items that are sent on byte for byte. */
 interface Surroundings {
@@ -85,7 +32,7 @@ export abstract class ServerProtocol {
   /** @param encode one message without a payload of a client, with what marks its end or its length */
   constructor(
     private readonly code: number,
-    private readonly encode: (message: WrittenMessage) => Buffer,
+    private readonly encode: (message: HubMessage) => Buffer,
     private readonly around: Surroundings,
   ) {
     this.isText = code === opcode.text;
@@ -106,7 +53,7 @@ export abstract class ServerProtocol {
     maxBytes: number,
   ): number | 'incomplete' | 'invalid' | 'tooLong';
   /** Reads the envelope of a whole message with what marks its end; undefined when it is malformed. */
-  abstract read(bytes: Buffer, start: number, end: number): HubMessage | undefined;
+  abstract read(bytes: Buffer, start: number, end: number): Envelope | undefined;
 
   /** Whether the value binds to a dictionary in .NET: an object, or null. */
   abstract isDictionary(value: Buffer): boolean;
@@ -181,7 +128,7 @@ export abstract class ServerProtocol {
     return carryingFrame(this.code, head, content, tail);
   }
 
-  private written(message: WrittenMessage): Buffer {
+  private written(message: HubMessage): Buffer {
     return this.frame(this.encode(message));
   }
 }

@@ -185,6 +185,7 @@ function skipWord(bytes: Buffer, at: number, word: string): number {
 /**
  * Walks the members of the object, or the elements of the array, that opens at `at`.
  * `visit` gets the key (positions of its quotes; both 0 in an array) and the value as half-open ranges.
+ * @param skip goes over a value, as {@link skipValue} does
  * @returns the position behind the closing bracket, or -1 when the text is malformed
  */
 export function walk(
@@ -193,6 +194,7 @@ export function walk(
   end: number,
   visit: (keyStart: number, keyEnd: number, start: number, end: number) => void,
   depth = 1,
+  skip: SkipMember = skipValue,
 ): number {
   const isObject = bytes[at] === 0x7b;
   const closing = isObject ? 0x7d : 0x5d;
@@ -210,7 +212,7 @@ export function walk(
       if (bytes[next] !== colon) return -1;
       next = skipSpace(bytes, next + 1);
     }
-    const valueEnd = skipValue(bytes, next, end, depth + 1);
+    const valueEnd = skip(bytes, next, end, depth + 1, keyStart, keyEnd);
     if (valueEnd < 0) return -1;
     visit(keyStart, keyEnd, next, valueEnd);
     next = skipSpace(bytes, valueEnd);
@@ -221,6 +223,15 @@ export function walk(
   }
   return -1;
 }
+
+type SkipMember = (
+  bytes: Buffer,
+  at: number,
+  end: number,
+  depth: number,
+  keyStart: number,
+  keyEnd: number,
+) => number;
 
 const ignore = (): void => undefined;
 

@@ -1,10 +1,13 @@
+import { Envelope, maxNameBytes } from './envelope';
 import { hubMessageOf, hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
 import {
   framed,
   readArrayHead,
   readInteger,
   readMapHead,
+  readText,
   readValue,
+  skipNil,
   skipValue,
   type Cursor,
   encodeValue,
@@ -49,20 +52,7 @@ function elementsOf(message: HubMessage): readonly unknown[] {
   }
 }
 
-const call = ['invocationId', 'target', 'arguments', 'streamIds'];
-/** By type: how many elements there are at least, and those behind type and headers by their names in JSON. */
-const forms = new Map<number | bigint, readonly [least: number, names: readonly string[]]>([
-  [hubMessageType.invocation, [5, call]],
-  [hubMessageType.streamItem, [4, ['invocationId', 'item']]],
-  [hubMessageType.completion, [4, ['invocationId', 'kind', 'value']]],
-  [hubMessageType.streamInvocation, [5, call]],
-  [hubMessageType.cancelInvocation, [3, ['invocationId']]],
-  [hubMessageType.ping, [1, []]],
-  [hubMessageType.close, [2, ['error', 'allowReconnect']]],
-  [hubMessageType.ack, [2, ['sequenceId']]],
-  [hubMessageType.sequence, [2, ['sequenceId']]],
-]);
-const tooFew = 'a hub message has too few elements';
+const valueIn = (bytes: Buffer): unknown => readValue({ bytes, at: 0, end: bytes.length });
 
 /**
  * Reads a message without its length; undefined for a type that only newer servers know. @throws HubMessageError
@@ -72,37 +62,129 @@ export function readMessagePackMessage(
   start: number,
   end: number,
 ): HubMessage | undefined {
-  const cursor: Cursor = { bytes, at: start, end };
-  const elements = readArrayHead(cursor);
-  const type = elements === 0 ? undefined : readInteger(cursor);
-  if (type === undefined) throw new HubMessageError('a hub message has no type');
-  const form = forms.get(type);
-  if (form === undefined) return undefined;
-  const [least, names] = form;
-  if (elements < least) throw new HubMessageError(tooFew);
-  const hasHeaders = type <= hubMessageType.cancelInvocation;
-  if (hasHeaders) for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
-  const given = names.slice(0, elements - (hasHeaders ? 2 : 1));
-  const fields = Object.fromEntries(given.map((name) => [name, readValue(cursor, 2)]));
-  // Newer versions of the protocol may append elements.
-  const read = given.length + (hasHeaders ? 2 : 1);
-  for (let index = read; index < elements; index++) skipValue(cursor, 2);
-  if (cursor.at !== end) throw new HubMessageError('a hub message is longer than its array');
-  return hubMessageOf({ type, ...asInJson(fields) });
+  const envelope = readMessagePackEnvelope(bytes, start, end);
+  const { type, target, invocationId, streamIds, item, result, error } = envelope;
+  const { allowReconnect, sequenceId, argumentsEnd, allArguments } = envelope;
+  const list = argumentsEnd > 0 ? valueIn(allArguments) : undefined;
+  if (item !== undefined) return hubMessageOf({ type, invocationId, item: valueIn(item) });
+  if (result !== undefined) return hubMessageOf({ type, invocationId, result: valueIn(result) });
+  if (list === undefined)
+    return hubMessageOf({ type, invocationId, error, allowReconnect, sequenceId });
+  return hubMessageOf({ type, invocationId, target, arguments: list, streamIds });
 }
 
-/** Where MessagePack says something in other members than JSON. */
-function asInJson(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { kind, value, streamIds, ...same } = fields;
-  if ('target' in same) {
-    const hasNone = Array.isArray(streamIds) && streamIds.length === 0;
-    // An empty id stands for none, as .NET reads it.
-    const invocationId = same['invocationId'] || undefined;
-    return { ...same, invocationId, streamIds: hasNone ? undefined : streamIds };
+/**
+ * Reads a message without its length. @throws HubMessageError when it is malformed
+ */
+export function readMessagePackEnvelope(bytes: Buffer, start: number, end: number): Envelope {
+  const cursor: Cursor = { bytes, at: start, end };
+  const envelope = new Envelope(bytes, start, end);
+  const elements = readArrayHead(cursor);
+  const type = elements === 0 ? undefined : readInteger(cursor);
+  if (type === undefined) fail('a hub message has no type');
+  envelope.type = Number(type);
+  if (!known.has(envelope.type)) return envelope;
+  const used = readFields(cursor, envelope, elements);
+  // Newer versions of the protocol may append elements.
+  for (let index = used; index < elements; index++) skipValue(cursor, 2);
+  if (cursor.at !== end) fail('a hub message is longer than its array');
+  return envelope;
+}
+
+/** Newer versions of the protocol have more. */
+const known: ReadonlySet<number> = new Set(Object.values(hubMessageType));
+
+function fail(text: string): never {
+  throw new HubMessageError(text);
+}
+
+/** @returns how many elements were read */
+function readFields(cursor: Cursor, envelope: Envelope, elements: number): number {
+  switch (envelope.type) {
+    case hubMessageType.invocation:
+    case hubMessageType.streamInvocation:
+      return readInvocation(cursor, envelope, elements);
+    case hubMessageType.streamItem:
+      readHead(cursor, envelope, elements, 4);
+      envelope.item = valueAt(cursor);
+      return 4;
+    case hubMessageType.completion:
+      return readCompletion(cursor, envelope, elements);
+    case hubMessageType.cancelInvocation:
+      readHead(cursor, envelope, elements, 3);
+      return 3;
+    case hubMessageType.close:
+      if (elements < 2) fail(tooFew);
+      if (!skipNil(cursor)) envelope.error = readText(cursor) ?? fail('a reason is not a text');
+      if (elements < 3) return 2;
+      envelope.allowReconnect = readBoolean(valueAt(cursor));
+      return 3;
+    case hubMessageType.ack:
+    case hubMessageType.sequence:
+      if (elements < 2) fail(tooFew);
+      envelope.sequenceId = Number(readInteger(cursor));
+      if (!Number.isSafeInteger(envelope.sequenceId)) fail('a sequence id is not a whole number');
+      return 2;
+    default:
+      return 1;
   }
-  if (kind === undefined || kind === completionKind.void) return same;
-  if (value === undefined) throw new HubMessageError(tooFew);
-  if (kind === completionKind.error && value !== null) return { ...same, error: value };
-  if (kind === completionKind.value) return { ...same, result: value };
-  throw new HubMessageError('a completion has neither a result nor an error');
+}
+
+const tooFew = 'a hub message has too few elements';
+
+function valueAt(cursor: Cursor): Buffer {
+  const { at } = cursor;
+  skipValue(cursor, 2);
+  return cursor.bytes.subarray(at, cursor.at);
+}
+
+const readBoolean = ([first]: Buffer): boolean | undefined =>
+  first === 0xc3 ? true : first === 0xc2 ? false : undefined;
+
+function readHead(cursor: Cursor, envelope: Envelope, elements: number, wanted: number): void {
+  if (elements < wanted) fail(tooFew);
+  for (let left = 2 * readMapHead(cursor); left > 0; left--) skipValue(cursor, 3);
+  const mayBeNil = envelope.type === hubMessageType.invocation;
+  if (mayBeNil && skipNil(cursor)) return;
+  const id = nameAt(cursor);
+  // An empty id stands for none, as .NET reads it.
+  if (id !== '') envelope.invocationId = id;
+  else if (!mayBeNil) fail('a hub message has no invocation id');
+}
+
+function nameAt(cursor: Cursor): string {
+  const { at } = cursor;
+  const name = readText(cursor);
+  return name === undefined || cursor.at - at > maxNameBytes
+    ? fail('a hub message has no text where a name belongs')
+    : name;
+}
+
+function readInvocation(cursor: Cursor, envelope: Envelope, elements: number): number {
+  readHead(cursor, envelope, elements, 5);
+  envelope.target = nameAt(cursor);
+  if (envelope.target === '') fail('a hub message has no target');
+  envelope.beginArguments(cursor.at);
+  for (let left = readArrayHead(cursor); left > 0; left--) {
+    const { at } = cursor;
+    skipValue(cursor, 3);
+    envelope.foundArgument(at, cursor.at);
+  }
+  envelope.argumentsEnd = cursor.at;
+  if (elements < 6) return 5;
+  const streams = readArrayHead(cursor);
+  if (streams > 0) envelope.streamIds = Array.from({ length: streams }, () => nameAt(cursor));
+  return 6;
+}
+
+function readCompletion(cursor: Cursor, envelope: Envelope, elements: number): number {
+  readHead(cursor, envelope, elements, 4);
+  const kind = readInteger(cursor);
+  if (kind === completionKind.void) return 4;
+  if (elements < 5) fail(tooFew);
+  if (kind === completionKind.error)
+    envelope.error = readText(cursor) ?? fail('a completion has no error text');
+  else if (kind === completionKind.value) envelope.result = valueAt(cursor);
+  else fail('a completion has neither a result nor an error');
+  return 5;
 }
