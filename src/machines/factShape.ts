@@ -87,6 +87,7 @@ const sessions = {
       fields({
         ...{ ...messages, errors: isErrors, errorText: optional(isText) },
         brokenOff: isCount,
+        ofCalls: optional(isCount),
       }),
     ),
   ),

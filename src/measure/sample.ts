@@ -170,6 +170,8 @@ export interface CallSample extends SampleOf<MessageCounts> {
   readonly errorText?: string;
   /** Sessions that were broken off there. */
   readonly brokenOff: number;
+  /** Of an event: those of its deliveries that were also deliveries of a call; absent: none. */
+  readonly ofCalls?: number;
 }
 
 export interface EntrySample extends SampleOf<MessageCounts> {

@@ -146,6 +146,8 @@ export interface CallSummary extends Pick<
   readonly came?: number;
   /** Answers, items or payloads of what was received; absent: nothing. */
   readonly payloadBytesOut?: number;
+  /** Of an event: how many of `received` were deliveries of calls too, which the service sent once; absent: none. */
+  readonly ofCalls?: number;
   /** Part of those of the step. */
   readonly errors: ErrorCounts;
   /** Of one of them, at most 200 characters; absent where there are none. */

@@ -258,7 +258,7 @@ const callText = {
   ...{ latencyUs: latency, judgedUs: optional(judged) },
 };
 const call = of<CallSummary>()(
-  'skipped? sent expected received lost times? recorded? came? payloadBytesOut?',
+  'skipped? sent expected received lost times? recorded? came? payloadBytesOut? ofCalls?',
   callText,
 );
 /** Calls of the sessions of all entries. */
@@ -512,7 +512,7 @@ const entryProgress = of<EntryProgress>()(progressNumbers, {
   ...{ name: text, latencyUs: latency, judgedUs: optional(judged), sessions },
 });
 const callProgress = of<CallProgress>()(
-  'skipped? sent expected received outstanding times? recorded? came? payloadBytesOut?',
+  'skipped? sent expected received outstanding times? recorded? came? payloadBytesOut? ofCalls?',
   callText,
 );
 const progress = of<StepProgress>()(

@@ -107,6 +107,8 @@ export class CallRecorder extends EntryRecorder {
   errorText: string | undefined;
   private hasText = false;
   brokenOff = 0;
+  /** Events that were deliveries of calls. */
+  ofCalls = 0;
 
   failed(errorClass: ErrorClass, text: string): void {
     addErrors(this.errors, { [errorClass]: 1 });
@@ -116,13 +118,14 @@ export class CallRecorder extends EntryRecorder {
   }
 
   sampleCall(keep: boolean): CallSample {
-    const { errors, errorText, brokenOff } = this;
+    const { errors, errorText, brokenOff, ofCalls } = this;
     this.errors = {};
     this.errorText = undefined;
-    this.brokenOff = 0;
+    this.brokenOff = this.ofCalls = 0;
     return {
       ...{ ...this.take(keep), errors, brokenOff },
       ...(errorText !== undefined && { errorText }),
+      ...(ofCalls > 0 && { ofCalls }),
     };
   }
 }

@@ -8,6 +8,8 @@ export interface MeasuredBytes {
   readonly received?: number;
   /** Payloads of all that was received. */
   readonly payloadBytesOut?: number;
+  /** Events whose payloads count with calls. */
+  readonly ofCalls?: number;
 }
 
 interface Measured extends MeasuredBytes {
@@ -15,7 +17,7 @@ interface Measured extends MeasuredBytes {
   readonly calls?: readonly (MeasuredBytes & { readonly name: string; readonly entry?: string })[];
 }
 
-/** The entries with the size of stream items as it was measured: a scenario need not know what a hub makes. */
+/** The entries with the sizes of stream items and events as they were measured: a scenario need not know what a hub makes. */
 export function withMeasuredItems(
   entries: readonly ScenarioEntry[],
   measured: Measured,
@@ -37,14 +39,20 @@ export function withMeasuredItems(
       const own = measured.calls?.find(
         (each) => each.name === call.name && (each.entry ?? names[at]) === names[at],
       );
-      if (call.step.kind !== 'stream' || own === undefined) continue;
-      Object.assign(call.step, { itemBytes: meanItem(own) ?? call.step.itemBytes });
+      const bytes = own && meanItem(own);
+      if (bytes === undefined || call.step.kind === 'call') continue;
+      Object.assign(call.step, { [call.step.kind === 'on' ? 'eventBytes' : 'itemBytes']: bytes });
     }
     return { ...entry, parameters: { ...parameters, steps: JSON.stringify(steps) } };
   });
 }
 
-function meanItem({ received = 0, payloadBytesOut = 0 }: MeasuredBytes): number | undefined {
-  if (received === 0 || payloadBytesOut === 0) return undefined;
-  return Math.max(1, Math.round(payloadBytesOut / received));
+function meanItem({
+  received = 0,
+  payloadBytesOut = 0,
+  ofCalls = 0,
+}: MeasuredBytes): number | undefined {
+  const measured = received - ofCalls;
+  if (measured <= 0 || payloadBytesOut === 0) return undefined;
+  return Math.max(1, Math.round(payloadBytesOut / measured));
 }

@@ -263,6 +263,8 @@ export interface MeasuredStep extends MeasuredCounts {
 }
 
 interface MeasuredCall extends MeasuredBytes, Pick<MeasuredCounts, 'sent' | 'expected'> {
+  /** Events that count with the calls that brought them. */
+  readonly ofCalls?: number;
   readonly name: string;
   /** Name of its entry, where there are several. */
   readonly entry?: string;
@@ -290,7 +292,7 @@ function countsOf(
   if (traffic.answers) return { sent: 0, expected: sent, extra: 0 };
   return {
     sent,
-    expected: sum(({ expected }) => expected),
+    expected: sum(({ expected, ofCalls = 0 }) => expected - ofCalls),
     extra: isWidest ? whole.extra : 0,
   };
 }

@@ -68,7 +68,7 @@ export const sessionAssumptions = (parameters: Parameters): string[] => {
       : []),
     ...(has(({ kind }) => kind === 'choose') ? ['Each way of a choose counts by its weight.'] : []),
     ...(has(({ kind }) => kind === 'if') ? ['The more expensive branch of an if counts.'] : []),
-    ...(has(({ kind }) => kind === 'on') ? [goesOutAlone] : []),
+    ...(has((step) => step.kind === 'on' && !isOfCall(steps, step)) ? [goesOutAlone] : []),
     ...(has(({ kind }) => kind === 'stream')
       ? ['The guides have no table for streams: each item counts as an echo.']
       : []),
@@ -105,7 +105,7 @@ export function sessionTraffic(
   const times = timesOf(steps, 1, (step) => costOf(step, load));
   const byKind = new Map<SessionKind, Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
-    const calls = heardTimes(step) ?? times[at] ?? 0;
+    const calls = isOfCall(steps, step) ? 0 : (heardTimes(step) ?? times[at] ?? 0);
     const counted = { name, step, calls, times: calls * echoesOf(step) };
     for (const kind of kindsOf(step)) byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
   }
@@ -167,6 +167,17 @@ export const unknownEvents = (parameters: Parameters): string[] =>
     step.kind === 'on' && heardTimes(step) !== undefined && step.perSession === undefined
       ? [step.event]
       : [],
+  );
+
+/** Whether it waits for what a call of the session brings, which the service sends once. */
+const isOfCall = (steps: readonly SessionStep[], step: SessionStep): boolean =>
+  step.kind === 'on' &&
+  !isOnlyHeard(step) &&
+  callsOf(steps).some(
+    ({ step: call }) =>
+      call.kind === 'call' &&
+      call.reply === 'callback' &&
+      call.callback?.toLowerCase() === step.event.toLowerCase(),
   );
 
 interface Counted {

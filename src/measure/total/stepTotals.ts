@@ -207,6 +207,7 @@ class CallTotals extends MessageTotals {
   readonly errors: ErrorCounts = {};
   private errorText: string | undefined;
   brokenOff = 0;
+  private ofCalls = 0;
 
   constructor(private readonly facts: CallFacts) {
     super();
@@ -221,6 +222,7 @@ class CallTotals extends MessageTotals {
     addErrors(this.errors, sample.errors);
     this.errorText ??= sample.errorText;
     this.brokenOff += sample.brokenOff;
+    if (!this.isSettled) this.ofCalls += sample.ofCalls ?? 0;
   }
 
   progress(entry: string | undefined, pushed: PushedCounts): CallProgress {
@@ -230,7 +232,7 @@ class CallTotals extends MessageTotals {
 
   summary(entry: string | undefined, pushed: PushedCounts): CallSummary {
     const { sent, skipped, expected, latency, judgedUs, errors, errorText } = this;
-    const { payloadBytesOut } = this;
+    const { payloadBytesOut, ofCalls } = this;
     const { received } = this.delivered();
     const { comes, ...facts } = this.facts;
     return {
@@ -241,6 +243,7 @@ class CallTotals extends MessageTotals {
       ...{ sent, expected, received, lost: expected - received, latencyUs: latency.summary() },
       ...(judgedUs && { judgedUs }),
       ...(payloadBytesOut > 0 && { payloadBytesOut }),
+      ...(ofCalls > 0 && { ofCalls }),
       errors,
       ...(errorText !== undefined && { errorText }),
     };

@@ -155,6 +155,35 @@ describe('measuredLoadOf', () => {
     assert.deepEqual(outOf('client', 'self'), [200, 900]);
   });
 
+  it('counts an event that a session waits for once: with its call, or alone in the size that came', () => {
+    const call = { kind: 'call', method: 'Say', arguments: [], receivers: 'self', group: 'none' };
+    const steps = [
+      { ...call, reply: 'callback', callback: 'Said' },
+      { kind: 'on', event: 'said', withinMs: 1000, keep: {} },
+      { kind: 'on', event: 'Tick', withinMs: 1000, keep: {} },
+    ];
+    const parameters = { sessionInterval: 1000, steps: JSON.stringify(steps) };
+    const changes = { entries: [{ name: 'session', parameters }], baseSending: 1000, step: 0 };
+    const ratesOf = ({ loads }: Pick<Estimate, 'loads'>): unknown =>
+      loads.map((load) => [load.in_messages_per_s, load.out_messages_per_s]);
+    const estimated = loadOf(scenarioWith(changes));
+    assert.ok('input' in estimated);
+    const both = [
+      [1000, 1000],
+      [0, 1000],
+    ];
+    assert.deepEqual(ratesOf(estimate(estimated.input)), both);
+    const counts = { sent: 0, expected: 10_000, received: 10_000 };
+    const calls = [
+      { name: 'Say', ...counts, sent: 10_000 },
+      { name: 'said', ...counts, ofCalls: 10_000 },
+      { name: 'Tick', ...counts, payloadBytesOut: 10_000 * 4000 },
+    ];
+    const measured = recommend(loadFrom(changes, { index: 1, calls }));
+    assert.deepEqual(ratesOf(measured), both);
+    assert.match(measured.reasons[0]!, /; callbacks [^;]* 1,000 msg\/s out of 3\.9 KB/);
+  });
+
   it('says what the rates are to be read with', () => {
     const lossy = { lost: 4850, lostConnections: 30, extra: 20, moves: { done: 4500, missed: 0 } };
     assert.deepEqual(

@@ -72,5 +72,33 @@ steps:
     const { calls, pushed } = bench.sample();
     assert.deepEqual([calls![0]!.expected, calls![0]!.received], [4, 4]);
     assert.deepEqual(pushed, [{ name: 'Tick', messages: 4, bytes: 4 * 41 }]);
+    assert.equal(calls![0]!.ofCalls, undefined);
+  });
+
+  it('have the size of their arguments, and are said to be of a call where one has brought them', () => {
+    const plan = sessionPlan(
+      `sessionInterval: 1s
+steps:
+  - { call: Say, arguments: ['{text:100B}'], reply: callback, callback: Said }
+  - { on: said, within: 1s }
+  - { on: Tick, within: 1s }`,
+      { connections: 1 },
+    );
+    const tick = { type: 1, target: 'Tick', arguments: ['a'.repeat(18)] };
+    const bench = new SessionBench(plan, ({ args }) => [
+      { afterUs: 2000, message: { type: 1, target: 'Said', arguments: args } },
+      { afterUs: 4000, message: tick },
+    ]);
+    bench.run(4000);
+    const { calls, pushed } = bench.sample();
+    assert.deepEqual(
+      calls!.map(({ received, ofCalls, payloadBytesOut }) => [received, ofCalls, payloadBytesOut]),
+      [
+        [4, undefined, 4 * 104],
+        [4, 4, 0],
+        [4, undefined, 4 * 22],
+      ],
+    );
+    assert.equal(pushed, undefined);
   });
 });
