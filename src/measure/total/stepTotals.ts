@@ -164,19 +164,12 @@ class MessageTotals extends MessageCounts {
     const perSecond = (count: number): number =>
       seconds > 0 ? Math.round((count / seconds) * 1000) / 1000 : 0;
     const { offered, skipped, sent, expected, duplicated, outOfOrder, ambiguous, negative } = this;
-    const { payloadBytesIn, payloadBytesOut, latency, latencySameAgent, judgedUs } = this;
+    const { leaving, payloadBytesIn, payloadBytesOut } = this;
+    const { latency, latencySameAgent, judgedUs } = this;
     return {
       ...{ senders, offered, skipped, sent, expected, received, receivedLater },
       lost: expected - received,
-      ...{
-        duplicated,
-        outOfOrder,
-        late,
-        extra,
-        leaving: this.leaving,
-        payloadBytesIn,
-        payloadBytesOut,
-      },
+      ...{ duplicated, outOfOrder, late, extra, leaving, payloadBytesIn, payloadBytesOut },
       ...(ambiguous > 0 && { ambiguous }),
       ...(negative > 0 && { negative }),
       sentPerSecond: perSecond(sent),

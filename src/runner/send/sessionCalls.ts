@@ -16,6 +16,7 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message/stamp';
+import type { Push } from '../recorder';
 import { CallMessages } from './callMessages';
 import { isMissing, type SenderDependencies } from './entrySender';
 import { keepers } from './keptValues';
@@ -93,6 +94,14 @@ export function waitedInVain({ step, name, queue }: Call): string {
  */
 const patience = 2;
 const usualUs = 500_000;
+
+/** About what stands around the arguments of an event and its name, in JSON and in MessagePack. */
+const eventEnvelopeBytes = { json: 35, messagepack: 7 };
+
+export function argumentBytes({ name, bytes }: Push, { protocol }: Pick<Plan, 'protocol'>): number {
+  const form = protocol === 'messagepack' ? 'messagepack' : 'json';
+  return Math.max(1, bytes - name.length - eventEnvelopeBytes[form]);
+}
 
 /** What the hub calls, for sessions that wait for it, or are going to. */
 export class SessionEvents {

@@ -10,7 +10,7 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { codecOf } from '../../wire/connect/codecOf';
-import type { Push, StepRecorder } from '../recorder';
+import type { StepRecorder } from '../recorder';
 import { EntrySender, type MessageBody } from './entrySender';
 import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
@@ -18,6 +18,7 @@ import { DueHeap } from './dueHeap';
 import { countBrokenOff, follow, Session } from './session';
 import type { Heard, SessionStepWindow, WaitingQueue } from './session';
 import {
+  argumentBytes,
   deliveriesToCaller,
   formsOf,
   leavesGroup,
@@ -33,8 +34,6 @@ const burst = 256;
 const graceUs = 1_000_000;
 /** Instructions of one session in one go at most, for the same reason. */
 const stretch = 256;
-/** About what stands around the arguments of an event and its name, in JSON and in MessagePack. */
-const eventEnvelopeBytes = { json: 35, messagepack: 7 };
 /** Draws have a seed of their own, so that they change no due time. */
 const choosing = 0x632be59b;
 
@@ -360,14 +359,9 @@ export class SessionSender extends EntrySender {
       );
       if (push !== undefined) recorder.awaited!(push);
       if (counts && push === undefined) counted.ofCalls += 1;
-      else if (counts) counted.payloadBytesOut += this.argumentBytes(push!);
+      else if (counts) counted.payloadBytesOut += argumentBytes(push!, this.plan);
     }
     this.keep(session, this.calls[number]!, args);
-  }
-
-  private argumentBytes({ name, bytes }: Push): number {
-    const form = this.plan.protocol === 'messagepack' ? 'messagepack' : 'json';
-    return Math.max(1, bytes - name.length - eventEnvelopeBytes[form]);
   }
 
   private noteEvent(session: Session, event: number, heard: Heard, nowUs: number): void {
