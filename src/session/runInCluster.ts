@@ -1,6 +1,7 @@
 import { inBackground } from '../base/background';
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
+import { pause } from '../runner/pause';
 import type { Bus } from '../machines/bus/bus';
 import { busOf, removeNamed } from '../machines/kubernetes/clusterRuns';
 import { bundleOf, newBusKeys, RunInCluster, troublesOf } from '../machines/kubernetes/clusterRun';
@@ -409,18 +410,4 @@ function rejecting(signal: AbortSignal): Promise<never> {
   // Nobody may be waiting when it comes.
   rejected.catch(() => undefined);
   return rejected;
-}
-
-/** Shorter where somebody leaves. */
-function pause(ms: number, until: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      until.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = ms === Infinity ? undefined : setTimeout(over, ms);
-    if (until.aborted) over();
-    else until.addEventListener('abort', over);
-  });
 }

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import { Crew } from '../../machines/coordinate/onAgents';
+import { Crew } from '../../machines/coordinate/crew';
 import { mostMessageBytes, newRunId, subjectsOf } from '../../machines/messages';
 import { RunPublisher } from '../../machines/view/publishRun';
 import type { Bus } from '../../machines/bus/bus';

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
+import { pause } from '../../runner/pause';
 import type { Plan } from '../../plan/plan';
 import type {
   ClockOrder,
@@ -347,8 +348,7 @@ class Agent {
     workers.order({ type: 'halt' });
     workers.order({ type: 'close' });
     const untilMs = performance.now() + closeMs;
-    while (workers.alive.size > 0 && performance.now() < untilMs)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    while (workers.alive.size > 0 && performance.now() < untilMs) await pause(20);
     await workers.end();
   }
 
@@ -367,18 +367,6 @@ class Agent {
       text: `nothing was heard of the coordinator for ${silenceMs / 1000} s`,
     });
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(over, signal.aborted ? 0 : ms);
-    signal.addEventListener('abort', over, { once: true });
-    function over(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', over);
-      resolve();
-    }
-  });
 }
 
 /** What the bus has not acknowledged is kept so long and no longer. */

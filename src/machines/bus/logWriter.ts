@@ -1,4 +1,5 @@
 import { inBackground } from '../../base/background';
+import { Changes, pause } from '../../runner/pause';
 import type { Bus } from './bus';
 
 const retryMs = 500;
@@ -40,7 +41,7 @@ export class LogWriter {
   private sending = 0;
   private takenUpTo = 0;
   private isOver = false;
-  private readonly watching = new Set<() => void>();
+  private readonly changes = new Changes();
 
   /** @param writer part of the ids of its messages: nobody else in the log has it */
   constructor(
@@ -63,7 +64,7 @@ export class LogWriter {
     if (number > this.last) return;
     this.takenUpTo = Math.max(this.takenUpTo, number);
     for (const entry of this.kept.values()) if (entry.number <= number) this.drop(entry);
-    this.changed();
+    this.changes.changed();
   }
 
   /** Puts once more what the bus has had for so long and nobody has taken: it may have come back without it. */
@@ -92,7 +93,7 @@ export class LogWriter {
     this.isOver = true;
     this.waiting = [];
     this.kept.clear();
-    this.changed();
+    this.changes.changed();
   }
 
   private offer(entry: Entry): void {
@@ -124,7 +125,7 @@ export class LogWriter {
         }),
       );
     }
-    this.changed();
+    this.changes.changed();
   }
 
   private async send(entry: Entry): Promise<void> {
@@ -139,7 +140,7 @@ export class LogWriter {
         return;
       } catch {
         if (performance.now() - sinceMs > keptMs) this.giveUp();
-        else await new Promise((resolve) => setTimeout(resolve, retryMs));
+        else await pause(retryMs);
       }
     }
   }
@@ -150,24 +151,9 @@ export class LogWriter {
     this.options.lost?.();
   }
 
-  private changed(): void {
-    for (const look of [...this.watching]) look();
-  }
-
-  private until(holds: () => boolean, withinMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        clearTimeout(timer);
-        this.watching.delete(look);
-        resolve(holds() && !this.isOver);
-      };
-      const look = (): void => {
-        if (holds() || this.isOver) settle();
-      };
-      const timer = setTimeout(settle, withinMs);
-      this.watching.add(look);
-      look();
-    });
+  private async until(holds: () => boolean, withinMs: number): Promise<boolean> {
+    await this.changes.until(() => holds() || this.isOver, withinMs);
+    return holds() && !this.isOver;
   }
 }
 

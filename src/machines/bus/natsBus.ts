@@ -16,6 +16,7 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import type { Disposable } from '../../base/event';
+import { pause } from '../../runner/pause';
 import { everyLog, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
 
@@ -160,7 +161,7 @@ class NatsBus implements Bus {
         await work();
         return;
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, reconnectWaitMs));
+        await pause(reconnectWaitMs);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { pause } from '../../runner/pause';
 import type { Bus } from '../bus/bus';
 import { joinSubject, readJoinQuestion } from '../messages';
 
@@ -27,7 +28,7 @@ export async function waitingAgents(
     found.set(id, { host, toolVersion, ...(run !== '' && { run }) });
   };
   const subscriptions = [joinSubject, `${joinSubject}.*`].map((subject) => bus.hear(subject, hear));
-  await new Promise((resolve) => setTimeout(resolve, withinMs));
+  await pause(withinMs);
   for (const subscription of subscriptions) subscription.dispose();
   return [...found.values()].sort((a, b) => a.host.localeCompare(b.host));
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../machineClock';
 import type { PhaseTimes } from '../../base/endpoint';
+import { pause } from '../pause';
 import { Arrivals } from '../../plan/arrivals';
 import { split } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
@@ -94,7 +95,7 @@ export class Ramp {
             failed(index, error);
             return;
           }
-          await sleep(pauseMs, controller.signal);
+          await pause(pauseMs, controller.signal);
           if (controller.signal.aborted) {
             failed(index, error);
             return;
@@ -122,7 +123,7 @@ export class Ramp {
     for (;;) {
       const elapsedMs = (this.dependencies.clock.nowUs() - startUs) / 1000;
       if (this.isStopped || gate.mayHaveBegun(elapsedMs, this.over) > begun) return;
-      await sleep(gatePollMs, this.stopping.signal);
+      await pause(gatePollMs, this.stopping.signal);
     }
   }
 
@@ -137,21 +138,8 @@ export class Ramp {
 
   private async until(atUs: number): Promise<void> {
     for (let leftUs = atUs - this.dependencies.clock.nowUs(); leftUs > 0 && !this.isStopped;) {
-      await sleep(Math.min(longestSleepMs, Math.ceil(leftUs / 1000)), this.stopping.signal);
+      await pause(Math.min(longestSleepMs, Math.ceil(leftUs / 1000)), this.stopping.signal);
       leftUs = atUs - this.dependencies.clock.nowUs();
     }
   }
-}
-
-/** Settles after that time, or when the signal is aborted. */
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', settle);
-      resolve();
-    };
-    const timer = setTimeout(settle, ms);
-    signal?.addEventListener('abort', settle);
-  });
 }

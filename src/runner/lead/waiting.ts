@@ -1,5 +1,6 @@
 import { inBackground } from '../../base/background';
 import { formatCount } from '../../base/units';
+import { Changes } from '../pause';
 import type { WorkerHost } from '../../protocol/worker';
 
 /** How long the lead of a run waits for what. */
@@ -130,7 +131,7 @@ const longestWaitMs = 60_000;
 /** What workers have reported, and who waits for it or for anything else to change. */
 export class WorkerReports {
   private readonly reporters = new Map<string, Set<number>>();
-  private wake: () => void = () => undefined;
+  private readonly changes = new Changes();
 
   constructor(private readonly alive: () => ReadonlySet<number>) {}
 
@@ -164,22 +165,11 @@ export class WorkerReports {
   }
 
   changed(): void {
-    this.wake();
+    this.changes.changed();
   }
 
   /** Settles when the condition holds or the time is up, whatever else happens. */
   until(holds: () => boolean, withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        clearTimeout(timer);
-        this.wake = () => undefined;
-        resolve();
-      };
-      const timer = setTimeout(settle, withinMs);
-      this.wake = () => {
-        if (holds()) settle();
-      };
-      this.wake();
-    });
+    return this.changes.until(holds, withinMs);
   }
 }

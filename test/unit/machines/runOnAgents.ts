@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../../src/measure/summary';
 import { serveRun, type AgentEnding, type AgentParts } from '../../../src/machines/agent/agent';
-import { Crew } from '../../../src/machines/coordinate/onAgents';
+import { Crew } from '../../../src/machines/coordinate/crew';
 import { buildRunPlan, searchStepOf } from '../../../src/plan/buildPlan';
 import { agentsOf, workersOfAgent } from '../../../src/plan/agents';
 import type { Plan } from '../../../src/plan/plan';

@@ -2,6 +2,7 @@ import { inBackground } from '../../base/background';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
+import type { StartWorkers } from '../../protocol/worker';
 import { buildRunPlan } from '../../plan/buildPlan';
 import type { Override } from '../../scenario/read/overrides';
 import type { Run } from '../../runner/lead/conductor';
@@ -23,7 +24,7 @@ import {
   type RunOrder,
   subjectsOf,
 } from '../messages';
-import { AgentHosts, type AgentHostsContext } from './agentHosts';
+import { AgentHosts } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
 
 interface AgentsWanted {
@@ -144,11 +145,12 @@ export class Crew {
   async startRun(
     plan: Plan,
     target: OpenTarget,
-    given: { readonly keepGoing: boolean; readonly askedMs: number; readonly steps?: StepSource },
+    options: { readonly keepGoing: boolean; readonly askedMs: number; readonly steps?: StepSource },
     scenario: ScenarioText,
   ): Promise<Run> {
     const name = await clockName();
-    const { bus, members, run, wanted } = this;
+    const { bus, members, run, renewed } = this;
+    const { calledOff, lossMs } = this.wanted;
     const subjects = subjectsOf(run);
     const clock = machineClock();
     const originUs = clock.nowUs();
@@ -167,30 +169,19 @@ export class Crew {
         `The scenario and its files have ${Math.ceil(bytes / 1000)} KB; ${mostMessageBytes / 1000} KB at most go to agents.`,
       );
     const answering = answerClock(bus, subjects.clock, () => clock.nowUs());
-    const hosts = await AgentHosts.start(this.contextOf(order), wanted.calledOff).catch(
-      (error: unknown) => {
-        answering.dispose();
-        throw error;
-      },
-    );
-    this.hosts = hosts;
-    const started = leadRun(plan, target, {
-      ...given,
-      originUs,
-      startWorkers: (listener) => hosts.lead(listener),
-    });
     const over = (): void => answering.dispose();
-    started.finished.then(over, over);
-    return started;
-  }
-
-  private contextOf(order: RunOrder): AgentHostsContext {
-    const { bus, members, run, wanted, renewed } = this;
-    const { lossMs } = wanted;
-    return {
-      ...{ bus, run, subjects: subjectsOf(run), members, order, renewed: renewed.event },
-      ...(lossMs !== undefined && { lossMs }),
-    };
+    try {
+      const context = { bus, run, subjects, members, order, lossMs, renewed: renewed.event };
+      const hosts = await AgentHosts.start(context, calledOff);
+      this.hosts = hosts;
+      const startWorkers: StartWorkers = (listener) => hosts.lead(listener);
+      const started = leadRun(plan, target, { ...options, originUs, startWorkers });
+      started.finished.then(over, over);
+      return started;
+    } catch (error) {
+      over();
+      throw error;
+    }
   }
 
   /** What is on the bus stays there, for who looks at the run later. */

@@ -1,0 +1,42 @@
+// Waits that may end before their time.
+
+/** Settles after that time, or when the signal is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', settle);
+      resolve();
+    };
+    const timer = ms === Infinity ? undefined : setTimeout(settle, ms);
+    if (signal?.aborted === true) settle();
+    else signal?.addEventListener('abort', settle);
+  });
+}
+
+/** Lets several wait until something has come of what changes. */
+export class Changes {
+  private readonly waiting = new Set<() => void>();
+
+  /** They look again. */
+  changed(): void {
+    for (const look of [...this.waiting]) look();
+  }
+
+  /** Settles when the condition holds or the time is up, whatever else happens. */
+  until(holds: () => boolean, withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(look);
+        resolve();
+      };
+      const look = (): void => {
+        if (holds()) settle();
+      };
+      const timer = setTimeout(settle, withinMs);
+      this.waiting.add(look);
+      look();
+    });
+  }
+}
