@@ -11,45 +11,27 @@ import {
 } from '../measure/sample';
 import { LatencyHistogram } from '../measure/histogram';
 import type { FromWorker } from '../protocol/worker';
+import {
+  allOf,
+  fields,
+  type Fits,
+  isAmount,
+  isCount,
+  isFlag,
+  isNumber,
+  isObject,
+  isText,
+  list,
+  oneOf,
+  optional,
+  record,
+} from './shape';
 
-type Fits = (value: unknown) => boolean;
-type Fields = Readonly<Record<string, unknown>>;
-
-const isNumber: Fits = (value) => Number.isFinite(value);
-const isCount: Fits = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 /** What is taken back later is less than none in that sample. */
 const isChange: Fits = (value) => Number.isSafeInteger(value);
-/** A time or a number of bytes. */
-const isAmount: Fits = (value) => isNumber(value) && (value as number) >= 0;
 /** NaN: nobody can see them. */
 const isBytes: Fits = (value) => Number.isNaN(value) || isAmount(value);
 const isChangeOfBytes: Fits = (value) => Number.isNaN(value) || isNumber(value);
-const isFlag: Fits = (value) => typeof value === 'boolean';
-const isText: Fits = (value) => typeof value === 'string';
-
-const optional =
-  (fits: Fits): Fits =>
-  (value) =>
-    value === undefined || fits(value);
-const list =
-  (fits: Fits): Fits =>
-  (value) =>
-    Array.isArray(value) && value.every(fits);
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Own fields: what every object has is none of the sender's. */
-const fields = (shape: Readonly<Record<string, Fits>>): Fits => {
-  const all = Object.entries(shape);
-  return (value) =>
-    isObject(value) &&
-    all.every(([name, fits]) => fits(Object.hasOwn(value, name) ? value[name] : undefined));
-};
-const allOf = (names: readonly string[], fits: Fits): Readonly<Record<string, Fits>> =>
-  Object.fromEntries(names.map((name) => [name, fits]));
-const record =
-  (isName: (name: string) => boolean, fits: Fits): Fits =>
-  (value) =>
-    isObject(value) && Object.entries(value).every(([name, part]) => isName(name) && fits(part));
 
 const isHistogram = optional(
   fields({
@@ -156,9 +138,4 @@ const shapes: { readonly [Type in FromWorker['type']]: Fits } = {
   closed: isObject,
 };
 
-export function isWorkerFact(fact: Fields): boolean {
-  const { type } = fact;
-  return isText(type) && Object.hasOwn(shapes, type as string)
-    ? shapes[type as FromWorker['type']](fact)
-    : false;
-}
+export const isWorkerFact: Fits = oneOf(shapes);

@@ -7,34 +7,28 @@ import type { Plan } from '../plan/plan';
 import type { FromWorker, MembershipReport, ToWorker } from '../protocol/worker';
 import type { Override } from '../scenario/read/overrides';
 import { isWorkerFact } from './factShape';
+import {
+  allOf,
+  eitherOf,
+  exactly,
+  fields,
+  type Fits,
+  isAmount,
+  isContent,
+  isCount,
+  isFlag,
+  isObject,
+  isText,
+  list,
+  mostText,
+  oneOf,
+  optional,
+  record,
+  textUpTo,
+} from './shape';
 
 /** Where agents ask for a run that still has room. */
 export const joinSubject = 'signalr-bench.join';
-
-/** Names of one run on the bus; what stands below `log` is kept. */
-export interface RunSubjects {
-  /** Asked by an agent that wants to work for this run. */
-  readonly join: string;
-  /** Questions for the reference time. */
-  readonly clock: string;
-  /** Signs of life. */
-  readonly alive: string;
-  readonly beats: string;
-  readonly log: string;
-  /** Places of agents, taken by the first that claims them. */
-  readonly members: string;
-  /** Taken by the process that leads the run: no other one begins it. */
-  readonly leader: string;
-  /** What the coordinator says to all, each in a subject of its own by its number: first how the run goes, then its orders. */
-  readonly lead: string;
-  readonly facts: string;
-  /** What people see of the run, for whoever looks at it from elsewhere. */
-  readonly view: string;
-  /** Asked by who has the whole result, so that the run may go. */
-  readonly seen: string;
-  /** Asked by who wants the run to end in order. */
-  readonly stop: string;
-}
 
 /** Subjects of the logs of all runs; nothing else is kept below them. */
 export const everyLog = 'signalr-bench.*.log.>';
@@ -45,8 +39,8 @@ export const streamOf = (log: string): string => log.replaceAll('.', '-');
 /** Ids of runs: short enough to be typed, and parts of names on the bus. */
 const runIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** @throws ExpectedError `run-id` */
-export function subjectsOf(run: string): RunSubjects {
+/** Names of one run on the bus; what stands below `log` is kept. @throws ExpectedError `run-id` */
+export function subjectsOf(run: string) {
   if (!runIdPattern.test(run))
     throw new ExpectedError(
       'run-id',
@@ -55,20 +49,31 @@ export function subjectsOf(run: string): RunSubjects {
   const base = `signalr-bench.${run}`;
   const log = `${base}.log`;
   return {
+    /** Asked by an agent that wants to work for this run. */
     join: `${joinSubject}.${run}`,
+    /** Questions for the reference time. */
     clock: `${base}.clock`,
+    /** Signs of life. */
     alive: `${base}.alive`,
     beats: `${base}.beat`,
     log,
+    /** Places of agents, taken by the first that claims them. */
     members: `${log}.member`,
+    /** Taken by the process that leads the run: no other one begins it. */
     leader: `${log}.leader`,
+    /** What the coordinator says to all, each in a subject of its own by its number: first how the run goes, then its orders. */
     lead: `${log}.lead`,
     facts: `${log}.fact`,
+    /** What people see of the run, for whoever looks at it from elsewhere. */
     view: `${log}.view`,
+    /** Asked by who has the whole result, so that the run may go. */
     seen: `${base}.seen`,
+    /** Asked by who wants the run to end in order. */
     stop: `${base}.stop`,
   };
 }
+
+export type RunSubjects = Readonly<ReturnType<typeof subjectsOf>>;
 
 /** An agent asks for work. */
 export interface JoinQuestion {
@@ -210,16 +215,28 @@ export interface Beat {
 /** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
 export const mostMessageBytes = 1_000_000;
 
+const mostAgents = 1000;
+
+/** Number of the agent whose subject below `above` this is, from 0; undefined for any other subject. */
+export function placeOf(subject: string, above: string): number | undefined {
+  const name = subject.startsWith(`${above}.`) ? subject.slice(above.length + 1) : '';
+  const place = Number(name);
+  return /^\d{1,4}$/.test(name) && place < mostAgents && String(place) === name ? place : undefined;
+}
+
 /** In place of the latency inside one agent where that is all there is. */
 const sameAsLatency = 'latency';
 
 /** Counts of histograms become text. */
 export const encode = (message: unknown): string =>
-  JSON.stringify(message, function (this: Fields, key: string, value: unknown) {
-    if (value instanceof Float64Array) return Buffer.from(packPairs(value)).toString('base64');
-    const isTwice = key === 'latencySameAgent' && isSame(this['latency'], value);
-    return isTwice ? sameAsLatency : value;
-  });
+  JSON.stringify(
+    message,
+    function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
+      if (value instanceof Float64Array) return Buffer.from(packPairs(value)).toString('base64');
+      const isTwice = key === 'latencySameAgent' && isSame(this['latency'], value);
+      return isTwice ? sameAsLatency : value;
+    },
+  );
 
 function isSame(all: unknown, inside: unknown): boolean {
   const [a, b] = [all, inside] as (HistogramCounts | undefined)[];
@@ -229,170 +246,132 @@ function isSame(all: unknown, inside: unknown): boolean {
   );
 }
 
-/** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
-function decode(text: string, isOurs: (value: Fields) => boolean): unknown {
-  if (text.length > mostMessageBytes) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    const fits = typeof value === 'object' && value !== null && isOurs(value as Fields);
-    return fits ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Of whatever is shown or kept; what is said there is cut to half of that, as marks in the place of secrets may be longer. */
-const mostText = 2000;
+/** What is said is cut to half of what is read, as marks in the place of secrets may be longer. */
 export const cutToShow = (text: string): string => cutText(text, mostText / 2);
 
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= mostText;
-/** A file, or a part of a result: bounded by the message. */
-const isContent = (value: unknown): boolean => typeof value === 'string';
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
-const isOptional = (value: unknown, fits: (value: unknown) => boolean): boolean =>
-  value === undefined || fits(value);
-const isLimit = (value: unknown): boolean => value === null || isAmount(value);
-const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
-const mostAgents = 1000;
-const mostName = 255;
+/** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
+const reader =
+  <T>(fits: Fits) =>
+  (text: string): T | undefined => {
+    if (text.length > mostMessageBytes) return undefined;
+    try {
+      const value: unknown = JSON.parse(text);
+      return fits(value) ? (value as T) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+const isName = textUpTo(255);
+const isLimit = eitherOf(exactly(null), isAmount);
+const isAgentCount: Fits = (value) => isCount(value) && Number(value) <= mostAgents;
+const isTime: Fits = (value) => isText(value) && !Number.isNaN(Date.parse(String(value)));
+const isNodes: Fits = (value) =>
+  Array.isArray(value) && value.length <= mostAgents && value.every(isText);
+
+export const readJoinQuestion = reader<JoinQuestion>(
+  fields({ toolVersion: textUpTo(40), id: optional(isName), host: optional(isName) }),
+);
+
+export const readJoinAnswer = reader<JoinAnswer>(
+  eitherOf(
+    fields({ refused: isText }),
+    fields({ refused: exactly(undefined), run: isText, agents: isAgentCount }),
+  ),
+);
+
+const readOwnMember = reader<Member>(
+  fields({
+    ...allOf(['epoch', 'host'], isName),
+    ...allOf(['node', 'clock'], optional(isName)),
+    cores: isCount,
+    ...allOf(['fileDescriptors', 'localPorts'], isLimit),
+  }),
+);
 
 /** What a machine is called goes to terminals, pages and files as it is. */
 const nameOf = (text: string): string => text.replaceAll(/[^\w.:-]/g, '?').slice(0, 63);
 
-/** Number of the agent whose subject below `above` this is, from 0; undefined for any other subject. */
-export function placeOf(subject: string, above: string): number | undefined {
-  const name = subject.startsWith(`${above}.`) ? subject.slice(above.length + 1) : '';
-  const place = Number(name);
-  return /^\d{1,4}$/.test(name) && place < mostAgents && String(place) === name ? place : undefined;
-}
-
-export const readJoinQuestion = (text: string) =>
-  decode(
-    text,
-    ({ toolVersion, id, host }) =>
-      isText(toolVersion) &&
-      toolVersion.length <= 40 &&
-      [id ?? '', host ?? ''].every((each) => isText(each) && each.length <= mostName),
-  ) as JoinQuestion | undefined;
-
-export const readJoinAnswer = (text: string) =>
-  decode(text, ({ refused, run, agents }) =>
-    refused === undefined
-      ? isText(run) && isCount(agents) && Number(agents) <= mostAgents
-      : isText(refused),
-  ) as JoinAnswer | undefined;
-
 export function readMember(text: string): Member | undefined {
-  const isName = (value: unknown): boolean => isText(value) && value.length <= mostName;
-  const member = decode(
-    text,
-    ({ epoch, host, node, clock, cores, fileDescriptors, localPorts }) =>
-      [epoch, host].every(isName) &&
-      [node, clock].every((each) => isOptional(each, isName)) &&
-      isCount(cores) &&
-      isLimit(fileDescriptors) &&
-      isLimit(localPorts),
-  ) as Member | undefined;
+  const member = readOwnMember(text);
   if (member === undefined) return undefined;
   const { host, node } = member;
   return { ...member, host: nameOf(host), ...(node !== undefined && { node: nameOf(node) }) };
 }
 
-export const readBeat = (text: string) =>
-  decode(
-    text,
-    ({ epoch, facts, orders, clockErrorUs }) =>
-      isText(epoch) && [facts, orders].every(isCount) && isAmount(clockErrorUs),
-  ) as Beat | undefined;
+export const readBeat = reader<Beat>(
+  fields({ epoch: isText, ...allOf(['facts', 'orders'], isCount), clockErrorUs: isAmount }),
+);
 
-export const readAlive = (text: string) =>
-  decode(
-    text,
-    ({ asks, taken, orders }) =>
-      isOptional(orders, isCount) &&
-      isOptional(asks, (each) => each === true) &&
-      isOptional(taken, (each) => Array.isArray(each) && each.every(isCount)),
-  ) as Alive | undefined;
+export const readAlive = reader<Alive>(
+  fields({
+    orders: optional(isCount),
+    asks: optional(exactly(true)),
+    taken: optional(list(isCount)),
+  }),
+);
+
+const isRunOrder = fields({
+  text: isContent,
+  ...allOf(['dialect', 'planHash'], isText),
+  overrides: list(fields({ path: isText, value: isContent })),
+  files: record(() => true, isContent),
+  ...allOf(['workersEach', 'runId', 'seed'], isCount),
+  originUs: isAmount,
+  ...allOf(['startedHub', 'clock'], optional(isText)),
+});
 
 /** Orders to workers are taken as they come: an agent goes where its coordinator sends it. */
-export const readOrder = (text: string) =>
-  decode(text, ({ number, order }) => {
-    if (!isCount(number) || typeof order !== 'object' || order === null) return false;
-    const value = order as Fields;
-    const { type } = value;
-    return isText(type) && (type !== 'run' || isRunOrder(value));
-  }) as NumberedOrder | undefined;
+export const readOrder = reader<NumberedOrder>(
+  fields({
+    number: isCount,
+    order: (value) =>
+      isObject(value) && isText(value['type']) && (value['type'] !== 'run' || isRunOrder(value)),
+  }),
+);
 
-function isRunOrder(value: Fields): boolean {
-  const { text, overrides, files, workersEach, runId, seed, dialect, planHash, originUs } = value;
-  const isKey = (each: Fields): boolean => isText(each['path']) && isContent(each['value']);
-  return (
-    isContent(text) &&
-    [dialect, planHash].every(isText) &&
-    Array.isArray(overrides) &&
-    overrides.every(isKey) &&
-    typeof files === 'object' &&
-    files !== null &&
-    Object.values(files).every(isContent) &&
-    [workersEach, runId, seed].every(isCount) &&
-    isAmount(originUs) &&
-    isOptional(value['startedHub'], isText) &&
-    isOptional(value['clock'], isText)
-  );
-}
+const numbered = (shape: Readonly<Record<string, Fits>>): Fits =>
+  fields({ number: isCount, ...shape });
 
-export const readFact = (text: string) =>
-  decode(
-    text,
-    ({ epoch, number, open, cpuUs, said }) =>
-      isText(epoch) &&
-      [number, open].every(isCount) &&
-      isAmount(cpuUs) &&
-      typeof said === 'object' &&
-      said !== null &&
-      isAgentFact(said as Fields),
-  ) as NumberedFact | undefined;
-
-/** Whose a fact is, where all else of it cannot be read. */
-export const readEpoch = (text: string): string | undefined =>
-  (decode(text, ({ epoch }) => isText(epoch)) as { readonly epoch: string } | undefined)?.epoch;
-
-export const readViewMessage = (text: string) =>
-  decode(text, ({ number, type, file, text: said, startedAt, url, snapshot, ...others }) => {
-    if (!isCount(number)) return false;
-    const { nodes, agents, isFirst, isLast } = others;
-    if (type === 'gathered')
-      return (
-        isCount(agents) && Array.isArray(nodes) && nodes.length <= mostAgents && nodes.every(isText)
-      );
-    if (type === 'title')
-      return isContent(said) && [file, url].every(isText) && isText(startedAt) && isTime(startedAt);
-    if (type === 'snapshot') return isContent(snapshot);
-    const isPart = [isFirst, isLast].every((each) => typeof each === 'boolean');
-    return type === 'failed' ? isText(said) : type === 'result' && isPart && isContent(said);
-  }) as ViewMessage | undefined;
-
-function isAgentFact({ worker, fact, moved, failed, leaving, final }: Fields): boolean {
-  if (failed !== undefined || leaving !== undefined)
-    return [failed ?? '', leaving ?? ''].every(isText);
-  if (final !== undefined) return final === true;
-  const isReport = (value: unknown): boolean =>
-    typeof value === 'object' && value !== null && isFact({ ...value, type: 'moved' });
-  return (
-    isCount(worker) &&
-    typeof fact === 'object' &&
-    fact !== null &&
-    isFact(fact as Fields) &&
-    isOptional(moved, isReport)
-  );
-}
+export const readViewMessage = reader<ViewMessage>(
+  oneOf({
+    gathered: numbered({ agents: isCount, nodes: isNodes }),
+    title: numbered({ text: isContent, ...allOf(['file', 'url'], isText), startedAt: isTime }),
+    snapshot: numbered({ snapshot: isContent }),
+    result: numbered({ text: isContent, ...allOf(['isFirst', 'isLast'], isFlag) }),
+    failed: numbered({ text: isText }),
+  }),
+);
 
 /** Counts are unpacked by the way, so that their shape can be seen. */
-const isFact = (fact: Fields): boolean => isCounted(fact, mostLevels) && isWorkerFact(fact);
+const isFact: Fits = (fact) => isCounted(fact, mostLevels) && isWorkerFact(fact);
+const isReport: Fits = (value) => isObject(value) && isFact({ ...value, type: 'moved' });
+
+/** By its first name among these, as it is looked at then. */
+const agentFacts: readonly (readonly [name: string, fits: Fits])[] = [
+  ['fact', fields({ worker: isCount, fact: isFact, moved: optional(isReport) })],
+  ['failed', fields({ failed: isText })],
+  ['leaving', fields({ leaving: isText })],
+  ['final', fields({ final: exactly(true) })],
+];
+
+const isAgentFact: Fits = (value) => {
+  const found = isObject(value) ? agentFacts.find(([name]) => name in value) : undefined;
+  return found?.[1](value) ?? false;
+};
+
+export const readFact = reader<NumberedFact>(
+  fields({
+    epoch: isText,
+    ...allOf(['number', 'open'], isCount),
+    ...{ cpuUs: isAmount, said: isAgentFact },
+  }),
+);
+
+const readOwner = reader<Pick<NumberedFact, 'epoch'>>(fields({ epoch: isText }));
+
+/** Whose a fact is, where all else of it cannot be read. */
+export const readEpoch = (text: string): string | undefined => readOwner(text)?.epoch;
 
 /** Of objects and lists: counts of the calls of an entry in a step have nine. */
 const mostLevels = 10;

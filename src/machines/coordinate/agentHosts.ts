@@ -7,18 +7,18 @@ import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../pro
 import type { Bus, Following } from '../bus/bus';
 import { LogWriter } from '../bus/logWriter';
 import {
+  type AgentFact,
+  type Alive,
   encode,
+  type LeadMessage,
+  type Member,
+  type NumberedFact,
+  type NumberedOrder,
   placeOf,
   readBeat,
   readEpoch,
   readFact,
   readJoinQuestion,
-  type AgentFact,
-  type Alive,
-  type LeadMessage,
-  type Member,
-  type NumberedFact,
-  type NumberedOrder,
   type RunOrder,
   type RunSubjects,
 } from '../messages';
@@ -247,8 +247,7 @@ export class AgentHosts implements WorkerHost {
     if (agent === undefined) return;
     const fact = readFact(text);
     if ((fact?.epoch ?? readEpoch(text)) !== agent.member.epoch) return;
-    this.readMs = this.nowMs();
-    agent.heard(this.readMs);
+    agent.heardMs = this.readMs = this.nowMs();
     if (fact === undefined) this.loseUnread(agent);
     else agent.facts.add(fact.number, fact);
     this.changes.changed();
@@ -348,8 +347,7 @@ export class AgentHosts implements WorkerHost {
     if (!isDeaf) this.hearingMs += passedMs;
     for (const agent of this.list.filter(({ isHere }) => isHere)) {
       agent.pass(nowMs, isDeaf ? passedMs : 0);
-      const silentMs = agent.silentMs(nowMs);
-      if (silentMs > lossMs) this.lose(agent, silentWords(silentMs));
+      if (agent.isSilent(nowMs, lossMs)) this.lose(agent, silentWords(nowMs - agent.heardMs));
       this.readOn(agent, nowMs);
     }
     this.changes.changed();

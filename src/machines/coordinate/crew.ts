@@ -160,7 +160,7 @@ export class Crew {
       ...{ workersEach: plan.workers.length / members.length, runId: plan.runId, seed: plan.seed },
       ...{ dialect: plan.dialect, planHash: planHash(plan), originUs },
       ...(name !== undefined && { clock: name }),
-      ...startedHub(target, members, name),
+      ...startedHub(target, await this.elsewhere()),
     };
     const bytes = Buffer.byteLength(encode(order));
     if (bytes > mostMessageBytes)
@@ -214,11 +214,9 @@ function signsOfLife(bus: Bus, run: string): NodeJS.Timeout {
 /** Agents go to the hub that was started here, where they are on this machine. */
 function startedHub(
   { kind, endpoint }: OpenTarget,
-  members: readonly Member[],
-  clock: string | undefined,
+  elsewhere: readonly Member[],
 ): Pick<RunOrder, 'startedHub'> {
   if (kind !== 'local') return {};
-  const elsewhere = members.filter((member) => clock === undefined || member.clock !== clock);
   const [url] = endpoint.urls;
   if (elsewhere.length > 0 || endpoint.service !== undefined || url === undefined)
     throw new ExpectedError(

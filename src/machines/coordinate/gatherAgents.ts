@@ -4,14 +4,14 @@ import { toolVersion } from '../../results/result';
 import type { Bus } from '../bus/bus';
 import {
   encode,
+  type JoinAnswer,
+  type JoinQuestion,
   joinSubject,
+  type Member,
   placeOf,
   readBeat,
   readJoinQuestion,
   readMember,
-  type JoinAnswer,
-  type JoinQuestion,
-  type Member,
   type RunSubjects,
 } from '../messages';
 

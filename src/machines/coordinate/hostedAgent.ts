@@ -45,14 +45,10 @@ export class HostedAgent {
     readonly index: number,
     readonly member: Member,
     readonly workers: ReadonlySet<number>,
-    private heardMs: number,
+    public heardMs: number,
     take: (agent: HostedAgent, fact: NumberedFact) => void,
   ) {
     this.facts = new InOrder((fact) => take(this, fact));
-  }
-
-  heard(nowMs: number): void {
-    this.heardMs = nowMs;
   }
 
   beat({ facts, orders, clockErrorUs }: Beat, nowMs: number): void {
@@ -80,12 +76,8 @@ export class HostedAgent {
     this.behindSinceMs = this.isBehind ? (this.behindSinceMs ?? nowMs) : undefined;
   }
 
-  silentMs(nowMs: number): number {
-    return nowMs - this.heardMs;
-  }
-
-  isSilent(nowMs: number): boolean {
-    return this.silentMs(nowMs) > suspectMs;
+  isSilent(nowMs: number, forMs = suspectMs): boolean {
+    return nowMs - this.heardMs > forMs;
   }
 
   /** How long it has reported more than was read, milliseconds. */

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../measure/snapshot';
 import { resultOf, sampleOf } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Bus } from '../bus/bus';
-import { readViewMessage, subjectsOf, usualSilenceMs, type RunTitle } from '../messages';
+import { readViewMessage, type RunTitle, subjectsOf, usualSilenceMs } from '../messages';
 import { watchLead } from './leadWatch';
 
 interface RunViewer {

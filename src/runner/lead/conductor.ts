@@ -279,9 +279,8 @@ export class Conductor implements Run {
 
   /** Where no other step may follow. */
   private endAfter({ index }: PlanStep, status: Verdict['status']): void {
-    const { context, plan, steps } = this;
-    const isTheEnd = plan.search !== undefined || context.onAgentLost !== 'continue';
-    if (this.lostAgents.any && isTheEnd) this.endWithoutAgents();
+    const { context, steps } = this;
+    if (this.lostAgents.any) this.endWithoutAgents();
     const goesOn = status === 'pass' || status === 'incomplete' || steps.goesOn;
     if (!goesOn && !context.keepGoing && index !== steps.count) this.end('threshold');
   }
@@ -398,7 +397,7 @@ export class Conductor implements Run {
       const isInStep = step !== undefined && step.totals.verdict === undefined;
       // What is owed to the lost one must not end it.
       if (isInStep && step.totals.objectives) step.totals.objectives.mayEnd = false;
-      else if (this.context.onAgentLost !== 'continue') this.endWithoutAgents();
+      else this.endWithoutAgents();
     }
     if (workers.alive.size === 0) this.endWithoutAgents();
     this.reports.changed();

@@ -21,8 +21,6 @@ import type { StepSource } from './stepSource';
 export interface ConductorContext {
   readonly startWorkers: StartWorkers;
   readonly keepGoing: boolean;
-  /** What follows the step in which an agent was lost, where the others go on without it; absent: the end of the run. */
-  readonly onAgentLost?: 'stop' | 'continue';
   /** Where the steps come from; absent: from the plan. */
   readonly steps?: StepSource;
   /** Time in which the target was asked something before the run: a silent one has had it already. */

@@ -50,16 +50,14 @@ export function leadRun(
   dependencies: Omit<RunDependencies, 'workerScript'> & {
     readonly startWorkers: StartWorkers;
     readonly originUs: number;
-    readonly onAgentLost?: ConductorContext['onAgentLost'];
   },
 ): Run {
-  const { startWorkers, originUs, onAgentLost } = dependencies;
+  const { startWorkers, originUs } = dependencies;
   const clock = machineClock();
   const { urls } = target.endpoint;
   const context: ConductorContext = {
     startWorkers,
     keepGoing: dependencies.keepGoing === true,
-    ...(onAgentLost !== undefined && { onAgentLost }),
     ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
     askedMs: dependencies.askedMs ?? 0,
     secrets: target.secrets,

@@ -3,11 +3,11 @@ import { seededRandom, type Random } from '../../../../src/base/random';
 import { AgentHosts } from '../../../../src/machines/coordinate/agentHosts';
 import {
   encode,
+  type Member,
   readBeat,
   readFact,
-  subjectsOf,
-  type Member,
   type RunOrder,
+  subjectsOf,
 } from '../../../../src/machines/messages';
 import {
   LifeCounts,
@@ -222,6 +222,15 @@ describe(`facts of agents that nobody can read (SEED=${seed})`, () => {
       const fact = { ...sampled(0), sample: { ...sample, ...change } } as FromWorker;
       assert.equal(readFact(factOf('e0', 0, fact)), undefined);
     });
+
+  it('stand beside what is none of them', () => {
+    const forged = { epoch: 'e0', number: 2, open: 1, cpuUs: 1 };
+    for (const other of [{ failed: 'no' }, { leaving: 'no' }, { final: true }]) {
+      assert.ok(readFact(encode({ ...forged, said: other })));
+      const said = { worker: 0, fact: { type: 'sampled' }, ...other };
+      assert.equal(readFact(encode({ ...forged, said })), undefined);
+    }
+  });
 
   it('have numbers without an end', () => {
     const text = factOf('e0', 0, sampled(0));
