@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { payloadsIn } from '../../src/servers/hubProtocol/serverProtocol';
+import { payloadOf } from '../../src/servers/hubProtocol/serverProtocol';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
 import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';
@@ -142,7 +142,7 @@ export class ScriptedAppServer {
       start = end;
       if (call?.type !== hubMessageType.invocation || call.invocationId === undefined) continue;
       const text = protocol.text(call.argument(0)) ?? null;
-      this.data(connectionId, payloadsIn(protocol.resultFrame(call.invocationId, text))[0]!);
+      this.data(connectionId, payloadOf(protocol.resultFrame(call.invocationId, text)));
     }
   }
 }

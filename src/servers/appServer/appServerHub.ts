@@ -21,7 +21,7 @@ import {
   invoke,
 } from '../hub/benchMethods';
 import type { Envelope } from '../../wire/message/envelope';
-import { payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
+import { payloadOf, type ServerProtocol } from '../hubProtocol/serverProtocol';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { mayJoin } from '../hub/hubGroups';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
@@ -179,7 +179,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     for (const protocol of this.protocols) {
       const frame = frames.in(protocol.name);
       if (frame === undefined) return undefined;
-      payloads.push([protocol.name, frame.subarray(payloadStart(frame, 0))]);
+      payloads.push([protocol.name, payloadOf(frame)]);
     }
     return payloads;
   }

@@ -26,7 +26,7 @@ import { connectionMaker, openSocket, type WaySettings } from '../../wire/socket
 import { hand, reasonOf } from '../http/faults';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
-import { payloadEnd, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
+import { payloadOf, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
 
 interface ServerConnectionHost {
   readonly clientCount: number;
@@ -374,23 +374,20 @@ export class ServiceClient implements HubTransport {
     if (this.owner !== undefined) hand(this.owner, payload, true);
   }
 
-  write(frames: Buffer): void {
+  write(frame: Buffer): void {
     if (this.held !== undefined) {
-      this.held.push(frames);
-      this.heldBytes += frames.length;
+      this.held.push(frame);
+      this.heldBytes += frame.length;
       return;
     }
-    for (let at = 0; at < frames.length; at = payloadEnd(frames, at)) {
-      const start = payloadStart(frames, at);
-      const end = payloadEnd(frames, at);
-      this.connection.data(this.encodedId, hubDataType(frames, start, end), frames, start, end);
-    }
+    const { length } = frame;
+    const start = payloadStart(frame);
+    this.connection.data(this.encodedId, hubDataType(frame, start, length), frame, start, length);
   }
 
   /** Sends a frame from hub code, which does not travel as an answer does. */
   call(protocol: ServerProtocol, frame: Buffer): void {
-    const payload = frame.subarray(payloadStart(frame, 0));
-    this.connection.payloads(this.head, [[protocol.name, payload]], plainTail);
+    this.connection.payloads(this.head, [[protocol.name, payloadOf(frame)]], plainTail);
   }
 
   close(): void {
@@ -449,7 +446,7 @@ export class ServiceClient implements HubTransport {
     const { held } = this;
     this.held = undefined;
     this.heldBytes = 0;
-    for (const frames of held ?? []) this.write(frames);
+    for (const frame of held ?? []) this.write(frame);
   }
 }
 

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
-import { payloadsIn, serverFrame } from '../hubProtocol/serverProtocol';
+import { payloadOf, serverFrame } from '../hubProtocol/serverProtocol';
 import { hand } from './faults';
 import { refuse } from './loopbackServer';
 import type { Refusal } from './ownRequests';
@@ -28,8 +28,8 @@ export interface HubTransport {
   /** Whoever is on the way to the client takes nothing more at the moment; absent: never. */
   readonly isHeldUp?: boolean;
   attach(owner: TransportOwner): void;
-  /** Writes whole WebSocket frames; transports of another kind send what is in them. */
-  write(frames: Buffer): void;
+  /** Writes a whole WebSocket frame; transports of another kind send what is in it. */
+  write(frame: Buffer): void;
   /** Ends in order, behind what was written. */
   close(code: number): void;
   terminate(): void;
@@ -85,8 +85,8 @@ export class WebSocketTransport implements HubTransport {
     this.raw.on('drain', listener);
   }
 
-  write(frames: Buffer): void {
-    if (this.raw.writable) this.raw.write(frames);
+  write(frame: Buffer): void {
+    if (this.raw.writable) this.raw.write(frame);
   }
 
   /** Writes a frame that lies in two pieces, in one system call. */
@@ -171,7 +171,7 @@ export abstract class HttpTransport implements HubTransport {
     }
   }
 
-  abstract write(frames: Buffer): void;
+  abstract write(frame: Buffer): void;
   abstract close(): void;
   abstract terminate(): void;
   abstract tick(nowMs: number): void;
@@ -225,12 +225,12 @@ export class EventStreamTransport extends HttpTransport {
     return this.response.writableLength;
   }
 
-  write(frames: Buffer): void {
-    for (const payload of payloadsIn(frames)) {
-      // White space is all that line ends can be in JSON; the client puts LF between the lines.
-      const lines = payload.toString('utf8').split(/\r\n|\n|\r/);
-      this.response.write(`${lines.map((line) => `data: ${line}\r\n`).join('')}\r\n`);
-    }
+  write(frame: Buffer): void {
+    // White space is all that line ends can be in JSON; the client puts LF between the lines.
+    const lines = payloadOf(frame)
+      .toString('utf8')
+      .split(/\r\n|\n|\r/);
+    this.response.write(`${lines.map((line) => `data: ${line}\r\n`).join('')}\r\n`);
     // Node keeps the writes of one turn together and offers them to the system at its end; until then even a
     // client that reads everything would have them unread.
     if (this.unreadBytes > maxCorkedBytes) this.response.socket?.uncork();
@@ -297,13 +297,12 @@ export class PollTransport extends HttpTransport {
     }
   }
 
-  write(frames: Buffer): void {
+  write(frame: Buffer): void {
     if (this.isGone) return;
-    this.isBinary = (frames[0]! & 0x0f) === opcode.binary;
-    for (const payload of payloadsIn(frames)) {
-      this.unread.push(payload);
-      this.unreadLength += payload.length;
-    }
+    this.isBinary = (frame[0]! & 0x0f) === opcode.binary;
+    const payload = payloadOf(frame);
+    this.unread.push(payload);
+    this.unreadLength += payload.length;
     if (this.waiting !== undefined) this.flush();
   }
 

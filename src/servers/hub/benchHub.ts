@@ -63,9 +63,9 @@ class RunningHub
   opened(connection: HubConnection): void {
     this.connections.set(connection.id, connection);
     const { protocol } = connection;
-    const greeting =
-      this.contracts === 'measure' ? [] : [protocol.callbackFrame('OnConnected', connection.id)];
-    connection.write(Buffer.concat([protocol.handshakeFrame, ...greeting]));
+    connection.write(protocol.handshakeFrame);
+    if (this.contracts !== 'measure')
+      connection.write(protocol.callbackFrame('OnConnected', connection.id));
   }
 
   pollLimits(): PollLimits {

@@ -135,7 +135,7 @@ export abstract class ServerProtocol {
 
 /**
  * WebSocket messages as the server sends them: one unmasked final frame (RFC 6455, 5.2), ready for any
- * number of sockets. Transports that frame otherwise take the payloads out again.
+ * number of sockets.
  */
 
 const final = 0x80;
@@ -176,22 +176,10 @@ function carryingFrame(code: number, head: Buffer, content: Buffer, tail: Buffer
   return frame;
 }
 
-export function payloadStart(frames: Buffer, at: number): number {
-  const marker = frames[at + 1]!;
-  return at + (marker < 126 ? 2 : marker === 126 ? 4 : 10);
+export function payloadStart(frame: Buffer): number {
+  const marker = frame[1]!;
+  return marker < 126 ? 2 : marker === 126 ? 4 : 10;
 }
 
-export function payloadEnd(frames: Buffer, at: number): number {
-  const marker = frames[at + 1]!;
-  if (marker < 126) return at + 2 + marker;
-  return marker === 126
-    ? at + 4 + frames.readUInt16BE(at + 2)
-    : at + 10 + frames.readUInt32BE(at + 6);
-}
-
-export function payloadsIn(frames: Buffer): Buffer[] {
-  const payloads: Buffer[] = [];
-  for (let at = 0; at < frames.length; at = payloadEnd(frames, at))
-    payloads.push(frames.subarray(payloadStart(frames, at), payloadEnd(frames, at)));
-  return payloads;
-}
+/** For transports that frame otherwise. */
+export const payloadOf = (frame: Buffer): Buffer => frame.subarray(payloadStart(frame));

@@ -3,7 +3,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
-import { payloadsIn } from '../../../../src/servers/hubProtocol/serverProtocol';
+import { payloadOf } from '../../../../src/servers/hubProtocol/serverProtocol';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
 import {
@@ -29,7 +29,7 @@ const {
 /** An invocation of `note`, in both hub protocols. */
 function note(text: string): Payloads {
   return [jsonProtocol, messagePackProtocol].map(
-    (protocol) => [protocol.name, payloadsIn(protocol.callbackFrame('note', text))[0]!] as const,
+    (protocol) => [protocol.name, payloadOf(protocol.callbackFrame('note', text))] as const,
   );
 }
 
@@ -104,7 +104,7 @@ describe('what a hub sends before a client has the answer to its handshake', () 
     assert.equal((await peer.rest('POST', '/api/hubs/chat/:send', rest)).status, 202);
     assert.deepEqual(client.texts, []);
     // The answer may have company, which was written after all of these.
-    const own = payloadsIn(jsonProtocol.resultFrame('1', 'own'))[0]!.toString();
+    const own = payloadOf(jsonProtocol.resultFrame('1', 'own')).toString();
     server.send(answer(id, `{}\x1e${own}`), { type: broadcastData, payloads: note('last') });
     const texts: string[] = [];
     for (let count = 0; count < 8; count++) texts.push(await client.text());

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
 import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
-import { payloadsIn } from '../../../../src/servers/hubProtocol/serverProtocol';
+import { payloadOf } from '../../../../src/servers/hubProtocol/serverProtocol';
 import type { AzureSignalrOptions } from '../../../../src/servers/service/emulatorOptions';
 import {
   startAzureSignalr,
@@ -197,7 +197,7 @@ describe('the Azure SignalR emulator in serverless mode', () => {
       const seen: Seen[] = [];
       const url = await webhook(seen, ({ headers }) => {
         const name = headers['x-asrs-event'];
-        if (name === 'Fine') return [200, payloadsIn(protocol.resultFrame('0', 'good'))[0]!];
+        if (name === 'Fine') return [200, payloadOf(protocol.resultFrame('0', 'good'))];
         if (name === 'Odd') return [200, 'odd'];
         return name === 'Bad' ? [503, ''] : [204, ''];
       });
