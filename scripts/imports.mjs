@@ -70,7 +70,7 @@ export const wings = {
   usecases: ['cases'],
   scenario: ['target', 'text', 'keys', 'read', 'check', 'compat'],
   capacity: ['tables', 'load', 'judge', 'start'],
-  measure: ['judge', 'total', 'show', 'compare'],
+  measure: ['judge', 'total', 'show', 'compare', 'report'],
   wire: [
     ...['socket', 'message', 'webpubsub', 'hub', 'http', 'classic', 'connect', 'rest'],
     ...['service', 'sdk'],

@@ -5,8 +5,10 @@ import { formatCount, formatLatencyUs, formatDurationMs } from '../../base/units
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
-import { otherReasons } from '../../measure/compare/comparisonWords';
-import { outlierWords, repeatRows, type RepeatRow } from '../../measure/compare/repeats';
+import { otherReasons as otherDifferences } from '../../measure/compare/comparisonWords';
+import { repeatRows, type RepeatRow } from '../../measure/compare/repeats';
+import { outlierSentence } from '../../measure/report/reportTables';
+import { panelStrings } from '../../protocol/panelStrings';
 import {
   entryRows,
   insideAgents,
@@ -14,7 +16,7 @@ import {
   rowOfStep,
   type StepRow,
 } from '../../measure/show/stepColumns';
-import { verdictSentence } from '../../measure/show/verdictSentence';
+import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { StepProgress } from '../../measure/snapshot';
 import {
   couldNotConnect,
@@ -86,7 +88,9 @@ function repeatLines({ repeats = [] }: Result, columns: number): Line[] {
     { text: `${formatCount(repeats[0]!.of.length)} repeats`, tone: 'bold' },
     { text: head, tone: 'dim' },
     ...rows.map((row) => ({ text: cells(row) })),
-    ...outliers.flatMap((outlier) => wrapped(`⚠ ${outlierWords(outlier)}`, columns, '  ', 'warn')),
+    ...outliers.flatMap((outlier) =>
+      wrapped(`⚠ ${outlierSentence(outlier, panelStrings)}`, columns, '  ', 'warn'),
+    ),
   ];
 }
 
@@ -97,7 +101,7 @@ function baselineLines({ baseline }: Result, columns: number): Line[] {
   const names = differences.slice(0, 5).map(({ what }) => what);
   const more = differences.length > names.length ? ', …' : '';
   const differing = names.length === 0 ? [] : [`what differs: ${names.join(', ')}${more}`];
-  const reasons = otherReasons(baseline).slice(0, verdict === 'unlike' ? 4 : 5);
+  const reasons = otherDifferences(baseline).slice(0, verdict === 'unlike' ? 4 : 5);
   const tone = comparisonTone(baseline);
   return [
     ...wrapped(`baseline${fixedBlank} ${baseline.sentence}`, columns, indent, tone),
@@ -198,9 +202,12 @@ function spectrumOf({ steps, scenario }: Result, width: number): Line[] {
   return step ? spaced(spectrumLines(step, scenario.slo, width)) : [];
 }
 
+const mostReasons = 10;
+
 function verdictLines(result: Result, width: number): Line[] {
-  const { status, reasons } = result.verdict;
-  const unsaid = reasons.length - 11;
+  const { status } = result.verdict;
+  const reasons = otherReasons(result);
+  const unsaid = reasons.length - mostReasons;
   return [
     ...wrapped(
       verdictSentence(result),
@@ -208,8 +215,7 @@ function verdictLines(result: Result, width: number): Line[] {
       '  ',
       couldNotConnect(result) ? 'bad' : tones[status],
     ),
-    // The sentence holds the first reason already.
-    ...reasons.slice(1, 11).flatMap(({ message }) => wrapped(`  - ${message}`, width, '    ')),
+    ...reasons.slice(0, mostReasons).flatMap((text) => wrapped(`  - ${text}`, width, '    ')),
     ...(unsaid > 0 ? [{ text: `  - and ${formatCount(unsaid)} more in the result` }] : []),
     ...(result.search === undefined ? countLines(result, width) : []),
   ];

@@ -185,7 +185,3 @@ export function repeatRows(repeats: readonly RepeatedStep[]): RepeatRow[] {
     }),
   );
 }
-
-/** `step 7 is unlike the other repeats: p99 57 ms, median 41 ms`. */
-export const outlierWords = ({ step, metric, value, median }: OutlyingRepeat): string =>
-  `step ${formatCount(step)} is unlike the other repeats: ${percentileName(metric)} ${comparedLatency(value)}, median ${comparedLatency(median)}`;

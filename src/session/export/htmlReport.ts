@@ -4,8 +4,7 @@ import path from 'node:path';
 import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
-import { cameEarly, countsLost, shownLatency, tailReason } from '../../measure/latencySummary';
-import { agentSentences, agentTable } from '../../measure/show/agentTable';
+import { shownLatency } from '../../measure/latencySummary';
 import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
 import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
 import { withLate } from '../../measure/show/timeSeries';
@@ -25,9 +24,15 @@ import {
   rowOfStep,
   trafficRows,
 } from '../../measure/show/stepColumns';
-import { findingSentence, observedTable } from '../../measure/show/observedWords';
-import { thisMachineNote, thisMachineWords } from '../../measure/show/latenessWords';
-import { verdictSentence } from '../../measure/show/verdictSentence';
+import {
+  agentReport,
+  observedReport,
+  repeatReport,
+  stepNotes,
+  type ReportTable,
+} from '../../measure/report/reportTables';
+import { thisMachineWords } from '../../measure/show/latenessWords';
+import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import {
   couldNotConnect,
@@ -36,8 +41,7 @@ import {
   type StepSummary,
 } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
-import { outlierWords, repeatRows } from '../../measure/compare/repeats';
-import { otherReasons, stateOf } from '../../measure/compare/comparisonWords';
+import { otherReasons as otherDifferences, stateOf } from '../../measure/compare/comparisonWords';
 import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
@@ -90,7 +94,7 @@ export function htmlReport(
   return page(scenarioName(id), [
     header(scenarioName(id), where.join(' '), id),
     sentence(verdictSentence(result), couldNotConnect(result) ? 'fail' : verdict.status),
-    list(verdict.reasons.slice(1, 1 + mostReasons).map(({ message }) => message)),
+    list(otherReasons(result).slice(0, mostReasons)),
     baseline
       ? sentence(
           baseline.sentence.replace(' ', ' compared with the baseline: '),
@@ -114,12 +118,12 @@ export function htmlReport(
       ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
       ...footOf(shown),
     ]),
-    repeatsCard(result),
+    reportCard(repeatReport(result.repeats, panelStrings, mostSteps)),
     entriesCard(shown),
     callsCard(shown),
     pushedCard(shown),
-    observedCard(result),
-    agentsCard(result),
+    reportCard(observedReport(result.observed, panelStrings, mostSteps)),
+    reportCard(agentReport(result.agents ?? [], panelStrings, mostSteps)),
     trafficCard(shown),
     errorsCard(result.errors, result),
     `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${machine.workers} ${plural('worker', machine.workers)}, ${startedAt}`)}</footer>`,
@@ -217,7 +221,7 @@ function baselineCard(comparison: Comparison): string {
   const changed = differences.slice(0, mostReasons);
   return card('Compared with the baseline', [
     note(`Baseline: ${a.id}, tool ${a.tool}.`),
-    list(otherReasons(comparison).slice(0, mostReasons)),
+    list(otherDifferences(comparison).slice(0, mostReasons)),
     ...tables,
     list(changed.map(({ what, a: before, b: now }) => `${what}: ${before} → ${now}`)),
   ]);
@@ -313,16 +317,9 @@ const textTable = ({ heads, rows, textColumns }: TextTable, caption: string): st
   table(heads, rows, caption, textColumns);
 
 function footOf(steps: readonly StepSummary[]): string[] {
-  const reason = tailReason(steps.map(({ latencyUs }) => latencyUs));
-  const ours = thisMachineNote(steps);
   const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
-  return [
-    ...(reason === undefined ? [] : [note(`${reason}.`)]),
-    ...(countsLost(steps) ? [note(panelStrings.lostCounted)] : []),
-    ...(cameEarly(steps) ? [note(panelStrings.cameEarly)] : []),
-    ...(ours === undefined ? [] : [note(`${ours}.`)]),
-    ...(inWarmup > 0 ? [note(fill(panelStrings.warmupErrors, formatCount(inWarmup)))] : []),
-  ];
+  const ofWarmup = fill(panelStrings.warmupErrors, formatCount(inWarmup));
+  return [...stepNotes(steps, panelStrings), ...(inWarmup > 0 ? [ofWarmup] : [])].map(note);
 }
 
 function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
@@ -365,41 +362,15 @@ function pushedCard(steps: readonly (StepSummary | StepProgress)[]): string {
   return card(title, [textTable(rowTable('pushed', rows, panelStrings, mostSteps), title)]);
 }
 
-/** What was seen of the server beside the load, and what was not. */
-function observedCard({ observed }: Result): string {
-  if (observed === undefined) return '';
-  const { observedTable: title } = panelStrings;
-  const rows = observedTable(observed, panelStrings, mostSteps);
-  return card(title, [
-    ...(rows.rows.length === 0 ? [] : [textTable(rows, title)]),
-    list(observed.findings.slice(0, mostReasons).map(findingSentence)),
-    list(observed.problems.slice(0, mostReasons)),
-  ]);
-}
-
-/** Where the load came from, when that was several processes or machines. */
-function agentsCard({ agents = [] }: Result): string {
-  if (agents.length === 0) return '';
-  const { agentsTable: title, agentsHidden } = panelStrings;
-  const more = agents.length - mostSteps;
-  return card(title, [
-    textTable(agentTable(agents, panelStrings, mostSteps), title),
-    ...(more > 0 ? [note(fill(agentsHidden, formatCount(more)))] : []),
-    list(agentSentences(agents, panelStrings)),
-  ]);
-}
-
-/** How far the repeats of each step lie apart. */
-function repeatsCard({ repeats = [] }: Result): string {
-  const rows = repeatRows(repeats).slice(-mostSteps);
-  if (rows.length === 0) return '';
-  const heads = ['Step', '', 'median', 'lowest', 'highest', '95 % interval'];
-  const cells = rows.map(({ step, name, median, lowest, highest, interval }) => [
-    ...[step, name, median, lowest, highest, interval],
-  ]);
-  const outliers = repeats.flatMap((each) => each.outliers ?? []).slice(0, mostReasons);
-  return card('Repeats', [table(heads, cells, 'Repeats', [1]), list(outliers.map(outlierWords))]);
-}
+/** Nothing where there is nothing to say. */
+const reportCard = ({ title, notes, sentences, ...table }: ReportTable): string =>
+  table.rows.length + sentences.length === 0
+    ? ''
+    : card(title, [
+        ...(table.rows.length === 0 ? [] : [textTable(table, title)]),
+        ...notes.map(note),
+        list(sentences),
+      ]);
 
 /** `in` is client to service, `out` service to client. */
 function trafficCard(steps: readonly StepSummary[]): string {

@@ -1,18 +1,18 @@
 import { say } from '../../base/sentence';
 import path from 'node:path';
 import { countOf, sortedCounts } from '../../base/errorClass';
-import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { agentSentences, agentTable } from '../../measure/show/agentTable';
-import { findingSentence, observedTable } from '../../measure/show/observedWords';
-import { thisMachineNote } from '../../measure/show/latenessWords';
+import {
+  agentReport,
+  observedReport,
+  repeatReport,
+  stepNotes,
+  type ReportTable,
+} from '../../measure/report/reportTables';
 import { callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepProgress } from '../../measure/snapshot';
-import { cameEarly, countsLost, tailReason } from '../../measure/latencySummary';
 import {
   columnsOf,
-  earlyNote,
-  lostNote,
   smallHead,
   entryRows,
   pushedRows,
@@ -23,10 +23,9 @@ import {
   type StepRow,
 } from '../../measure/show/stepColumns';
 import type { StepSummary } from '../../measure/summary';
-import { outlierWords, repeatRows } from '../../measure/compare/repeats';
 import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
 import type { SearchSummary } from '../../search/searchSummary';
-import { verdictSentence } from '../../measure/show/verdictSentence';
+import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import { panelStrings } from '../../protocol/panelStrings';
 import type { InterruptedRun, StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -59,8 +58,7 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     `### SignalR Benchmark: ${plain(result.id)}`,
     '',
     ...(failedFirst ? [] : [`**${verdict}**`, '']),
-    // The sentence holds the first reason already.
-    ...otherReasons(result),
+    ...reasonLines(result),
     ...(notCompared ? [`⚪ Not compared with a baseline: ${plain(notCompared)}.`, ''] : []),
     `- target: ${plain(result.target.url)}`,
     `- load: ${plain(loadWords(result.scenario))}`,
@@ -77,9 +75,11 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     ...callTable(shown),
     ...pushedTable(shown),
     ...footOf(shown),
-    ...repeatTable(result),
-    ...observedOf(result),
-    ...agentsOf(result),
+    ...[
+      repeatReport(result.repeats, panelStrings, mostSteps),
+      observedReport(result.observed, panelStrings, mostEntries),
+      agentReport(result.agents ?? [], panelStrings, mostSteps),
+    ].flatMap(reportTable),
     ...trafficTable(shown),
     ...(shown.length < steps.length
       ? ['', `${formatCount(steps.length - shown.length)} earlier steps left out.`]
@@ -101,32 +101,21 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
 }
 
 function footOf(steps: readonly StepSummary[]): string[] {
-  const reason = tailReason(
-    steps.flatMap(({ latencyUs, entries = [] }) => [
-      latencyUs,
-      ...entries.map((entry) => entry.latencyUs),
-    ]),
-  );
+  const rows = steps.flatMap(({ entries = [], ...step }) => [
+    step,
+    ...entries.map((entry) => ({ ...entry, index: step.index })),
+  ]);
   const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
-  const ours = thisMachineNote(steps);
-  return [
-    ...(reason === undefined ? [] : ['', `${reason}.`]),
-    ...(countsLost(steps) ? ['', `${upperFirst(lostNote)}.`] : []),
-    ...(cameEarly(steps) ? ['', `${earlyNote}.`] : []),
-    ...(ours === undefined ? [] : ['', `${ours}.`]),
-    ...(inWarmup === 0
-      ? []
-      : ['', `${formatCount(inWarmup)} of the errors came in warm-ups, which are not measured.`]),
-  ];
+  const ofWarmup = `${formatCount(inWarmup)} of the errors came in warm-ups, which are not measured.`;
+  const notes = [...stepNotes(rows, panelStrings), ...(inWarmup === 0 ? [] : [ofWarmup])];
+  return notes.flatMap((note) => ['', note]);
 }
-
-const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const mostReasons = 20;
 
-function otherReasons({ verdict }: Result): string[] {
-  const others = verdict.reasons.slice(1, 1 + mostReasons);
-  return others.length === 0 ? [] : [...others.map(({ message }) => `- ${plain(message)}`), ''];
+function reasonLines(result: Result): string[] {
+  const others = otherReasons(result).slice(0, mostReasons);
+  return others.length === 0 ? [] : [...others.map((text) => `- ${plain(text)}`), ''];
 }
 
 function entryTable(steps: readonly (StepSummary | StepProgress)[]): string[] {
@@ -160,62 +149,12 @@ function rowTable(kind: 'calls' | 'pushed', all: readonly StepRow[]): string[] {
   return ['', ...tableWith(columns.map(smallHead), cells)];
 }
 
-/** How far the repeats of each step lie apart. */
-function repeatTable({ repeats = [] }: Result): string[] {
-  if (repeats.length === 0) return [];
-  const rows = repeatRows(repeats).slice(-mostSteps);
-  const heads = ['repeats of step', '', 'median', 'lowest', 'highest', '95 % interval'];
-  const cells = rows.map((row) => [
-    ...[row.step, row.name, row.median, row.lowest, row.highest, row.interval],
-  ]);
-  const outliers = repeats.flatMap((each) => each.outliers ?? []).slice(0, mostSteps);
+function reportTable({ heads, rows, notes, sentences }: ReportTable): string[] {
+  const said = [...notes, ...sentences].map((text) => `- ${plain(text)}`);
+  const cells = rows.map((row) => row.map((text) => plain(text, 120)));
   return [
-    '',
-    ...tableWith(heads, cells),
-    ...(outliers.length > 0 ? ['', ...outliers.map((each) => `- ${outlierWords(each)}`)] : []),
-  ];
-}
-
-/** What was seen of the server beside the load, and what was not. */
-function observedOf({ observed }: Result): string[] {
-  if (observed === undefined) return [];
-  const { heads, rows } = observedTable(observed, panelStrings, mostEntries);
-  const said = [...observed.findings.map(findingSentence), ...observed.problems].slice(
-    0,
-    mostReasons,
-  );
-  return [
-    ...(rows.length === 0
-      ? []
-      : [
-          '',
-          ...tableWith(
-            heads.map((head, at) => (at === 1 ? 'server' : head.toLowerCase())),
-            rows.map((cells) => cells.map((text) => plain(text, 120))),
-          ),
-        ]),
-    ...(said.length === 0 ? [] : ['', ...said.map((text) => `- ${plain(text)}`)]),
-  ];
-}
-
-/** Where the load came from, when that was several processes or machines. */
-function agentsOf({ agents = [] }: Result): string[] {
-  if (agents.length === 0) return [];
-  const { heads, rows } = agentTable(agents, panelStrings, mostSteps);
-  const more = agents.length - rows.length;
-  const said = [
-    ...(more > 0 ? [fill(panelStrings.agentsHidden, formatCount(more))] : []),
-    ...agentSentences(agents, panelStrings),
-  ];
-  return [
-    ...[
-      '',
-      ...tableWith(
-        heads,
-        rows.map((row) => row.map((text) => plain(text))),
-      ),
-    ],
-    ...(said.length > 0 ? ['', ...said.map((text) => `- ${plain(text)}`)] : []),
+    ...(rows.length === 0 ? [] : ['', ...tableWith(heads, cells)]),
+    ...(said.length === 0 ? [] : ['', ...said]),
   ];
 }
 

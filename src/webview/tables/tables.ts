@@ -2,10 +2,15 @@ import { connectPhases } from '../../base/endpoint';
 import { countOf } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import { observedTable } from '../../measure/show/observedWords';
-import { agentSentences, agentTable } from '../../measure/show/agentTable';
+import {
+  agentReport,
+  observedReport,
+  repeatReport,
+  stepNotes,
+  type NotedStep,
+  type ReportTable,
+} from '../../measure/report/reportTables';
 import { latencyOrDash, rateWords } from '../../measure/show/chartWords';
-import { thisMachineNote } from '../../measure/show/latenessWords';
 import {
   entryTable,
   errorRows,
@@ -13,9 +18,6 @@ import {
   stepTable,
   rowTable,
 } from '../../measure/show/panelTables';
-import { comparedLatency, percentileName } from '../../measure/compare/comparisonWords';
-import { repeatRows } from '../../measure/compare/repeats';
-import { cameEarly, countsLost, tailReason, type ShownLatency } from '../../measure/latencySummary';
 import {
   entryRows,
   pushedRows,
@@ -59,16 +61,8 @@ export function stepsTable(state: ShownRun): TableView {
   return { ...stepTable(rows, strings), ...noteOf(rows, strings) };
 }
 
-/** Why a dash stands where p99.9 belongs, whether lost deliveries count in the percentiles, and what of them is this machine's. */
-function noteOf(
-  steps: readonly (ShownLatency & { readonly index: number })[],
-  { tailNote, lostCounted, cameEarly: earlyNote, ...strings }: PanelStrings,
-): Pick<TableView, 'note'> {
-  const missing = tailReason(steps.map(({ latencyUs }) => latencyUs)) !== undefined;
-  const ours = thisMachineNote(steps, strings['lateness.ofStep']);
-  const own = [countsLost(steps) && lostCounted, cameEarly(steps) && earlyNote];
-  return noted(missing && tailNote, ...own, ours && `${ours}.`);
-}
+const noteOf = (steps: readonly NotedStep[], strings: PanelStrings): Pick<TableView, 'note'> =>
+  noted(...stepNotes(steps, strings, strings.tailNote));
 
 /** Most rows of the table of a mix: a long run shows its last steps. */
 const mostEntryRows = 200;
@@ -133,51 +127,25 @@ const mostAgents = 200;
 const agentsOf = ({ result, agents }: ShownRun): readonly AgentProgress[] =>
   result ? (result.agents ?? []) : agents;
 
-export function agentsTable(state: ShownRun): TableView {
-  const { strings } = state;
-  const agents = agentsOf(state);
-  const more = agents.length - mostAgents;
-  return {
-    ...agentTable(agents, strings, mostAgents),
-    ...noted(more > 0 && fill(strings.agentsHidden, formatCount(more))),
-  };
-}
+export const agentsTable = (state: ShownRun): TableView =>
+  viewOf(agentReport(agentsOf(state), state.strings, mostAgents));
+
+const viewOf = ({ notes, title: _title, sentences: _below, ...table }: ReportTable): TableView => ({
+  ...table,
+  ...noted(...notes),
+});
 
 const mostServerRows = 200;
-const mostServerNotes = 20;
 
-/** What was seen of the server beside the load, by step. */
-function serverTable({ result, strings }: ShownRun): TableView {
-  const observed = result?.observed ?? { series: [], findings: [], problems: [] };
-  const { rows, ...table } = observedTable(observed, strings, mostServerRows);
-  return { ...table, rows: rows.map((cells) => cells.map((text) => text.slice(0, 120))) };
-}
+const observedOf = ({ result, strings }: ShownRun): ReportTable => {
+  const { rows, ...report } = observedReport(result?.observed, strings, mostServerRows);
+  return { ...report, rows: rows.map((cells) => cells.map((text) => text.slice(0, 120))) };
+};
 
-/** The spread of p50 and p99 of each step, where the steps were run more than once. */
-export function repeatsTable({ result, strings }: ShownRun): TableView {
-  const { repeatMedian, repeatLowest, repeatHighest, repeatInterval } = strings;
-  const rows = repeatRows(result?.repeats ?? []);
-  return {
-    heads: [strings.spectrumStep, '', repeatMedian, repeatLowest, repeatHighest, repeatInterval],
-    rows: rows.map((row) => [
-      ...[row.step, row.name, row.median, row.lowest, row.highest],
-      row.interval === '' ? strings.noValue : row.interval,
-    ]),
-    textColumns: [0, 1],
-  };
-}
+export const repeatsTable = ({ result, strings }: ShownRun): ReportTable =>
+  repeatReport(result?.repeats, strings, mostRepeats);
 
-const outlierSentences = ({ result, strings }: ShownRun): string[] =>
-  (result?.repeats ?? [])
-    .flatMap(({ outliers = [] }) => outliers)
-    .slice(0, 20)
-    .map(({ step, metric, value, median }) =>
-      fill(
-        strings.outlier,
-        ...[formatCount(step), percentileName(metric)],
-        ...[comparedLatency(value), comparedLatency(median)],
-      ),
-    );
+const mostRepeats = 1000;
 
 type CardName =
   | 'steps'
@@ -198,16 +166,14 @@ export const otherReasons = ({ result }: Pick<ShownRun, 'result'>): string[] =>
 export function tableCards(state: ShownRun): Record<CardName, StateCard> {
   return {
     steps: tableCard(state, 'stepsTable', 'steps', stepsTable, { below: otherReasons }),
-    repeats: tableCard(state, 'repeatsTable', 'repeats', repeatsTable, { below: outlierSentences }),
+    repeats: reportCard(state, 'repeatsTable', 'repeats', repeatsTable),
     entries: tableCard(state, 'entriesTable', 'entries', entriesTable),
     calls: createCallsCard(state),
     pushed: tableCard(state, 'pushedTable', 'pushed', pushedTable),
-    server: tableCard(state, 'observedTable', 'server', serverTable, {
-      below: ({ result }) => result?.observed?.problems.slice(0, mostServerNotes) ?? [],
-    }),
-    agents: tableCard(state, 'agentsTable', 'agents', agentsTable, {
-      below: (shown) => agentSentences(agentsOf(shown), shown.strings),
-    }),
+    server: reportCard(state, 'observedTable', 'server', observedOf),
+    agents: reportCard(state, 'agentsTable', 'agents', (shown) =>
+      agentReport(agentsOf(shown), shown.strings, mostAgents),
+    ),
     connections: tableCard(state, 'connectionsTable', 'connecting', connectionsTable, {
       below: connectionSentences,
     }),
@@ -255,6 +221,16 @@ function tableCard(
     },
   };
 }
+
+const reportCard = (
+  state: ShownRun,
+  title: PanelText,
+  name: string,
+  reportOf: (state: ShownRun) => ReportTable,
+): StateCard =>
+  tableCard(state, title, name, (shown) => viewOf(reportOf(shown)), {
+    below: (shown) => reportOf(shown).sentences,
+  });
 
 function generatorCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.generatorHealth, 'generator');

@@ -1,6 +1,8 @@
+import { outlierSentence } from '../../../../src/measure/report/reportTables';
+import { panelStrings } from '../../../../src/protocol/panelStrings';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { outlierWords, repeatRows, repeatsOf } from '../../../../src/measure/compare/repeats';
+import { repeatRows, repeatsOf } from '../../../../src/measure/compare/repeats';
 import { normal } from '../../../fakes/measuredStep';
 import { sampleStep } from '../../results/sampleResult';
 
@@ -64,8 +66,8 @@ describe('repeats of a step', () => {
       ],
     );
     assert.equal(
-      outlierWords(found!.outliers![1]!),
-      'step 3 is unlike the other repeats: p99 80 ms, median 41 ms',
+      outlierSentence(found!.outliers![1]!, panelStrings),
+      'Step 3 is unlike the other repeats: p99 80 ms, median 41 ms.',
     );
     for (const values of [
       [41_000, 41_000, 43_000],
@@ -82,6 +84,6 @@ describe('repeats of a step', () => {
     assert.deepEqual(found!.latency.p99!.interval, null);
     assert.equal(found!.latency.p99!.median, 42_000);
     assert.equal(repeatRows([found!])[1]!.highest, 'lost');
-    assert.match(outlierWords(found!.outliers![0]!), /p50 lost/);
+    assert.match(outlierSentence(found!.outliers![0]!, panelStrings), /p50 lost/);
   });
 });

@@ -501,7 +501,7 @@ describe('the page', () => {
       },
     ];
     const page = await inFormat({ ...result, baseline, repeats }, 'html');
-    assert.match(page, /<h2>Repeats<[^]*<td>41 ms<\/td><td>40 ms<\/td><td>lost<\/td>/);
+    assert.match(page, /<h2>Repeats of the steps<[^]*<td>41 ms<\/td><td>40 ms<\/td><td>lost<\/td>/);
     const said = `compared with the baseline: ${baseline.sentence.slice(2).slice(0, 20)}`;
     assert.match(page, new RegExp(`<strong>${said}`));
     const [card = ''] = /<h2>Compared with the baseline[^]*?<\/section>/.exec(page) ?? [];
