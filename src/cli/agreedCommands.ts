@@ -5,8 +5,6 @@ import { readBounded } from '../results/readResult';
 import { replaceFile } from '../results/replaceFile';
 import type { ProcessIo } from './io';
 
-const mostBytes = 1024 * 1024;
-
 type Env = ProcessIo['env'];
 
 /** Undefined where the environment has no folder for it: then each run asks. */
@@ -22,7 +20,7 @@ export async function areAgreed(hashes: readonly string[], env: Env): Promise<bo
 }
 
 async function readAgreed(file: string | undefined): Promise<string[]> {
-  const text = file === undefined ? '' : await readBounded(file, mostBytes).catch(() => '');
+  const text = file === undefined ? '' : await readBounded(file).catch(() => '');
   return text.split('\n').filter(Boolean);
 }
 

@@ -9,8 +9,6 @@ import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
 
-const mostAuthorityBytes = 1024 * 1024;
-
 /** Where the bus is, and who asks; what is secret comes from the environment. */
 export interface BusFlags {
   readonly bus?: string;
@@ -79,7 +77,7 @@ export async function openBus(
   const ca =
     caFile === undefined
       ? undefined
-      : await readBounded(caFile, mostAuthorityBytes).catch((error: unknown) => {
+      : await readBounded(caFile).catch((error: unknown) => {
           const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
           const why = isMissing ? 'there is no such file' : fileProblem(error);
           throw new ExpectedError(

@@ -57,11 +57,9 @@ export function recordingTarget(text: string): URL {
   return target;
 }
 
-const mostAuthorityBytes = 1024 * 1024;
-
 /** @param file its whole path @throws ExpectedError `ca-file` */
 export async function readAuthority(file: string): Promise<Trust> {
-  const text = await readBounded(file, mostAuthorityBytes).catch((cause: unknown) => {
+  const text = await readBounded(file).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'there is no such file' : message;
     throw new ExpectedError('ca-file', `${file} cannot be read: ${why}.`, { cause });

@@ -558,8 +558,6 @@ export function copyUri(folder: string): vscode.Uri {
   return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });
 }
 
-/** Larger than any scenario that is read; what is kept beside a result may have been replaced. */
-const mostBytes = 16 * 1024 * 1024;
-
+/** With a bound: what is kept beside a result may have been replaced. */
 export const copyIn = (folder: string): Promise<string> =>
-  readBounded(path.join(folder, scenarioFile), mostBytes);
+  readBounded(path.join(folder, scenarioFile));

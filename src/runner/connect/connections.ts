@@ -13,6 +13,7 @@ import {
   type OpenConnection,
 } from '../../wire/connect/connectHub';
 import { ConnectStopwatch, SocketAgents } from '../../wire/socket/socket';
+import { UnfinishedBudget } from '../../wire/socket/unfinished';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import { codecOf } from '../../wire/connect/codecOf';
 import type { HubCodec } from '../../wire/message/hubCodec';
@@ -45,6 +46,8 @@ const serverTimeoutUs = 30_000_000;
 /** Time a server gets to answer when we close one connection. */
 const goodbyeMs = 5000;
 const maximumUnsentBytes = 4 * 1024 * 1024;
+/** Of all connections together, of what has no end yet. */
+const unfinishedBytes = 256 * 1024 * 1024;
 
 const ping = { type: hubMessageType.ping } as const;
 
@@ -97,6 +100,10 @@ export class Connections implements HubListener {
         // Room for the envelope and for a server that escapes every character of the payload.
         maximumMessageBytes: Math.max(1024 * 1024, 8 * payload),
         maximumUnsentBytes: Math.max(maximumUnsentBytes, 4 * payload),
+        // Each may be in the middle of what it is sent.
+        unfinished: new UnfinishedBudget(
+          unfinishedBytes + (2 * payload * plan.connections) / plan.workers.length,
+        ),
       },
     };
     this.ramp = new Ramp(plan, worker, {

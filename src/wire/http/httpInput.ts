@@ -3,6 +3,7 @@ import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure, failureOfAnswer } from '../connectFailure';
 import { ByteRest } from '../socket/frameReader';
 import type { ConnectStopwatch } from '../socket/socket';
+import { Holding, type UnfinishedBudget } from '../socket/unfinished';
 import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
 export interface InputOwner {
@@ -18,7 +19,11 @@ export interface InputOwner {
   /** Looks at the answer to a poll before the next one. @returns for how many milliseconds that waits; −1: there is none */
   beforePoll?(buffer: Buffer, start: number, end: number): number;
   readonly stopped: boolean;
+  readonly unfinished?: UnfinishedBudget | undefined;
 }
+
+const holdingOf = (owner: InputOwner, ...limit: [what?: string, mostBytes?: number]): Holding =>
+  new Holding(owner.unfinished, (failure) => owner.onFailure(failure), ...limit);
 
 /** One answer that does not end and brings an event for every flush of the server. */
 export class EventStreamInput implements ChannelOwner {
@@ -34,7 +39,7 @@ export class EventStreamInput implements ChannelOwner {
     private readonly owner: InputOwner,
     maximumBytes: number,
   ) {
-    this.reader = new EventReader(maximumBytes);
+    this.reader = new EventReader(maximumBytes, holdingOf(owner));
     // The server pings over the stream; the owner judges its silence.
     this.channel = new HttpChannel(requests, endpoint, this, 0);
   }
@@ -46,6 +51,7 @@ export class EventStreamInput implements ChannelOwner {
 
   destroy(): void {
     this.channel.destroy();
+    this.reader.destroy();
   }
 
   answerBegan(head: IncomingMessage): void {
@@ -61,6 +67,8 @@ export class EventStreamInput implements ChannelOwner {
   answerBody(bytes: Buffer): void {
     try {
       this.reader.read(bytes, 0, bytes.length, this.onEvent);
+      // It may have been let go of meanwhile.
+      if (this.owner.stopped) this.reader.destroy();
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
       this.owner.onFailure(error);
@@ -79,7 +87,7 @@ export class EventStreamInput implements ChannelOwner {
 /** One request after the other, each answered as soon as the server has something. */
 export class PollInput implements ChannelOwner {
   private channel: HttpChannel;
-  private readonly body = new ByteRest();
+  private readonly body: ByteRest;
   private activated = false;
   /** The last poll was given up without an answer. */
   private inVain = false;
@@ -90,10 +98,11 @@ export class PollInput implements ChannelOwner {
     private readonly requests: HttpRequests,
     private readonly endpoint: Endpoint,
     private readonly owner: InputOwner,
-    private readonly maximumBytes: number,
+    maximumBytes: number,
     private readonly timeoutMs?: number,
   ) {
     this.channel = new HttpChannel(requests, endpoint, this, timeoutMs);
+    this.body = new ByteRest(holdingOf(owner, 'the answer to a poll', maximumBytes));
   }
 
   open(stopwatch?: ConnectStopwatch): void {
@@ -107,12 +116,7 @@ export class PollInput implements ChannelOwner {
   }
 
   answerBody(bytes: Buffer): void {
-    if (this.body.length + bytes.length > this.maximumBytes) {
-      const text = `the answer to a poll is above the limit of ${this.maximumBytes} bytes`;
-      this.owner.onFailure(new ConnectFailure('protocol', text));
-    } else {
-      this.body.append(bytes);
-    }
+    this.body.append(bytes);
   }
 
   answerEnded(head: IncomingMessage): void {
@@ -143,6 +147,7 @@ export class PollInput implements ChannelOwner {
       this.owner.onFailure(failure);
       return;
     }
+    this.body.take();
     // A server may be set to hold polls for longer; the official clients ask again without end.
     this.inVain = true;
     this.channel = new HttpChannel(this.requests, this.endpoint, this, this.timeoutMs);
@@ -170,7 +175,7 @@ const maximumLines = 65_536;
  */
 export class EventReader {
   /** A line whose end has not come yet. */
-  private readonly line = new ByteRest();
+  private readonly line: ByteRest;
   /** Lines of the event at hand, and those of them that are data. */
   private lines = 0;
   private dataLines = 0;
@@ -179,10 +184,22 @@ export class EventReader {
   private firstStart = 0;
   private firstEnd = 0;
   /** The data lines so far, when there are several or their buffer belongs to the next read. */
-  private readonly data = new ByteRest();
+  private readonly data: ByteRest;
   private eventBytes = 0;
 
-  constructor(private readonly maximumBytes: number) {}
+  constructor(
+    private readonly maximumBytes: number,
+    holding?: Holding,
+  ) {
+    this.line = new ByteRest(holding);
+    this.data = new ByteRest(holding);
+  }
+
+  /** Lets go of the event at hand. */
+  destroy(): void {
+    this.line.take();
+    this.data.take();
+  }
 
   /** @throws ConnectFailure `protocol` when an event is longer than allowed, or has too many lines */
   read(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {

@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure, failureOfAnswer } from '../connectFailure';
 import { ByteRest } from '../socket/frameReader';
+import { Holding, type UnfinishedBudget } from '../socket/unfinished';
 import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
 export interface OutboxOwner {
+  readonly unfinished: UnfinishedBudget | undefined;
   /** Gets what the server answers to a POST; absent: nothing but its status is of interest. */
   onAnswer?(answer: Buffer): void;
   onSendFailed(failure: ConnectFailure): void;
@@ -15,7 +17,7 @@ export class Outbox implements ChannelOwner {
   private readonly channel: HttpChannel;
   private readonly waiting: Buffer[] = [];
   private waitingBytes = 0;
-  private readonly answer = new ByteRest();
+  private readonly answer: ByteRest;
   private state: 'open' | 'ending' | 'removing' = 'open';
 
   /** @param maximumBytes of an answer that the owner gets */
@@ -23,9 +25,15 @@ export class Outbox implements ChannelOwner {
     private readonly requests: HttpRequests,
     endpoint: Endpoint,
     private readonly owner: OutboxOwner,
-    private readonly maximumBytes = 0,
+    maximumBytes = 0,
   ) {
     this.channel = new HttpChannel(requests, endpoint, this);
+    const giveUp = (failure: ConnectFailure): void => {
+      this.destroy();
+      owner.onSendFailed(failure);
+    };
+    const what = 'the answer to a call';
+    this.answer = new ByteRest(new Holding(owner.unfinished, giveUp, what, maximumBytes));
   }
 
   /** Sends a copy, now or later. @returns bytes that wait for the POST that is on its way */
@@ -49,18 +57,12 @@ export class Outbox implements ChannelOwner {
 
   destroy(): void {
     this.waiting.length = 0;
+    this.answer.take();
     this.channel.destroy();
   }
 
   answerBody(bytes: Buffer): void {
-    if (this.owner.onAnswer === undefined) return;
-    if (this.answer.length + bytes.length <= this.maximumBytes) {
-      this.answer.append(bytes);
-      return;
-    }
-    this.destroy();
-    const text = `the answer to a call is above the limit of ${this.maximumBytes} bytes`;
-    this.owner.onSendFailed(new ConnectFailure('protocol', text));
+    if (this.owner.onAnswer !== undefined) this.answer.append(bytes);
   }
 
   answerEnded(head: IncomingMessage): void {

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure, failureOfClosing, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
+import type { UnfinishedBudget } from '../socket/unfinished';
 import { type HubMessage, hubMessageType, type Completion } from '../message/hubMessage';
 import { type HubCodec, jsonCodec } from '../message/hubCodec';
 
@@ -44,6 +45,7 @@ interface HubConnectionOptions {
   readonly maximumUnsentBytes: number;
   /** The hub protocol; JSON when absent. */
   readonly codec?: HubCodec;
+  readonly unfinished?: UnfinishedBudget;
 }
 
 /** What connections of a worker have in common. */
@@ -116,6 +118,7 @@ export abstract class ClientConnection implements HubConnection {
   mayReturn = true;
   readonly index: number;
   readonly codec: HubCodec;
+  readonly unfinished: UnfinishedBudget | undefined;
   protected readonly listener: HubListener;
   protected readonly options: HubConnectionOptions;
   protected state: 'connecting' | 'upgrading' | 'handshaking' | 'open' | 'recovering' | 'closed' =
@@ -128,6 +131,7 @@ export abstract class ClientConnection implements HubConnection {
     this.listener = listener;
     this.options = options;
     this.codec = options.codec ?? jsonCodec;
+    this.unfinished = options.unfinished;
   }
 
   abstract readonly connectionId: string | undefined;

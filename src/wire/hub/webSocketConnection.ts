@@ -17,6 +17,7 @@ import {
   textIn,
   type HubMessage,
 } from '../message/hubMessage';
+import { Holding } from '../socket/unfinished';
 import type { Negotiated } from '../socket/upgrade';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
 
@@ -44,7 +45,8 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     opening: Opening,
   ) {
     super(opening);
-    this.reader = new FrameReader(opening.options.maximumMessageBytes);
+    const holding = new Holding(this.unfinished, (failure) => this.fail(failure));
+    this.reader = new FrameReader(opening.options.maximumMessageBytes, holding);
     this.state = 'upgrading';
   }
 
@@ -94,6 +96,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 
   destroy(): void {
     this.state = 'closed';
+    this.reader.destroy();
     this.socket.destroy();
   }
 
@@ -156,6 +159,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   private sayGoodbye(code: number): void {
     const { socket } = this;
     this.state = 'closed';
+    this.reader.destroy();
     socket.end(clientCloseFrame(code));
     setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
   }

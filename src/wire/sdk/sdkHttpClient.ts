@@ -8,6 +8,7 @@ import {
 import { ConnectFailure, failureOfAnswer, failureOfRequest } from '../connectFailure';
 import { readNegotiation } from '../connect/connectHub';
 import { addCookies, isRedirect, redirectedHub } from '../http/negotiationRequest';
+import { Holding } from '../socket/unfinished';
 import { lengthOf, type SdkOwner } from './sdkSockets';
 
 /** What a server may put into one answer to negotiate. */
@@ -123,7 +124,8 @@ export class SdkHttpClient extends HttpClient {
     const over = (): void => stop.abort(signal.reason);
     signal.addEventListener('abort', over);
     if (signal.aborted) over();
-    const bounds = { signal: stop.signal, maximumBytes, tooLong };
+    const holding = new Holding(this.owner.unfinished, (failure) => stop.abort(failure));
+    const bounds = { signal: stop.signal, maximumBytes, tooLong, holding };
     try {
       const answer = await agents.exchange(url, { method, headers, body, ...bounds });
       cookies.take(answer.response.headers['set-cookie'] ?? [], url);

@@ -22,6 +22,7 @@ import {
   type ConnectStopwatch,
   type SocketAgents,
 } from '../socket/socket';
+import { Holding, type UnfinishedBudget } from '../socket/unfinished';
 
 export interface SdkClosing {
   readonly code: number;
@@ -36,6 +37,7 @@ export interface SdkOwner {
   readonly cookies: Cookies;
   /** Longest WebSocket message, event or answer that is accepted. */
   readonly maximumBytes: number;
+  readonly unfinished: UnfinishedBudget | undefined;
   /** Ends everything that is on its way. */
   readonly signal: AbortSignal;
   /** Until the connection is open. */
@@ -129,6 +131,14 @@ function watch(socket: WebSocket, hub: URL, owner: SdkOwner): void {
       broken ? new ConnectFailure('protocol', shownText(error.message)) : failureOfSocket(error),
     );
   });
+  const holding = new Holding(owner.unfinished, (failure) => {
+    owner.failed(failure);
+    socket.terminate();
+  });
+  // `ws` does not show what it holds: it is what has come since its last message.
+  const more = (chunk: Buffer): void => holding.set(holding.bytes + chunk.length);
+  socket.on('upgrade', (answer) => answer.socket.on('data', more));
+  for (const end of ['message', 'ping', 'pong', 'close']) socket.on(end, () => holding.set(0));
   socket.on('unexpected-response', (request, response) => {
     owner.failed(failureOfAnswer('upgrade', response, hub, 'upgrade'));
     request.destroy();
@@ -154,6 +164,7 @@ class SdkEventSource implements InputOwner {
   onerror: (() => void) | null = null;
   onopen: (() => void) | null = null;
   private readonly input: EventStreamInput;
+  readonly unfinished: UnfinishedBudget | undefined;
   stopped = false;
 
   constructor(
@@ -161,6 +172,7 @@ class SdkEventSource implements InputOwner {
     headers: Readonly<Record<string, string>>,
     private readonly owner: SdkOwner,
   ) {
+    this.unfinished = owner.unfinished;
     const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
     const requests = new HttpRequests({ url, headers: given, cookies: owner.cookies }, jsonCodec);
     this.input = new EventStreamInput(requests, owner.endpoint, this, owner.maximumBytes);

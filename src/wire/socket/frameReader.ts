@@ -6,6 +6,7 @@ import {
   opcode,
   serverHeaderLength,
 } from './frame';
+import type { Holding } from './unfinished';
 
 /** Receives what the reader finds. Buffers are valid only during the call. */
 export interface FrameListener {
@@ -55,7 +56,16 @@ export class FrameReader {
   private pingStart = 0;
   private pingEnd = 0;
 
-  constructor(private readonly maximumBytes: number) {}
+  constructor(
+    private readonly maximumBytes: number,
+    private readonly holding?: Holding,
+  ) {}
+
+  /** Lets go of what is not whole; nothing is read any more. */
+  destroy(): void {
+    this.partial = this.fragments = undefined;
+    this.holding?.set(0);
+  }
 
   /** Reads a chunk. @throws FrameError when the bytes are not valid WebSocket traffic */
   read(chunk: Buffer, start: number, end: number, listener: FrameListener): void {
@@ -71,6 +81,8 @@ export class FrameReader {
       at = frameEnd;
     }
     if (this.pingBuffer !== undefined) this.reportPing(this.pingBuffer, listener);
+    const partialBytes = this.partial === undefined ? 0 : this.partialLength;
+    this.holding?.set(partialBytes + (this.fragments?.length ?? 0));
   }
 
   private reportPing(buffer: Buffer, listener: FrameListener): void {
@@ -242,6 +254,8 @@ export class ByteRest {
   private bytes: Buffer = nothing;
   private used = 0;
 
+  constructor(private readonly holding?: Holding) {}
+
   get length(): number {
     return this.used;
   }
@@ -259,13 +273,18 @@ export class ByteRest {
       this.bytes = larger;
     }
     piece.copy(this.bytes, this.used, start, end);
-    this.used = wanted;
+    this.count(wanted);
   }
 
   take(): Buffer {
     const all = this.bytes.subarray(0, this.used);
     this.bytes = nothing;
-    this.used = 0;
+    this.count(0);
     return all;
+  }
+
+  private count(used: number): void {
+    this.holding?.set(this.holding.bytes + used - this.used);
+    this.used = used;
   }
 }

@@ -8,6 +8,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { ConnectFailure, switchedProtocols } from '../connectFailure';
+import { ByteRest } from './frameReader';
+import type { Holding } from './unfinished';
 
 export type WaySettings = Pick<
   Endpoint,
@@ -240,6 +242,7 @@ interface Question extends Pick<http.ClientRequestArgs, 'method' | 'path' | 'sig
   readonly maximumBytes: number;
   /** Why an answer with more fails; absent: what is too much is dropped. */
   readonly tooLong?: () => Error;
+  readonly holding?: Holding;
 }
 
 interface Answer {
@@ -299,7 +302,7 @@ export class SocketAgents {
    * @throws ConnectFailure `timeout`, or what the question says of answers that are too long; else an error of Node
    */
   exchange(url: URL, question: Question): Promise<Answer> {
-    const { body, timeoutMs, maximumBytes, tooLong, ...options } = question;
+    const { body, timeoutMs, maximumBytes, tooLong, holding, ...options } = question;
     return new Promise((resolve, reject) => {
       const request = this.request(url, options);
       const giveUp = (): void => {
@@ -322,17 +325,18 @@ export class SocketAgents {
       });
       request.on('response', (response) => {
         hasBegun = true;
-        const chunks: Buffer[] = [];
+        const rest = new ByteRest(holding);
         let length = 0;
         response.on('data', (chunk: Buffer) => {
           length += chunk.length;
-          if (length <= maximumBytes) chunks.push(chunk);
+          if (length <= maximumBytes) rest.append(chunk);
           else if (tooLong !== undefined) response.destroy(tooLong());
         });
         response.on('error', fail);
+        response.on('close', () => rest.take());
         response.on('end', () => {
           clearTimeout(timer);
-          resolve({ response, body: Buffer.concat(chunks) });
+          resolve({ response, body: rest.take() });
         });
       });
       request.end(body);

@@ -3,6 +3,7 @@ import { ConnectFailure } from '../../../src/wire/connectFailure';
 import { defaultSlo, type Slo } from '../../../src/base/slo';
 import type { StepTotals } from '../../../src/measure/total/stepTotals';
 import { planOf, shortStep } from '../../fakes/plan';
+import { Holding } from '../../../src/wire/socket/unfinished';
 import { WorkerBench } from '../../fakes/workerBench';
 
 /** 10 senders, each every 100 ms: 20 messages in 200 ms of warm-up, 100 in the measured second. */
@@ -213,6 +214,26 @@ describe('WorkerRun', () => {
       assert.deepEqual(totals.errors, { closed: 1 });
     });
   }
+
+  it('has 256 MB for messages without an end, and twice what each connection is sent', async () => {
+    await start();
+    const { unfinished } = bench.hub.context!.options;
+    const given: string[] = [];
+    const most = 256 * 1024 * 1024 + 10 * 2 * 20;
+    const [large, small] = ['large', 'small'].map(
+      (name) => new Holding(unfinished, ({ message }) => given.push(`${name}: ${message}`)),
+    );
+    large!.set(most - 10);
+    small!.set(10);
+    assert.equal(given.length, 0);
+    small!.set(11);
+    await Promise.resolve();
+    assert.deepEqual([unfinished!.bytes, large!.bytes, given.length], [11, 0, 1]);
+    assert.equal(
+      given[0]!.replace(/,.*,/, ','),
+      `large: its message had no end after ${most - 10} bytes, which had ${most + 1} together`,
+    );
+  });
 
   it('stops sending at a halt, wherever the step is', async () => {
     await start();
