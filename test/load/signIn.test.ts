@@ -62,7 +62,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
         target: '${env:SERVICE}',
         config: { service, ...life, ...config },
       });
-      const args = ['run', file, '--out', out];
+      const args = ['run', file, '--out', out, '--yes'];
       const SERVICE = endpoint;
       // A managed identity is remembered by its library for as long as the process lives.
       const done = await ('IDENTITY_ENDPOINT' in env
@@ -170,7 +170,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
         config: { service: 'signalr', ...life, ...failing },
       });
       folder.empty('lost');
-      const going = folder.start(['run', file, '--out', 'lost'], entra.identity);
+      const going = folder.start(['run', file, '--out', 'lost', '--yes'], entra.identity);
       await going.said(/measuring|connected|sent/i);
       entra.role = 'forbidden';
       const { stderr } = await going.finished;

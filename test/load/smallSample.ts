@@ -44,7 +44,8 @@ export async function runSampleByCommand(
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const sample = sampleScenario(file, ...overrides)!;
-  const run = ['run', path.resolve(file), '--json', '--keep-going'];
+  // Some have an upstream endpoint beyond this machine.
+  const run = ['run', path.resolve(file), '--json', '--keep-going', '--yes'];
   const flags = [...overrides, ...smallKeys(sample)].flatMap((key) => [
     '--set',
     `${key.path}=${key.value}`,
