@@ -23,6 +23,7 @@ import {
   type ResolvedIdentities,
 } from './identities/resolveIdentities';
 import { formsOf } from './identities/rowSecrets';
+import { settingOf } from './settings';
 import { secretVariable, type TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
@@ -80,22 +81,21 @@ export async function resolveEndpoint(
   };
 }
 
-/** What the environment says of proxies and sign-ins, which no scenario refers to. */
-export const settingOf = (
-  { setting, reference }: Pick<TargetContext, 'setting' | 'reference'>,
-  name: string,
-): string | undefined => (setting === undefined ? reference('env', name) : setting(name));
-
-/** @throws ExpectedError `target-host` where load may not go */
+/** @param named may be said: a host may come from a secret @throws ExpectedError `target-host` for one that may not be contacted */
 export function refuseHosts(
   urls: readonly string[],
   { allowedHosts }: Pick<TargetContext, 'allowedHosts'>,
+  named = false,
 ): void {
-  if (allowedHosts === undefined || urls.every((url) => isAllowedHost(url, allowedHosts))) return;
-  // A host may come from a secret, and is not repeated.
+  if (allowedHosts === undefined) return;
+  const refused = urls.find((url) => !isAllowedHost(url, allowedHosts));
+  if (refused === undefined) return;
+  const { hostname } = new URL(refused);
   throw new ExpectedError(
     'target-host',
-    'the host of the target gets no load from this agent: start it with --allow-target HOST if it may',
+    named
+      ? `the run signs in at ${hostname}, which this agent does not contact: start it with --allow-target ${hostname} if it may`
+      : 'the host of the target gets no load from this agent: start it with --allow-target HOST if it may',
   );
 }
 

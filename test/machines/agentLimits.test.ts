@@ -41,6 +41,24 @@ describe('what runs get of the environment of an agent', () => {
       }
     });
 
+  it('keeps no agent from the next run, where it waits for any', async () => {
+    const cluster = await AgentsOnBus.start('', environment);
+    try {
+      const agent = cluster.agentUnder([]);
+      const refused = await cluster.lead(cluster.newId(), 1, leaking).finished;
+      assert.equal(refused.code, exitCode.badInput, refused.stderr);
+      const config = { ...leaking.config, headers: {} };
+      const next = await cluster.lead(cluster.newId(), 1, { ...leaking, config }).finished;
+      assertMeasured(next.code, next.stderr);
+      agent.child.kill('SIGTERM');
+      const { code, stderr } = await agent.finished;
+      assert.equal(code, exitCode.done, stderr);
+      assert.match(stderr, /this agent cannot take part: the run refers to KEY_OF_MACHINE/);
+    } finally {
+      await cluster.dispose();
+    }
+  });
+
   it('is what it was started with', async () => {
     const cluster = await AgentsOnBus.start('', environment);
     try {

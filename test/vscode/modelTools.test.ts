@@ -37,7 +37,7 @@ describe('the tools for coding agents', () => {
     const run = tools['signalrBenchmark_run']!;
     try {
       writeFileSync(file, 'config:\n  target: local\n  baseSending: 5\nscenario:\n  name: echo\n');
-      assert.match((await run.confirm?.(input)) ?? '', /^50 connections, /);
+      assert.match((await run.confirm?.(input))?.value ?? '', /^50 connections, /);
       assert.match(await run.answer(input, token), /p99/);
       assert.deepEqual(asked[0]?.overrides, [{ path: 'config.connections', value: '50' }]);
       const wrong = { ...input, set: { 'config.connections': 'many' } };
@@ -46,6 +46,26 @@ describe('the tools for coding agents', () => {
         asked.map(({ isByTool }) => isByTool),
         [true],
       );
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it('run no scenario that was changed after its load was shown', async () => {
+    const file = path.join(workspaceFolder().fsPath, 'agent.signalr.yaml');
+    const input = { filePath: 'agent.signalr.yaml' };
+    const run = tools['signalrBenchmark_run']!;
+    const text = 'config:\n  target: local\n  connections: 2\nscenario:\n  name: connectOnly\n';
+    const before = asked.length;
+    try {
+      writeFileSync(file, text);
+      await run.confirm?.(input);
+      writeFileSync(file, text.replace('2', '2000'));
+      assert.match(await run.answer(input, token), /changed after the person was asked/);
+      assert.equal(asked.length, before);
+      await run.confirm?.(input);
+      assert.match(await run.answer(input, token), /p99/);
+      assert.equal(asked.length, before + 1);
     } finally {
       rmSync(file);
     }

@@ -1,5 +1,6 @@
 import { ownParts } from '../../machines/agent/ownParts';
 import { serveRun, type AgentEnding } from '../../machines/agent/agent';
+import { pause } from '../../runner/pause';
 import { redactText } from '../../results/redact';
 import { readScenario, type ScenarioParser } from '../../session/scenarioFile';
 import type { RunParts } from '../../session/prepareRun';
@@ -22,6 +23,9 @@ interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
   readonly parseScenario: ScenarioParser;
   readonly serverScript: string;
 }
+
+/** Whoever may write to the bus could keep an agent busy with runs that it refuses. */
+const refusedMs = 2000;
 
 /** Name of the machine in its cluster, as its manifest gives it. */
 export const nodeVariable = 'SIGNALR_BENCH_NODE';
@@ -64,15 +68,19 @@ export async function agentCommand(
       'warning: The bus has no users: whoever reaches it gives orders to this agent, which gives runs no value of its environment. docs/machines.md says how to give it users.',
     );
   const node = env[nodeVariable];
+  let refused = '';
   try {
     for (;;) {
       const { run, aloneAfter } = flags;
       const leave = leaving.signal;
       const options = { run, node, say, leave, ...(aloneAfter && { silenceMs: aloneAfter }) };
       const ending = await serveRun(bus, parts, options);
-      say(endingWords(ending));
-      const isLast = run !== undefined || ending.kind === 'left' || ending.kind === 'refused';
-      if (isLast) return codes[ending.kind];
+      const words = endingWords(ending);
+      // One that it cannot take part in may be offered until its agents are there.
+      if (words !== refused) say(words);
+      if (run !== undefined || ending.kind === 'left') return codes[ending.kind];
+      refused = ending.kind === 'refused' ? words : '';
+      if (ending.kind === 'refused') await pause(refusedMs, leave);
     }
   } finally {
     subscription.dispose();

@@ -20,7 +20,7 @@ export interface ToolInput {
 
 export interface ModelTool {
   /** What the person agrees to before; absent where nothing is done. */
-  confirm?(input: ToolInput): Promise<string>;
+  confirm?(input: ToolInput): Promise<vscode.MarkdownString>;
   answer(input: ToolInput, token: vscode.CancellationToken): Promise<string>;
 }
 
@@ -29,6 +29,8 @@ export function modelTools(
   { index }: Pick<Services, 'index'>,
   controller: Pick<RunController, 'runToEnd'>,
 ): Readonly<Record<string, ModelTool>> {
+  /** Scenarios as people were asked about them, by the questions of agents. */
+  const shown = new Map<string, string>();
   return {
     signalrBenchmark_validate: {
       answer: async (input) => {
@@ -46,11 +48,18 @@ export function modelTools(
       confirm: async (input) => {
         const { text, overrides } = await scenarioOf(input);
         const none = t('The scenario has errors; nothing will be started.');
-        return loadAnswer(text, overrides) ?? none;
+        shown.set(JSON.stringify(input), text);
+        // As it is written: names of a scenario could be links, or hide what stands beside them.
+        return new vscode.MarkdownString().appendText(loadAnswer(text, overrides) ?? none);
       },
       answer: async (input, token) => {
         const { uri, text, overrides } = await scenarioOf(input);
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
+        const asked = JSON.stringify(input);
+        const isOther = (shown.get(asked) ?? text) !== text;
+        shown.delete(asked);
+        if (isOther)
+          return 'The scenario was changed after the person was asked; nothing was started. Ask again.';
         const title = path.posix.basename(uri.path);
         const run = { uri, origin: uri, title, text, overrides, isByTool: true };
         const result = await controller.runToEnd(run, token);

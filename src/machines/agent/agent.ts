@@ -227,7 +227,9 @@ class Agent {
       if (ending.kind === 'left') this.outbox.put({ leaving: ending.text ?? '' });
       await this.stopSending();
       if (ending.kind !== 'alone') this.outbox.put({ final: true });
-      await this.outbox.empty(ending.kind === 'left' ? leavingWordsMs : lastWordsMs);
+      // Where nothing was measured, the log of the run may be gone by now.
+      const isShort = ending.kind === 'left' || this.workers === undefined;
+      await this.outbox.empty(isShort ? leavingWordsMs : lastWordsMs);
       if (ending.kind !== 'alone') await this.outbox.allTaken(takenWithinMs);
       return ending;
     } finally {

@@ -16,6 +16,7 @@ import {
   urlsOf,
   withTexts,
 } from '../../scenario/target/targetKinds';
+import { signInUrls } from '../../targets/settings';
 import type { TargetContext } from '../../targets/target';
 import { isLoopback } from '../../wire/socket/isLoopback';
 import { filesOf, isForConnections } from '../namedFiles';
@@ -120,13 +121,13 @@ export function reachOf(
               'sign-in to Azure',
               ...referenceNames(spec),
             ]),
-            signInAt('default', context),
+            ...signInAt('default', context),
           ],
     ),
     ...(upstream?.publicUrl === undefined
       ? []
       : [contact(upstream.publicUrl, 'upstream', referenceNames(upstream))]),
-    ...signIns.map((kind) => signInAt(kind, context)),
+    ...signIns.flatMap((kind) => signInAt(kind, context)),
     ...also,
   ];
   return {
@@ -167,12 +168,8 @@ function targetUrls(target: Scenario['target'], resolve: (text: string) => strin
   };
 }
 
-/** Where somebody is signed in. Sources: documentation of @azure/identity, and of the instance metadata service. */
-function signInAt(kind: EntraSignIn['kind'], { reference }: ReachContext): Contact {
-  const metadata = 'http://169.254.169.254';
-  const authority = reference('env', 'AZURE_AUTHORITY_HOST') || 'https://login.microsoftonline.com';
-  return contactAt(kind === 'managedIdentity' ? metadata : authority, 'signIn', []);
-}
+const signInAt = (kind: EntraSignIn['kind'], context: ReachContext): Contact[] =>
+  signInUrls({ kind }, context).map((url) => contactAt(url, 'signIn', []));
 
 const namesOf = (what: string, texts: Readonly<Record<string, string>>): string[] =>
   Object.keys(texts).map((name) => `${what} ${quoted(name)}`);

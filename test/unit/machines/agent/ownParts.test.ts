@@ -113,6 +113,8 @@ describe('an agent', () => {
         false,
       ],
       ['target: "https://${secret:hub}.evil.example/hub"', false],
+      ['target: "Endpoint=https://hub.example;AuthType=azure;"', false],
+      ['target: "Endpoint=https://hub.example;AuthType=azure.msi;"', false],
     ] as const) {
       const { seen, problem } = await opened(config, { targets });
       assert.equal(
@@ -122,6 +124,21 @@ describe('an agent', () => {
       );
       if (!isAllowed) assert.doesNotMatch(seen, /evil|value/);
       else assert.match(seen, /"allowedHosts":\["hub.example"/);
+    }
+  });
+
+  it('signs nobody in where it may not go', async () => {
+    for (const [type, others, said] of [
+      ['azure', [], /signs in at login\.microsoftonline\.com, .* --allow-target login\.micro/],
+      ['azure', ['login.microsoftonline.com'], /signs in at 169\.254\.169\.254, /],
+      ['azure.msi', [], /signs in at 169\.254\.169\.254, /],
+      // Its host is asked about next.
+      ['azure.msi', ['169.254.169.254'], /hub\.example|Endpoint/],
+    ] as const) {
+      const target = `target: "Endpoint=https://hub.example;AuthType=${type};"`;
+      const { seen, problem } = await opened(target, { targets: ['hub.example', ...others] });
+      assert.match(seen, said);
+      assert.equal(problem === 'target-host', /signs in/.test(said.source), seen);
     }
   });
 });
