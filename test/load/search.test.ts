@@ -9,6 +9,10 @@ import { CliFolder } from './cliFolder';
 const capacity = 100;
 const limited = `--capacity ${capacity}/s@300ms`;
 
+/** A value is tried again where a busy machine made its step invalid. */
+const withoutRepeats = (tries: readonly (readonly unknown[])[]) =>
+  tries.filter((one, at) => at === 0 || String(one) !== String(tries[at - 1]));
+
 describe('signalr-bench run --search', function () {
   const folders: CliFolder[] = [];
   after(() => folders.forEach((folder) => folder.dispose()));
@@ -34,17 +38,17 @@ describe('signalr-bench run --search', function () {
         ...['--search', 'rate', '--precision', '30%', '--budget', '90s'],
         ...['--set', 'search.from=80', '--set', 'search.to=160'],
       );
-      assert.equal(done.code, 0, done.stderr);
       const {
         search: found,
         steps,
         connections,
         recommendation,
       } = JSON.parse(done.stdout) as Result;
-      assert.ok(found, 'no search');
+      assert.ok(found, done.stderr);
       // A busy machine may spend the time on steps that say too little, or that it makes invalid.
       const isFound = found.ended === 'found';
-      if (!isFound) assert.equal(found.ended, 'budget');
+      assert.equal(found.ended, isFound ? 'found' : 'budget', done.stderr);
+      if (isFound) assert.equal(done.code, 0, done.stderr);
       assert.ok((found.low ?? 0) <= 1.2 * capacity, `${found.low} held`);
       assert.ok((found.high ?? Infinity) >= 0.9 * capacity, `${found.high} did not`);
       assert.equal(found.steps.length, steps.length);
@@ -66,7 +70,7 @@ describe('signalr-bench run --search', function () {
       const { search: found, steps } = JSON.parse(done.stdout) as Result;
       assert.equal(found?.ended, 'allHeld');
       assert.deepEqual(
-        steps.map(({ senders, connections }) => [senders, connections?.open]),
+        withoutRepeats(steps.map(({ senders, connections }) => [senders, connections?.open])),
         [
           [5, 5],
           [10, 10],
@@ -88,10 +92,12 @@ describe('signalr-bench run --search', function () {
       const { search: found, steps } = JSON.parse(done.stdout) as Result;
       assert.equal(found?.ended, 'allHeld');
       assert.deepEqual(
-        steps.map(({ sent, payloadBytesIn, payloadBytesOut }) => [
-          payloadBytesIn / sent,
-          payloadBytesOut / sent,
-        ]),
+        withoutRepeats(
+          steps.map(({ sent, payloadBytesIn, payloadBytesOut }) => [
+            payloadBytesIn / sent,
+            payloadBytesOut / sent,
+          ]),
+        ),
         [
           [1000, 1000],
           [2000, 2000],

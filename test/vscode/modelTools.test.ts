@@ -37,7 +37,8 @@ describe('the tools for coding agents', () => {
     const run = tools['signalrBenchmark_run']!;
     try {
       writeFileSync(file, 'config:\n  target: local\n  baseSending: 5\nscenario:\n  name: echo\n');
-      assert.match((await run.confirm?.(input))?.value ?? '', /^50 connections, /);
+      const question = (await run.confirm?.(input))?.value ?? '';
+      assert.match(question.replaceAll('&nbsp;', ' '), /^50 connections, /);
       assert.match(await run.answer(input, token), /p99/);
       assert.deepEqual(asked[0]?.overrides, [{ path: 'config.connections', value: '50' }]);
       const wrong = { ...input, set: { 'config.connections': 'many' } };
