@@ -61,7 +61,11 @@ describe('the tools for coding agents', () => {
     try {
       writeFileSync(file, text);
       await run.confirm?.(input);
-      writeFileSync(file, text.replace('2', '2000'));
+      const document = await vscode.workspace.openTextDocument(file);
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, document.positionAt(text.indexOf('2') + 1), '000');
+      assert.ok(await vscode.workspace.applyEdit(edit));
+      await document.save();
       assert.match(await run.answer(input, token), /changed after the person was asked/);
       assert.equal(asked.length, before);
       await run.confirm?.(input);
