@@ -37,11 +37,13 @@ const escaped = (text: string, escape: (found: string) => string): string =>
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');
 
+/** As JSON escapes it: a character beyond the first plane is two units. */
+export const escapedUnits = (text: string): string =>
+  [...Array(text.length).keys()].map((unit) => `\\u${hex(text.charCodeAt(unit), 4)}`).join('');
+
 /** JSON text that says the same, with those characters, and commands of CI services, written as `\u202e`. */
 export const visibleJson = (json: string): string =>
-  escaped(json.replace(markedCommand, '#\\u0023'), (found) =>
-    [...Array(found.length).keys()].map((unit) => `\\u${hex(found.charCodeAt(unit), 4)}`).join(''),
-  );
+  escaped(json.replace(markedCommand, '#\\u0023'), escapedUnits);
 
 /** The same of YAML whose texts with such characters stand in double quotes. */
 export const visibleYaml = (yaml: string): string =>

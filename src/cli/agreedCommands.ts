@@ -27,8 +27,10 @@ async function readAgreed(file: string | undefined): Promise<string[]> {
 /** What cannot be kept is asked again. */
 export async function keepAgreed(hashes: readonly string[], env: Env): Promise<void> {
   const file = fileOf(env);
-  if (file === undefined || (await areAgreed(hashes, env))) return;
-  const agreed = new Set([...(await readAgreed(file)), ...hashes]);
+  if (file === undefined) return;
+  const before = await readAgreed(file);
+  if (hashes.every((hash) => before.includes(hash))) return;
+  const agreed = new Set([...before, ...hashes]);
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await replaceFile(file, [...agreed].map((hash) => `${hash}\n`).join(''));

@@ -3,6 +3,7 @@ import { parseDurationMs } from '../base/units';
 import { withoutPassword, type Bus } from '../machines/bus/bus';
 import { readBounded } from '../results/readResult';
 import { fileProblem } from '../results/resultFolder';
+import { pause } from '../runner/pause';
 import { connectBus } from '../session/connectBus';
 import { isLoopback } from '../wire/socket/isLoopback';
 import { SignalError } from './exitCode';
@@ -131,7 +132,7 @@ async function untilThere(
         if (isNotLetIn(error) || performance.now() > untilMs) throw error;
       }
       if (interrupted !== undefined) throw interrupted;
-      await new Promise((resolve) => setTimeout(resolve, againMs));
+      await pause(againMs);
     }
   } finally {
     subscription.dispose();

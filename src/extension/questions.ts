@@ -4,6 +4,7 @@ import { ask, askFirst } from './notices';
 import {
   contactKey,
   contactsBeyond,
+  isOfRedirects,
   loadHosts,
   reachLines,
   type Reach,
@@ -68,7 +69,7 @@ function questionText(reach: Reach, url: string, unlikeRecording: string | undef
     return t('Each client makes {0} that were recorded. Run it?', unlikeRecording);
   const names = loadHosts(reach).join(', ');
   if (names !== '')
-    return reach.contacts.every(({ why }) => why === 'redirect')
+    return isOfRedirects(reach)
       ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
       : t('Put load on {0}, which is not on this machine?', names);
   return reach.programs.length > 0

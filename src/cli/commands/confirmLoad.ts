@@ -4,6 +4,7 @@ import type { Scenario } from '../../scenario/scenario';
 import {
   contactAt,
   contactsBeyond,
+  isOfRedirects,
   loadHosts,
   reachLines,
   type Contact,
@@ -56,8 +57,7 @@ function whereTo({ reach, url }: RunQuestion): string | undefined {
   const hosts = loadHosts(reach);
   if (hosts.length === 0) return undefined;
   const names = hosts.join(', ');
-  const isRedirect = reach.contacts.every(({ why }) => why === 'redirect');
-  if (isRedirect) return printable(`${names} (${url} redirects there)`);
+  if (isOfRedirects(reach)) return printable(`${names} (${url} redirects there)`);
   return printable(hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`);
 }
 

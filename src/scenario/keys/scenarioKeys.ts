@@ -75,7 +75,9 @@ const madeKeys = new WeakMap<Objective, KeySpec>();
 
 /** The key of one objective: a plain limit, or a map with more. */
 function sloKey(metric: string, objective: Objective): KeySpec {
-  const made = madeKeys.get(objective) ?? keyOfObjective(metric, objective);
+  const known = madeKeys.get(objective);
+  if (known !== undefined) return known;
+  const made = keyOfObjective(metric, objective);
   madeKeys.set(objective, made);
   return made;
 }

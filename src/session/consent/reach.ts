@@ -1,6 +1,6 @@
 /** Everything that a run executes, reads and contacts: the one list that each question before a run shows. */
 import { createHash } from 'node:crypto';
-import { english, visibleLine, type Translate } from '../../base/text';
+import { english, escapedUnits, visibleLine, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { redactCommand, redactSecret, redactTarget } from '../../results/redact';
 import type { Scenario } from '../../scenario/scenario';
@@ -217,6 +217,10 @@ export const loadHosts = (reach: Reach): string[] => [
   ),
 ];
 
+/** Whether it is about nothing but where a hub sends its clients. */
+export const isOfRedirects = ({ contacts }: Reach): boolean =>
+  contacts.every(({ why }) => why === 'redirect');
+
 /** More is counted, not shown. */
 const mostShown = 2000;
 
@@ -274,10 +278,7 @@ export function reachLines(
 const quoted = (word: string): string =>
   /^[\p{L}\p{N}_./:=@%+,{}-]+$/u.test(word)
     ? word
-    : JSON.stringify(word).replace(
-        /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-        (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      );
+    : JSON.stringify(word).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapedUnits);
 
 const shownTarget = (target: Scenario['target']): string =>
   targetWords(target && withTexts(target, redactTarget));

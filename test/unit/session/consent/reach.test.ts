@@ -239,6 +239,9 @@ describe('what a run executes, reads and contacts', () => {
       linesOf(read({ identities: { command: words } })),
       /command sh -c "a\\u202eb \\"c\\"\\n\\u2028", /,
     );
+    // Beyond the first plane a character is two units, of which the first may be that of others, too.
+    const tags = linesOf(read({ identities: { command: ['x', '\u{e0041}', '\u{e0042}'] } }));
+    assert.match(tags, /command x "\\udb40\\udc41" "\\udb40\\udc42", /);
     const long = linesOf(read({ identities: { command: ['x', 'y'.repeat(9000)] } }));
     assert.match(long, /y… \(\+7,002\)/);
     const env = { LD_PRELOAD: './x.so', KEY: 'a ${secret:key}', PATH: 'b c' };
