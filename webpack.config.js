@@ -141,7 +141,7 @@ const chartStyles = {
  */
 const sdkModules = new webpack.DefinePlugin({ __non_webpack_require__: '(() => undefined)' });
 
-/** Parts that only some runs need, by the paths that name them; each begins when it is asked for: `src/session/bundles/optional.ts`. */
+/** Parts that only some runs need, by the paths that name them; each begins when it is asked for: `src/run/bundles/optional.ts`. */
 const parts = (file, paths) =>
   Object.fromEntries(
     Object.entries(paths).map(([path, part]) => [
@@ -156,15 +156,15 @@ const jsonPath = { 'json-p3': 'commonjs ./jsonPath.js' };
 const optional = parts('optional', {
   './credential.js': 'credential',
   '../../targets/entra/credential.js': 'credential',
-  '../machines/bus/natsBus.js': 'bus',
+  '../agents/bus/natsBus.js': 'bus',
   './identities/openRows.js': 'rows',
 });
 const optionalLead = parts('optionalLead', {
   './observe/openObserver.js': 'observer',
   './otlpPush.js': 'otlp',
   './replays.js': 'replays',
-  '../session/replays.js': 'replays',
-  '../../session/replays.js': 'replays',
+  '../run/replays.js': 'replays',
+  '../../run/replays.js': 'replays',
 });
 
 module.exports = [
@@ -194,13 +194,13 @@ module.exports = [
   bundle({
     name: 'optional',
     target: 'node20',
-    entry: { import: './src/session/bundles/optional.ts', library: { type: 'commonjs2' } },
+    entry: { import: './src/run/bundles/optional.ts', library: { type: 'commonjs2' } },
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
   bundle({
     name: 'optionalLead',
     target: 'node20',
-    entry: { import: './src/session/bundles/optionalLead.ts', library: { type: 'commonjs2' } },
+    entry: { import: './src/run/bundles/optionalLead.ts', library: { type: 'commonjs2' } },
     external: optional,
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   }),
@@ -212,7 +212,7 @@ module.exports = [
   bundle({
     name: 'worker',
     target: 'node20',
-    entry: './src/runner/workerMain.ts',
+    entry: './src/engine/workerMain.ts',
     external: jsonPath,
     plugins: [sdkModules],
   }),

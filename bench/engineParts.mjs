@@ -1,7 +1,7 @@
 // What clients that use our engine's parts by themselves have in common.
 import { populationsOf } from '../out/src/plan/population.js';
-import { Receiver } from '../out/src/runner/receive/receiver.js';
-import { Recorder } from '../out/src/runner/recorder.js';
+import { Receiver } from '../out/src/engine/receive/receiver.js';
+import { Recorder } from '../out/src/engine/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 import { openConnection } from '../out/src/targets/openTarget.js';
 import { WebSocketConnection } from '../out/src/wire/hub/webSocketConnection.js';

@@ -1,10 +1,10 @@
 // What reading one delivery costs without any socket: the receiver with all its counting, fed from memory as
 // 2,000 receivers of a broadcast would feed it, with `to-all` as second argument also when a message has reached the
 // last of them. Prints one line of JSON: microseconds per delivery.
-import { closedPlan } from '../out/src/runner/calibrate/roundTrips.js';
+import { closedPlan } from '../out/src/engine/calibrate/roundTrips.js';
 import { codecOf } from '../out/src/wire/connect/codecOf.js';
 import { stampKey, stampLength, writeStamp } from '../out/src/wire/message/stamp.js';
-import { reachMemory, SharedReach } from '../out/src/runner/prepare/sharedReach.js';
+import { reachMemory, SharedReach } from '../out/src/engine/prepare/sharedReach.js';
 import { counting } from './engineParts.mjs';
 
 const [protocol, timeToAll] = process.argv.slice(2);

@@ -5,15 +5,15 @@
 // Claims, orders, outboxes, beats and clock bursts are those of the product; what the workers report is as large as that of
 // workers that each handle PER_SECOND echoes a second. Prints its own lateness when the run is over.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { serveRun } from '../out/src/machines/agent/agent.js';
-import { connectNats } from '../out/src/machines/bus/natsBus.js';
-import { ReferenceClock } from '../out/src/machines/clock/referenceClock.js';
-import { subjectsOf } from '../out/src/machines/messages.js';
+import { serveRun } from '../out/src/agents/agent/agent.js';
+import { connectNats } from '../out/src/agents/bus/natsBus.js';
+import { ReferenceClock } from '../out/src/agents/clock/referenceClock.js';
+import { subjectsOf } from '../out/src/agents/messages.js';
 import { LatencyHistogram } from '../out/src/measure/histogram.js';
 import { workersOfAgent, connectionsOfAgent } from '../out/src/plan/agents.js';
 import { buildPlan } from '../out/src/plan/buildPlan.js';
-import { machineClock } from '../out/src/runner/machineClock.js';
-import { Recorder } from '../out/src/runner/recorder.js';
+import { machineClock } from '../out/src/engine/machineClock.js';
+import { Recorder } from '../out/src/engine/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 
 const [bus, run, agentsText, allAgentsText, perSecondText] = process.argv.slice(2);

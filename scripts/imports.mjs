@@ -9,21 +9,20 @@ import { cruise } from 'dependency-cruiser';
 /** The folders of `src`, in the order of the flow, and what each may import. */
 const everyFolder = [
   'base',
-  'search',
   'usecases',
   'scenario',
   'capacity',
   'plan',
   'measure',
-  'protocol',
+  'messages',
   'wire',
   'servers',
   'targets',
-  'runner',
+  'engine',
   'results',
-  'machines',
+  'agents',
   'record',
-  'session',
+  'run',
   'cli',
   'webview',
   'extension',
@@ -31,33 +30,26 @@ const everyFolder = [
 const allBut = (...names) => everyFolder.filter((folder) => !names.includes(folder));
 
 /** Pure folders know neither Node nor the browser nor VS Code. */
-export const pureFolders = everyFolder.slice(0, everyFolder.indexOf('protocol') + 1);
+export const pureFolders = everyFolder.slice(0, everyFolder.indexOf('messages') + 1);
 
 export const mayImport = {
   base: [],
-  search: ['base'],
   usecases: ['base'],
-  scenario: ['base', 'search', 'usecases'],
-  capacity: ['base', 'search', 'scenario', 'usecases'],
-  plan: ['base', 'search', 'scenario', 'usecases'],
-  measure: ['base', 'search', 'usecases'],
-  protocol: allBut('protocol').filter((folder) => pureFolders.includes(folder)),
+  scenario: ['base', 'usecases'],
+  capacity: ['base', 'scenario', 'usecases'],
+  plan: ['base', 'scenario', 'usecases'],
+  measure: ['base', 'usecases'],
+  messages: allBut('messages').filter((folder) => pureFolders.includes(folder)),
   wire: ['base'],
   servers: ['base', 'usecases', 'wire'],
   targets: ['base', 'scenario', 'usecases', 'servers', 'wire'],
-  runner: [
-    ...['base', 'search', 'scenario', 'usecases', 'plan', 'measure', 'protocol', 'targets', 'wire'],
-  ],
-  results: ['base', 'search', 'scenario', 'usecases', 'measure', 'capacity'],
-  machines: [
-    ...['base', 'scenario', 'plan', 'measure', 'protocol', 'targets', 'runner', 'results'],
-  ],
-  record: [
-    ...['base', 'search', 'usecases', 'scenario', 'capacity', 'plan', 'wire', 'servers', 'results'],
-  ],
-  session: allBut('session', 'cli', 'webview', 'extension'),
+  engine: [...['base', 'scenario', 'usecases', 'plan', 'measure', 'messages', 'targets', 'wire']],
+  results: ['base', 'scenario', 'usecases', 'measure', 'capacity'],
+  agents: [...['base', 'scenario', 'plan', 'measure', 'messages', 'targets', 'engine', 'results']],
+  record: [...['base', 'usecases', 'scenario', 'capacity', 'plan', 'wire', 'servers', 'results']],
+  run: allBut('run', 'cli', 'webview', 'extension'),
   cli: allBut('cli', 'extension', 'webview'),
-  webview: ['base', 'search', 'measure', 'capacity', 'protocol'],
+  webview: ['base', 'measure', 'capacity', 'messages'],
   extension: allBut('cli', 'extension', 'webview'),
 };
 
@@ -80,11 +72,11 @@ export const wings = {
     ...['appServer', 'upstream'],
   ],
   targets: ['entra', 'identities', 'service'],
-  runner: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
+  engine: ['connect', 'prepare', 'send', 'receive', 'calibrate', 'lead'],
   results: ['counters', 'compare'],
-  machines: ['bus', 'clock', 'agent', 'coordinate', 'view', 'kubernetes'],
+  agents: ['bus', 'clock', 'agent', 'coordinate', 'view', 'kubernetes'],
   record: ['proxy', 'read', 'analyse', 'replay'],
-  session: ['consent', 'observe', 'export', 'bundles'],
+  run: ['consent', 'observe', 'export', 'bundles'],
   cli: ['views', 'commands', 'tree'],
   webview: ['tables', 'charts'],
   extension: ['language', 'scenarios', 'results', 'targets', 'panel', 'run'],
@@ -94,7 +86,7 @@ export const wings = {
 const mostFiles = 20;
 
 /** The border files describe messages; importing a value there would drag code over the border. */
-const typesOnly = ['protocol'];
+const typesOnly = ['messages'];
 
 /** Packages of pure folders; the histogram library has its own rule below. */
 const purePackages = { scenario: ['yaml'], usecases: ['json-p3'] };

@@ -1,6 +1,6 @@
 // Our engine as the receivers of a broadcast: one connection sends, all count what comes, with everything a
 // run counts. The next message leaves when all have the one before; a "round trip" is one delivery.
-import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
+import { closedPlan } from '../../out/src/engine/calibrate/roundTrips.js';
 import { codecOf } from '../../out/src/wire/connect/codecOf.js';
 import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';

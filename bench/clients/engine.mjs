@@ -1,6 +1,6 @@
 // Our engine as a run uses it: its connections, its prepared messages, its receiver with all its counting
 // (two latency series, sequence numbers, bytes). Only the pacing is left out: each echo sends the next.
-import { RoundTrips } from '../../out/src/runner/calibrate/roundTrips.js';
+import { RoundTrips } from '../../out/src/engine/calibrate/roundTrips.js';
 import { codecFor } from '../../out/src/wire/connect/connectHub.js';
 
 /** See bench/README.md, *A client*. */

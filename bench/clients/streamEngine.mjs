@@ -1,8 +1,8 @@
 // Our engine with streams as a run sends them: its prepared messages and its receiver with all its counting.
 // Only the pacing is left out: each item that comes back sends the next, and ten make a stream.
-import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
-import { PlacesOfSender } from '../../out/src/runner/send/openStream.js';
-import { StreamMessages } from '../../out/src/runner/send/streamMessages.js';
+import { closedPlan } from '../../out/src/engine/calibrate/roundTrips.js';
+import { PlacesOfSender } from '../../out/src/engine/send/openStream.js';
+import { StreamMessages } from '../../out/src/engine/send/streamMessages.js';
 import { counting, openAll } from '../engineParts.mjs';
 import { itemsPerStream } from '../stamp.mjs';
 

@@ -1,6 +1,6 @@
 // Our engine as members of groups of Azure Web PubSub, one in each: with its prepared messages and its receiver
 // with all its counting. Only the pacing is left out: each message that comes sends the next.
-import { closedPlan } from '../../out/src/runner/calibrate/roundTrips.js';
+import { closedPlan } from '../../out/src/engine/calibrate/roundTrips.js';
 import { AccessTokens } from '../../out/src/wire/connect/accessTokens.js';
 import { connectHub } from '../../out/src/wire/connect/connectHub.js';
 import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';

@@ -6,7 +6,7 @@ import type { Disposable } from '../base/event';
 import { breakCommands } from '../base/text';
 import { redactText } from '../results/redact';
 import { fileProblem } from '../results/resultFolder';
-import { keepEnvironmentOutOfReports } from '../runner/diagnosticReport';
+import { keepEnvironmentOutOfReports } from '../engine/diagnosticReport';
 import { secretVariable } from '../targets/target';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';
 

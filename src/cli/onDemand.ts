@@ -29,13 +29,13 @@ export {
 } from './commands/serveCommand';
 export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
 export { writeCounters } from '../results/counters/counterFile';
-export { openLiveOutputs } from '../session/export/liveOutputs';
-export { withoutResult, writeReports } from '../session/export/exporters';
+export { openLiveOutputs } from '../run/export/liveOutputs';
+export { withoutResult, writeReports } from '../run/export/exporters';
 export { replayedScenario } from './replayFlags';
 export { validateCommand } from './commands/validateCommand';
-export { startRun } from '../runner/lead/startRun';
+export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeByKind } from '../targets/openTarget';
-export { calibrate } from '../runner/calibrate/roundTrips';
+export { calibrate } from '../engine/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
 

@@ -1,10 +1,10 @@
 import { ExpectedError } from '../base/expectedError';
 import { parseDurationMs } from '../base/units';
-import { withoutPassword, type Bus } from '../machines/bus/bus';
+import { withoutPassword, type Bus } from '../agents/bus/bus';
 import { readBounded } from '../results/readResult';
 import { fileProblem } from '../results/resultFolder';
-import { pause } from '../runner/pause';
-import { connectBus } from '../session/connectBus';
+import { pause } from '../engine/pause';
+import { connectBus } from '../run/connectBus';
 import { isLoopback } from '../wire/socket/isLoopback';
 import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { parseDurationMs } from '../base/units';
-import { isRecording } from '../session/isReplay';
+import { isRecording } from '../run/isReplay';
 import { fastestReplay, slowestReplay } from '../usecases/cases/replay';
 import type { ProcessIo } from './io';
 
@@ -31,7 +31,7 @@ export async function replayedScenario(
       ...(speed !== undefined && { speed: factor(speed) }),
       ...(spread !== undefined && { spreadMs: durationMs(spread) }),
     };
-    const { replayScenario } = await import('../session/replays.js');
+    const { replayScenario } = await import('../run/replays.js');
     return { name: file, text: await replayScenario(location, wishes) };
   }
   const given = Object.entries({ clients, speed, spread }).find(([, value]) => value !== undefined);

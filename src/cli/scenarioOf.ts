@@ -1,7 +1,7 @@
 import type { Override } from '../scenario/read/overrides';
 import { positionAt, type Problem, type Severity } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
-import { namedScenario, readScenario, type ScenarioParser } from '../session/scenarioFile';
+import { namedScenario, readScenario, type ScenarioParser } from '../run/scenarioFile';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
 

@@ -1,5 +1,5 @@
 import { buildRunPlan } from '../plan/buildPlan';
-import { machineLimits, missingForRun } from '../runner/lead/machineLimits';
+import { machineLimits, missingForRun } from '../engine/lead/machineLimits';
 import { notRunnable } from '../scenario/check/notRunnable';
 import { parseScenario } from '../scenario/parseScenario';
 import { contractMethods } from '../usecases/registry';

@@ -9,8 +9,8 @@ import {
   reachLines,
   type Reach,
   type RunQuestion,
-} from '../session/consent/reach';
-import { loadNumbers, loadNumbersWords } from '../session/loadNumbers';
+} from '../run/consent/reach';
+import { loadNumbers, loadNumbersWords } from '../run/loadNumbers';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 

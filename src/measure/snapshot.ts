@@ -1,6 +1,6 @@
 import type { Words } from '../base/sentence';
 import type { ErrorCounts } from '../base/errorClass';
-import type { SearchSummary } from '../search/searchSummary';
+import type { SearchSummary } from '../base/searchSummary';
 import type { LatencySummary } from './latencySummary';
 import type { PushedSummary } from './pushed';
 import type {

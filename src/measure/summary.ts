@@ -3,7 +3,7 @@ import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import type { Lateness } from '../base/objectives/lateness';
 import type { Metric } from '../base/slo';
-import type { SearchSummary } from '../search/searchSummary';
+import type { SearchSummary } from '../base/searchSummary';
 import type { StoredBlocks } from './latencyBlocks';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
 import type { PushedSummary } from './pushed';

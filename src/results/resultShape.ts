@@ -60,7 +60,7 @@ import {
   type BrokenObjective,
   type SearchStep,
   type SearchSummary,
-} from '../search/searchSummary';
+} from '../base/searchSummary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import { maximumStages, mostPushes, pushAudiences } from '../scenario/keys/configKeys';
 import type { PushSpec, Scenario, StageSpec, StagesSpec } from '../scenario/scenario';

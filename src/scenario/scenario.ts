@@ -1,6 +1,6 @@
 import type { Service } from '../base/serviceTraits';
 import type { Slo } from '../base/slo';
-import type { SearchSummary } from '../search/searchSummary';
+import type { SearchSummary } from '../base/searchSummary';
 import type { Parameters } from '../usecases/parameters';
 import type { Row } from '../base/rows';
 import type { tokenAlgorithms } from './keys/identityKeys';

@@ -1,5 +1,5 @@
 /** What a capacity search makes of a scenario: what it varies, from where to where, and the scenario at a value. */
-import type { SearchKind } from '../search/searchSummary';
+import type { SearchKind } from '../base/searchSummary';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
 import {
   callsEachInterval,

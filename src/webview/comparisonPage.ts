@@ -13,7 +13,7 @@ import {
   type FromComparisonPanel,
   type ShownComparison,
   type ToComparisonPanel,
-} from '../protocol/comparisonPanel';
+} from '../messages/comparisonPanel';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
 import { element, setText } from './element';

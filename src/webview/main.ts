@@ -1,4 +1,4 @@
-import type { PageName } from '../protocol/panel';
+import type { PageName } from '../messages/panel';
 import { startComparison } from './comparisonPage';
 import { startOverview } from './overviewPage';
 import { startRunPage } from './page';

@@ -5,7 +5,7 @@ import type {
   OverviewRow,
   OverviewStrings,
   ToOverviewPanel,
-} from '../protocol/overviewPanel';
+} from '../messages/overviewPanel';
 import { createTrendCard, unitWords } from './charts/trendChart';
 import { element, setText } from './element';
 import { host, startPage } from './host';

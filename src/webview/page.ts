@@ -1,6 +1,6 @@
 import { fill } from '../base/objectives/limitWords';
 import { timeCharts } from '../measure/show/timeSeries';
-import type { FromPanel, PanelBaseline, ToPanel } from '../protocol/panel';
+import type { FromPanel, PanelBaseline, ToPanel } from '../messages/panel';
 import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';

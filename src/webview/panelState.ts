@@ -8,8 +8,8 @@ import {
 } from '../measure/snapshot';
 import { stepBands, withLate } from '../measure/show/timeSeries';
 import type { AgentProgress, StepSummary } from '../measure/summary';
-import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../protocol/panel';
-import type { PanelStrings } from '../protocol/panelStrings';
+import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../messages/panel';
+import type { PanelStrings } from '../messages/panelStrings';
 
 export interface ShownRun {
   readonly kind: 'run';

@@ -3,13 +3,8 @@ import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { shownLatency } from '../measure/latencySummary';
 import { searchTexts } from '../measure/show/panelTables';
-import type { PanelStrings } from '../protocol/panelStrings';
-import type {
-  BrokenObjective,
-  SearchKind,
-  SearchStep,
-  SearchSummary,
-} from '../search/searchSummary';
+import type { PanelStrings } from '../messages/panelStrings';
+import type { BrokenObjective, SearchKind, SearchStep, SearchSummary } from '../base/searchSummary';
 import type { ShownRun } from './panelState';
 
 /** A search as far as it is known: of the result, or while it goes on. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { ClusterReport } from '../../src/machines/kubernetes/examineCluster';
-import type { SeenRun } from '../../src/machines/kubernetes/clusterRuns';
-import { ownedBy, ownerOf, type ClusterRun } from '../../src/machines/kubernetes/manifest';
-import { sampleClusterRun } from '../unit/machines/kubernetes/sampleClusterRun';
+import type { ClusterReport } from '../../src/agents/kubernetes/examineCluster';
+import type { SeenRun } from '../../src/agents/kubernetes/clusterRuns';
+import { ownedBy, ownerOf, type ClusterRun } from '../../src/agents/kubernetes/manifest';
+import { sampleClusterRun } from '../unit/agents/kubernetes/sampleClusterRun';
 import type { Result } from '../../src/results/result';
 import { onlyStep } from '../load/loadRun';
 import { assertMeasured } from '../machines/agentsOnBus';

@@ -1,18 +1,18 @@
 import { seededRandom, type Random } from '../../src/base/random';
-import { Conductor, type ConductorContext } from '../../src/runner/lead/conductor';
-import type { Run } from '../../src/runner/lead/conductor';
+import { Conductor, type ConductorContext } from '../../src/engine/lead/conductor';
+import type { Run } from '../../src/engine/lead/conductor';
 import type { ClockSample } from '../../src/measure/sample';
 import { agentOfConnection, agentOfWorker, agentsOf, workersOfAgent } from '../../src/plan/agents';
 import type { Plan } from '../../src/plan/plan';
 import { groupsIn, populationsOf } from '../../src/plan/population';
-import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/protocol/worker';
+import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/messages/worker';
 import {
   memberMemory,
   openConnections,
   SharedMembers,
   type MemberMemory,
-} from '../../src/runner/prepare/sharedMembers';
-import { WorkerRun } from '../../src/runner/workerRun';
+} from '../../src/engine/prepare/sharedMembers';
+import { WorkerRun } from '../../src/engine/workerRun';
 import { endpointOf } from './endpoint';
 import { HubSide } from './hubSide';
 import { VirtualTime } from './virtualTime';

@@ -1,6 +1,6 @@
 // A worker that dies in the middle of its work when `letWorkerDie` says so. Only worker 1 dies.
 import { BroadcastChannel, workerData } from 'node:worker_threads';
-import '../../src/runner/workerMain';
+import '../../src/engine/workerMain';
 import { channelName, type HowToDie } from './letWorkerDie';
 
 if ((workerData as { worker: number }).worker === 1) {

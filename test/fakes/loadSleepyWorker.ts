@@ -1,7 +1,7 @@
 // A worker whose thread once does nothing for half a second, in the middle of a step of two seconds.
-import '../../src/runner/workerMain';
+import '../../src/engine/workerMain';
 import { parentPort } from 'node:worker_threads';
-import type { ToWorker } from '../../src/protocol/worker';
+import type { ToWorker } from '../../src/messages/worker';
 
 const sleepMs = 500;
 

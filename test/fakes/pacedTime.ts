@@ -1,5 +1,5 @@
-import type { EntrySender } from '../../src/runner/send/entrySender';
-import { PacingLoop } from '../../src/runner/send/pacingLoop';
+import type { EntrySender } from '../../src/engine/send/entrySender';
+import { PacingLoop } from '../../src/engine/send/pacingLoop';
 import { VirtualTime } from './virtualTime';
 
 /** Virtual time on which the pacing loop of a worker drives what sends, and peers of the test answer in between. */

@@ -1,4 +1,4 @@
-import type { SearchStep, SearchSummary } from '../../src/search/searchSummary';
+import type { SearchStep, SearchSummary } from '../../src/base/searchSummary';
 
 const p99 = { metric: 'p99', limit: 1_000_000, value: 1_060_000 } as const;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf, type Population } from '../../src/plan/population';
-import type { SenderDependencies } from '../../src/runner/send/entrySender';
-import { MessageSender } from '../../src/runner/send/messageSender';
-import { Recorder, StepRecorder } from '../../src/runner/recorder';
+import type { SenderDependencies } from '../../src/engine/send/entrySender';
+import { MessageSender } from '../../src/engine/send/messageSender';
+import { Recorder, StepRecorder } from '../../src/engine/recorder';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../src/wire/message/stamp';
 import { FakeConnection } from './connection';
 import { onlyClientFrame } from './frames';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf } from '../../src/plan/population';
-import { Receiver } from '../../src/runner/receive/receiver';
-import { Recorder, type StepRecorder } from '../../src/runner/recorder';
-import { StreamSender } from '../../src/runner/send/streamSender';
+import { Receiver } from '../../src/engine/receive/receiver';
+import { Recorder, type StepRecorder } from '../../src/engine/recorder';
+import { StreamSender } from '../../src/engine/send/streamSender';
 import { jsonCodec } from '../../src/wire/message/hubCodec';
 import type { HubMessage, StreamInvocation, StreamItem } from '../../src/wire/message/hubMessage';
 import type { Parameters } from '../../src/usecases/parameters';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/runner/machineClock';
+import type { Clock } from '../../src/engine/machineClock';
 
 interface Timer {
   atUs: number;

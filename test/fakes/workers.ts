@@ -1,4 +1,4 @@
-import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/protocol/worker';
+import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/messages/worker';
 import { noConnections, type WorkerSample } from '../../src/measure/sample';
 import type { PlanStep } from '../../src/plan/plan';
 import { workerSampleOf } from './sample';

@@ -10,15 +10,15 @@ import {
   type EditorShell,
 } from '../../src/extension/run/editorRun';
 import { scanResults } from '../../src/extension/results/resultEntry';
-import { summaryMarkdown } from '../../src/session/export/summaryMarkdown';
+import { summaryMarkdown } from '../../src/run/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/snapshot';
-import type { RunRequest } from '../../src/session/shell';
+import type { RunRequest } from '../../src/run/shell';
 import { keepBaseline } from '../../src/results/compare/baseline';
 import { readResult } from '../../src/results/readResult';
 import { editorShell } from '../fakes/editorShell';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
-import { loadHosts } from '../../src/session/consent/reach';
+import { loadHosts } from '../../src/run/consent/reach';
 
 const scenarioText = (url: string, durationS: number): string => `config:
   target: ${url}

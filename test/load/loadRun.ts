@@ -10,8 +10,8 @@ import type {
 } from '../../src/measure/summary';
 import { generatorCodes, judgeRun } from '../../src/measure/judge/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
-import type { Run } from '../../src/runner/lead/conductor';
-import { startRun } from '../../src/runner/lead/startRun';
+import type { Run } from '../../src/engine/lead/conductor';
+import { startRun } from '../../src/engine/lead/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';
 import { openTarget } from '../../src/targets/openTarget';

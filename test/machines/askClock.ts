@@ -1,7 +1,7 @@
 /** Asks for the time of the reference in a process of its own; arguments: the bus, and the subject of the questions. */
-import { connectNats } from '../../src/machines/bus/natsBus';
-import { ReferenceClock } from '../../src/machines/clock/referenceClock';
-import { machineClock } from '../../src/runner/machineClock';
+import { connectNats } from '../../src/agents/bus/natsBus';
+import { ReferenceClock } from '../../src/agents/clock/referenceClock';
+import { machineClock } from '../../src/engine/machineClock';
 
 async function ask(url: string, subject: string): Promise<void> {
   const bus = await connectNats({ url, name: 'clock' });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertExact, onlyStep } from '../load/loadRun';
-import { serveRun, type AgentParts } from '../../src/machines/agent/agent';
-import { connectNats } from '../../src/machines/bus/natsBus';
-import { encode, joinSubject, readJoinAnswer, subjectsOf } from '../../src/machines/messages';
+import { serveRun, type AgentParts } from '../../src/agents/agent/agent';
+import { connectNats } from '../../src/agents/bus/natsBus';
+import { encode, joinSubject, readJoinAnswer, subjectsOf } from '../../src/agents/messages';
 import { buildRunPlan } from '../../src/plan/buildPlan';
-import { machineLimits } from '../../src/runner/lead/machineLimits';
+import { machineLimits } from '../../src/engine/lead/machineLimits';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Result } from '../../src/results/result';
 import { startCli } from '../fakes/loadCli';

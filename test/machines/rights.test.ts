@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { ExpectedError } from '../../src/base/expectedError';
 import { exitCode, exitCodeOfError } from '../../src/cli/exitCode';
-import type { Bus } from '../../src/machines/bus/bus';
-import { connectNats } from '../../src/machines/bus/natsBus';
-import { agentUser, busConfig, leadUser } from '../../src/machines/kubernetes/manifest';
-import { inboxOf, streamOf, subjectsOf } from '../../src/machines/messages';
-import { connectBus } from '../../src/session/connectBus';
+import type { Bus } from '../../src/agents/bus/bus';
+import { connectNats } from '../../src/agents/bus/natsBus';
+import { agentUser, busConfig, leadUser } from '../../src/agents/kubernetes/manifest';
+import { inboxOf, streamOf, subjectsOf } from '../../src/agents/messages';
+import { connectBus } from '../../src/run/connectBus';
 import { until } from '../fakes/until';
 import { NatsServer } from './natsServer';
 

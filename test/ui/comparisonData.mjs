@@ -5,7 +5,7 @@ import path from 'node:path';
 const require = createRequire(import.meta.url);
 const from = (file) => require(path.resolve('out', file));
 const { comparedRuns } = from('src/extension/panel/comparedRuns.js');
-const { comparisonStrings } = from('src/protocol/comparisonPanel.js');
+const { comparisonStrings } = from('src/messages/comparisonPanel.js');
 const { measuredStep, wanderingSeconds } = from('test/fakes/measuredStep.js');
 const { sampleResult } = from('test/unit/results/sampleResult.js');
 const { seededRandom } = from('src/base/random.js');

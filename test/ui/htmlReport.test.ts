@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { exported } from '../../src/session/export/exporters';
+import { exported } from '../../src/run/export/exporters';
 import type { Result } from '../../src/results/result';
 import { failedResult, mixedStep, sampleResult } from '../unit/results/sampleResult';
-import { recordedResult, recordedSnapshots } from '../unit/session/export/recordedResult';
+import { recordedResult, recordedSnapshots } from '../unit/run/export/recordedResult';
 
 const screens = path.resolve('out/screens');
 const markup = '"><script>document.title="run"</script><img src="http://evil.example/x">';

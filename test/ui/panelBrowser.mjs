@@ -11,7 +11,7 @@ import { themes } from './themes.mjs';
 const require = createRequire(import.meta.url);
 const { panelHtml } = require(path.resolve('out/src/extension/panel/panelSession.js'));
 const { hydrateMessage } = require(path.resolve('out/src/extension/panel/panelSession.js'));
-const { panelStrings } = require(path.resolve('out/src/protocol/panelStrings.js'));
+const { panelStrings } = require(path.resolve('out/src/messages/panelStrings.js'));
 
 const files = {
   '/panel.js': ['dist/panel.js', 'text/javascript'],

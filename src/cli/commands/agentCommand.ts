@@ -1,9 +1,9 @@
-import { ownParts } from '../../machines/agent/ownParts';
-import { serveRun, type AgentEnding } from '../../machines/agent/agent';
-import { pause } from '../../runner/pause';
+import { ownParts } from '../../agents/agent/ownParts';
+import { serveRun, type AgentEnding } from '../../agents/agent/agent';
+import { pause } from '../../engine/pause';
 import { redactText } from '../../results/redact';
-import { readScenario, type ScenarioParser } from '../../session/scenarioFile';
-import type { RunParts } from '../../session/prepareRun';
+import { readScenario, type ScenarioParser } from '../../run/scenarioFile';
+import type { RunParts } from '../../run/prepareRun';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 import { openBus, type BusFlags } from '../openBus';

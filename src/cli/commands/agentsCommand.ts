@@ -6,9 +6,9 @@ import {
   runsIn,
   type SeenPod,
   type SeenRun,
-} from '../../machines/kubernetes/clusterRuns';
-import { ClusterView, type ClusterPlace } from '../../machines/kubernetes/clusterView';
-import { waitingAgents, type WaitingAgent } from '../../machines/view/waitingAgents';
+} from '../../agents/kubernetes/clusterRuns';
+import { ClusterView, type ClusterPlace } from '../../agents/kubernetes/clusterView';
+import { waitingAgents, type WaitingAgent } from '../../agents/view/waitingAgents';
 import { redactText } from '../../results/redact';
 import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';

@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { english, jsonDocument } from '../../base/text';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import type { Bus } from '../../machines/bus/bus';
-import type { FinishedRun } from '../../session/keepResult';
+import type { Bus } from '../../agents/bus/bus';
+import type { FinishedRun } from '../../run/keepResult';
 import {
   viewSession,
   type ViewedRun,
   type ViewParts,
   type ViewRequest,
   type ViewShell,
-} from '../../session/viewedRun';
+} from '../../run/viewedRun';
 import { exitCodeOfResult, SignalError } from '../exitCode';
 import { canColour, canRedraw, widthOf, type ProcessIo } from '../io';
 import { openBus, warnOn, type BusFlags } from '../openBus';

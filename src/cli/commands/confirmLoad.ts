@@ -9,8 +9,8 @@ import {
   reachLines,
   type Contact,
   type RunQuestion,
-} from '../../session/consent/reach';
-import { loadNumbers, loadNumbersWords } from '../../session/loadNumbers';
+} from '../../run/consent/reach';
+import { loadNumbers, loadNumbersWords } from '../../run/loadNumbers';
 import { areAgreed, keepAgreed } from '../agreedCommands';
 import type { ProcessIo } from '../io';
 import { busTraits, type BusFlags } from '../openBus';

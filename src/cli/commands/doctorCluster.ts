@@ -3,16 +3,16 @@ import {
   examineCluster,
   type ClusterReport,
   type NamedFinding,
-} from '../../machines/kubernetes/examineCluster';
-import { ownedBy, ownerOf, type ClusterRun } from '../../machines/kubernetes/manifest';
-import type { ScenarioParser } from '../../session/scenarioFile';
-import { scenarioFor } from '../../session/probeTarget';
+} from '../../agents/kubernetes/examineCluster';
+import { ownedBy, ownerOf, type ClusterRun } from '../../agents/kubernetes/manifest';
+import type { ScenarioParser } from '../../run/scenarioFile';
+import { scenarioFor } from '../../run/probeTarget';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 import { fixedBlank, paintAll, wrapped, type Line, type Tone } from '../views/line';
 import { kubectlOf, type PlaceDeps, type PlaceFlags } from './onKubernetes';
-import { targetHosts } from '../../session/runInCluster';
-import { newRunId } from '../../machines/messages';
+import { targetHosts } from '../../run/runInCluster';
+import { newRunId } from '../../agents/messages';
 
 export interface DoctorClusterFlags extends PlaceFlags {
   readonly agents?: number;

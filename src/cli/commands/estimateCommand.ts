@@ -18,7 +18,7 @@ import { plannedLines } from '../views/finalScreen';
 import { paintAll, wrapped, type Line } from '../views/line';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
-import type { ScenarioParser } from '../../session/scenarioFile';
+import type { ScenarioParser } from '../../run/scenarioFile';
 import { hasErrors, scenarioOf } from '../scenarioOf';
 import { canColour, widthOf, type ProcessIo } from '../io';
 

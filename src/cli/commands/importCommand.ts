@@ -5,7 +5,7 @@ import { foundLines } from '../../record/analyse/found';
 import { openImported } from '../../record/read/openFile';
 import { createFile, replaceFile } from '../../results/replaceFile';
 import { fileProblem } from '../../results/resultFolder';
-import { importRecording, type ImportedScenario } from '../../session/importRecording';
+import { importRecording, type ImportedScenario } from '../../run/importRecording';
 import { secretVariable } from '../../targets/target';
 import { exitCode } from '../exitCode';
 import { widthOf, type ProcessIo } from '../io';

@@ -5,7 +5,7 @@ import { presetOf, type GroupShape, type PresetChoice } from '../../capacity/sta
 import { createFile, replaceFile } from '../../results/replaceFile';
 import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/words';
-import { isReplay } from '../../session/isReplay';
+import { isReplay } from '../../run/isReplay';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';

@@ -1,9 +1,9 @@
 import { ExpectedError } from '../../base/expectedError';
-import { Crew } from '../../machines/coordinate/crew';
-import { mostMessageBytes, newRunId, subjectsOf } from '../../machines/messages';
-import { RunPublisher } from '../../machines/view/publishRun';
-import type { Bus } from '../../machines/bus/bus';
-import type { StopReason } from '../../runner/lead/conductor';
+import { Crew } from '../../agents/coordinate/crew';
+import { mostMessageBytes, newRunId, subjectsOf } from '../../agents/messages';
+import { RunPublisher } from '../../agents/view/publishRun';
+import type { Bus } from '../../agents/bus/bus';
+import type { StopReason } from '../../engine/lead/conductor';
 import type { Scenario } from '../../scenario/scenario';
 import type { Plan } from '../../plan/plan';
 import {
@@ -12,12 +12,12 @@ import {
   readNamedFiles,
   secretFiles,
   secretInText,
-} from '../../session/agentFiles';
-import { agreeToRun } from '../../session/consent/agreeToRun';
-import { refuseCalls } from '../../session/identityNotes';
-import { refuseReplays } from '../../session/isReplay';
-import type { RunParts } from '../../session/prepareRun';
-import type { RunRequest, Shell } from '../../session/shell';
+} from '../../run/agentFiles';
+import { agreeToRun } from '../../run/consent/agreeToRun';
+import { refuseCalls } from '../../run/identityNotes';
+import { refuseReplays } from '../../run/isReplay';
+import type { RunParts } from '../../run/prepareRun';
+import type { RunRequest, Shell } from '../../run/shell';
 import { SignalError, type EndingSignal } from '../exitCode';
 import { nodeVariable } from './agentCommand';
 import type { ProcessIo } from '../io';

@@ -1,34 +1,34 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
-import { type ClusterPlace, ClusterView } from '../../machines/kubernetes/clusterView';
+import { type ClusterPlace, ClusterView } from '../../agents/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
-import { questionOf, reachOf } from '../../session/consent/reach';
-import { observerOf } from '../../session/observing';
+import { questionOf, reachOf } from '../../run/consent/reach';
+import { observerOf } from '../../run/observing';
 import {
   type ClusterParts,
   clusterRunOf,
   type ClusterWishes,
   runInCluster,
-} from '../../session/runInCluster';
-import { readNamedFile } from '../../session/textFile';
-import type { ViewParts } from '../../session/viewedRun';
+} from '../../run/runInCluster';
+import { readNamedFile } from '../../run/textFile';
+import type { ViewParts } from '../../run/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { SignalError } from '../exitCode';
 import { ShownRun, busName, showRun, type ShowFlags } from './attachCommand';
 import { confirmLoad } from './confirmLoad';
 import { gatheredLine } from './onHosts';
-import { busOf } from '../../machines/kubernetes/clusterRuns';
-import { connectBus } from '../../session/connectBus';
+import { busOf } from '../../agents/kubernetes/clusterRuns';
+import { connectBus } from '../../run/connectBus';
 import {
   type ClusterAccess,
   type ClusterWords,
   Kubectl,
   type KubectlOptions,
-} from '../../machines/kubernetes/kubectl';
-import { newRunId } from '../../machines/messages';
+} from '../../agents/kubernetes/kubectl';
+import { newRunId } from '../../agents/messages';
 
 export interface ClusterFlags extends ClusterWishes {
   readonly run?: string;

@@ -16,7 +16,7 @@ import {
   type TakenRecording,
 } from '../../record/takeRecording';
 import { watchRecording, type RecordWatcher } from '../../record/watchRecording';
-import { importRecording } from '../../session/importRecording';
+import { importRecording } from '../../run/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
 import { exitCode } from '../exitCode';
 import { printable } from '../views/line';

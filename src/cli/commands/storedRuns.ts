@@ -12,9 +12,9 @@ import {
 } from '../../results/counters/counterSummary';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
-import { exported, writeReport } from '../../session/export/exporters';
-import { samplesProblem } from '../../session/export/samplesEnd';
+import { comparisonMarkdown } from '../../run/export/comparisonMarkdown';
+import { exported, writeReport } from '../../run/export/exporters';
+import { samplesProblem } from '../../run/export/samplesEnd';
 import { exitCode, exitCodeOfComparison } from '../exitCode';
 import { canColour, type ProcessIo, widthOf } from '../io';
 import { comparisonScreen } from '../views/comparisonScreen';

@@ -9,8 +9,8 @@ import { exitCode } from '../exitCode';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../scenarioOf';
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
-import { NamedFiles } from '../../session/namedFiles';
-import { namedScenario, type ScenarioParser } from '../../session/scenarioFile';
+import { NamedFiles } from '../../run/namedFiles';
+import { namedScenario, type ScenarioParser } from '../../run/scenarioFile';
 import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 

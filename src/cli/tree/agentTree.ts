@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationMs } from '../../base/units';
 import type { AttachFlags } from '../commands/attachCommand';
-import type { ViewParts } from '../../session/viewedRun';
+import type { ViewParts } from '../../run/viewedRun';
 import type { ProcessIo } from '../io';
 import type { OnDemand } from '../loadOnDemand';
 import { wholeNumber, withExample, type AddCommands } from './commandTree';

@@ -8,7 +8,7 @@ import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
 import { otherReasons as otherDifferences } from '../../measure/compare/comparisonWords';
 import { repeatRows, type RepeatRow } from '../../measure/compare/repeats';
 import { outlierSentence } from '../../measure/report/reportTables';
-import { panelStrings } from '../../protocol/panelStrings';
+import { panelStrings } from '../../messages/panelStrings';
 import {
   entryRows,
   insideAgents,
@@ -28,7 +28,7 @@ import {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Scenario } from '../../scenario/scenario';
-import { loadWords, marksOf, plural, recoveryWords } from '../../session/runWords';
+import { loadWords, marksOf, plural, recoveryWords } from '../../run/runWords';
 import { agentLines, callLines, observedLines, pushedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';

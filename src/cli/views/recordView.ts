@@ -1,7 +1,7 @@
 /** What the terminal shows of a recording while it goes on. */
 import { formatCount } from '../../base/units';
 import { passedRows, passedText, type RecordProgress } from '../../record/watchRecording';
-import { clock, plural } from '../../session/runWords';
+import { clock, plural } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
 

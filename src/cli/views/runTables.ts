@@ -3,7 +3,7 @@ import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import { fill } from '../../base/objectives/limitWords';
 import { agentSentences, shownAgents, stateWords } from '../../measure/show/agentTable';
 import type { AgentSummary, StepSummary } from '../../measure/summary';
-import { panelStrings } from '../../protocol/panelStrings';
+import { panelStrings } from '../../messages/panelStrings';
 import { cut, fixedBlank, type Line, textWidth, type Tone, wrapped } from './line';
 import type { Observed } from '../../measure/observed';
 import { findingSentence, observedLabel, observedValue } from '../../measure/show/observedWords';
@@ -17,7 +17,7 @@ import {
   widthOf,
   type TriedValue,
 } from '../../measure/show/searchSentence';
-import type { SearchKind, SearchStep, SearchSummary } from '../../search/searchSummary';
+import type { SearchKind, SearchStep, SearchSummary } from '../../base/searchSummary';
 
 const mostRows = 20;
 const nodeWidth = 22;

@@ -25,9 +25,9 @@ import {
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
-import { panelStrings } from '../../protocol/panelStrings';
+import { panelStrings } from '../../messages/panelStrings';
 import type { Dialect, Scenario } from '../../scenario/scenario';
-import { clock, loadWords, marksOf, timeLeft } from '../../session/runWords';
+import { clock, loadWords, marksOf, timeLeft } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, wrapped, type Line, type Tone } from './line';
 import { callLines, pushedLines } from './runTables';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { secretInFile } from '../../scenario/check/checkTarget';
 import { t, inBackground } from '../log';
 import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
-import { NamedFiles } from '../../session/namedFiles';
+import { NamedFiles } from '../../run/namedFiles';
 import { setting } from '../services';
 import {
   analysisCache,

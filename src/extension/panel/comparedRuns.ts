@@ -8,7 +8,7 @@ import type {
   ShownComparison,
   TimePoints,
   ToComparisonPanel,
-} from '../../protocol/comparisonPanel';
+} from '../../messages/comparisonPanel';
 import { compareAll, pooledSteps } from '../../results/compare/compareResults';
 import type { Result } from '../../results/result';
 import { spectraOf, type PanelPort } from './panelSession';

@@ -3,7 +3,7 @@ import {
   overviewStrings,
   type OverviewRow,
   type ToOverviewPanel,
-} from '../../protocol/overviewPanel';
+} from '../../messages/overviewPanel';
 import { t, inBackground } from '../log';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { statusWord } from '../results/resultsModel';

@@ -16,9 +16,9 @@ import type {
   PanelRun,
   PanelSpectrum,
   ToPanel,
-} from '../../protocol/panel';
-import { comparisonStrings } from '../../protocol/comparisonPanel';
-import type { PanelStrings } from '../../protocol/panelStrings';
+} from '../../messages/panel';
+import { comparisonStrings } from '../../messages/comparisonPanel';
+import type { PanelStrings } from '../../messages/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
 import { redacted } from '../../base/secretName';
 import { redactTarget } from '../../results/redact';
@@ -26,7 +26,7 @@ import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
 import { targetWords, withTexts } from '../../scenario/target/targetKinds';
-import { loadWords, marksOf } from '../../session/runWords';
+import { loadWords, marksOf } from '../../run/runWords';
 import { folderAt, fromName } from '../results/resultEntry';
 
 export interface PanelSource {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { t } from '../log';
-import type { PageName } from '../../protocol/panel';
+import type { PageName } from '../../messages/panel';
 import { panelHtml } from './panelSession';
 
 /** Hidden it costs nothing: the page goes away and is filled again when it is shown. */

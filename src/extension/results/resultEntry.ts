@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { shownLatency } from '../../measure/latencySummary';
 import { verdictWords } from '../../measure/show/verdictSentence';
-import type { SearchKind } from '../../search/searchSummary';
+import type { SearchKind } from '../../base/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
 import { readBaselines } from '../../results/keptFile';
 import { readResult } from '../../results/readResult';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { latencyWords } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
-import type { SearchKind } from '../../search/searchSummary';
+import type { SearchKind } from '../../base/searchSummary';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 
 export interface ResultGroup {

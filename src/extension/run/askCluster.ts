@@ -1,6 +1,6 @@
 /** What is asked of people before a run in a cluster, or of one there. */
 import { ExpectedError } from '../../base/expectedError';
-import { runsIn, type SeenRun } from '../../machines/kubernetes/clusterRuns';
+import { runsIn, type SeenRun } from '../../agents/kubernetes/clusterRuns';
 import {
   type ClusterWords,
   type Contexts,
@@ -9,7 +9,7 @@ import {
   isSecret,
   Kubectl,
   namespaceOf,
-} from '../../machines/kubernetes/kubectl';
+} from '../../agents/kubernetes/kubectl';
 import type { Override } from '../../scenario/read/overrides';
 import { referencesIn } from '../../scenario/target/references';
 import { askPick, askText, type Place } from '../askInSteps';

@@ -5,7 +5,7 @@ import { keepBaseline } from '../../results/compare/baseline';
 import { readBaselines } from '../../results/keptFile';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { comparisonMarkdown } from '../../session/export/comparisonMarkdown';
+import { comparisonMarkdown } from '../../run/export/comparisonMarkdown';
 import { t, inBackground } from '../log';
 import { say } from '../notices';
 import { comparedRuns, startComparisonSession, type ComparisonOrders } from '../panel/comparedRuns';
@@ -16,7 +16,7 @@ import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
 import { trustedToWrite } from '../questions';
 import { comparisonViewType, type Services } from '../services';
 import { copyMarkdown } from './runController';
-import { type ToComparisonPanel, comparisonStrings } from '../../protocol/comparisonPanel';
+import { type ToComparisonPanel, comparisonStrings } from '../../messages/comparisonPanel';
 
 const comparable: readonly EntryStatus[] = ['pass', 'fail', 'incomplete', 'invalid'];
 

@@ -1,26 +1,26 @@
 /** Runs whose load comes from a cluster; loaded when somebody asks for one. */
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import { newRunId } from '../../machines/messages';
+import { newRunId } from '../../agents/messages';
 import type { Snapshot } from '../../measure/snapshot';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
-import type { StopReason } from '../../runner/lead/conductor';
+import type { StopReason } from '../../engine/lead/conductor';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { questionOf, reachOf } from '../../session/consent/reach';
-import type { FinishedRun } from '../../session/keepResult';
-import { observerOf } from '../../session/observing';
+import { questionOf, reachOf } from '../../run/consent/reach';
+import type { FinishedRun } from '../../run/keepResult';
+import { observerOf } from '../../run/observing';
 import {
   attachInCluster,
   clusterRunOf,
   type ClusterShell,
   type ClusterWishes,
   runInCluster,
-} from '../../session/runInCluster';
-import { readScenario } from '../../session/scenarioFile';
-import type { RunRequest } from '../../session/shell';
-import type { ViewedRun, ViewRequest } from '../../session/viewedRun';
+} from '../../run/runInCluster';
+import { readScenario } from '../../run/scenarioFile';
+import type { RunRequest } from '../../run/shell';
+import type { ViewedRun, ViewRequest } from '../../run/viewedRun';
 import type { ClusterPlace } from '../editorState';
 import { t } from '../log';
 import { setting } from '../services';

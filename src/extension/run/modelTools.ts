@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { wayInside } from '../../results/openNamed';
 import { readResult } from '../../results/readResult';
-import { storedMarkdown, summaryMarkdown } from '../../session/export/summaryMarkdown';
+import { storedMarkdown, summaryMarkdown } from '../../run/export/summaryMarkdown';
 import { t } from '../log';
 import { groupsOf } from '../results/resultsModel';
 import { scenarioText } from '../scenarios/scenarioFiles';

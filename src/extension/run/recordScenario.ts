@@ -17,7 +17,7 @@ import {
 import { redactUrl } from '../../results/redact';
 import { watchRecording } from '../../record/watchRecording';
 import { parseScenario } from '../../scenario/parseScenario';
-import { type ImportedScenario, importRecording } from '../../session/importRecording';
+import { type ImportedScenario, importRecording } from '../../run/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
 import { askPick } from '../askInSteps';
 import { errorText, t, inBackground } from '../log';
@@ -246,7 +246,7 @@ export async function replayRecordingFile(argument: unknown): Promise<void> {
   const file = argument instanceof vscode.Uri ? argument : await chooseRecording();
   if (file === undefined) return;
   const { fsPath } = file;
-  const { replayScenario } = await import('../../session/replays.js');
+  const { replayScenario } = await import('../../run/replays.js');
   const text = await replayScenario(fsPath, { named: fsPath });
   const name = path.basename(fsPath).replace(/(?:\.recording)?\.[^.]*$/, '');
   await openUnsaved(`${name || 'recording'}.replay.signalr.yaml`, text);

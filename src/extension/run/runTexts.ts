@@ -3,12 +3,12 @@ import type { Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import { runLeftS, type Snapshot } from '../../measure/snapshot';
-import { panelStrings } from '../../protocol/panelStrings';
+import { panelStrings } from '../../messages/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { say } from '../../base/sentence';
-import { timeLeft } from '../../session/runWords';
+import { timeLeft } from '../../run/runWords';
 
 export interface RunQuestion {
   /** Key of the scenario, such as `config.step`. */

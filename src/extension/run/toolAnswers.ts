@@ -4,9 +4,9 @@ import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { positionAt } from '../../scenario/problem';
-import { reachLines, reachOf } from '../../session/consent/reach';
-import { loadNumbers, loadNumbersWords } from '../../session/loadNumbers';
-import { loadWords } from '../../session/runWords';
+import { reachLines, reachOf } from '../../run/consent/reach';
+import { loadNumbers, loadNumbersWords } from '../../run/loadNumbers';
+import { loadWords } from '../../run/runWords';
 import { estimateOf } from '../language/analyseScenario';
 import { validScenario } from './runTexts';
 

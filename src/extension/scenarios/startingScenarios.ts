@@ -5,7 +5,7 @@ import { startingFile } from '../../capacity/start/preset';
 import type { Override } from '../../scenario/read/overrides';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { loadNumbers } from '../../session/loadNumbers';
+import { loadNumbers } from '../../run/loadNumbers';
 import { isAzure, usualService } from '../../base/serviceTraits';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 

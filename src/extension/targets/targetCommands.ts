@@ -11,9 +11,9 @@ import {
 } from '../../scenario/target/connectionString';
 import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/editYaml';
-import type { MissingMethods } from '../../session/askTarget';
-import { probeTarget, type ProbeParts } from '../../session/probeTarget';
-import { readNamedFile } from '../../session/textFile';
+import type { MissingMethods } from '../../run/askTarget';
+import { probeTarget, type ProbeParts } from '../../run/probeTarget';
+import { readNamedFile } from '../../run/textFile';
 import { openTarget, probeByKind } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { classicHubCode, hubCode } from '../../usecases/hubCode';

@@ -13,7 +13,7 @@ import { joined, say, sentence, type Words } from '../../base/sentence';
 import { formatCount, formatDurationMs } from '../../base/units';
 import type { Growth } from './backlogWatch';
 import { isOf, ofStep, reasonOf, within } from './reason';
-import type { SearchEnd, SearchSummary } from '../../search/searchSummary';
+import type { SearchEnd, SearchSummary } from '../../base/searchSummary';
 import type {
   Ending,
   RunSummary,

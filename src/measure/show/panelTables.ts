@@ -3,7 +3,7 @@ import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorCl
 import { fill } from '../../base/objectives/limitWords';
 import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/percentile';
 import { formatCount, formatShare } from '../../base/units';
-import type { SearchKind } from '../../search/searchSummary';
+import type { SearchKind } from '../../base/searchSummary';
 import { latencyAt, type LatencySummary } from '../latencySummary';
 import type { Snapshot } from '../snapshot';
 import type { GeneratorHealth } from '../summary';

@@ -20,7 +20,7 @@ import {
   type SearchKind,
   type SearchStep,
   type SearchSummary,
-} from '../../search/searchSummary';
+} from '../../base/searchSummary';
 
 /** For one, and for more. */
 const kindTexts: Readonly<Record<SearchKind, readonly [string, string]>> = {

@@ -28,7 +28,7 @@ import {
   stepsOf,
   type StepSenders,
 } from '../steps';
-import type { SearchKind } from '../../search/searchSummary';
+import type { SearchKind } from '../../base/searchSummary';
 import { sizeOf } from '../searched';
 
 /** A run of more than a day is rarely meant. */

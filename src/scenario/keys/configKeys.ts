@@ -1,6 +1,6 @@
 import { largestPayloadBytes } from '../../base/message';
 import { azureServices } from '../../base/serviceTraits';
-import { searchKinds } from '../../search/searchSummary';
+import { searchKinds } from '../../base/searchSummary';
 import { below, listOf } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 import { dataKeys, identityKeys } from './identityKeys';

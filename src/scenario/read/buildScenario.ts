@@ -36,7 +36,7 @@ import {
   type UpstreamSpec,
 } from '../scenario';
 import { rateCeilingOf, rateOf, usualRange } from '../searched';
-import { searchKinds } from '../../search/searchSummary';
+import { searchKinds } from '../../base/searchSummary';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Place, Reading } from '../text/scenarioReading';
 import { readEntries, startOf, type ReadEntry } from './readEntries';

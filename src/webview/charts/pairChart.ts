@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import type { ComparisonStrings } from '../../protocol/comparisonPanel';
+import type { ComparisonStrings } from '../../messages/comparisonPanel';
 import { latencyOrDash } from '../../measure/show/chartWords';
 import {
   apartLabels,

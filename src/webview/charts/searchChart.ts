@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import { shownStep, triesByValue } from '../../search/searchSummary';
+import { shownStep, triesByValue } from '../../base/searchSummary';
 import type { ShownRun } from '../panelState';
 import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '../searchState';
 import type { StateCard, TableView } from '../tables/card';

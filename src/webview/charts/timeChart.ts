@@ -25,7 +25,7 @@ import {
   stepBands,
   type TimeChartSpec,
 } from '../../measure/show/timeSeries';
-import type { PanelStrings } from '../../protocol/panelStrings';
+import type { PanelStrings } from '../../messages/panelStrings';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { noted, type TableView } from '../tables/card';

@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import type { OverviewRow, OverviewStrings } from '../../protocol/overviewPanel';
+import type { OverviewRow, OverviewStrings } from '../../messages/overviewPanel';
 import type { Trend } from '../overviewRows';
 import {
   axis,

@@ -33,7 +33,7 @@ import type {
   Recovery,
   StepSummary,
 } from '../../measure/summary';
-import type { PanelStrings, PanelText } from '../../protocol/panelStrings';
+import type { PanelStrings, PanelText } from '../../messages/panelStrings';
 import { element } from '../element';
 import { decisiveStep, lastSeen, latestStep, problemOf, type ShownRun } from '../panelState';
 import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';

@@ -5,7 +5,7 @@ import { shortestRateS } from '../../measure/show/timeSeries';
 import { thisMachineWords } from '../../measure/show/latenessWords';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import { type GeneratorHealth, isDisturbance, type StepSummary } from '../../measure/summary';
-import type { PanelStrings } from '../../protocol/panelStrings';
+import type { PanelStrings } from '../../messages/panelStrings';
 import { decisiveStep, endedLosses, latestStep, type ShownRun } from '../panelState';
 import type { Tone } from '../sentence';
 import { fill } from '../../base/objectives/limitWords';

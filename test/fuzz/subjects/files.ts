@@ -11,7 +11,7 @@ import { readCounters } from '../../../src/results/counters/counterSummary';
 import { resultOf, sampleOf } from '../../../src/results/readResult';
 import { scenarioCopy } from '../../../src/results/scenarioCopy';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { exporters } from '../../../src/session/export/exporters';
+import { exporters } from '../../../src/run/export/exporters';
 import {
   sampleStep,
   sampleResult,

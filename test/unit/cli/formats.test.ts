@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { finalScreen } from '../../../src/cli/views/finalScreen';
-import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
-import { stepsCsv } from '../../../src/session/export/stepsCsv';
+import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
+import { stepsCsv } from '../../../src/run/export/stepsCsv';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import {
   mixedStep,

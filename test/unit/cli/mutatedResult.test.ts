@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { runProgram } from '../../../src/cli/program';
 import { hydrateMessage, storedSource } from '../../../src/extension/panel/panelSession';
 import { LatencyHistogram } from '../../../src/measure/histogram';
-import { panelStrings } from '../../../src/protocol/panelStrings';
+import { panelStrings } from '../../../src/messages/panelStrings';
 import { seededRandom } from '../../../src/base/random';
 import { compareResults } from '../../../src/results/compare/compareResults';
 import type { Result } from '../../../src/results/result';
-import { exporters } from '../../../src/session/export/exporters';
+import { exporters } from '../../../src/run/export/exporters';
 import { measuredStep, wanderingSeconds } from '../../fakes/measuredStep';
 import {
   mixedStep,

@@ -6,7 +6,7 @@ import type { StepSummary } from '../../../src/measure/summary';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { readResult } from '../../../src/results/readResult';
 import type { Result } from '../../../src/results/result';
-import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
+import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
 import { measuredStep, wanderingSeconds } from '../../fakes/measuredStep';
 import { sampleResult, sampleScenario, sampleSummary } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';

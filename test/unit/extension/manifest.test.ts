@@ -6,10 +6,10 @@ import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { latenessTexts } from '../../../src/measure/show/latenessWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { targetKinds } from '../../../src/scenario/target/targetKinds';
-import { overviewStrings } from '../../../src/protocol/overviewPanel';
-import { comparisonStrings } from '../../../src/protocol/comparisonPanel';
-import { panelStrings } from '../../../src/protocol/panelStrings';
-import { exporters } from '../../../src/session/export/exporters';
+import { overviewStrings } from '../../../src/messages/overviewPanel';
+import { comparisonStrings } from '../../../src/messages/comparisonPanel';
+import { panelStrings } from '../../../src/messages/panelStrings';
+import { exporters } from '../../../src/run/export/exporters';
 
 interface Command {
   readonly command: string;

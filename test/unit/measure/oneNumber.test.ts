@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { sloOf } from '../../../src/base/slo';
 import { StepTotals } from '../../../src/measure/total/stepTotals';
-import { Recorder } from '../../../src/runner/recorder';
+import { Recorder } from '../../../src/engine/recorder';
 
 const ms = 1000;
 /** The measured second, and the drain after it, microseconds of run time. */

@@ -9,7 +9,7 @@ import {
   type Snapshot,
   type SnapshotColumns,
 } from '../../../src/measure/snapshot';
-import { deflated } from '../../../src/session/keepResult';
+import { deflated } from '../../../src/run/keepResult';
 import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
 import { measured } from '../webview/shownRun';
 

@@ -26,9 +26,9 @@ import {
   exporters,
   exportersFor,
   type Exporter,
-} from '../../../src/session/export/exporters';
-import { stepsCsv } from '../../../src/session/export/stepsCsv';
-import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
+} from '../../../src/run/export/exporters';
+import { stepsCsv } from '../../../src/run/export/stepsCsv';
+import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
 import { entriesTable, stepsTable } from '../../../src/webview/tables/tables';
 import { commandLine, type CommandLine } from '../cli/commandLine';
@@ -51,7 +51,7 @@ import type * as completionsAtModule from '../../../src/extension/language/compl
 import type * as hoverAtModule from '../../../src/extension/language/hoverAt';
 import type * as hubComplaintModule from '../../../src/measure/judge/hubComplaint';
 import type * as buildPlanModule from '../../../src/plan/buildPlan';
-import type * as startRunModule from '../../../src/runner/lead/startRun';
+import type * as startRunModule from '../../../src/engine/lead/startRun';
 import type * as schemaModule from '../../../src/scenario/keys/schema';
 import type * as parseScenarioModule from '../../../src/scenario/parseScenario';
 import type * as benchHubModule from '../../../src/servers/hub/benchHub';
@@ -435,7 +435,7 @@ describe('a use case', () => {
     it(`runs against the embedded hub in the dialect ${dialect}, every delivery counted`, async () => {
       const { startBenchHub } = load('src/servers/hub/benchHub') as typeof benchHubModule;
       const { buildPlan } = load('src/plan/buildPlan') as typeof buildPlanModule;
-      const { startRun } = load('src/runner/lead/startRun') as typeof startRunModule;
+      const { startRun } = load('src/engine/lead/startRun') as typeof startRunModule;
       const folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
       const hub = await startBenchHub();
       try {
@@ -444,7 +444,7 @@ describe('a use case', () => {
         const requires = [
           `require(${JSON.stringify(path.join(compiled, 'src/usecases/registry.js'))}).useCases`,
           `require(${JSON.stringify(path.join(compiled, 'test/fakes/madeUpUseCase.js'))}).madeUpUseCase`,
-          `require(${JSON.stringify(path.join(compiled, 'src/runner/workerMain.js'))})`,
+          `require(${JSON.stringify(path.join(compiled, 'src/engine/workerMain.js'))})`,
         ] as const;
         await writeFile(workerScript, `${requires[0]}.push(${requires[1]});\n${requires[2]};\n`);
         const scenario = scenarioOf(text(`  dialect: ${dialect}\n`));

@@ -53,7 +53,7 @@ describe('the rules of the house in the linter', () => {
     }
     assert.deepEqual(broken('src/record/some.ts', using('createWriteStream', 'node:fs')), rule);
     for (const name of ['open', 'readFile'])
-      for (const folder of ['session', 'targets', 'runner/prepare', 'cli/commands']) {
+      for (const folder of ['run', 'targets', 'engine/prepare', 'cli/commands']) {
         const text = using(name, 'node:fs/promises');
         assert.deepEqual(broken(`src/${folder}/some.ts`, text), rule, `${folder} ${name}`);
       }

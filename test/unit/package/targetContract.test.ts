@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import type * as agreedDialectModule from '../../../src/session/askTarget';
+import type * as agreedDialectModule from '../../../src/run/askTarget';
 import type * as openTargetModule from '../../../src/targets/openTarget';
 import type * as emulatedModule from '../../../src/results/result';
 import type * as targetKindsModule from '../../../src/scenario/target/targetKinds';
@@ -10,7 +10,7 @@ import type * as analyseScenarioModule from '../../../src/extension/language/ana
 import type * as completionsAtModule from '../../../src/extension/language/completionsAt';
 import type * as hoverAtModule from '../../../src/extension/language/hoverAt';
 import type * as buildPlanModule from '../../../src/plan/buildPlan';
-import type * as startRunModule from '../../../src/runner/lead/startRun';
+import type * as startRunModule from '../../../src/engine/lead/startRun';
 import type * as schemaModule from '../../../src/scenario/keys/schema';
 import type * as parseScenarioModule from '../../../src/scenario/parseScenario';
 import type * as benchHubModule from '../../../src/servers/hub/benchHub';
@@ -119,9 +119,9 @@ describe('a target', () => {
   it('is opened, asked for its dialect and run against', async () => {
     const { startBenchHub } = load('src/servers/hub/benchHub') as typeof benchHubModule;
     const { openTarget } = load('src/targets/openTarget') as typeof openTargetModule;
-    const { agreedDialect } = load('src/session/askTarget') as typeof agreedDialectModule;
+    const { agreedDialect } = load('src/run/askTarget') as typeof agreedDialectModule;
     const { buildPlan } = load('src/plan/buildPlan') as typeof buildPlanModule;
-    const { startRun } = load('src/runner/lead/startRun') as typeof startRunModule;
+    const { startRun } = load('src/engine/lead/startRun') as typeof startRunModule;
     const hub = await startBenchHub();
     try {
       const scenario = scenarioOf(`port ${new URL(hub.url).port}`);
@@ -136,7 +136,7 @@ describe('a target', () => {
         },
       );
       assert.deepEqual([asked, plan.dialect], [[hub.url], 'measure']);
-      const workerScript = path.resolve(__dirname, '../../../src/runner/workerMain.js');
+      const workerScript = path.resolve(__dirname, '../../../src/engine/workerMain.js');
       const { ending, steps } = await startRun(plan, target, { workerScript }).finished;
       assert.equal(ending, 'completed');
       assert.ok(steps[0]!.sent > 0);

@@ -8,12 +8,12 @@ import { completeResult } from '../../../src/results/completeResult';
 import { exitCodeOfResult } from '../../../src/cli/exitCode';
 import { resultShape, shapeProblem } from '../../../src/results/resultShape';
 import { tooShort } from '../../../src/measure/judge/verdict';
-import type { SearchSummary } from '../../../src/search/searchSummary';
+import type { SearchSummary } from '../../../src/base/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
 import { toolVersion, type Result } from '../../../src/results/result';
 import type { Verdict, VerdictReason } from '../../../src/measure/summary';
 import { verdictSentence } from '../../../src/measure/show/verdictSentence';
-import { junitReport } from '../../../src/session/export/junitReport';
+import { junitReport } from '../../../src/run/export/junitReport';
 import {
   sampleModel,
   sampleResult,

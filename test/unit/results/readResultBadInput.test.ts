@@ -6,8 +6,8 @@ import path from 'node:path';
 import { hydrateMessage, storedSource } from '../../../src/extension/panel/panelSession';
 import { resultEntry } from '../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../src/extension/results/resultsModel';
-import { summaryMarkdown } from '../../../src/session/export/summaryMarkdown';
-import { panelStrings } from '../../../src/protocol/panelStrings';
+import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
+import { panelStrings } from '../../../src/messages/panelStrings';
 import { readResult } from '../../../src/results/readResult';
 import { english } from '../../../src/base/text';
 import {

@@ -11,7 +11,7 @@ import { writeCounters } from '../../../src/results/counters/counterFile';
 import { baselinesFile } from '../../../src/results/keptFile';
 import { createFile, replaceFile } from '../../../src/results/replaceFile';
 import { ResultFolder, resultFile } from '../../../src/results/resultFolder';
-import { writeReport } from '../../../src/session/export/exporters';
+import { writeReport } from '../../../src/run/export/exporters';
 import { sampleResult, sampleScenario } from './sampleResult';
 
 const before = 'of somebody else';

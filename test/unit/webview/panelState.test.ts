@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { latestAgents, mostSnapshots } from '../../../src/measure/snapshot';
-import type { ToPanel } from '../../../src/protocol/panel';
-import { panelStrings } from '../../../src/protocol/panelStrings';
+import type { ToPanel } from '../../../src/messages/panel';
+import { panelStrings } from '../../../src/messages/panelStrings';
 import { initialState, problemOf, reduce, type PanelState } from '../../../src/webview/panelState';
 import { sampleAgents, sampleResult } from '../results/sampleResult';
 import { agentsTable, otherReasons } from '../../../src/webview/tables/tables';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { flagWords } from '../../../../src/cli/commands/onKubernetes';
-import type { KubectlOptions } from '../../../../src/machines/kubernetes/kubectl';
-import { sampleObjects } from '../../machines/kubernetes/sampleObjects';
-import { ScriptedKubectl, type Answer } from '../../machines/kubernetes/scriptedKubectl';
+import type { KubectlOptions } from '../../../../src/agents/kubernetes/kubectl';
+import { sampleObjects } from '../../agents/kubernetes/sampleObjects';
+import { ScriptedKubectl, type Answer } from '../../agents/kubernetes/scriptedKubectl';
 import { commandLine, type CommandLine } from '../commandLine';
 
 describe('agents', () => {

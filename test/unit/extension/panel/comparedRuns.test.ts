@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/event';
 import { seededRandom } from '../../../../src/base/random';
 import { comparedRuns, startComparisonSession } from '../../../../src/extension/panel/comparedRuns';
-import type { ToComparisonPanel } from '../../../../src/protocol/comparisonPanel';
+import type { ToComparisonPanel } from '../../../../src/messages/comparisonPanel';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
 import { sampleResult } from '../../results/sampleResult';
 

@@ -8,8 +8,8 @@ import { english } from '../../../../src/base/text';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/snapshot';
-import type { PanelResult, ToPanel } from '../../../../src/protocol/panel';
-import { panelStrings } from '../../../../src/protocol/panelStrings';
+import type { PanelResult, ToPanel } from '../../../../src/messages/panel';
+import { panelStrings } from '../../../../src/messages/panelStrings';
 import {
   sampleEstimate,
   sampleResult,

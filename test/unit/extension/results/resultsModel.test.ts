@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SearchKind } from '../../../../src/search/searchSummary';
+import type { SearchKind } from '../../../../src/base/searchSummary';
 import type { EntryStatus, ResultEntry } from '../../../../src/extension/results/resultEntry';
 import {
   ageGroups,

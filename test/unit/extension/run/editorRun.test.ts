@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startEditorRun, type EditorShell } from '../../../../src/extension/run/editorRun';
-import type { RunQuestion } from '../../../../src/session/consent/reach';
+import type { RunQuestion } from '../../../../src/run/consent/reach';
 import { redirectingHub } from '../../../fakes/redirectingHub';
 import { english } from '../../../../src/base/text';
 

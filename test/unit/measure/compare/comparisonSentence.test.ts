@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { comparisonStrings } from '../../../../src/protocol/comparisonPanel';
+import { comparisonStrings } from '../../../../src/messages/comparisonPanel';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { comparisonSentenceOf } from '../../../../src/measure/compare/comparisonSentence';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';

@@ -1,5 +1,5 @@
 import { outlierSentence } from '../../../../src/measure/report/reportTables';
-import { panelStrings } from '../../../../src/protocol/panelStrings';
+import { panelStrings } from '../../../../src/messages/panelStrings';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
 import { repeatRows, repeatsOf } from '../../../../src/measure/compare/repeats';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { agentSentences, agentTable, shownAgents } from '../../../../src/measure/show/agentTable';
 import type { AgentProgress, AgentSummary } from '../../../../src/measure/summary';
-import { panelStrings } from '../../../../src/protocol/panelStrings';
+import { panelStrings } from '../../../../src/messages/panelStrings';
 import { sampleAgents } from '../../results/sampleResult';
 
 const agent = (index: number, p99Us: number, more: Partial<AgentSummary> = {}): AgentSummary => ({

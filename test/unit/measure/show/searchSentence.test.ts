@@ -7,7 +7,7 @@ import {
   triedValues,
 } from '../../../../src/measure/show/searchSentence';
 import { objectives } from '../../../../src/base/slo';
-import type { BrokenObjective, SearchSummary } from '../../../../src/search/searchSummary';
+import type { BrokenObjective, SearchSummary } from '../../../../src/base/searchSummary';
 import { searchSample } from '../../../fakes/searchSample';
 
 const said = (changes: Partial<SearchSummary>, words?: string, code = 'cpu'): string => {

@@ -15,8 +15,8 @@ import {
 } from '../../../../src/measure/show/verdictSentence';
 import type { Ending } from '../../../../src/measure/summary';
 import { withPlaces } from '../../../../src/results/earlierResult';
-import { searchEnds, searchKinds } from '../../../../src/search/searchSummary';
-import { loadWords } from '../../../../src/session/runWords';
+import { searchEnds, searchKinds } from '../../../../src/base/searchSummary';
+import { loadWords } from '../../../../src/run/runWords';
 import { searchSample } from '../../../fakes/searchSample';
 import { sampleResult, sampleScenario, sampleStep } from '../../results/sampleResult';
 

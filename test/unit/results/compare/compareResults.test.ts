@@ -9,9 +9,9 @@ import {
 } from '../../../../src/results/compare/compareResults';
 import type { Result } from '../../../../src/results/result';
 import { comparisonSentence, stateOf } from '../../../../src/measure/compare/comparisonWords';
-import { comparisonStrings } from '../../../../src/protocol/comparisonPanel';
-import { comparisonMarkdown } from '../../../../src/session/export/comparisonMarkdown';
-import { htmlReport } from '../../../../src/session/export/htmlReport';
+import { comparisonStrings } from '../../../../src/messages/comparisonPanel';
+import { comparisonMarkdown } from '../../../../src/run/export/comparisonMarkdown';
+import { htmlReport } from '../../../../src/run/export/htmlReport';
 import { comparisonTone } from '../../../../src/cli/views/comparisonScreen';
 import { comparisonSentenceOf } from '../../../../src/measure/compare/comparisonSentence';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';

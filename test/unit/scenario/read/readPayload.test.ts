@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { loadWords } from '../../../../src/session/runWords';
+import { loadWords } from '../../../../src/run/runWords';
 import { payloadOf } from '../../../../src/usecases/entryPayload';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 

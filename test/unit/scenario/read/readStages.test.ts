@@ -3,7 +3,7 @@ import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { buildPlan } from '../../../../src/plan/buildPlan';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { peakOf, shareOfPeak, stagesMs } from '../../../../src/scenario/steps';
-import { loadWords } from '../../../../src/session/runWords';
+import { loadWords } from '../../../../src/run/runWords';
 import { brief, problemOf, scenarioOf, withConfig } from '../parsed';
 
 const staged = (stages: string, ...lines: string[]): string =>

@@ -9,7 +9,7 @@ import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { refusalOf } from '../../../../src/servers/http/ownRequests';
 import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
-import { serveMetrics } from '../../../../src/session/export/liveOutputs';
+import { serveMetrics } from '../../../../src/run/export/liveOutputs';
 import { endpointOf } from '../../../fakes/endpoint';
 
 interface Served {

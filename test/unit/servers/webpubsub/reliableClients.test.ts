@@ -78,7 +78,10 @@ describe('reliable clients of the emulator of Web PubSub', () => {
 
   it('cannot be recovered by anybody else, nor after they have gone in order', async () => {
     const { connected, socket } = await connect();
-    const wrong = [{ awps_reconnection_token: 'x' }, { awps_connection_id: 'x' }];
+    const wrong: Record<string, string>[] = [
+      { awps_reconnection_token: 'x' },
+      { awps_connection_id: 'x' },
+    ];
     for (const change of wrong) {
       assert.equal(await (await recover(connected, change)).closed, 1008);
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { panelStrings } from '../../../../src/protocol/panelStrings';
+import { panelStrings } from '../../../../src/messages/panelStrings';
 import { toPanelResult } from '../../../../src/extension/panel/panelSession';
 import { repeatsTable } from '../../../../src/webview/tables/tables';
 import type { ShownRun } from '../../../../src/webview/panelState';

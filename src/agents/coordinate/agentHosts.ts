@@ -1,0 +1,387 @@
+import { SaidError, sentence, type Words } from '../../base/sentence';
+import type { Disposable, Event } from '../../base/event';
+import { ExpectedError } from '../../base/expectedError';
+import { Changes } from '../../engine/pause';
+import type { AgentProgress } from '../../measure/summary';
+import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../messages/worker';
+import type { Bus, Following } from '../bus/bus';
+import { LogWriter } from '../bus/logWriter';
+import {
+  type AgentFact,
+  type Alive,
+  encode,
+  type LeadMessage,
+  type Member,
+  type NumberedFact,
+  type NumberedOrder,
+  placeOf,
+  readBeat,
+  readEpoch,
+  readFact,
+  readJoinQuestion,
+  type RunOrder,
+  type RunSubjects,
+} from '../messages';
+import { answerOf, putMembers } from './gatherAgents';
+import { HostedAgent } from './hostedAgent';
+
+const usualLossMs = 30_000;
+const lookEveryMs = 250;
+/** A reader that has read nothing for so long, while agents have reported more, reads again; one that is slow does not. */
+const stalledMs = 2000;
+/** Between two looks: a process that was stopped, or a machine that slept. */
+const deafMs = 2000;
+const readyWithinMs = 60_000;
+const endWithinMs = 4000;
+/** Agents hear so often how much of what they have reported was taken; four looks are a second. */
+const looksPerTaken = 4;
+/** What an agent has not taken so long after the bus had it may be lost, with the file of the bus. */
+const againMs = 5000;
+/** Orders on their way to the bus at once: agents put them in order by their numbers. */
+const inFlight = 32;
+
+function fourTimesASecond(look: () => void): Disposable {
+  const timer = setInterval(look, lookEveryMs);
+  return { dispose: () => clearInterval(timer) };
+}
+
+export interface AgentHostsContext {
+  readonly bus: Bus;
+  readonly run: string;
+  readonly subjects: RunSubjects;
+  readonly members: readonly Member[];
+  readonly order: RunOrder;
+  /** Silence after which an agent is lost. */
+  readonly lossMs?: number | undefined;
+  /** The bus has come back without the log. */
+  readonly renewed?: Event<void>;
+  /** By any monotonic clock; and what looks after the agents four times a second by it. */
+  readonly nowMs?: () => number;
+  readonly every?: (look: () => void) => Disposable;
+}
+
+/** The workers of a run on other machines: each agent has some of them, and they are lost together. */
+export class AgentHosts implements WorkerHost {
+  readonly alive = new Set<number>();
+  /** The others go on when one is lost. */
+  readonly survivesLoss = true;
+  /** From an order until everybody has it. */
+  readonly leadUs = 1_000_000;
+  readonly drainPollMs = 100;
+  private readonly list: readonly HostedAgent[];
+  private readonly reports = new Reports();
+  private following: Following | undefined;
+  private readonly subscriptions: Disposable[] = [];
+  private readonly looking: Disposable;
+  private readonly orders: LogWriter;
+  private readonly changes = new Changes();
+  private readonly nowMs: () => number;
+  private looks = 0;
+  private lookedMs: number;
+  /** Time in which somebody could be heard. */
+  private hearingMs = 0;
+  /** When the last fact of anybody was read, or the reader was made. */
+  private readMs: number;
+  private isOver = false;
+  private startProblem: ExpectedError | undefined;
+
+  private constructor(private readonly context: AgentHostsContext) {
+    const { run, members, order, bus, subjects, nowMs = () => performance.now() } = context;
+    const { every = fourTimesASecond, renewed } = context;
+    this.nowMs = nowMs;
+    this.lookedMs = this.readMs = nowMs();
+    const orders = { inFlight, ownSubjects: true } as const;
+    this.orders = new LogWriter(bus, subjects.lead, `lead.${order.runId}`, orders);
+    this.list = members.map((member, index) => {
+      const { workersEach } = order;
+      const workers = Array.from({ length: workersEach }, (_, own) => index * workersEach + own);
+      for (const worker of workers) this.alive.add(worker);
+      return new HostedAgent(index, member, new Set(workers), this.lookedMs, (agent, fact) =>
+        this.take(agent, fact),
+      );
+    });
+    this.subscriptions.push(
+      bus.hear(`${subjects.beats}.*`, (text, subject) => this.heardBeat(text, subject)),
+      // One that comes in another's place finds none, and ends.
+      bus.answer(subjects.join, (text) =>
+        encode(answerOf(readJoinQuestion(text), run, members.length)),
+      ),
+    );
+    if (renewed !== undefined) this.subscriptions.push(renewed(() => this.restore()));
+    this.looking = every(() => this.look());
+  }
+
+  /**
+   * Says how the run goes, and waits until the workers of every agent are ready.
+   * @throws ExpectedError `agent-failed` when one cannot take part
+   */
+  static async start(context: AgentHostsContext, calledOff?: Promise<never>): Promise<AgentHosts> {
+    const hosts = new AgentHosts(context);
+    try {
+      await (calledOff ? Promise.race([hosts.begin(), calledOff]) : hosts.begin());
+      return hosts;
+    } catch (error) {
+      await hosts.end();
+      throw error;
+    }
+  }
+
+  private async begin(): Promise<void> {
+    const { bus, subjects, order } = this.context;
+    this.following = await bus.follow(subjects.log, `${subjects.facts}.*`, (text, subject) =>
+      this.heardFact(text, subject),
+    );
+    this.say(order);
+    const missing = (): HostedAgent[] => this.list.filter(({ isReady }) => !isReady);
+    await this.changes.until(
+      () => this.startProblem !== undefined || missing().length === 0,
+      readyWithinMs,
+    );
+    if (this.startProblem !== undefined) throw this.startProblem;
+    const names = missing().map(({ name }) => name);
+    if (names.length > 0)
+      throw new ExpectedError(
+        'agent-failed',
+        `${names.join(', ')} did not get ready within ${readyWithinMs / 1000} s; nothing was started.`,
+      );
+  }
+
+  /** Reports go to the listener from now on, those that came before first. */
+  lead(listener: WorkerListener): this {
+    setImmediate(() => this.reports.goTo(listener));
+    return this;
+  }
+
+  takingPart(): number {
+    return this.list.reduce((sum, agent) => sum + (agent.isHere ? agent.open : 0), 0);
+  }
+
+  measureCpu(fromUs: number): () => number {
+    const each = this.list.map(({ cpu }) => cpu.from(fromUs));
+    return () => each.reduce((sum, usedUs) => sum + usedUs(), 0);
+  }
+
+  order(order: ToWorker): void {
+    // Each agent signs in by itself: what lets it in goes over no bus.
+    if (order.type !== 'renewed') this.say(order);
+  }
+
+  /** Settles when all that agents have reported up to now is here: those that stay silent are lost by then. */
+  async settled(withinMs: number): Promise<void> {
+    const beatsBefore = new Map(this.list.map((agent) => [agent, agent.beats]));
+    const isSettled = (agent: HostedAgent): boolean =>
+      !agent.isHere || (agent.beats > beatsBefore.get(agent)! && !agent.isBehind);
+    const untilMs = this.hearingMs + withinMs;
+    const isEnough = (): boolean =>
+      this.isOver || this.hearingMs >= untilMs || this.list.every(isSettled);
+    while (!isEnough()) {
+      this.sayAlive({ asks: true });
+      await this.changes.until(isEnough, lookEveryMs);
+    }
+  }
+
+  agents(): AgentProgress[] {
+    return this.list.map((agent) => agent.progress(this.list.length));
+  }
+
+  ambiguousUs(): number {
+    const [most = 0, next = 0] = this.list
+      .filter(({ isHere }) => isHere)
+      .map(({ clockErrorUs }) => clockErrorUs)
+      .sort((a, b) => b - a);
+    return most + next;
+  }
+
+  async end(): Promise<void> {
+    this.alive.clear();
+    if (this.isOver) return;
+    this.say({ type: 'end' });
+    const isGone = (agent: HostedAgent): boolean => !agent.isHere || agent.isSilent(this.nowMs());
+    await this.changes.until(() => this.list.every(isGone), endWithinMs);
+    this.sayAlive({ taken: this.taken });
+    this.isOver = true;
+    this.orders.stop();
+    this.looking.dispose();
+    this.following?.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** The bus has come back without what it had: agents look for their orders, and others find every place taken. */
+  private restore(): void {
+    const { bus, subjects, members, order } = this.context;
+    this.orders.again();
+    putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
+  }
+
+  private say(order: LeadMessage): void {
+    this.orders.add((number) => encode({ number, order } satisfies NumberedOrder), true);
+  }
+
+  private sayAlive(alive: Alive): void {
+    const { bus, subjects } = this.context;
+    bus.say(subjects.alive, encode({ ...alive, orders: this.orders.last } satisfies Alive));
+  }
+
+  private get taken(): number[] {
+    return this.list.map(({ facts }) => facts.taken);
+  }
+
+  private heardBeat(text: string, subject: string): void {
+    const agent = this.agentOf(subject, this.context.subjects.beats);
+    const beat = readBeat(text);
+    if (agent === undefined || beat?.epoch !== agent.member.epoch) return;
+    const hasTaken = agent.orders !== beat.orders;
+    agent.beat(beat, this.nowMs());
+    if (hasTaken) this.noteTaken();
+    this.changes.changed();
+  }
+
+  /** Orders that everybody has who is here need not be kept. */
+  private noteTaken(): void {
+    const here = this.list.filter(({ isHere }) => isHere);
+    this.orders.taken(Math.min(this.orders.last, ...here.map(({ orders }) => orders)));
+  }
+
+  private heardFact(text: string, subject: string): void {
+    const agent = this.agentOf(subject, this.context.subjects.facts);
+    if (agent === undefined) return;
+    const fact = readFact(text);
+    if ((fact?.epoch ?? readEpoch(text)) !== agent.member.epoch) return;
+    agent.heardMs = this.readMs = this.nowMs();
+    if (fact === undefined) this.loseUnread(agent);
+    else agent.facts.add(fact.number, fact);
+    this.changes.changed();
+  }
+
+  private take(agent: HostedAgent, { said, open, cpuUs }: NumberedFact): void {
+    // It may leave.
+    if ('final' in said) this.sayAlive({ taken: this.taken });
+    if (!agent.isHere) return;
+    agent.open = open;
+    agent.cpu.reported(cpuUs);
+    if ('fact' in said) {
+      const { worker, fact, moved } = said;
+      if (moved !== undefined) this.pass(agent, worker, { ...moved, type: 'moved' });
+      this.pass(agent, worker, fact);
+    } else if ('failed' in said) this.failed(agent, said);
+    else if ('leaving' in said) {
+      agent.state = 'leaving';
+      agent.leaves = said.leaving.slice(0, 200);
+    } else if (agent.state === 'leaving') this.lose(agent, agent.leaves, 'left');
+    else agent.state = 'final';
+  }
+
+  private pass(agent: HostedAgent, worker: number, fact: FromWorker): void {
+    const isOwn = fact.type !== 'sampled' || fact.sample.worker === worker;
+    if (!agent.workers.has(worker) || !isOwn) {
+      this.loseUnread(agent);
+      return;
+    }
+    if (agent.state === 'joined' || agent.state === 'suspect') agent.state = 'running';
+    if (fact.type === 'ready') agent.ready.add(worker);
+    else if (fact.type === 'sampled') agent.sampled(fact.sample);
+    else if (fact.type === 'closed') {
+      // Whoever leaves is lost with its last word.
+      if (agent.state === 'leaving') return;
+      this.alive.delete(worker);
+    }
+    this.reports.add((listener) => {
+      // Whatever an agent has sent, the run goes on without it.
+      try {
+        listener.fact(worker, fact);
+      } catch {
+        this.loseUnread(agent);
+      }
+    });
+  }
+
+  private loseUnread(agent: HostedAgent): void {
+    const why = 'sent what cannot be read';
+    if (!agent.isReady)
+      this.startProblem ??= new ExpectedError('agent-failed', `${agent.name} ${why}.`);
+    this.lose(agent, `it ${why}`);
+  }
+
+  giveUp(worker: number, why: string): void {
+    const agent = this.list.find(({ workers }) => workers.has(worker));
+    // What it has done meanwhile nobody could hear.
+    const said = this.context.bus.isConnected ? why : 'the bus was away for too long';
+    if (agent !== undefined) this.lose(agent, said);
+  }
+
+  private failed(
+    agent: HostedAgent,
+    { failed, isInput }: Extract<AgentFact, { failed: string }>,
+  ): void {
+    if (!agent.isReady) {
+      const sentence = `${agent.name} cannot take part: ${failed}.`;
+      this.startProblem ??= new ExpectedError(isInput ? 'agent-refused' : 'agent-failed', sentence);
+    }
+    this.lose(agent, failed);
+  }
+
+  private lose(agent: HostedAgent, why: Words, state: 'left' | 'lost' = 'lost'): void {
+    if (!agent.isHere) return;
+    agent.state = state;
+    this.noteTaken();
+    const text =
+      state === 'left'
+        ? 'agent {0} of {1} ({2}) left: {3}'
+        : 'agent {0} of {1} ({2}) was lost: {3}';
+    const place = [String(agent.index + 1), String(this.list.length), agent.place];
+    const error = new SaidError(sentence(text, ...place, why));
+    for (const worker of agent.workers)
+      if (this.alive.delete(worker)) this.reports.add((listener) => listener.lost(worker, error));
+  }
+
+  private look(): void {
+    const nowMs = this.nowMs();
+    const passedMs = nowMs - this.lookedMs;
+    this.lookedMs = nowMs;
+    const { bus, lossMs = usualLossMs } = this.context;
+    const saysTaken = (this.looks += 1) % looksPerTaken === 0;
+    this.sayAlive(saysTaken ? { taken: this.taken } : {});
+    if (saysTaken) this.orders.again(againMs);
+    // With the own link away nobody can be heard, nor while this process itself stood still.
+    const isDeaf = !bus.isConnected || passedMs > deafMs;
+    if (!isDeaf) this.hearingMs += passedMs;
+    for (const agent of this.list.filter(({ isHere }) => isHere)) {
+      agent.pass(nowMs, isDeaf ? passedMs : 0);
+      if (agent.isSilent(nowMs, lossMs)) this.lose(agent, silentWords(nowMs - agent.heardMs));
+      this.readOn(agent, nowMs);
+    }
+    this.changes.changed();
+  }
+
+  /** By a new reader, where the one there is has stalled. */
+  private readOn(agent: HostedAgent, nowMs: number): void {
+    const isStalled = Math.min(nowMs - this.readMs, agent.behindMs(nowMs)) > stalledMs;
+    if (!isStalled || !this.context.bus.isConnected) return;
+    this.readMs = nowMs;
+    this.following?.again().catch(() => undefined);
+  }
+
+  private agentOf(subject: string, above: string): HostedAgent | undefined {
+    const place = placeOf(subject, above);
+    return place === undefined ? undefined : this.list[place];
+  }
+}
+
+const silentWords = (ms: number): Words =>
+  sentence('it was silent for {0} s', String(Math.round(ms / 1000)));
+
+/** What workers report, kept until somebody listens. */
+class Reports {
+  private listener: WorkerListener | undefined;
+  private waiting: ((listener: WorkerListener) => void)[] = [];
+
+  add(report: (listener: WorkerListener) => void): void {
+    if (this.listener === undefined) this.waiting.push(report);
+    else report(this.listener);
+  }
+
+  goTo(listener: WorkerListener): void {
+    this.listener = listener;
+    for (const report of this.waiting.splice(0)) report(listener);
+  }
+}

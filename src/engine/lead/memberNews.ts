@@ -1,0 +1,52 @@
+import type { MembershipReport, ToWorker } from '../../messages/worker';
+
+/** Numbers of changes in one order at most, but for a single report: below 400 KB as JSON. */
+const mostNumbers = 24_576;
+
+/** What the workers of several agents report of coming and going, until it is ordered on to all of them together. */
+export class MemberNews {
+  private pending: MembershipReport[] = [];
+  private readonly reporters = new Set<number>();
+
+  constructor(
+    private readonly alive: () => ReadonlySet<number>,
+    private readonly order: (order: ToWorker) => void,
+  ) {}
+
+  /** Goes on once every worker has reported since the last time: nothing is settled before that anyway. */
+  add(report: MembershipReport): void {
+    if (!isReport(report)) return;
+    this.pending.push(report);
+    this.reporters.add(report.worker);
+    if (this.haveAllReported()) this.forward();
+  }
+
+  private haveAllReported(): boolean {
+    for (const worker of this.alive()) if (!this.reporters.has(worker)) return false;
+    return true;
+  }
+
+  forward(): void {
+    const { pending } = this;
+    this.pending = [];
+    this.reporters.clear();
+    for (let from = 0; from < pending.length;) {
+      let to = from;
+      for (let numbers = 0; to < pending.length; to++) {
+        numbers += pending[to]!.changes.length;
+        if (to > from && numbers > mostNumbers) break;
+      }
+      this.order({ type: 'moved', reports: pending.slice(from, to) });
+      from = to;
+    }
+  }
+}
+
+/** Reports may come from other machines. */
+const isReport = ({ upToUs, changes }: MembershipReport): boolean =>
+  typeof upToUs === 'number' &&
+  upToUs >= 0 &&
+  upToUs <= Number.MAX_SAFE_INTEGER &&
+  Array.isArray(changes) &&
+  changes.length <= mostNumbers &&
+  changes.every(Number.isSafeInteger);

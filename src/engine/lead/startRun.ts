@@ -1,0 +1,177 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Endpoint } from '../../base/endpoint';
+import { haveOwnClocks, workersOfAgent } from '../../plan/agents';
+import type { Plan } from '../../plan/plan';
+import type {
+  ClockOrder,
+  WorkerStart,
+  FromWorker,
+  StartWorkers,
+  ToWorker,
+  WorkerHost,
+  WorkerListener,
+} from '../../messages/worker';
+import { SecretHider } from '../../targets/identities/rowSecrets';
+import { withIdentities, type OpenTarget } from '../../targets/target';
+import { loopbackSources } from '../../wire/socket/localAddresses';
+import { shownUrl } from '../../wire/connectFailure';
+import { ClockRudder, clockMemory, machineClock } from '../machineClock';
+import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMembers';
+import { reachMemory } from '../prepare/sharedReach';
+import { countedTargets } from '../recorder';
+import { rowMemory } from '../send/messageRows';
+import { semiSpaceMb, startProcesses } from './workerProcesses';
+import { Conductor, type ConductorContext, type Run } from './conductor';
+import type { StepSource } from './stepSource';
+
+interface RunDependencies {
+  readonly workerScript: string;
+  readonly keepGoing?: boolean;
+  /** Time in milliseconds in which the target was asked something before the run. */
+  readonly askedMs?: number;
+  /** Where the steps come from; absent: from the plan. */
+  readonly steps?: StepSource;
+}
+
+/** On threads or processes of this machine. The target stays open; its owner disposes it after the run. */
+export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
+  const originUs = machineClock().nowUs();
+  const where = { endpoint: endpointOfRun(plan, target), originUs };
+  const start = plan.oneClock === true ? startProcesses : startThreads;
+  const startWorkers = start(plan, where, dependencies.workerScript);
+  return leadRun(plan, target, { ...dependencies, startWorkers, originUs });
+}
+
+/** On whatever workers there are; `originUs` is the zero of the run on this machine's clock. */
+export function leadRun(
+  plan: Plan,
+  target: OpenTarget,
+  dependencies: Omit<RunDependencies, 'workerScript'> & {
+    readonly startWorkers: StartWorkers;
+    readonly originUs: number;
+  },
+): Run {
+  const { startWorkers, originUs } = dependencies;
+  const clock = machineClock();
+  const { urls } = target.endpoint;
+  const context: ConductorContext = {
+    startWorkers,
+    keepGoing: dependencies.keepGoing === true,
+    ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
+    askedMs: dependencies.askedMs ?? 0,
+    secrets: target.secrets,
+    hider: new SecretHider(target.secrets, target.endpoint.personal),
+    ...(target.passes !== undefined && { passes: target.passes }),
+    ...(target.identityCalls !== undefined && { identityCalls: target.identityCalls }),
+    nowUs: () => clock.nowUs() - originUs,
+    problems: target.problems,
+    targetUrls: urls.slice(0, countedTargets(urls.length)).map(shownUrl),
+    target: {
+      kind: target.kind,
+      url: target.url,
+      ...(plan.dialect !== 'auto' && { dialect: plan.dialect }),
+      ...(target.emulated === true && { emulated: true }),
+    },
+    machine: {
+      cores: availableParallelism(),
+      node: process.versions.node,
+      platform: process.platform,
+      workers: plan.workers.length,
+    },
+  };
+  return new Conductor(plan, context);
+}
+
+/** The workers of one agent of the plan, as threads of this process. */
+export function startThreads(
+  plan: Plan,
+  where: Pick<WorkerStart, 'endpoint' | 'originUs'>,
+  workerScript: string,
+  agent = 0,
+): (listener: WorkerListener) => WorkerThreads {
+  const shared = {
+    memory: memoryOf(plan),
+    reach: plan.timeToAll === true ? reachMemory() : undefined,
+    clock: haveOwnClocks(plan) ? clockMemory() : undefined,
+    rows: where.endpoint.personal?.data?.shared === true ? rowMemory() : undefined,
+  };
+  const starts = workersOfAgent(plan, agent).map((worker) => ({ plan, worker, ...where }));
+  return (listener) => new WorkerThreads(workerScript, starts, shared, listener);
+}
+
+/** As it is now, with as many source addresses on loopback as the connections of the plan take. */
+export function endpointOfRun({ connections }: Plan, target: OpenTarget): Endpoint {
+  const endpoint = currentEndpoint(target);
+  const sockets = connections * (endpoint.transport === undefined ? 1 : 2);
+  const sources = endpoint.localAddresses ?? loopbackSources(endpoint.urls, sockets);
+  return sources === undefined ? endpoint : { ...endpoint, localAddresses: sources };
+}
+
+/** The endpoint with the newest pass and tokens: they may have been renewed while somebody was asked something. */
+function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget): Endpoint {
+  const endpoint = identityCalls ? withIdentities(opened, identityCalls.current) : opened;
+  const { service } = endpoint;
+  if (service === undefined || passes === undefined) return endpoint;
+  const { kind, hub, audience, restUrl } = service;
+  return { ...endpoint, service: { kind, hub, audience, restUrl, ...passes.current } };
+}
+
+/**
+ * The workers of one agent as threads that share memory; their numbers are those of the plan. Every way a thread can end
+ * leads to exactly one call.
+ */
+export class WorkerThreads implements WorkerHost {
+  readonly alive = new Set<number>();
+  private readonly threads: ReadonlyMap<number, Worker>;
+  private readonly clock: ClockRudder | undefined;
+
+  constructor(
+    workerScript: string,
+    starts: readonly WorkerStart[],
+    private readonly shared: Pick<ThreadStart, 'memory' | 'reach' | 'clock' | 'rows'>,
+    listener: WorkerListener,
+  ) {
+    this.clock = shared.clock && new ClockRudder(machineClock(), shared.clock);
+    const started = starts.map((start): [number, Worker] => {
+      const { worker: index } = start;
+      this.alive.add(index);
+      const thread = new Worker(workerScript, {
+        workerData: { ...start, ...this.shared } satisfies ThreadStart,
+        name: `signalr-bench ${index}`,
+        resourceLimits: { maxYoungGenerationSizeMb: 3 * semiSpaceMb },
+      });
+      thread.on('message', (fact: FromWorker) => {
+        if (fact.type === 'closed') this.alive.delete(index);
+        listener.fact(index, fact);
+      });
+      const lost = (error: Error): void => {
+        if (this.alive.delete(index)) listener.lost(index, error);
+      };
+      thread.on('error', (error) =>
+        lost(error instanceof Error ? error : new Error(String(error))),
+      );
+      thread.on('messageerror', lost);
+      thread.on('exit', (code) =>
+        lost(new Error(`worker ${index} ended by itself with code ${code}`)),
+      );
+      return [index, thread];
+    });
+    this.threads = new Map(started);
+  }
+
+  takingPart(): number {
+    return openConnections(this.shared.memory);
+  }
+
+  /** An order about the clock needs a plan with several agents. */
+  order(order: ToWorker | ClockOrder): void {
+    if (order.type === 'clock') this.clock?.steer(order.offsetUs);
+    else for (const index of this.alive) this.threads.get(index)!.postMessage(order);
+  }
+
+  async end(): Promise<void> {
+    this.alive.clear();
+    await Promise.all([...this.threads.values()].map((thread) => thread.terminate()));
+  }
+}

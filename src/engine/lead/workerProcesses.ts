@@ -1,0 +1,192 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import type { Plan } from '../../plan/plan';
+import type {
+  FromWorker,
+  ProcessReport,
+  ToWorker,
+  WorkerHost,
+  WorkerListener,
+  WorkerStart,
+} from '../../messages/worker';
+import { environmentOfChild } from '../../targets/serverProcess';
+import { CpuMeter } from '../machineClock';
+import { Standstill } from '../standstill';
+import { ReportedCpu } from './reportedCpu';
+import { waits } from './waiting';
+
+const keptErrorBytes = 8192;
+
+/**
+ * Of a worker's young generation, which has three of these. V8 makes them larger while connections open, up to 16 MB, and keeps them: most of
+ * the memory of a few thousand connections. Next to nothing of a message lives for longer than it takes, so that 2 MB cost no
+ * more CPU: docs/performance.md, *Memory*.
+ */
+export const semiSpaceMb = 2;
+
+/** A process with one worker, as far as its host works with it; tests put a fake in its place. */
+export type WorkerProcess = Pick<
+  ChildProcess,
+  'send' | 'kill' | 'on' | 'once' | 'stderr' | 'exitCode' | 'signalCode' | 'pid'
+>;
+
+const forkWorker = (script: string): WorkerProcess =>
+  fork(script, [], {
+    // Counts of histograms are typed arrays.
+    serialization: 'advanced',
+    execArgv: [`--max-semi-space-size=${semiSpaceMb}`],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: environmentOfChild(),
+  });
+
+/** The workers of the plan, each in a process of its own on this machine. */
+export const startProcesses =
+  (plan: Plan, where: Pick<WorkerStart, 'endpoint' | 'originUs'>, workerScript: string) =>
+  (listener: WorkerListener): WorkerProcesses =>
+    new WorkerProcesses(
+      plan.workers.map(({ worker }) => ({ plan, worker, ...where })),
+      listener,
+      () => forkWorker(workerScript),
+    );
+
+interface Member {
+  readonly child: WorkerProcess;
+  readonly ended: Promise<void>;
+  readonly cpu: ReportedCpu;
+  open: number;
+  /** Looks at it since it was heard last. */
+  silentLooks: number;
+}
+
+/**
+ * Each worker has file descriptors, a heap and an event loop of its own. Who was expected to get a message is known as
+ * with agents on other machines, by what workers report to each other, but on one clock: nothing is ambiguous. A worker
+ * that is lost ends the run, as one on a thread does.
+ */
+export class WorkerProcesses implements WorkerHost {
+  readonly alive = new Set<number>();
+  private readonly members = new Map<number, Member>();
+  private readonly standstill = new Standstill();
+  /** Workers report each second, from the order to connect on. */
+  private readonly looking: NodeJS.Timeout;
+  private isReporting = false;
+
+  constructor(
+    starts: readonly WorkerStart[],
+    private readonly listener: WorkerListener,
+    forked: () => WorkerProcess,
+  ) {
+    for (const start of starts) this.members.set(start.worker, this.begin(start, forked()));
+    this.looking = setInterval(() => this.look(), waits.lookMs).unref();
+  }
+
+  /** Counts looks, not time: while this process does not run itself, nobody is silent. */
+  private look(): void {
+    if (!this.isReporting) return;
+    for (const worker of this.alive) {
+      const member = this.members.get(worker)!;
+      member.silentLooks += 1;
+      if (member.silentLooks * waits.lookMs > waits.silentMs)
+        this.giveUp(
+          worker,
+          `it reports each second, and nothing came for ${waits.silentMs / 1000} s`,
+        );
+    }
+  }
+
+  private begin(start: WorkerStart, child: WorkerProcess): Member {
+    const { worker } = start;
+    const { alive, listener } = this;
+    alive.add(worker);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (said.length < keptErrorBytes) said += chunk.toString('utf8');
+    });
+    const lost = (error: Error): void => {
+      if (alive.delete(worker)) listener.lost(worker, error);
+    };
+    const ended = new Promise<void>((resolve) => {
+      child.on('error', (error) => {
+        lost(error);
+        if (child.pid === undefined) resolve();
+      });
+      // Not `exit`: what it wrote about its end may still be on its way then.
+      child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
+        lost(endOf(worker, code, signal, said));
+        resolve();
+      });
+    });
+    const member: Member = { child, ended, cpu: new ReportedCpu(), open: 0, silentLooks: 0 };
+    child.on('message', (message) => this.report(worker, member, message as ProcessReport));
+    this.post(member, start);
+    return member;
+  }
+
+  private report(worker: number, member: Member, { fact, open, cpuUs }: ProcessReport): void {
+    if (!this.alive.has(worker)) return;
+    member.open = open;
+    member.silentLooks = 0;
+    member.cpu.reported(cpuUs);
+    if (fact === undefined) return;
+    if (fact.type === 'sampled') member.cpu.sampled(fact.sample.atUs);
+    if (fact.type === 'closed') this.alive.delete(worker);
+    this.listener.fact(worker, fact satisfies FromWorker);
+  }
+
+  takingPart(): number {
+    let sum = 0;
+    for (const worker of this.alive) sum += this.members.get(worker)!.open;
+    return sum;
+  }
+
+  /** That of this process counts, too. */
+  measureCpu(fromUs: number): () => number {
+    const own = new CpuMeter();
+    const each = [...this.members.values()].map(({ cpu }) => cpu.from(fromUs));
+    return () => each.reduce((sum, usedUs) => sum + usedUs(), own.usedUs());
+  }
+
+  /** One that is frozen takes no other signal. */
+  giveUp(worker: number, why: string): void {
+    if (!this.alive.delete(worker)) return;
+    this.members.get(worker)!.child.kill('SIGKILL');
+    const words = `the process of worker ${worker} was silent for too long: ${why}`;
+    this.listener.lost(worker, new Error(words));
+  }
+
+  suspendedUs(): number {
+    return this.standstill.takeUs();
+  }
+
+  order(order: ToWorker): void {
+    this.isReporting ||= order.type === 'connect';
+    for (const worker of this.alive) this.post(this.members.get(worker)!, order);
+  }
+
+  /** One that is gone is reported by its end. */
+  private post({ child }: Pick<Member, 'child'>, message: WorkerStart | ToWorker): void {
+    child.send(message, () => undefined);
+  }
+
+  async end(): Promise<void> {
+    this.alive.clear();
+    this.standstill.dispose();
+    clearInterval(this.looking);
+    await Promise.all(
+      [...this.members.values()].map(({ child, ended }) => {
+        child.kill('SIGKILL');
+        return ended;
+      }),
+    );
+  }
+}
+
+/** With the stack that it wrote, where it has; the first line of that which names an error says why. */
+function endOf(worker: number, code: number | null, signal: string | null, said: string): Error {
+  const how = signal === null ? `code ${String(code)}` : `signal ${signal}`;
+  const why = said.split('\n').find((line) => /^(?:Uncaught )?\w*Error\b.*: /.test(line));
+  const error = new Error(
+    `the process of worker ${worker} ended by itself with ${how}${why === undefined ? '' : `: ${why.trim()}`}`,
+  );
+  if (said.trim() !== '') error.stack = said.slice(0, keptErrorBytes);
+  return error;
+}

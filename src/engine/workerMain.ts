@@ -1,0 +1,126 @@
+import { inBackground } from '../base/background';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../messages/worker';
+import { codecFor } from '../wire/connect/connectHub';
+import { keepEnvironmentOutOfReports } from './diagnosticReport';
+import { machineClock, steeredClock } from './machineClock';
+import {
+  memoryOf,
+  openConnections,
+  SharedMembers,
+  type MemberMemory,
+  type ThreadStart,
+} from './prepare/sharedMembers';
+import { SharedReach } from './prepare/sharedReach';
+import { Standstill } from './standstill';
+import { WorkerRun, type WorkerSurroundings } from './workerRun';
+
+// Entry of the worker bundle: a thread or a process around a WorkerRun, nothing else.
+
+/** To whoever leads. */
+interface Link {
+  /** `sent` is called once it is on its way. */
+  post(fact: FromWorker, sent?: () => void): void;
+  onOrder(take: (order: ToWorker) => void): void;
+}
+
+type MembershipGiven = Parameters<WorkerSurroundings['membership']>;
+
+/** From the end of its work; sockets that still shake hands must not keep it. */
+const goodbyeMs = 200;
+/** Between two looks at how many connections take part, where it matters when they are back. */
+const lookMs = 20;
+
+/** An uncaught error ends thread or process, and the main side sees it with its stack. */
+const failed = (error: unknown): void => {
+  setImmediate(() => {
+    throw error;
+  });
+};
+
+function work(start: ThreadStart, link: Link): void {
+  const napCell = new Int32Array(new SharedArrayBuffer(4));
+  const surroundings: WorkerSurroundings = {
+    clock: start.clock === undefined ? machineClock() : steeredClock(machineClock(), start.clock),
+    nap: (ms: number) => {
+      Atomics.wait(napCell, 0, 0, ms);
+    },
+    membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
+    reach: start.reach && new SharedReach(start.reach),
+    rows: start.rows,
+    standstill: new Standstill(),
+  };
+  const begin = (parts: Parts): void => {
+    const run = new WorkerRun(start, { ...surroundings, ...parts }, (fact: FromWorker) => {
+      if (fact.type === 'closed')
+        link.post(fact, () => setTimeout(() => process.exit(0), goodbyeMs));
+      else link.post(fact);
+    });
+    link.onOrder((order) => inBackground(run.handle(order), failed));
+    link.post({ type: 'ready' });
+  };
+  load(start).then(begin).catch(failed);
+}
+
+type Parts = Pick<WorkerSurroundings, 'codec' | 'sessions' | 'Persistent'>;
+
+/** What only some plans need is loaded for them. */
+async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Promise<Parts> {
+  const hasSessions = entries.some(({ run }) => run.session !== undefined);
+  const persists = entries.some(({ run }) => run.via === 'persistent');
+  return {
+    codec: codecFor(protocol, endpoint),
+    ...(hasSessions && {
+      sessions: await import(/* webpackMode: "eager" */ './send/sessionSenders.js'),
+    }),
+    ...(persists && {
+      Persistent: (await import(/* webpackMode: "eager" */ '../wire/service/persistentSends.js'))
+        .PersistentSends,
+    }),
+  };
+}
+
+function reportOf(memory: MemberMemory, fact?: FromWorker): ProcessReport {
+  const { user, system } = process.cpuUsage();
+  return { ...(fact && { fact }), open: openConnections(memory), cpuUs: user + system };
+}
+
+function workAsProcess(start: WorkerStart): void {
+  const { plan } = start;
+  const memory = memoryOf(plan);
+  const send = (report: ProcessReport, sent = (): void => undefined): void => {
+    // A lead that is gone is noticed by the end of its link.
+    process.send!(report, undefined, undefined, () => sent());
+  };
+  const link: Link = {
+    post: (fact, sent) => send(reportOf(memory, fact), sent),
+    onOrder: (take) => process.on('message', (order) => take(order as ToWorker)),
+  };
+  if (plan.life !== undefined) {
+    let open = 0;
+    setInterval(() => {
+      if (openConnections(memory) === open) return;
+      open = openConnections(memory);
+      send(reportOf(memory));
+    }, lookMs).unref();
+  }
+  work({ ...start, memory }, link);
+}
+
+keepEnvironmentOutOfReports();
+if (parentPort !== null) {
+  const port = parentPort;
+  work(workerData as ThreadStart, {
+    post: (fact, sent) => {
+      port.postMessage(fact);
+      sent?.();
+    },
+    onOrder: (take) => port.on('message', take),
+  });
+} else if (process.send !== undefined) {
+  process.once('message', (start) => workAsProcess(start as WorkerStart));
+  // Without a lead there is nothing to do. A signal to all processes of a terminal is for the lead, which ends its workers.
+  process.once('disconnect', () => process.exit(0));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => undefined);
+} else throw new Error('this script runs as a worker only, on a thread or as a process of a run');

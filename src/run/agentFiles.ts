@@ -1,0 +1,53 @@
+/** Files that a scenario names, of a run on several machines: they go along to agents. */
+import type { Bus } from '../agents/bus/bus';
+import type { Plan } from '../plan/plan';
+import { scenarioCopy } from '../results/scenarioCopy';
+import { withPayloadFile } from '../engine/prepare/payloadFiles';
+import type { Override } from '../scenario/read/overrides';
+import type { Scenario } from '../scenario/scenario';
+import { listed } from '../scenario/text/words';
+import type { TargetContext } from '../targets/target';
+
+/** Reads all that are known before the target is opened; gives the plan with those that are sent. @throws ExpectedError for one that is missing, or cannot be read */
+export async function readNamedFiles(
+  scenario: Scenario,
+  plan: Plan,
+  readFile: TargetContext['readFile'],
+  mostRowBytes: number,
+): Promise<Plan> {
+  const filled = await withPayloadFile(plan, readFile);
+  const { identities, data, caFile, certFile, keyFile } = scenario;
+  const rows = [identities?.kind === 'file' ? identities.file : undefined, data?.file];
+  for (const name of rows) if (name !== undefined) await readFile(name, mostRowBytes);
+  for (const name of [caFile, certFile, keyFile]) if (name !== undefined) await readFile(name);
+  return filled;
+}
+
+/** Of the names of files that go along: those that others should not read, as rows and keys. */
+export function secretFiles(
+  names: readonly string[],
+  { entries }: Plan,
+  { caFile }: Scenario,
+): string[] {
+  const open = entries.flatMap(({ payload, files = {} }) => [payload.file, ...Object.keys(files)]);
+  return names.filter((name) => name !== caFile && !open.includes(name));
+}
+
+/** Why others may read what goes over a bus; undefined where they cannot, or there is nothing to hide. */
+export function overOpenBus(
+  secret: readonly string[],
+  { isEncrypted }: Pick<Bus, 'isEncrypted'>,
+  staysHere: boolean,
+): string | undefined {
+  if (secret.length === 0 || isEncrypted || staysHere) return undefined;
+  return `The bus has no TLS: ${listed(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
+}
+
+/** Whether a scenario, or what replaces a key of it, holds a secret as text, as the copy in a result would not. */
+export function secretInText(text: string, overrides: readonly Override[]): boolean {
+  const values = overrides.map(({ value }) => `a: ${JSON.stringify(value)}`);
+  return [text, ...values].some((each) => scenarioCopy(each, []) !== each);
+}
+
+export const asTextWords =
+  'The scenario holds a secret as text, which would be copied to other machines: write ${env:NAME} in its place.';

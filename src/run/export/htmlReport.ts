@@ -1,0 +1,556 @@
+/** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
+import { say } from '../../base/sentence';
+import path from 'node:path';
+import { countOf, type ErrorCounts } from '../../base/errorClass';
+import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { formatCount, formatShare } from '../../base/units';
+import { shownLatency } from '../../measure/latencySummary';
+import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
+import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
+import { withLate } from '../../measure/show/timeSeries';
+import {
+  rowTable,
+  entryTable,
+  errorRows,
+  generatorRows,
+  searchTexts,
+  stepTable,
+  type TextTable,
+} from '../../measure/show/panelTables';
+import {
+  entryRows,
+  pushedRows,
+  rowOfProgress,
+  rowOfStep,
+  trafficRows,
+} from '../../measure/show/stepColumns';
+import {
+  agentReport,
+  observedReport,
+  repeatReport,
+  stepNotes,
+  type ReportTable,
+} from '../../measure/report/reportTables';
+import { thisMachineWords } from '../../measure/show/latenessWords';
+import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
+import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import {
+  couldNotConnect,
+  type GeneratorHealth,
+  isDisturbance,
+  type StepSummary,
+} from '../../measure/summary';
+import type { Comparison } from '../../measure/compare/comparison';
+import { otherReasons as otherDifferences, stateOf } from '../../measure/compare/comparisonWords';
+import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
+import { panelStrings } from '../../messages/panelStrings';
+import type { InterruptedRun } from '../../results/readResult';
+import type { Result } from '../../results/result';
+import { loadWords, marksOf, plural, recoveryWords } from '../runWords';
+import { samplesEndWords } from './samplesEnd';
+import { lineSample, svgChart, type SvgLine } from './svgChart';
+import {
+  chartSize,
+  chartsOverTime,
+  evenAxis,
+  latencyAxis,
+  limitsOf,
+  type ReportChart,
+  spectrumChart,
+  spokenChart,
+  stepOf,
+} from './reportCharts';
+import { markupText, scenarioName } from './plainText';
+import type { Slo } from '../../base/slo';
+import { brokenWords, valueWords } from '../../measure/show/searchSentence';
+import {
+  shownStep,
+  triesByValue,
+  type SearchStep,
+  type SearchSummary,
+} from '../../base/searchSummary';
+
+const mostSteps = 200;
+const mostReasons = 20;
+const mostErrors = 50;
+
+/** @param snapshots oldest first; without them there are no charts over time */
+export function htmlReport(
+  result: Result,
+  snapshots: readonly Snapshot[],
+  notCompared?: string,
+): string {
+  const { id, scenario, target, verdict, tool, machine, startedAt, steps, baseline } = result;
+  const shown = steps.slice(-mostSteps);
+  const left = steps.length - shown.length;
+  const decisive = decisiveStep(steps);
+  const charts = chartsOverTime(withLate(snapshots, result.observed), scenario.slo);
+  const spectrum = spectrumChart(decisive);
+  const search = result.search && searchChart(result.search, scenario.slo);
+  const marks = marksOf(scenario, target);
+  const last = snapshots.at(-1);
+  const cut = last && samplesEndWords(result, last);
+  const where = [loadWords(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
+  return page(scenarioName(id), [
+    header(scenarioName(id), where.join(' '), id),
+    sentence(verdictSentence(result), couldNotConnect(result) ? 'fail' : verdict.status),
+    list(otherReasons(result).slice(0, mostReasons)),
+    baseline
+      ? sentence(
+          baseline.sentence.replace(' ', ' compared with the baseline: '),
+          baselineTones[stateOf(baseline)],
+        )
+      : '',
+    ...(notCompared ? [note(`Not compared with a baseline: ${notCompared}.`)] : []),
+    tiles(result, decisive),
+    ...(charts.length === 0 ? [note(panelStrings.noSamples)] : []),
+    ...(cut === undefined ? [] : [note(cut)]),
+    '<div class="grid">',
+    ...(search ? [figure(search)] : []),
+    ...charts.map(figure),
+    ...(spectrum ? [figure(spectrum)] : []),
+    units(result),
+    `<div>${connectionsCard(result)}${generatorCard(decisive?.generator)}</div>`,
+    '</div>',
+    baseline ? baselineCard(baseline) : '',
+    card(panelStrings.stepsTable, [
+      textTable(stepTable(shown.map(rowOfStep), panelStrings), panelStrings.stepsTable),
+      ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
+      ...footOf(shown),
+    ]),
+    reportCard(repeatReport(result.repeats, panelStrings, mostSteps)),
+    entriesCard(shown),
+    callsCard(shown),
+    pushedCard(shown),
+    reportCard(observedReport(result.observed, panelStrings, mostSteps)),
+    reportCard(agentReport(result.agents ?? [], panelStrings, mostSteps)),
+    trafficCard(shown),
+    errorsCard(result.errors, result),
+    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${machine.workers} ${plural('worker', machine.workers)}, ${startedAt}`)}</footer>`,
+  ]);
+}
+
+/** What is left of a run that did not reach its end. */
+export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
+  const id = path.basename(path.resolve(run.path));
+  const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
+  const { stepsTable: title } = panelStrings;
+  return page(scenarioName(id), [
+    header(scenarioName(id), '', id),
+    sentence(
+      run.problem === undefined
+        ? `■ interrupted; ${panelStrings.interruptedWhy}`
+        : `■ no result: ${run.problem}`,
+      'incomplete',
+    ),
+    '<div class="grid">',
+    ...chartsOverTime(snapshots, undefined).map(figure),
+    '</div>',
+    rows.length === 0 ? '' : card(title, [textTable(stepTable(rows, panelStrings), title)]),
+    entriesCard(run.steps.slice(-mostSteps)),
+    callsCard(run.steps.slice(-mostSteps)),
+    pushedCard(run.steps.slice(-mostSteps)),
+    run.problem === undefined
+      ? errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] })
+      : '',
+  ]);
+}
+
+/** The policy lets nothing in: whatever a hostile text would load or run stays a text. */
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+function page(title: string, parts: readonly string[]): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${markupText(title)} · SignalR Benchmark</title>`,
+    `<style>${reportStyle}</style>`,
+    '</head>',
+    '<body>',
+    '<main>',
+    ...parts.filter((part) => part !== ''),
+    '</main>',
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+const header = (title: string, where: string, id: string): string =>
+  `<header><h1>${markupText(title)}</h1><p class="quiet">${markupText(where, 600)}</p><p class="quiet">${markupText(id)}</p></header>`;
+
+/** Status, then the rest; the sign is not read aloud, the words say the same. */
+function sentence(text: string, status: string): string {
+  const [, sign = '', rest = text] = /^([✓✗⚠■○]) ([^]*)$/u.exec(text) ?? [];
+  return `<p class="verdict ${markupText(status)}"><span aria-hidden="true">${sign}</span> <strong>${markupText(rest, 2000)}</strong></p>`;
+}
+
+const list = (texts: readonly string[]): string =>
+  texts.length === 0
+    ? ''
+    : `<ul class="reasons">${texts.map((text) => `<li>${markupText(text, 600)}</li>`).join('')}</ul>`;
+
+const note = (text: string): string => `<p class="quiet">${markupText(text)}</p>`;
+
+const card = (title: string, parts: readonly string[]): string =>
+  `<section class="card"><h2>${markupText(title)}</h2>${parts.join('\n')}</section>`;
+
+const baselineTones = {
+  same: 'pass',
+  unshown: 'unshown',
+  better: 'pass',
+  worse: 'fail',
+  unlike: 'incomplete',
+} as const;
+
+function baselineCard(comparison: Comparison): string {
+  const { a, steps, differences } = comparison;
+  const tables = steps.slice(-mostCompared).map((step) => {
+    const name = `Step ${formatCount(step.index)}`;
+    const rows = comparedRows(step).map(({ name: row, a: before, b: now, verdict, ...each }) => {
+      const change = changeMarks[verdict ?? 'same'] + each.change;
+      return [row, before, now, change, each.interval];
+    });
+    return table([name, 'baseline', 'now', 'change', '95 % interval'], rows, name);
+  });
+  const changed = differences.slice(0, mostReasons);
+  return card('Compared with the baseline', [
+    note(`Baseline: ${a.id}, tool ${a.tool}.`),
+    list(otherDifferences(comparison).slice(0, mostReasons)),
+    ...tables,
+    list(changed.map(({ what, a: before, b: now }) => `${what}: ${before} → ${now}`)),
+  ]);
+}
+
+const mostCompared = 20;
+
+/** The step that counts: the last one judged. */
+const decisiveStep = (steps: readonly StepSummary[]): StepSummary | undefined =>
+  steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
+
+function tiles(result: Result, step: StepSummary | undefined): string {
+  const { requested, connected, failed, dropped, connectUs } = result.connections;
+  const { noValue, isLost, healthy, isStarved, isBottleneck, ...texts } = panelStrings;
+  const shown = step && shownLatency(step);
+  const latency = (us: number | null | undefined): string => latencyOrLost(us, { noValue, isLost });
+  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): string =>
+    formatCount(result.steps.reduce((total, each) => total + each[name], 0));
+  const offered = step && step.seconds > 0 ? step.offered / step.seconds : undefined;
+  const health = step?.generator;
+  const why = isDisturbance(health?.cause) ? isStarved : isBottleneck;
+  const connectP99 = connected > 0 ? latencyWords(connectUs.p99) : noValue;
+  const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
+  const all: (readonly [label: string, value: string, of: string, details: string])[] = [
+    [
+      ...([texts.p99Tile, latency(shown?.p99), (step && thisMachineWords(step)) ?? ''] as const),
+      fill(texts.p99Details, latency(shown?.p50), latency(shown?.p999), latency(shown?.max)),
+    ],
+    [
+      ...([texts.sentTile, step ? rateWords(step.sentPerSecond) : noValue] as const),
+      offered === undefined ? '' : fill(texts.ofPerSecond, rateWords(offered)),
+      step ? fill(texts.receivedPerSecond, rateWords(step.receivedPerSecond)) : '',
+    ],
+    [
+      ...([texts.connectionsTile, formatCount(connected)] as const),
+      fill(texts.ofCount, formatCount(requested)),
+      failed > 0
+        ? fill(texts.connectionsFailed, failedWords, droppedWords)
+        : fill(texts.connectionsDetails, droppedWords, connectP99),
+    ],
+    [
+      ...([texts.lostTile, sum('lost'), fill(texts.ofExpected, sum('expected'))] as const),
+      fill(texts.lostDetails, sum('duplicated'), sum('outOfOrder')),
+    ],
+    [
+      ...([texts.generatorTile, health ? (health.valid ? healthy : why) : noValue, ''] as const),
+      health
+        ? fill(texts.generatorDetails, latencyWords(health.slipP99Us), formatShare(health.cpuShare))
+        : '',
+    ],
+  ];
+  const tile = ([label, value, of, details]: (typeof all)[number]): string =>
+    `<div class="tile"><dt>${markupText(label)}</dt><dd><b>${markupText(value)}</b> <span class="quiet">${markupText(of)}</span></dd><dd class="quiet">${markupText(details)}</dd></div>`;
+  return `<dl class="tiles">${all.map(tile).join('')}</dl>`;
+}
+
+function figure({ id, title, svg, legend, heads, rows, notes }: ReportChart): string {
+  const items = legend.map((line) => `<li>${lineSample(line)} ${markupText(line.label)}</li>`);
+  return [
+    `<figure class="card chart-${id}"><figcaption><h2>${markupText(title)}</h2></figcaption>`,
+    `<div class="chart">${svg}</div>`,
+    `<ul class="legend">${items.join('')}</ul>`,
+    `<details><summary>${markupText(`${title}, ${panelStrings.asTable}`)}</summary>`,
+    table(heads, rows, title),
+    ...notes.map(note),
+    '</details></figure>',
+  ].join('\n');
+}
+
+/** The first cell of a row names it. A column of texts is set from the left. */
+function table(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  caption: string,
+  textColumns: readonly number[] = [],
+): string {
+  const kind = (at: number): string => (textColumns.includes(at) ? ' class="text"' : '');
+  const head = heads.map((text, at) => `<th scope="col"${kind(at)}>${markupText(text)}</th>`);
+  const lines = rows.map((cells) => {
+    const all = cells.map((text, at) =>
+      at === 0
+        ? `<th scope="row"${kind(at)}>${markupText(text)}</th>`
+        : `<td${kind(at)}>${markupText(text)}</td>`,
+    );
+    return `<tr>${all.join('')}</tr>`;
+  });
+  const top = heads.length === 0 ? '' : `<thead><tr>${head.join('')}</tr></thead>`;
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${markupText(caption)}"><table><caption>${markupText(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
+}
+
+/** A table of texts under its own name. */
+const textTable = ({ heads, rows, textColumns }: TextTable, caption: string): string =>
+  table(heads, rows, caption, textColumns);
+
+function footOf(steps: readonly StepSummary[]): string[] {
+  const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
+  const ofWarmup = fill(panelStrings.warmupErrors, formatCount(inWarmup));
+  return [...stepNotes(steps, panelStrings), ...(inWarmup > 0 ? [ofWarmup] : [])].map(note);
+}
+
+function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
+  const rows = steps.flatMap(entryRows).slice(-mostSteps);
+  if (rows.length === 0) return '';
+  const title = panelStrings.entriesTable;
+  return card(title, [textTable(entryTable(rows, panelStrings, mostSteps), title)]);
+}
+
+/** Calls of sessions: how long each took as bars, the numbers, and what became of the sessions. */
+function callsCard(steps: readonly (StepSummary | StepProgress)[]): string {
+  const rows = steps.flatMap(callRows).slice(-mostSteps);
+  const last = stepOfCalls(steps);
+  if (rows.length === 0 || last === undefined) return '';
+  const { callsTable: title, callsChart, callsLegend } = panelStrings;
+  const { bars, leastUs, mostUs } = callBars(callRows(last));
+  const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
+  const drawn = bars.map(
+    ({ name, p50, p99, max }) =>
+      `<span>${markupText(name)}</span><i><b style="left:${percent(p50)};width:${percent(p99 - p50)}"></b><u style="left:${percent(max)}"></u></i>`,
+  );
+  return card(title, [
+    ...(bars.length === 0
+      ? []
+      : [
+          `<h3>${markupText(fill(callsChart, formatCount(last.index)))}</h3>`,
+          `<div class="bars" aria-hidden="true">${drawn.join('')}</div>`,
+          note(fill(callsLegend, latencyWords(leastUs), latencyWords(mostUs))),
+        ]),
+    textTable(rowTable('calls', rows, panelStrings, mostSteps), title),
+    list(sessionSentences(steps, panelStrings).slice(-mostSteps)),
+  ]);
+}
+
+/** What hubs sent on their own. */
+function pushedCard(steps: readonly (StepSummary | StepProgress)[]): string {
+  const rows = pushedRows(steps);
+  if (rows.length === 0) return '';
+  const { pushedTable: title } = panelStrings;
+  return card(title, [textTable(rowTable('pushed', rows, panelStrings, mostSteps), title)]);
+}
+
+/** Nothing where there is nothing to say. */
+const reportCard = ({ title, notes, sentences, ...table }: ReportTable): string =>
+  table.rows.length + sentences.length === 0
+    ? ''
+    : card(title, [
+        ...(table.rows.length === 0 ? [] : [textTable(table, title)]),
+        ...notes.map(note),
+        list(sentences),
+      ]);
+
+/** `in` is client to service, `out` service to client. */
+function trafficCard(steps: readonly StepSummary[]): string {
+  const rows = trafficRows(steps);
+  const way = (name: string): string[] => [`${name}: payload`, 'on wire', 'MB/s'];
+  return rows.length === 0
+    ? ''
+    : card('Traffic', [table(['Step', ...way('in'), ...way('out')], rows, 'Traffic')]);
+}
+
+const mostRecoveries = 20;
+
+function connectionsCard({ connections, steps }: Result): string {
+  if (connections.connected === 0) return '';
+  const { connectUs, connectPhasesUs = {}, openedPerSecond, life } = connections;
+  const times = Object.entries({ [panelStrings.connectTime]: connectUs, ...connectPhasesUs });
+  const rows = times.map(([name, { p50, p99, max }]) => [
+    name,
+    ...[p50, p99, max].map(latencyWords),
+  ]);
+  const recoveries = steps.flatMap(({ index, recoveries: found = [] }) =>
+    found.map((recovery) => `Step ${index}: ${recoveryWords(recovery)}`),
+  );
+  const lifeCounts = [life?.drops, life?.closed, life?.reconnects].map((count = 0) =>
+    formatCount(count),
+  );
+  const facts = [
+    ...(openedPerSecond === undefined
+      ? []
+      : [`${panelStrings.openedPerSecond}: ${rateWords(openedPerSecond)}`]),
+    ...(life === undefined ? [] : [`${panelStrings.lifeCounts}: ${lifeCounts.join(' / ')}`]),
+    ...recoveries.slice(0, mostRecoveries),
+  ];
+  const title = panelStrings.connectionsTable;
+  return card(title, [table(['', 'p50', 'p99', 'max'], rows, title), list(facts)]);
+}
+
+function errorsCard(errors: ErrorCounts, { errorExamples }: Pick<Result, 'errorExamples'>): string {
+  const exampleOf = (name: string): string =>
+    errorExamples.find(({ errorClass: of }) => of === name)?.text ?? '';
+  const rows = errorRows(errors, panelStrings, exampleOf).slice(0, mostErrors);
+  const { errorClass, count, meaning, example, errorsTable, noErrors } = panelStrings;
+  if (rows.length === 0) return card(errorsTable, [note(noErrors)]);
+  return card(errorsTable, [
+    table([errorClass, count, meaning, example], rows, errorsTable, [0, 2, 3]),
+  ]);
+}
+
+function generatorCard(health: GeneratorHealth | undefined): string {
+  if (health === undefined) return '';
+  const title = panelStrings.generatorHealth;
+  return card(title, [table([], generatorRows(health, panelStrings), title)]);
+}
+
+function units({ recommendation, recommendationProblem, estimate }: Result): string {
+  const title = panelStrings.units;
+  if (!recommendation) {
+    const why = recommendationProblem ?? 'Nothing valid was measured.';
+    return card(title, [`<p>${markupText(`${panelStrings.noRecommendation} ${why}`, 600)}</p>`]);
+  }
+  const { headline, reasons, notes, planned } = recommendation;
+  const before = estimate
+    ? estimate.unit === null
+      ? panelStrings.estimateNone
+      : fill(panelStrings.estimatedUnit, formatCount(estimate.unit))
+    : '';
+  const said = [planned?.sentence ?? '', ...reasons, ...notes, before];
+  const unique = [...new Set(said.filter((text) => text !== ''))].slice(0, mostReasons);
+  return card(title, [`<p><strong>${markupText(headline, 600)}</strong></p>`, list(unique)]);
+}
+
+/** Style sheet of the report: light or dark as the reader's system is, light on paper. */
+const reportStyle = `
+:root{--bg:#fff;--fg:#24292f;--quiet:#59636e;--card:#f8f8f8;--edge:#d9dee3;--grid:#e1e5e9;--band:#eef1f4;--good:#1a7f37;--warn:#8a6100;--bad:#c72e0f;
+--line-p50:#005fb8;--line-p90:#2e7d32;--line-p99:#8a6100;--line-p999:#7b3fa0;--line-max:#b5200d;--line-offered:#b9c0c7;--line-sent:#005fb8;--line-received:#2e7d32;
+--line-connected:#005fb8;--line-failed:#8a6100;--line-dropped:#7b3fa0;--line-errors:#b5200d;--line-due:#8a6100;--line-send:#59636e}
+@media screen and (prefers-color-scheme:dark){:root{--bg:#1f1f1f;--fg:#d4d4d4;--quiet:#a2a2a2;--card:#181818;--edge:#333;--grid:#2f2f2f;--band:#242424;--good:#73c991;--warn:#cca700;--bad:#f14c4c;
+--line-p50:#4daafc;--line-p90:#89d185;--line-p99:#cca700;--line-p999:#c586c0;--line-max:#f48771;--line-offered:#5a5a5a;--line-sent:#4daafc;--line-received:#89d185;
+--line-connected:#4daafc;--line-failed:#cca700;--line-dropped:#c586c0;--line-errors:#f48771;--line-due:#cca700;--line-send:#a2a2a2}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--bg);color:var(--fg);font:14px/1.45 system-ui,"Segoe UI","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums}
+main{max-width:1240px;margin:0 auto;padding:16px}
+h1{margin:0;font-size:20px;overflow-wrap:anywhere}
+h2{margin:0 0 8px;font-size:12px;letter-spacing:.04em;text-transform:uppercase;color:var(--quiet)}
+p{margin:4px 0;overflow-wrap:anywhere}
+.quiet,footer{color:var(--quiet)}
+.verdict{margin:14px 0 8px;font-size:17px}
+.verdict span{font-weight:700}
+.verdict strong{font-weight:600}
+.pass span{color:var(--good)}.fail span{color:var(--bad)}.invalid span,.incomplete span{color:var(--warn)}
+.reasons{margin:6px 0;padding-left:20px;overflow-wrap:anywhere}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:10px;margin:12px 0}
+.tile,.card{background:var(--card);border:1px solid var(--edge);border-radius:4px;padding:10px 12px}
+.tile dt{color:var(--quiet);font-size:12px}.tile dd{margin:0}.tile b{font-size:22px;font-weight:600}.tile dd+dd{font-size:12px}
+.grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,520px),1fr));gap:12px}
+figure,section.card{margin:0;min-width:0}
+section.card{margin-top:12px}.grid>section.card,.grid section.card:first-child{margin-top:0}
+.chart{overflow-x:auto}
+.chart svg{display:block;width:100%;min-width:480px;height:auto}
+svg text{fill:var(--quiet);font-size:11px;paint-order:stroke;stroke:var(--card);stroke-width:3px}
+svg text.limit{fill:var(--bad)}
+svg path{fill:none;stroke:var(--line);stroke-linejoin:round}
+svg circle{fill:var(--line)}svg .dot{fill:var(--good)}svg .hollow{fill:var(--card);stroke:var(--bad);stroke-width:2}
+svg .grid{stroke:var(--grid)}svg .limit{stroke:var(--bad);stroke-dasharray:5 4}svg text.limit{stroke:var(--card);stroke-dasharray:none}
+svg .band{fill:var(--band)}svg .bare{fill:none}
+.legend{display:flex;flex-wrap:wrap;gap:2px 14px;list-style:none;margin:6px 0 0;padding:0;color:var(--quiet);font-size:12px}
+.sample{width:24px;height:8px;vertical-align:middle}
+details{margin-top:6px}summary{cursor:pointer;color:var(--quiet);font-size:12px}
+.scroll{overflow:auto;max-height:480px}
+table{border-collapse:collapse;width:100%;white-space:nowrap}
+caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--edge);font-weight:400}
+thead th{color:var(--quiet)}th.text,td.text{text-align:left}td.text{white-space:normal;min-width:120px;overflow-wrap:anywhere}
+tbody th:first-child,thead th:first-child{text-align:left;padding-left:0}
+h3{margin:0 0 6px;font-size:13px;font-weight:600}
+.bars{display:grid;grid-template-columns:minmax(80px,max-content) 1fr;gap:5px 12px;align-items:center;max-width:760px;font-size:12px}
+.bars span{overflow:hidden;text-overflow:ellipsis;max-width:min(320px,40vw);white-space:nowrap}
+.bars i{position:relative;height:12px;background:var(--band);print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.bars b{position:absolute;top:1px;bottom:1px;min-width:2px;background:var(--line-p50);print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.bars u{position:absolute;top:0;bottom:0;border-left:2px solid var(--line-max)}
+:focus-visible{outline:2px solid var(--line-p50);outline-offset:2px}
+footer{margin-top:14px;font-size:12px}
+@media print{@page{margin:12mm}body{font-size:11px}main{padding:0;max-width:none}.card,.tile{break-inside:avoid;background:none}.scroll{overflow:visible;max-height:none}.chart svg{min-width:0}details:not([open]){display:none}.grid{grid-template-columns:1fr 1fr}
+svg .band{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+`
+  .trim()
+  .replaceAll('\n', '');
+
+const mostTries = 500;
+
+/** Latency over what was searched: each step a dot that held or did not, and the interval as a band. */
+export function searchChart(search: SearchSummary, slo: Slo): ReportChart | undefined {
+  const steps = search.steps.slice(-mostTries);
+  const rising = triesByValue(search.steps).slice(-mostTries).map(shownStep);
+  const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
+  if (values.length === 0) return undefined;
+  const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');
+  const word = panelStrings[searchTexts[search.of]];
+  const title = fill(panelStrings.searchChartBy, word);
+  const line = (id: 'p50' | 'p99', dash: readonly number[], widthPx: number): SvgLine => ({
+    ...{ id, dash, widthPx },
+    points: rising.map((step) => [step.value, step[id] === null ? null : Math.max(1, step[id])]),
+  });
+  const lines = [line('p50', [4, 3], 1.5), line('p99', [], 2.5)];
+  const most = Math.max(1, ...rising.map(({ value }) => value)) * 1.05;
+  const { low, high } = search;
+  return {
+    ...{ id: 'search', title },
+    svg: svgChart({
+      ...{ ...chartSize, lines },
+      title: spokenChart(
+        title,
+        rising.map((step) => `${say(valueWords(search, step.value))} ${outcomeWords(step)}`),
+      ),
+      x: evenAxis(most, stepOf(most), (at) => formatCount(at)),
+      y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
+      ...(low !== null && high !== null && { bands: [{ from: low, to: high, label: '' }] }),
+      // What broke it lies on the right.
+      limits: limits.map((limit) => ({ ...limit, early: true as const })),
+      dots: rising.flatMap(({ value, p99, status }) =>
+        p99 === null ? [] : [{ at: [value, Math.max(1, p99)] as const, hollow: status !== 'pass' }],
+      ),
+    }),
+    legend: lines.map((each) => ({ ...each, label: each.id })),
+    heads: ['#', word, 'p50', 'p99', panelStrings.lostTile, ''],
+    rows: steps.map((step) => [
+      formatCount(step.index),
+      say(valueWords(search, step.value)),
+      ...[step.p50, step.p99].map((us) => latencyOrLost(us, panelStrings)),
+      formatCount(step.lost),
+      outcomeWords(step),
+    ]),
+    notes: [],
+  };
+}
+
+function outcomeWords({ status, broken, tooShort }: SearchStep): string {
+  if (status === 'pass') return panelStrings.stepHeld;
+  if (status === 'invalid') return panelStrings.stepNotOffered;
+  if (tooShort) return panelStrings.stepTooShort;
+  if (status === 'incomplete') return panelStrings.verdictIncomplete;
+  return broken === undefined ? panelStrings.stepMissed : say(brokenWords(broken));
+}

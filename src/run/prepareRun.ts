@@ -1,0 +1,201 @@
+import { ExpectedError } from '../base/expectedError';
+import { isAzure } from '../base/serviceTraits';
+import type { RunSummary } from '../measure/summary';
+import type { Plan } from '../plan/plan';
+import type { CompleteOptions } from '../results/completeResult';
+import type { writeCounters } from '../results/counters/counterFile';
+import type { Result } from '../results/result';
+import { ResultFolder } from '../results/resultFolder';
+import { scenarioCopy } from '../results/scenarioCopy';
+import { withPayloadFile } from '../engine/prepare/payloadFiles';
+import { planForMachine, type PlanDeps } from '../engine/lead/machineLimits';
+import type { Run } from '../engine/lead/conductor';
+import type { StepSource } from '../engine/lead/stepSource';
+import type { Scenario } from '../scenario/scenario';
+import { withIdentities, type OpenTarget, type TargetContext } from '../targets/target';
+import { askForAll, refuseCalls, rowNotes } from './identityNotes';
+import { agreeToRun } from './consent/agreeToRun';
+import { redirectQuestion } from './consent/reach';
+import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
+import type { Observer } from './observe/openObserver';
+import { observerOf } from './observing';
+import { isReplay, refuseReplays } from './isReplay';
+import type { RunRequest, Shell } from './shell';
+
+/** What a run is made of; tests put fakes in its place, and bundles what is loaded when it is needed. */
+export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
+  readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
+  readonly startRun: (
+    plan: Plan,
+    target: OpenTarget,
+    deps: {
+      readonly workerScript: string;
+      readonly keepGoing: boolean;
+      readonly askedMs: number;
+      readonly steps?: StepSource;
+    },
+  ) => Run | Promise<Run>;
+  readonly completeResult: (
+    summary: RunSummary,
+    scenario: Scenario,
+    options: CompleteOptions,
+  ) => Promise<Result>;
+  readonly writeCounters: typeof writeCounters;
+  readonly workerScript: string;
+}
+
+/** Only the start is left: the target is open, and the folder is made. */
+export interface PreparedRun extends AskedTarget {
+  readonly request: RunRequest;
+  readonly scenario: Scenario;
+  readonly folder: ResultFolder;
+  /** Where the scenario observes something of the server. */
+  readonly observer?: Observer;
+  readonly startedAt: Date;
+  /** Closes target and folder: for its session, or for whoever does not start it after all. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Everything that comes before the load: plans the scenario for this machine, reads the files that it names,
+ * asks whether it may go on, opens its target, asks which dialect is spoken, and makes the folder of the
+ * result. Nothing stays open when it fails.
+ * @throws ExpectedError for everything that keeps a run from starting; `not-confirmed` after a no. What the
+ *   shell calls it off with
+ */
+export async function prepareRun(
+  given: Scenario,
+  request: RunRequest,
+  shell: Shell,
+  parts: RunParts,
+): Promise<PreparedRun> {
+  // Without a target the embedded hub is used, so that a first run needs nothing else.
+  const asked: Scenario = { target: { kind: 'local' }, ...given };
+  const { calledOff, confirm, context, waiting } = shell;
+  const { agents = 1 } = asked;
+  if (parts.agents !== undefined) refuseCalls(asked);
+  if (parts.agents !== undefined || agents > 1) refuseReplays(asked);
+  if (agents > 1 && parts.agents === undefined)
+    throw new ExpectedError(
+      'agents',
+      `The scenario asks for ${agents} agents: start it with \`--on hosts\` or \`--on kubernetes\` on the command line, or set config.agents to 1.`,
+    );
+  const replays = asked.entries.some(isReplay)
+    ? await (await import('./replays.js')).openReplays(asked, { ...context, t: shell.t })
+    : undefined;
+  for (const note of replays?.notes ?? []) shell.say('note', note);
+  const scenario = replays?.scenario ?? asked;
+  const agree =
+    confirm &&
+    ((hosts: readonly string[]) => confirm(redirectQuestion(scenario, context, hosts), scenario));
+  const bare = await planForMachine(scenario, {
+    ...parts,
+    reference: (kind, name) => context.reference(kind, name),
+  });
+  const planned = await withPayloadFile(replays?.withTracks(bare) ?? bare, (name) =>
+    context.readFile(name),
+  );
+  if (shell.isAgreed !== true) await unlessCalledOff(calledOff, agreeToRun(scenario, shell));
+  const opened = await unlessCalledOff(calledOff, parts.openTarget(scenario, context), (late) =>
+    late.dispose(),
+  );
+  let observer: Observer | undefined;
+  try {
+    const { askHub, redirectHosts } = parts;
+    const { identityCalls } = opened;
+    const ready = async (target: OpenTarget): Promise<OpenTarget> =>
+      identityCalls
+        ? { ...target, endpoint: withIdentities(target.endpoint, await identityCalls.first()) }
+        : target;
+    const questions = { askHub, redirectHosts, ready, ...(waiting && { waiting }) };
+    // A hub may take its time, or never answer.
+    const answered = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
+    if (!answered) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
+    if (answered.target.notice !== undefined) shell.say('note', answered.target.notice);
+    if (identityCalls) await unlessCalledOff(calledOff, askForAll(identityCalls, shell));
+    const { endpoint } = answered.target;
+    const identities = identityCalls?.current.length;
+    for (const note of rowNotes(endpoint, identities, scenario.connections, shell.t))
+      shell.say('note', note);
+    observer = await observerOf(scenario, shell);
+    const startedAt = shell.startTime();
+    const folder = await unlessCalledOff(
+      calledOff,
+      firstFolder(request, startedAt, shell),
+      (late) => late.dispose(),
+    );
+    const dispose = async (): Promise<void> => {
+      observer?.close();
+      await folder.dispose();
+      await opened.dispose();
+    };
+    return {
+      ...{ ...answered, request, folder, startedAt, dispose },
+      scenario: withService(scenario, answered),
+      ...(observer && { observer }),
+    };
+  } catch (error) {
+    observer?.close();
+    await opened.dispose();
+    throw error;
+  }
+}
+
+/** What was found out on the way counts, for the sizes that are estimated and recommended. */
+const withService = (scenario: Scenario, { service }: Pick<AskedTarget, 'service'>): Scenario =>
+  service === undefined || isAzure(scenario.service) ? scenario : { ...scenario, service };
+
+/** `late` releases what comes although nobody waits any more. */
+async function unlessCalledOff<T>(
+  calledOff: Promise<never> | undefined,
+  work: Promise<T>,
+  late: (value: T) => unknown = () => undefined,
+): Promise<T> {
+  try {
+    return await (calledOff ? Promise.race([work, calledOff]) : work);
+  } catch (error) {
+    work.then(late, () => undefined);
+    throw error;
+  }
+}
+
+/** A read-only workspace: the run is worth more than the place of its result. */
+export async function firstFolder(
+  request: RunRequest,
+  startedAt: Date,
+  shell: Pick<Shell, 'say' | 't'>,
+): Promise<ResultFolder> {
+  const refusals: string[] = [];
+  for (const directory of request.directories) {
+    const made = await folderIn(directory, request, startedAt, shell);
+    if (typeof made !== 'string') {
+      const [why, where] = [refusals.join(' '), made.path];
+      if (why !== '') shell.say('warning', shell.t('{0} It goes to {1} instead.', why, where));
+      return made;
+    }
+    refusals.push(made);
+  }
+  const { otherFolder = [] } = request;
+  throw new ExpectedError('result-folder', refusals.concat(otherFolder).join(' '));
+}
+
+/** A new folder for the result of a run; in a sentence why there is none where it cannot be made. */
+export async function folderIn(
+  directory: string,
+  { title, text, overrides }: RunRequest,
+  startedAt: Date,
+  shell: Pick<Shell, 'say'>,
+): Promise<ResultFolder | string> {
+  try {
+    return await ResultFolder.create({
+      directory,
+      scenarioName: title,
+      scenarioText: scenarioCopy(text, overrides),
+      startedAt,
+      onWarning: (message) => shell.say('warning', message),
+    });
+  } catch (error) {
+    if (error instanceof ExpectedError) return error.message;
+    throw error;
+  }
+}

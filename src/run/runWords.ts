@@ -1,0 +1,165 @@
+import path from 'node:path';
+import { fill } from '../base/objectives/limitWords';
+import { joined, say, sentence, type Words } from '../base/sentence';
+import { english, type Translate } from '../base/text';
+import { formatBytes, formatCount, formatDurationMs } from '../base/units';
+import { emulatedBy, type Emulated } from '../results/result';
+import type { StepProgress } from '../measure/snapshot';
+import type { RunSummary, Recovery } from '../measure/summary';
+import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
+import { peakOf, maximumSteps, repeatsIn, stepCount } from '../scenario/steps';
+import { intervalMsOf, largestGroup } from '../usecases/parameters';
+import { streamsOf } from '../usecases/registry';
+import { payloadOf } from '../usecases/entryPayload';
+import { callsEachInterval } from '../usecases/sessionSteps';
+import { emulatedTexts, howTexts } from '../messages/howTexts';
+
+const mostEntries = 10;
+
+/** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
+export function loadWords(scenario: Scenario, t: Translate = english): string {
+  const { entries, search } = scenario;
+  const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
+  if (entries.length > mostEntries)
+    uses.push(sentence('{0} more', formatCount(entries.length - mostEntries)));
+  const parts = [joined(uses, ' + ')];
+  if (search === undefined) parts.push(connectionWords(scenario), ...repeatWords(scenario));
+  else {
+    if (search.of !== 'connections') parts.push(openedWords(scenario));
+    const range = [search.from, search.to].map((value) => formatCount(value));
+    parts.push(sentence('capacity search: {0} from {1} to {2}', search.of, ...range));
+  }
+  return say(joined(parts, ', '), t);
+}
+
+const openedWords = ({ connections }: Scenario): Words =>
+  sentence(connections === 1 ? '{0} connection' : '{0} connections', formatCount(connections));
+
+/** `1,900 connections in 3 steps`, `… in 2 stages of up to 500 senders`; without them for one usual step. */
+function connectionWords(scenario: Scenario): Words {
+  const { stages } = scenario;
+  const opened = openedWords(scenario);
+  if (stages !== undefined) {
+    const count = stages.stages.length;
+    const text =
+      count === 1
+        ? '{0} in {1} stage of up to {2} senders'
+        : '{0} in {1} stages of up to {2} senders';
+    return sentence(text, opened, formatCount(count), formatCount(peakOf(stages)));
+  }
+  const steps = Math.min(stepCount(scenario), maximumSteps);
+  return steps > 1 ? sentence('{0} in {1} steps', opened, formatCount(steps)) : opened;
+}
+
+function repeatWords(scenario: Scenario): Words[] {
+  const repeats = repeatsIn(scenario);
+  // Results of others may have anything in its place.
+  const isRepeated = Number.isInteger(repeats) && repeats > 1;
+  return isRepeated ? [sentence('repeated {0} times', formatCount(repeats))] : [];
+}
+
+function entryWords({ name, parameters }: ScenarioEntry, connections: number): Words {
+  const { groupCount, messageSizes, method, sendingInterval } = parameters;
+  const payload = payloadOf(parameters);
+  const words: Words[] = [typeof method === 'string' ? `${name} ${method.slice(0, 60)}` : name];
+  if (typeof groupCount === 'number' && groupCount > 0) {
+    const members = largestGroup({ groupsPerConnection: 1, ...parameters }, connections);
+    words.push(sentence('groups of {0}', formatCount(members)));
+  }
+  const { recording, speed } = parameters;
+  if (typeof recording === 'string')
+    return sentence(
+      '{0} of {1} at {2} × its speed',
+      ...[name, path.basename(recording).slice(0, 60), String(Number(speed))],
+    );
+  if (parameters['steps'] !== undefined) {
+    // The mean where some are chosen.
+    const calls = Math.max(1, Math.round(callsEachInterval(parameters)));
+    const each = sentence(calls === 1 ? '{0} call' : '{0} calls', formatCount(calls));
+    words.push(intervalWords(each, intervalMsOf(parameters)));
+  }
+  if (payload.sizes.length > 0 && typeof sendingInterval === 'number') {
+    const size =
+      typeof messageSizes === 'string'
+        ? sentence('{0} (mean {1})', messageSizes.slice(0, 60), formatBytes(payload.meanBytes))
+        : formatBytes(payload.meanBytes);
+    const streams = streamsOf({ name, parameters });
+    const each =
+      streams === undefined ? size : sentence('{0} items of {1}', formatCount(streams.items), size);
+    words.push(intervalWords(each, sendingInterval));
+  }
+  return joined(words, ', ');
+}
+
+const intervalWords = (what: Words, ms: number): Words =>
+  ms === 1000
+    ? sentence('{0} each second', what)
+    : sentence('{0} every {1}', what, formatDurationMs(ms));
+
+export function plural(noun: string, count: number): string {
+  return count === 1 ? noun : `${noun}s`;
+}
+
+type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
+
+type Driven = Pick<
+  Scenario,
+  'transport' | 'protocol' | 'driver' | 'dialect' | 'pacing' | 'agents'
+> &
+  Partial<Pick<Scenario, 'connectionType'>>;
+
+/** That it was no service, and {@link howWords}; empty when there is nothing to say. */
+export function marksOf(
+  scenario: Driven & Pick<Scenario, 'service'>,
+  target: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>> & { readonly dialect?: Dialect },
+  texts: HowTexts & Readonly<Record<Emulated, string>> = { ...howTexts, ...emulatedTexts },
+): string {
+  const emulated = emulatedBy(target, scenario.service);
+  return [emulated === undefined ? '' : texts[emulated], howWords(scenario, target.dialect, texts)]
+    .filter((words) => words !== '')
+    .join(', ');
+}
+
+/**
+ * How a run is driven, as far as that is not the usual way: `over LongPolling, messagepack`. Empty for
+ * WebSockets, JSON, our own client, the dialect recordLatency and open pacing. Values of a stored file
+ * may be anything; what is not known is not said.
+ *
+ * @param dialect the one that is spoken; absent: that of the scenario
+ */
+export function howWords(
+  scenario: Driven,
+  dialect: Dialect = scenario.dialect,
+  texts: HowTexts = howTexts,
+): string {
+  const { transport, driver, pacing, agents = 1 } = scenario;
+  // ASP.NET SignalR has no other, whatever the file asks for.
+  const protocol = scenario.connectionType === 'AspNet' ? 'json' : scenario.protocol;
+  const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
+  const said = (Object.keys(howTexts) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
+  const words = said.map((way) => texts[way]);
+  if (agents > 1) words.push(fill(texts.agents, formatCount(agents)));
+  return words.join(', ');
+}
+
+/** `0:12`, `9:59`, `12 m`, `3 h`: the measuring time a step has left. */
+export function timeLeft({ elapsedS, totalS }: Pick<StepProgress, 'elapsedS' | 'totalS'>): string {
+  const seconds = Math.max(0, Math.round(totalS - elapsedS));
+  if (seconds >= 100 * 60) return `${Math.round(seconds / 3600)} h`;
+  if (seconds >= 600) return `${Math.round(seconds / 60)} m`;
+  return clock(seconds);
+}
+
+/** `1:05` for 65 seconds. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** `at 10.0 s 200 connections were missing; connections back after 1.2 s, latency after 2 s`. */
+export function recoveryWords({ atS, missing, connectionsS, latencyS }: Recovery): string {
+  const after = (seconds: number | null): string =>
+    seconds === null ? 'not back within the step' : `back after ${seconds.toFixed(1)} s`;
+  const latency = latencyS === undefined ? '' : `, latency ${after(latencyS)}`;
+  return `at ${atS.toFixed(1)} s ${formatCount(missing)} connections were missing; connections ${after(connectionsS)}${latency}`;
+}

@@ -1,0 +1,177 @@
+import { inBackground } from '../base/background';
+import path from 'node:path';
+import { Emitter } from '../base/event';
+import { ExpectedError } from '../base/expectedError';
+import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
+import type { Bus } from '../agents/bus/bus';
+import type { RunTitle } from '../agents/messages';
+import { viewRun } from '../agents/view/viewRun';
+import type { writeCounters } from '../results/counters/counterFile';
+import { redactText } from '../results/redact';
+import type { Result } from '../results/result';
+import type { ResultFolder } from '../results/resultFolder';
+import type { Scenario } from '../scenario/scenario';
+import { deflated, keepResult, type FinishedRun } from './keepResult';
+import { observedOver, withObserved } from './observing';
+import type { Observer } from './observe/openObserver';
+import { firstFolder } from './prepareRun';
+import { readScenario, type ScenarioParser } from './scenarioFile';
+import type { RunRequest, Shell } from './shell';
+
+/** Where what is seen of a run is kept, and what its result is compared with. */
+export type ViewRequest = Pick<
+  RunRequest,
+  'directories' | 'otherFolder' | 'spareDirectory' | 'baseline'
+>;
+
+export interface ViewShell extends Pick<Shell, 'say' | 't'> {
+  /** Agents that have come, with their machines; until the load begins. */
+  gathered?(nodes: readonly string[], agents: number): void;
+  /** It has a title, and no snapshot yet. */
+  begun(run: ViewedRun): void;
+  /** Its result is here. */
+  finished?(run: FinishedRun): void;
+}
+
+/** A run that goes on elsewhere. */
+interface RunElsewhere {
+  readonly bus: Bus;
+  readonly run: string;
+  /** Rejects when it is not to be looked at any more; the run goes on. */
+  readonly left: Promise<never>;
+}
+
+export interface ViewParts {
+  readonly parseScenario: ScenarioParser;
+  readonly writeCounters: typeof writeCounters;
+  /** Of who has started the run from here: reads metrics of its server; the text of a run is not asked for that. */
+  readonly observe?: () => Promise<Observer | undefined>;
+}
+
+/**
+ * Shows a run that goes on elsewhere from its begin, and keeps its result here.
+ * @throws ExpectedError `run-missing`, `run-failed` and others of {@link viewRun}; `result-folder`
+ */
+export async function viewSession(
+  { bus, run, left }: RunElsewhere,
+  request: ViewRequest,
+  shell: ViewShell,
+  parts: ViewParts,
+): Promise<FinishedRun> {
+  let begun: Promise<ViewedRun> | undefined;
+  /** What keeps it from being kept here is said at once, not at its end. */
+  let give: (error: unknown) => void = () => undefined;
+  const unkept = new Promise<never>((_resolve, reject) => {
+    give = reject;
+  });
+  const away = Promise.race([left, unkept]);
+  // Nobody may be waiting when it comes, as where there is no such run.
+  for (const each of [unkept, away]) each.catch(() => undefined);
+  const viewer = {
+    gathered: (nodes: readonly string[], agents: number) => shell.gathered?.(nodes, agents),
+    unseen: () =>
+      shell.say(
+        'warning',
+        shell.t(
+          'Run {0} shows nothing so far. It may be over. Only a run that was started with --publish or in a cluster can be looked at.',
+          run,
+        ),
+      ),
+    title: (title: RunTitle) => {
+      begun ??= ViewedRun.begin(title, request, shell, parts);
+      begun.then((viewed) => shell.begun(viewed)).catch(give);
+    },
+    snapshot: (snapshot: Snapshot) => {
+      // One after the other: what is shown and kept begins with the title.
+      inBackground(
+        begun?.then((viewed) => viewed.take(snapshot)),
+        give,
+      );
+    },
+  };
+  try {
+    const result = await viewRun(bus, run, viewer, away);
+    if (begun === undefined) throw new Error('a run without a title');
+    const finished = await (await begun).finish(result, shell, parts);
+    shell.finished?.(finished);
+    return finished;
+  } finally {
+    await (await begun?.catch(() => undefined))?.dispose();
+  }
+}
+
+type KeptRun = Pick<ViewedRun, 'request' | 'scenario' | 'url' | 'startedAt' | 'folder'>;
+
+/** A run as it is seen and kept here. */
+export class ViewedRun {
+  readonly kept = new HeldSnapshots(deflated);
+  private readonly snapshotEmitter = new Emitter<Snapshot>();
+  readonly onSnapshot = this.snapshotEmitter.event;
+  private problem: string | undefined;
+
+  /** Its file name is the title of the request. */
+  readonly request: RunRequest;
+  readonly scenario: Scenario;
+  readonly url: string;
+  readonly startedAt: Date;
+  readonly folder: ResultFolder;
+
+  private constructor(
+    { request, scenario, url, startedAt, folder }: KeptRun,
+    private readonly say: ViewShell['say'],
+    private readonly observer: Observer | undefined,
+  ) {
+    this.request = request;
+    this.scenario = scenario;
+    this.url = url;
+    this.startedAt = startedAt;
+    this.folder = folder;
+  }
+
+  /** @throws ExpectedError `result-folder`, `scenario-problems` */
+  static async begin(
+    { file, text, startedAt, url }: RunTitle,
+    request: ViewRequest,
+    shell: Pick<Shell, 'say' | 't'>,
+    { parseScenario, observe }: ViewParts,
+  ): Promise<ViewedRun> {
+    const whole = { ...request, title: path.basename(file), text, overrides: [] };
+    const scenario = await readScenario(whole, parseScenario);
+    const started = new Date(startedAt);
+    const folder = await firstFolder(whole, started, shell);
+    // The load goes on already: what cannot be observed is no reason to end it.
+    const observer = await observe?.().catch((error: unknown) => {
+      if (!(error instanceof ExpectedError)) throw error;
+      shell.say('warning', error.message);
+      return undefined;
+    });
+    const kept = { request: whole, scenario, url, startedAt: started, folder };
+    return new ViewedRun(kept, shell.say, observer);
+  }
+
+  take(given: Snapshot): void {
+    const snapshot = withObserved(given, this.observer);
+    this.folder.appendSample(snapshot);
+    this.kept.add(snapshot);
+    this.snapshotEmitter.fire(snapshot);
+    const { problem } = snapshot;
+    if (problem !== undefined && problem !== this.problem) this.say('server', redactText(problem));
+    this.problem = problem;
+  }
+
+  dispose(): Promise<void> {
+    this.observer?.close();
+    return this.folder.dispose();
+  }
+
+  /** Keeps the result under the name that it has here. */
+  async finish(
+    found: Result,
+    shell: Pick<Shell, 'say' | 't'>,
+    parts: ViewParts,
+  ): Promise<FinishedRun> {
+    const observed = await observedOver(this.kept.all, this.observer, found);
+    const result = { ...found, id: this.folder.id, ...(observed && { observed }) };
+    return keepResult(result, this, shell, parts.writeCounters);
+  }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { InOrder, LogWriter } from '../../../../src/agents/bus/logWriter';
+import { until } from '../../../fakes/until';
+import { MemoryBus } from '../memoryBus';
+
+const text = (number: number): string => `entry ${number}`;
+const values = (bus: MemoryBus): string[] => bus.log.map(({ value }) => value);
+
+describe('entries of a log', () => {
+  it('are there in their order, each once, however often the bus was away', async () => {
+    const bus = new MemoryBus();
+    const link = bus.link();
+    const writer = new LogWriter(link, 'a', 'w');
+    link.isConnected = false;
+    for (let count = 0; count < 3; count++) writer.add(text, false);
+    assert.equal(await writer.empty(20), false);
+    link.isConnected = true;
+    assert.equal(await writer.empty(10_000), true);
+    assert.deepEqual(values(bus), ['entry 1', 'entry 2', 'entry 3']);
+    assert.ok(link.tries > 3);
+  });
+
+  it('are put again where the bus has lost them, unless they were taken', async () => {
+    const bus = new MemoryBus();
+    const writer = new LogWriter(bus.link(), 'a', 'w');
+    for (const isKept of [true, false, true, true]) writer.add(text, isKept);
+    assert.equal(await writer.empty(10_000), true);
+    writer.taken(1);
+    bus.lose();
+    writer.again(60_000);
+    assert.equal(await writer.empty(10_000), true);
+    assert.deepEqual(values(bus), [], 'they may still be on their way');
+    writer.again();
+    writer.add(text, false);
+    assert.equal(await writer.empty(10_000), true);
+    assert.deepEqual(values(bus), ['entry 3', 'entry 4', 'entry 5']);
+    assert.equal(await writer.allTaken(0), false);
+    writer.taken(5);
+    assert.equal(await writer.allTaken(0), true);
+    bus.lose();
+    writer.again();
+    assert.equal(await writer.empty(10_000), true);
+    assert.deepEqual(values(bus), []);
+  });
+
+  it('are sent whoever says that they were taken before they were said', async () => {
+    const bus = new MemoryBus();
+    const writer = new LogWriter(bus.link(), 'a', 'w');
+    writer.taken(99_999_999);
+    writer.add(text, true);
+    assert.equal(await writer.empty(10_000), true);
+    assert.deepEqual(values(bus), ['entry 1']);
+    assert.equal(await writer.allTaken(0), false);
+  });
+
+  it('are given up together when the bus takes none for too long', async () => {
+    const link = new MemoryBus().link();
+    let lost = 0;
+    const writer = new LogWriter(link, 'a', 'w', { keptMs: 0, lost: () => (lost += 1) });
+    link.isConnected = false;
+    writer.add(text, true);
+    writer.add(text, true);
+    await until('the loss', () => lost === 1);
+    assert.equal(await writer.empty(10_000), false);
+    writer.add(text, true);
+    assert.deepEqual([writer.last, lost], [2, 1]);
+  });
+
+  it('are taken in order of their numbers, each once', () => {
+    const taken: string[] = [];
+    const reader = new InOrder<string>((value) => taken.push(value));
+    for (const number of [2, 1, 1, 4, 2, 3, 3, 5]) reader.add(number, text(number));
+    assert.deepEqual(taken, [1, 2, 3, 4, 5].map(text));
+    assert.equal(reader.taken, 5);
+    // Whoever floods it keeps nobody from taking what comes in turn.
+    for (let number = 20_000; number > 6; number--) reader.add(number, text(number));
+    reader.add(6, text(6));
+    assert.equal(reader.taken, 6);
+    for (let number = 7; number <= 20_000; number++) reader.add(number, text(number));
+    assert.equal(reader.taken, 20_000);
+  });
+});

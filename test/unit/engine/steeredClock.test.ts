@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { ClockRudder, clockMemory, steeredClock } from '../../../src/engine/machineClock';
+
+describe('steeredClock', () => {
+  it('is the machine’s until it is steered', () => {
+    const clock = steeredClock({ nowUs: () => 1234.5 }, clockMemory());
+    assert.equal(clock.nowUs(), 1234.5);
+  });
+
+  it('goes evenly to each new offset, in half a second where that is no steep change', () => {
+    let nowUs = 1_000_000;
+    const machine = { nowUs: () => nowUs };
+    const memory = clockMemory();
+    const clock = steeredClock(machine, memory);
+    const rudder = new ClockRudder(machine, memory);
+    const offsetAt = (us: number): number => {
+      nowUs = us;
+      return clock.nowUs() - us;
+    };
+    rudder.steer(300);
+    assert.deepEqual(
+      [1_000_000, 1_250_000, 1_500_000, 9_000_000].map(offsetAt),
+      [0, 150, 300, 300],
+    );
+    rudder.steer(200);
+    assert.equal(offsetAt(9_250_000), 250);
+    // From where it is just now.
+    rudder.steer(500);
+    assert.deepEqual([9_250_000, 9_500_000, 9_750_000].map(offsetAt), [250, 375, 500]);
+    // A second back, at a hundredth of the time.
+    rudder.steer(-999_500);
+    assert.deepEqual([59_750_000, 109_750_000].map(offsetAt), [-499_500, -999_500]);
+  });
+
+  it('never runs backwards, nor slower or faster than by a hundredth, however it is steered', () => {
+    const steps = fc.array(
+      fc.tuple(
+        fc.integer({ min: 1, max: 400_000 }),
+        fc.option(fc.integer({ min: -1e6, max: 1e6 })),
+      ),
+      { maxLength: 40 },
+    );
+    const steady = fc.property(steps, (list) => {
+      let nowUs = 5_000_000;
+      const machine = { nowUs: () => nowUs };
+      const memory = clockMemory();
+      const [clock, rudder] = [steeredClock(machine, memory), new ClockRudder(machine, memory)];
+      for (const [passUs, offsetUs] of list) {
+        const before = clock.nowUs();
+        if (offsetUs !== null) rudder.steer(offsetUs);
+        assert.ok(Math.abs(clock.nowUs() - before) < 0.001, 'steering is no jump');
+        nowUs += passUs;
+        const rate = (clock.nowUs() - before) / passUs;
+        assert.ok(rate > 0.9899 && rate < 1.0101, `${rate}`);
+      }
+    });
+    fc.assert(steady, { numRuns: 300 });
+  });
+
+  it('reads once more when it is steered in the midst of a reading', () => {
+    let nowUs = 1_000_000;
+    let meanwhile: (() => void) | undefined;
+    const memory = clockMemory();
+    const rudder = new ClockRudder({ nowUs: () => nowUs }, memory);
+    const clock = steeredClock(
+      {
+        nowUs: () => {
+          const readUs = nowUs;
+          meanwhile?.();
+          return readUs;
+        },
+      },
+      memory,
+    );
+    rudder.steer(5000);
+    nowUs += 250_000;
+    let steeredAtUs = 0;
+    meanwhile = () => {
+      meanwhile = undefined;
+      nowUs += 100_000;
+      steeredAtUs = clock.nowUs();
+      rudder.steer(-5000);
+    };
+    assert.equal(
+      clock.nowUs(),
+      steeredAtUs,
+      'the time of the second reading, by the line that held then',
+    );
+    assert.equal(steeredAtUs, 1_350_000 + 3500);
+  });
+
+  it('waits while somebody writes', () => {
+    const memory = clockMemory();
+    const version = new Int32Array(memory, 0, 1);
+    let reads = 0;
+    const clock = steeredClock(
+      { nowUs: () => ((reads += 1) === 5 ? (version[0] = 2) : 2) },
+      memory,
+    );
+    version[0] = 1;
+    assert.equal(clock.nowUs(), 2);
+    assert.equal(reads, 6);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { agentColumns } from '../../../../src/measure/show/agentTable';
+import type { AgentSummary } from '../../../../src/measure/summary';
+import { htmlReport } from '../../../../src/run/export/htmlReport';
+import {
+  knownMetrics,
+  LiveNumbers,
+  metricsOf,
+  openMetrics,
+  openMetricsOf,
+} from '../../../../src/run/export/runMetrics';
+import { stepsCsv } from '../../../../src/run/export/stepsCsv';
+import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
+import { sampleAgents, sampleResult, sampleSnapshot } from '../../results/sampleResult';
+
+const hostile = { ...sampleAgents[1]!, node: '<img src=x>|[a](http://b)\u001b[2J' };
+const result = sampleResult({ agents: [sampleAgents[0]!, hostile, sampleAgents[2]!] });
+
+describe('agents in reports', () => {
+  it('are a table in Markdown, with who stands out below it', () => {
+    const text = summaryMarkdown(result);
+    assert.match(text, /\| Agent \| Node \| Share \|/);
+    assert.match(text, /\| 3 \| aks-load-12345678-vmss000002 \| 33 % \| – .*\| lost after 96 s \|/);
+    assert.match(text, /- Lost: agent 3 \(aks-load-12345678-vmss000002\)\./);
+    assert.doesNotMatch(summaryMarkdown(sampleResult()), /\| Agent \|/);
+  });
+
+  it('are a card of the page', () => {
+    const page = htmlReport(result, []);
+    assert.match(page, /<h2>Agents<\/h2>/);
+    assert.match(page, /<li>Lost: agent 3 /);
+    assert.doesNotMatch(htmlReport(sampleResult(), []), /<h2>Agents<\/h2>/);
+  });
+
+  it('are rows of their own in CSV, after the step that they were part of last', () => {
+    const [first, second, third] = sampleAgents as [AgentSummary, AgentSummary, AgentSummary];
+    const [one] = result.steps;
+    const steps = [1, 2, 3].map((index) => ({ ...one!, index }));
+    const early = { ...first, lastStep: { ...first.lastStep!, index: 1, sent: 7 } };
+    const evil = { ...second, node: '=HYPERLINK("http://b"),x' };
+    const lines = stepsCsv({ ...result, steps, agents: [early, evil, third] })
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => line.split(','));
+    const [heads = [], ...rows] = lines;
+    for (const row of rows) assert.equal(row.length, heads.length, row.join());
+    const cell = (row: readonly string[], head: string): string => row[heads.indexOf(head)]!;
+    const shown = ['index', 'agent', 'agent.node', 'agent.status', 'agent.sent', 'agent.p99Us'];
+    assert.deepEqual(
+      rows.map((row) => shown.map((head) => cell(row, head))),
+      [
+        ['1', '', '', '', '', ''],
+        ['1', '1', 'aks-load-12345678-vmss000000', 'done', '7', '40100'],
+        ['2', '', '', '', '', ''],
+        ['3', '', '', '', '', ''],
+        ['3', '2', 'HYPERLINKhttp:bx', 'done', '31666', '57200'],
+        ['3', '3', 'aks-load-12345678-vmss000002', 'lost', '', ''],
+      ],
+    );
+    assert.deepEqual(
+      rows.map((row) => cell(row, 'received') !== ''),
+      [true, false, true, true, false, false],
+    );
+    const without = stepsCsv({ ...sampleResult(), steps });
+    assert.doesNotMatch(without, /agent[,.]/);
+  });
+
+  it('are metrics, each with its machine and the step that it was part of last', () => {
+    const text = openMetricsOf(result);
+    const labels = 'agent="1",node="aks-load-12345678-vmss000000"';
+    for (const line of [
+      `signalr_bench_agent_deliveries_received_total{${labels},step="3"} 316660`,
+      `signalr_bench_agent_latency_p99_seconds{${labels},step="3"} 0.0401`,
+      `signalr_bench_agent_clock_error_seconds{${labels},step="3"} 0.00038`,
+      `signalr_bench_agent_reported_seconds{${labels},step="3"} 200`,
+      `signalr_bench_agent_state{${labels},signalr_bench_agent_state="done"} 1`,
+      `signalr_bench_agent_state{agent="3",node="aks-load-12345678-vmss000002",signalr_bench_agent_state="lost"} 1`,
+      '# TYPE signalr_bench_agent_state stateset',
+    ])
+      assert.ok(text.includes(`${line}\n`), line);
+    assert.equal(text.match(/^signalr_bench_agent_messages_sent_total/gm)?.length, 2);
+    assert.ok(!openMetricsOf(sampleResult()).includes('agent_'));
+  });
+
+  it('are metrics while the run goes on, as they were last said to stand', () => {
+    const live = new LiveNumbers();
+    const agents = sampleAgents.map((agent) => ({ ...agent, status: 'silent' as const }));
+    live.update({ ...sampleSnapshot(1), agents });
+    live.update(sampleSnapshot(2));
+    const text = openMetrics(metricsOf(live.numbers));
+    assert.equal(text.match(/^signalr_bench_agent_state\{.*="silent"\} 1$/gm)?.length, 3);
+    const names = knownMetrics().map(({ name }) => name);
+    for (const { metric } of agentColumns) assert.ok(names.includes(`agent.${metric}`), metric);
+  });
+
+  it('have names that are nothing but text', () => {
+    for (const text of [summaryMarkdown(result), htmlReport(result, [])]) {
+      assert.doesNotMatch(text, /(?<!\\)<img/);
+      assert.ok(!text.includes('\u001b'), 'a control character');
+    }
+    assert.ok(!summaryMarkdown(result).includes('[a](http://b)'));
+  });
+});

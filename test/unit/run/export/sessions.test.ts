@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import type { SloCheck, Verdict } from '../../../../src/measure/summary';
+import { compareResults } from '../../../../src/results/compare/compareResults';
+import { comparedRows } from '../../../../src/measure/compare/comparisonRows';
+import { htmlReport } from '../../../../src/run/export/htmlReport';
+import { junitReport } from '../../../../src/run/export/junitReport';
+import { stepsCsv } from '../../../../src/run/export/stepsCsv';
+import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
+import {
+  mixedStep,
+  sampleResult,
+  sampleSnapshot,
+  sessionMix,
+  sessionProgress,
+  sessionStep,
+} from '../../results/sampleResult';
+import { measuredStep } from '../../../fakes/measuredStep';
+import {
+  LiveNumbers,
+  metricsOf,
+  openMetrics,
+  openMetricsOf,
+} from '../../../../src/run/export/runMetrics';
+
+const result = sampleResult({ steps: [sessionStep(1)] });
+const mix = sampleResult({ steps: [sessionMix(1)] });
+const { step: progress = assert.fail() } = sampleSnapshot(80, 1);
+const said =
+  'Step 1, sessions: 2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still going on at the end, duration p50 29 s, p99 30 s.';
+
+describe('sessions in what is exported', () => {
+  it('are a table of calls in Markdown, and a sentence', () => {
+    const text = summaryMarkdown(result);
+    assert.ok(
+      text.includes(
+        '| 1 | GetHistory | 2,002 | 2,002 | 2,000 | 2 | 3.4ms | 120ms | 410ms | 2 | 2 |',
+      ),
+    );
+    assert.ok(
+      text.includes(`- ${said}`) && text.includes('- Step 1, errors of GetHistory: 2 invocation.'),
+    );
+    assert.doesNotMatch(summaryMarkdown(sampleResult()), /\| call \|/);
+  });
+
+  it('are a card with a bar for each call that was answered in the page', () => {
+    const page = htmlReport(result, []);
+    assert.match(page, /<h2>Calls of sessions<\/h2>/);
+    assert.equal(page.match(/<b style="left:/g)?.length, 3);
+    assert.ok(page.includes(`<li>${said}</li>`));
+    assert.doesNotMatch(htmlReport(sampleResult(), []), /class="bars"/);
+  });
+
+  it('are rows of their calls in CSV, behind their step', () => {
+    const [head = '', ...rows] = stepsCsv(result).trimEnd().split('\r\n');
+    const names = head.split(',');
+    const cells = (row: string, name: string): string | undefined =>
+      row.split(',')[names.indexOf(name)];
+    assert.deepEqual(
+      rows.map((row) =>
+        ['call', 'sent', 'lost', 'errors', 'sessions.brokenOff'].map((name) => cells(row, name)),
+      ),
+      [
+        ['', '26027', '2', '2', '2'],
+        ['JoinRoom', '2005', '0', '0', ''],
+        ['SendMessage', '20020', '0', '0', ''],
+        ['GetHistory', '2002', '2', '2', '2'],
+        ['LeaveRoom', '2000', '0', '0', ''],
+      ],
+    );
+    assert.equal(cells(rows[0]!, 'sessions.durationUs.p50'), '29400000');
+    for (const row of rows) assert.equal(row.split(',').length, names.length);
+    assert.ok(!stepsCsv(sampleResult()).includes('call'));
+  });
+
+  it('have a label for each call in metrics', () => {
+    const text = openMetricsOf(result);
+    for (const line of [
+      'signalr_bench_call_sent_total{step="1",call="SendMessage"} 20020',
+      'signalr_bench_call_broken_off_total{step="1",call="GetHistory"} 2',
+      'signalr_bench_call_latency_seconds{step="1",call="GetHistory",quantile="0.99"} 0.12',
+      'signalr_bench_sessions_total{step="1",state="broken_off"} 2',
+      'signalr_bench_session_duration_seconds{step="1",quantile="0.5"} 29.4',
+    ])
+      assert.ok(text.includes(`${line}\n`), line);
+  });
+
+  it('have a label for each use case of a mix in metrics, whose sum is that of the step', () => {
+    const text = openMetricsOf(mix);
+    for (const line of [
+      'signalr_bench_sessions_total{step="1",use_case="session 1",state="completed"} 2000',
+      'signalr_bench_sessions_total{step="1",use_case="session 2",state="broken_off"} 28',
+      'signalr_bench_sessions_total{step="1",use_case="session 2",state="waiting"} 2',
+      'signalr_bench_session_duration_seconds{step="1",use_case="session 1",quantile="0.5"} 29.4',
+    ])
+      assert.ok(text.includes(`${line}\n`), line);
+    const started = text.matchAll(/sessions_total\{.*state="started"\} (\d+)/g);
+    assert.deepEqual(
+      [...started].map(([, count]) => Number(count)),
+      [2005, 30],
+    );
+    const live = new LiveNumbers();
+    live.update({
+      ...sampleSnapshot(80, 1),
+      step: { ...progress, ...sessionProgress(1, sessionMix) },
+    });
+    assert.match(
+      openMetrics(metricsOf(live.numbers)),
+      /sessions_total\{step="1",use_case="session 2",state="broken_off"\} 28\n/,
+    );
+  });
+
+  it('of a mix are a sentence for each use case, and bars with its name', () => {
+    const [one, other] = [
+      'Step 1, session 1: 2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still going on at the end, duration p50 29 s, p99 30 s.',
+      'Step 1, session 2: 30 started, 0 completed, 28 broken off at GetHistory, 2 never got their turn.',
+    ];
+    const errors = 'Step 1, errors of session 2, GetHistory: 28 invocation: "history is busy".';
+    const [text, page] = [summaryMarkdown(mix), htmlReport(mix, [])];
+    for (const sentence of [one, other, errors]) assert.ok(text.includes(`- ${sentence}\n`), text);
+    for (const sentence of [one, other]) assert.ok(page.includes(`<li>${sentence}</li>`));
+    assert.ok(page.includes('<span>session 1, GetHistory</span>'));
+  });
+
+  it('of a mix have their counts in the rows of its use cases in CSV', () => {
+    const [head = '', ...rows] = stepsCsv(mix).trimEnd().split('\r\n');
+    const names = head.split(',');
+    const shown = ['useCase', 'call', 'sessions.started', 'sessions.brokenOff', 'sessions.waiting'];
+    const cells = rows.map((row) => shown.map((name) => row.split(',')[names.indexOf(name)]));
+    assert.deepEqual(cells.slice(0, 4), [
+      ['', '', '2035', '30', '2'],
+      ['session 1', '', '2005', '2', '0'],
+      ['session 2', '', '30', '28', '2'],
+      ['echo', '', '', '', ''],
+    ]);
+    assert.deepEqual(cells.at(-2), ['session 2', 'GetHistory', '', '28', '']);
+  });
+
+  it('are properties of their step in JUnit', () => {
+    assert.match(junitReport(result), /<property name="sessions\.brokenOff" value="2"\/>/);
+    assert.doesNotMatch(junitReport(sampleResult()), /sessions/);
+  });
+
+  it('have a case for each call in JUnit, which fails where it has what the step failed for', () => {
+    const casesOf = (verdict: Verdict, step = sessionMix(1)): string[][] =>
+      [...junitReport(sampleResult({ steps: [{ ...step, verdict }] })).matchAll(callCase)].map(
+        ([, name = '', outcome = '']) => [name, outcome],
+      );
+    const callCase =
+      /<testcase [^>]*name="((?:session \d, )?[A-Z]\w+)"[^/>]*(?:\/>|>\s*<(?:failure type="call" message=|skipped>)"?([^"<]*))/g;
+    const failed = (check: Partial<SloCheck>, reasons: Verdict['reasons'] = []): Verdict => ({
+      ...{ status: 'fail', reasons, checks: check.metric ? [{ ...met, ...check }] : [] },
+    });
+    const met: SloCheck = { metric: 'p99', limit: 100_000, value: 50_000, met: false };
+    const never = ['session 2, Acknowledge', 'no session came as far as this call'];
+    const passed = [
+      ...['JoinRoom', 'SendMessage', 'GetHistory', 'LeaveRoom'].map((call) => [
+        ...[`session 1, ${call}`, ''],
+      ]),
+      ...[['session 2, GetHistory', ''], never],
+    ];
+    assert.deepEqual(casesOf({ status: 'pass', reasons: [] }), passed);
+    // What has nothing to do with calls makes none of them fail.
+    assert.deepEqual(casesOf(failed({ metric: 'rate' })), passed);
+    const busy = '; for example: history is busy';
+    const with2 = (first: string, second: string): string[][] =>
+      passed.map((each, at) =>
+        at === 2 ? [each[0]!, first] : at === 4 ? [each[0]!, second] : each,
+      );
+    const [one, two] = ['session 1, GetHistory', 'session 2, GetHistory'];
+    const all = { code: 'sessionsBrokenOff', message: 'session 2: 28 sessions broke off' };
+    assert.deepEqual(
+      casesOf(failed({}, [all])),
+      with2(`${one}: 2 sessions broke off here`, `${two}: 28 sessions broke off here${busy}`),
+    );
+    assert.deepEqual(
+      casesOf(failed({ metric: 'errors.invocation' })),
+      with2(`${one}: 2 errors of class invocation`, `${two}: 28 errors of class invocation${busy}`),
+    );
+    assert.deepEqual(
+      casesOf(failed({ metric: 'delivered' })),
+      with2(`${one}: 2 of 2,002 deliveries lost`, `${two}: 28 of 28 deliveries lost${busy}`),
+    );
+    assert.deepEqual(
+      casesOf(failed({ metric: 'p99', value: 118_000 })),
+      with2(`${one}: p99 120 ms, above 100 ms`, ''),
+    );
+    const notJudged = 'the step is invalid, so nothing is judged';
+    assert.deepEqual(
+      casesOf(
+        { status: 'invalid', reasons: [{ code: 'send-rate', message: 'late' }] },
+        sessionStep(1),
+      ),
+      ['JoinRoom', 'SendMessage', 'GetHistory', 'LeaveRoom'].map((call) => [call, notJudged]),
+    );
+    assert.match(junitReport(mix), /<system-out>[^<]*\nStep 1, session 2: 30 started, [^<]*\n/);
+  });
+
+  it('of two use cases keep their broken sessions apart, though a call has one name in both', () => {
+    const { calls = [], sessions, ...step } = sessionStep(1);
+    const [first, second] = mixedStep(1).entries!;
+    const none = { ...sessions!, brokenOff: 0, brokenOffAt: {} };
+    const both = {
+      ...step,
+      calls: ['sendToGroup', 'echo'].map((entry) => ({ ...calls[2]!, entry })),
+      sessions: sessions!,
+      entries: [
+        { ...first!, sessions: sessions! },
+        { ...second!, sessions: none },
+      ],
+    };
+    const text = summaryMarkdown(sampleResult({ steps: [both] }));
+    assert.match(text, /\| 1 \| GetHistory \| sendToGroup \|.*\| 2 \|\n/);
+    assert.match(text, /\| 1 \| GetHistory \| echo \|.*\| – \|\n/);
+  });
+
+  it('have names that are nothing but text', () => {
+    const step = sessionStep(1);
+    const name = '<img src=x>|[a](http://b)\u001b[2J,=1';
+    const calls = [{ ...step.calls![0]!, name }];
+    const hostile = sampleResult({ steps: [{ ...step, calls }] });
+    for (const text of [summaryMarkdown(hostile), htmlReport(hostile, []), stepsCsv(hostile)]) {
+      assert.doesNotMatch(text, /(?<!\\)<img/);
+      assert.ok(!text.includes('\u001b'), 'a control character');
+    }
+    assert.match(stepsCsv(hostile), /,img srcxahttpb2J1\r\n/);
+  });
+
+  it('are compared call by call, of those that both runs have', () => {
+    const seconds = Array.from({ length: 12 }, () => [1000, 2000, 3000]);
+    const { calls, sessions } = sessionStep(1);
+    const run = (change: number) => {
+      const changed = calls!.slice(0, 3).map((call) => ({
+        ...call,
+        latencyUs: { ...call.latencyUs, p99: call.latencyUs.p99 * change },
+      }));
+      return sampleResult({
+        steps: [{ ...measuredStep(seconds), calls: changed, sessions: sessions! }],
+      });
+    };
+    const other = run(2);
+    const [step] = compareResults(run(1), other).steps;
+    const rows = comparedRows(step!).map(({ name, a, b, change }) => [name, a, b, change]);
+    assert.deepEqual(rows.slice(-12), [
+      ['JoinRoom p50', '1.2 ms', '1.2 ms', '0 %'],
+      ['JoinRoom p99', '14 ms', '28 ms', '+100 %'],
+      ['SendMessage p50', '1.9 ms', '1.9 ms', '0 %'],
+      ['SendMessage p99', '22 ms', '44 ms', '+100 %'],
+      ['GetHistory p50', '3.4 ms', '3.4 ms', '0 %'],
+      ['GetHistory p99', '120 ms', '240 ms', '+100 %'],
+      ['GetHistory lost', '2', '2', '0'],
+      ['sessions started', '2,005', '2,005', '0'],
+      ['sessions completed', '2,000', '2,000', '0'],
+      ['sessions broken off', '2', '2', '0'],
+      ['session duration p50', '29 s', '29 s', '0 %'],
+      ['session duration p99', '30 s', '30 s', '0 %'],
+    ]);
+  });
+
+  it('of a mix are compared below the names of its use cases', () => {
+    const seconds = Array.from({ length: 12 }, () => [1000, 2000, 3000]);
+    const { calls, sessions, entries } = sessionMix(1);
+    const run = (index: number, names = ['session 1', 'session 2']) =>
+      sampleResult({
+        steps: [
+          {
+            ...{ ...measuredStep(seconds), calls: calls!, sessions: sessions! },
+            entries: entries!.slice(0, index).filter(({ name }) => names.includes(name)),
+          },
+        ],
+      });
+    const { steps } = compareResults(run(2), run(2));
+    const rows = comparedRows(steps[0]!).map(({ name, a }) => [name, a]);
+    const heads = rows.filter(([, a]) => a === '').map(([name]) => name);
+    assert.deepEqual(heads, ['session 1', 'session 2']);
+    assert.deepEqual(rows.slice(-4), [
+      ['GetHistory lost', '28'],
+      ['sessions started', '30'],
+      ['sessions completed', '0'],
+      ['sessions broken off', '28'],
+    ]);
+    // A use case that one of both has not is not compared.
+    const [step] = compareResults(run(1), run(2)).steps;
+    assert.deepEqual(
+      step!.sessions!.map(({ entry }) => entry),
+      ['session 1'],
+    );
+  });
+});
