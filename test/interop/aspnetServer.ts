@@ -34,6 +34,9 @@ export interface AspNetServerOptions {
   readonly pages?: string;
 }
 
+/** Most threads of the pool of .NET, in hexadecimal; by default it adds threads as it sees fit. */
+export type PoolSize = `0x${string}`;
+
 /** A page for the hub at `/chat`, and the official client that it loads. */
 const chatPages = [
   join('test', 'interop', 'chatPage'),
@@ -113,18 +116,25 @@ export function sharedAspNetServer(): { readonly url: string } {
 }
 
 /** Starts the server in a process of its own and waits until it listens. */
-export async function startAspNetServer(options: AspNetServerOptions = {}): Promise<AspNetServer> {
+export async function startAspNetServer(
+  options: AspNetServerOptions = {},
+  poolSize?: PoolSize,
+): Promise<AspNetServer> {
   const flags = Object.entries(options).flatMap(([name, value]) => [
     `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
     String(value),
   ]);
-  return startDotnetServer([assembly, ...flags]);
+  const pool = { DOTNET_ThreadPool_ForceMaxWorkerThreads: poolSize };
+  return startDotnetServer([assembly, ...flags], pool);
 }
 
 /** Starts a server that prints its URL in its first line and ends when its standard input ends. */
-export async function startDotnetServer(args: readonly string[]): Promise<AspNetServer> {
+export async function startDotnetServer(
+  args: readonly string[],
+  ownEnv: NodeJS.ProcessEnv = {},
+): Promise<AspNetServer> {
   // It lives too short a time for measuring what to compile better.
-  const env = { ...process.env, DOTNET_TieredPGO: '0' };
+  const env = { ...process.env, DOTNET_TieredPGO: '0', ...ownEnv };
   const child = spawn('dotnet', args, { env });
   try {
     const url = await readUrl(child);
