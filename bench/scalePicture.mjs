@@ -54,7 +54,7 @@ export function drawScale(rows) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#777">
 <title>What more connections cost: CPU, memory, connect rate and lateness by the number of connections</title>
 ${series.map((one, at) => chartOf(one, rows, ...places[at])).join('\n')}
-<text x="${left}" y="${height - 24}">Connections, 10,000 echoes of 2 KB a second in all; docs/performance.md has the conditions.</text>
+<text x="${left}" y="${height - 24}">Connections, 10,000 echoes of 2 KB a second in all; docs/evidence/performance.md has the conditions.</text>
 </svg>
 `;
 }

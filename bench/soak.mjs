@@ -4,7 +4,7 @@
 //
 // The hub, the process that leads and two worker processes are watched each by itself; with --threads leads the process
 // that works, too. A tenth of the time, a minute at most, is warm-up. Linux only, since memory is read from /proc. Exit
-// code 1 where a count is not exact, memory grows or slip drifts. Method: docs/reliability.md.
+// code 1 where a count is not exact, memory grows or slip drifts. Method: docs/evidence/reliability.md.
 import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

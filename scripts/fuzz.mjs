@@ -1,5 +1,5 @@
 // `npm run fuzz -- [--minutes n] [--seed n] [--only NAME]… [--replay FILE]`: random input for everything that reads
-// what others send. See docs/reliability.md, "Fuzzing".
+// what others send. See docs/evidence/reliability.md, "Fuzzing".
 import { runNode } from './nodeProgram.mjs';
 
 if ((await runNode(['scripts/setup.mjs'])) !== 0) process.exit(1);

@@ -182,8 +182,8 @@ const lies: readonly Lie[] = [
   },
 ];
 
-describe('the tables in docs/reliability.md', () => {
-  const page = readFileSync('docs/reliability.md', 'utf8');
+describe('the tables in docs/evidence/reliability.md', () => {
+  const page = readFileSync('docs/evidence/reliability.md', 'utf8');
   for (const [heading, group] of [
     ['Servers that lie', lies],
     ['Servers of ASP.NET SignalR that lie', classicLies],

@@ -1,4 +1,4 @@
-/** `npm run fuzz`: see docs/reliability.md. */
+/** `npm run fuzz`: see docs/evidence/reliability.md. */
 import { randomInt } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import path from 'node:path';

@@ -19,7 +19,7 @@ const keptErrorBytes = 8192;
 /**
  * Of a worker's young generation, which has three of these. V8 makes them larger while connections open, up to 16 MB, and keeps them: most of
  * the memory of a few thousand connections. Next to nothing of a message lives for longer than it takes, so that 2 MB cost no
- * more CPU: docs/performance.md, *Memory*.
+ * more CPU: docs/evidence/performance.md, *Memory*.
  */
 export const semiSpaceMb = 2;
 

@@ -28,7 +28,7 @@ function assertTestsExist(what: string, tests: string): void {
 
 describe('the page of independent evidence', () => {
   it('says for each behaviour what shows it, and in which test', () => {
-    const rows = rowsOf('docs/independent-evidence.md');
+    const rows = rowsOf('docs/evidence/independent-evidence.md');
     assert.ok(rows.length >= 30, `${rows.length} rows`);
     for (const [behaviour = '', shownBy = '', tests = ''] of rows) {
       assert.match(shownBy, kinds, behaviour);
@@ -39,7 +39,7 @@ describe('the page of independent evidence', () => {
 
 describe('the page of reliability', () => {
   it('names for each lie of a server a test that is there', () => {
-    const rows = rowsOf('docs/reliability.md');
+    const rows = rowsOf('docs/evidence/reliability.md');
     assert.ok(rows.length >= 19, `${rows.length} rows`);
     for (const row of rows) assertTestsExist(row[0]!, row.at(-1)!);
   });

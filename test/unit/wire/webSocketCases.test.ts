@@ -234,9 +234,9 @@ describe('the WebSockets of embedded servers in the cases of Autobahn', () => {
   });
 });
 
-describe('the table of cases in docs/reliability.md', () => {
+describe('the table of cases in docs/evidence/reliability.md', () => {
   it('has each of them', () => {
-    const page = readFileSync('docs/reliability.md', 'utf8').replace(/ +/g, ' ');
+    const page = readFileSync('docs/evidence/reliability.md', 'utf8').replace(/ +/g, ' ');
     const rows = webSocketCases.map(({ number, what, pings, frames, messages }) => {
       const client = pings.length > 1 ? 'pass; the newest ping of a read' : 'pass';
       const isBeyond = frames.length - 1 > maximumFragments && messages.length === 1;
