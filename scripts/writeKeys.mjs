@@ -5,7 +5,6 @@ import { generatedFile } from './generatedFile.mjs';
 
 const require = createRequire(import.meta.url);
 const {
-  explainedKeys: configKeys,
   entryKeys,
   ruleKeys,
   scenarioKeys,
@@ -13,7 +12,7 @@ const {
   sloKeys,
   topKeys,
 } = require('../out/src/scenario/keys/scenarioKeys.js');
-const { searchKeys } = require('../out/src/scenario/keys/configKeys.js');
+const { configKeys, searchKeys } = require('../out/src/scenario/keys/configKeys.js');
 const { stepKeys, stepKinds } = require('../out/src/scenario/keys/stepKeys.js');
 const { writtenNumber } = require('../out/src/scenario/text/words.js');
 const { useCases } = require('../out/src/usecases/registry.js');

@@ -1,4 +1,3 @@
-import type { Random } from '../base/random';
 import type { Activity } from './activity';
 import type { Timing } from './intervals';
 
@@ -62,48 +61,13 @@ export class Pace implements Pacing {
   }
 }
 
-/** As in the Azure SignalR benchmark: each sends an interval after its last send, so that slowness lowers the rate. */
-export class ClosedPace implements Pacing {
-  /** By sender. */
-  private readonly dueUs: Float64Array;
-  /** Senders in the order of their next sends; all intervals are equal, so a sent one goes to the end. */
-  private readonly queue: Uint32Array;
-  private head = 0;
-
-  constructor(
-    senders: number,
-    private readonly intervalUs: number,
-    random: Random,
-  ) {
-    const dueUs = (this.dueUs = new Float64Array(senders).map(() => random.next() * intervalUs));
-    this.queue = Uint32Array.from(dueUs.keys()).sort((a, b) => dueUs[a]! - dueUs[b]!);
-  }
-
-  get nextDueUs(): number {
-    return this.queue.length === 0 ? Infinity : this.dueUs[this.queue[this.head]!]!;
-  }
-
-  take(nowUs: number): number {
-    const sender = this.queue[this.head]!;
-    this.dueUs[sender] = Math.max(this.dueUs[sender]!, nowUs) + this.intervalUs;
-    this.head = (this.head + 1) % this.queue.length;
-    return sender;
-  }
-
-  /** One at most: when the next one after that is due depends on when this one leaves. */
-  left(position: number, fromUs: number, untilUs: number): number {
-    const dueUs = this.dueUs[position]!;
-    return dueUs >= fromUs && dueUs < untilUs ? 1 : 0;
-  }
-}
-
 export interface DrawnPaceSpec {
   /** This worker's senders among all of the step, rising. */
   readonly ranks: Uint32Array;
   readonly timing: Timing;
   /** Who sends when; absent: all do all the time. */
   readonly activity?: Activity | undefined;
-  /** A gap counts from when the message before was sent, not from when it was due. */
+  /** As in the Azure SignalR benchmark: a gap counts from the send of the message before, so that slowness lowers the rate. */
   readonly closed?: boolean;
 }
 

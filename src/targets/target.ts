@@ -94,7 +94,7 @@ export interface OpenTarget {
   dispose(): Promise<void>;
 }
 
-/** How targets of a kind are opened: the Node half of {@link import('../scenario/target/targetKinds').TargetKind}. */
+/** How targets of a kind are opened. */
 export interface Target {
   readonly kind: string;
   open(scenario: Scenario, context: TargetContext): Promise<OpenTarget>;

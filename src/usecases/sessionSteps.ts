@@ -152,6 +152,15 @@ interface SessionCall {
   readonly times?: number;
 }
 
+/** All of them, at every depth. */
+export const allStepsOf = (steps: readonly SessionStep[]): SessionStep[] =>
+  steps.flatMap((step) => {
+    if (step.kind === 'repeat') return [step, ...allStepsOf(step.steps)];
+    if (step.kind === 'if') return [step, ...allStepsOf([...step.steps, ...step.else])];
+    if (step.kind === 'choose') return [step, ...step.ways.flatMap((way) => allStepsOf(way.steps))];
+    return [step];
+  });
+
 /** In the order of the file. */
 export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
   const found: { step: CountedStep; times: number | undefined }[] = [];

@@ -420,51 +420,35 @@ function holdsBack(
 }
 
 function remarksOf(measured: MeasuredStep): Words[] {
-  const {
-    lost,
-    expected,
-    extra,
-    lostConnections,
-    connections,
-    moves,
-    seconds,
-    pushed = [],
-  } = measured;
-  const remarks: Words[] = [];
-  if (lost > 0)
-    remarks.push(
+  const { lost, expected, extra, lostConnections, connections, moves, seconds } = measured;
+  const { pushed = [] } = measured;
+  const pushes = pushed.reduce((sum, { messages }) => sum + messages, 0);
+  const remarks = [
+    lost > 0 &&
       sentence(
         '{0} of {1} deliveries did not arrive; they count all the same, as the service must carry them.',
         ...[formatCount(lost), formatCount(expected)],
       ),
-    );
-  if (lostConnections > 0)
-    remarks.push(
+    lostConnections > 0 &&
       sentence(
         '{0} of {1} connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
         ...[formatCount(lostConnections), formatCount(connections)],
       ),
-    );
-  if (extra > 0)
-    remarks.push(
+    extra > 0 &&
       sentence(
         'Extra deliveries came twice, or went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
       ),
-    );
-  const pushes = pushed.reduce((sum, { messages }) => sum + messages, 0);
-  if (pushes > 0)
-    remarks.push(
+    pushes > 0 &&
       sentence(
         'Outbound includes {0} msg/s that the hub sent on its own: {1}.',
         ...[figure(pushes / seconds), namesWords(pushed.map(({ name }) => name))],
       ),
-    );
-  if (moves !== undefined && moves.done > 0)
-    remarks.push(
+    moves !== undefined &&
+      moves.done > 0 &&
       sentence(
         '{0} joins and leaves a second, and as many answers, are not counted: no table has them.',
         figure(moves.done / seconds),
       ),
-    );
-  return remarks;
+  ];
+  return remarks.filter((remark) => remark !== false);
 }

@@ -2,6 +2,7 @@
 import { largestGroup, numberOf } from '../../usecases/parameters';
 import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
 import {
+  allStepsOf,
   audienceOfStep,
   callsOf,
   deliveriesOfStep,
@@ -52,40 +53,25 @@ export const goesOutAlone =
   'Callbacks that no call expects go out alone; the guides have no table for that: each counts as the outbound part of an echo.';
 
 /** True of a session with one; for the notes of an estimate. */
-export const sessionAssumptions = (parameters: Parameters): string[] => {
+export function sessionAssumptions(parameters: Parameters): string[] {
   const steps = sessionStepsOf(parameters);
-  const has = (of: (step: SessionStep) => boolean): boolean => isAnywhere(steps, of);
-  return [
-    ...(steps.length > 0
-      ? [
-          'Each call of a session counts by its receivers, as often as a session makes it; one without callbacks counts as an echo.',
-        ]
-      : []),
-    ...(joinsByCalls(steps) && usesGroup(steps)
-      ? [
-          'All senders count as members of their groups all the time, even while a session has left them.',
-        ]
-      : []),
-    ...(has(({ kind }) => kind === 'choose') ? ['Each way of a choose counts by its weight.'] : []),
-    ...(has(({ kind }) => kind === 'if') ? ['The more expensive branch of an if counts.'] : []),
-    ...(has((step) => step.kind === 'on' && !isOfCall(steps, step)) ? [goesOutAlone] : []),
-    ...(has(({ kind }) => kind === 'stream')
-      ? ['The guides have no table for streams: each item counts as an echo.']
-      : []),
-    ...(has((step) => step.kind === 'call' && step.answered === true)
-      ? ['Answers beside callbacks go out alone: each counts as the outbound part of an echo.']
-      : []),
+  const has = (of: (step: SessionStep) => boolean): boolean => allStepsOf(steps).some(of);
+  const assumptions = [
+    steps.length > 0 &&
+      'Each call of a session counts by its receivers, as often as a session makes it; one without callbacks counts as an echo.',
+    joinsByCalls(steps) &&
+      usesGroup(steps) &&
+      'All senders count as members of their groups all the time, even while a session has left them.',
+    has(({ kind }) => kind === 'choose') && 'Each way of a choose counts by its weight.',
+    has(({ kind }) => kind === 'if') && 'The more expensive branch of an if counts.',
+    has((step) => step.kind === 'on' && !isOfCall(steps, step)) && goesOutAlone,
+    has(({ kind }) => kind === 'stream') &&
+      'The guides have no table for streams: each item counts as an echo.',
+    has((step) => step.kind === 'call' && step.answered === true) &&
+      'Answers beside callbacks go out alone: each counts as the outbound part of an echo.',
   ];
-};
-
-const isAnywhere = (steps: readonly SessionStep[], of: (step: SessionStep) => boolean): boolean =>
-  steps.some((step) => {
-    if (of(step)) return true;
-    if (step.kind === 'repeat') return isAnywhere(step.steps, of);
-    if (step.kind === 'choose') return step.ways.some((way) => isAnywhere(way.steps, of));
-    if (step.kind === 'if') return isAnywhere(step.steps, of) || isAnywhere(step.else, of);
-    return false;
-  });
+  return assumptions.filter((sentence) => sentence !== false);
+}
 
 /**
  * In the order in which their first calls stand in the session; nothing where it makes none. What the hub calls is a traffic of

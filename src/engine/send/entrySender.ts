@@ -13,7 +13,7 @@ import type { Random } from '../../base/random';
 import { Activity } from '../../plan/activity';
 import { intervalSeed, randomFor } from '../../plan/draws';
 import { drawnTiming, drawsOf, evenTiming, jitterTiming } from '../../plan/intervals';
-import { ClosedPace, DrawnPace, Pace, type Pacing } from '../../plan/pace';
+import { DrawnPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 
@@ -135,16 +135,12 @@ export abstract class EntrySender {
 
   /** Who of this worker sends when in a step: indexes of the connections, and their pace. */
   pacing(step: PlanStep): { readonly pace: Pacing; readonly senders: Uint32Array } {
-    const { plan, worker, random } = this;
+    const { plan, worker } = this;
     const { senderOrder } = this.population;
     const intervalUs = (step.intervalsMs?.[this.position] ?? this.entry.intervalMs) * 1000;
     const senders = sendersOf(step, this.position);
     const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
-    const pace =
-      this.drawnPace(step, ranks, intervalUs) ??
-      (plan.pacing === 'open'
-        ? new Pace(ranks, senders, intervalUs)
-        : new ClosedPace(ranks.length, intervalUs, random));
+    const pace = this.drawnPace(step, ranks, intervalUs) ?? new Pace(ranks, senders, intervalUs);
     return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
   }
 
@@ -157,7 +153,7 @@ export abstract class EntrySender {
     const intervals =
       entry.intervals ??
       (arrivals === 'poisson' ? ({ distribution: 'exponential', spread: 1 } as const) : undefined);
-    if (intervals === undefined && arrivals === undefined && stages === undefined) return undefined;
+    if (!closed && (intervals ?? arrivals ?? stages) === undefined) return undefined;
     const draw = drawsOf(intervalSeed(plan, position, step.index));
     const timing =
       intervals !== undefined

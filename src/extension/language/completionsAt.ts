@@ -6,7 +6,6 @@ import type { KeySpec } from '../../scenario/keys/keySpec';
 import { belongs, identityKinds } from '../../scenario/keys/identityKeys';
 import { descriptionOf } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
-import { targetKinds } from '../../scenario/target/targetKinds';
 import { writtenNumber } from '../../scenario/text/words';
 import {
   lastLine,
@@ -247,10 +246,7 @@ function valueCompletions(
         ? personalPlaceholders(text, spec.name, range)
         : placeholders(text, spec.name, range, (names.kept ?? []).map(keptWords));
     case 'targets': {
-      const kinds = spec.name === 'target' ? targetKinds : [];
-      const local = kinds.flatMap(({ offers = [] }) =>
-        offers.map(([text, words]) => value(text, t(words))),
-      );
+      const local = spec.name === 'target' ? [value('local', t('the embedded hub'))] : [];
       const hubs = names.hubs.map((url) => value(url, t('used before')));
       if (typed !== '') return hubs;
       const named = { ...names, environment: names.environment.filter(namesTarget) };

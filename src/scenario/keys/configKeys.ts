@@ -133,7 +133,7 @@ export const configSpecs = {
   // Where the load goes and how to get in.
   target: targets(
     { listed: 'first', references: true, defaultText: 'the embedded local hub' },
-    'Where the load goes.',
+    'Where the load goes: `local` for the embedded hub, one or more hub URLs, or a connection string.',
   ),
   webAppTarget: targets(
     { listed: 'oldTool', references: true },

@@ -6,12 +6,6 @@ import { usualUseCase } from '../../usecases/useCase';
 import { choice, entries, flag, keyOf, section, text, type KeySpec } from './keySpec';
 import { configKeys, searchKeys } from './configKeys';
 import { kinds, type topNames } from '../scenario';
-import { targetSummaries } from '../target/targetKinds';
-
-/** With the kinds of targets, which whoever only recognises a scenario file has no need to load. */
-export const explainedKeys: readonly KeySpec[] = configKeys.map((key) =>
-  key.name === 'target' ? { ...key, summary: `Where the load goes: ${targetSummaries()}.` } : key,
-);
 
 export const maximumEntries = 50;
 /** Where `slo` is a list. */
@@ -136,7 +130,7 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
       { listed: 'oldTool', default: 'perf', choices: kinds },
       '`perf` (which opens dropped connections again when it is written, see `repair`) and `perf2` run; `resultparser` only reads the counter file of an old run.',
     ),
-    config: section({ listed: 'first', keys: explainedKeys }, 'Target, connections, steps.'),
+    config: section({ listed: 'first', keys: configKeys }, 'Target, connections, steps.'),
     scenario: section(
       { listed: 'first', keys: scenarioKeys },
       'The use case to run and its parameters.',

@@ -1,7 +1,7 @@
 import { durationPattern, ratePattern, sizePattern } from '../../base/units';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
-import { targetKinds } from '../target/targetKinds';
+import { targetPatterns } from '../target/targetKinds';
 import { hubUrlPattern } from '../target/hubUrl';
 import {
   headerNamePattern,
@@ -279,9 +279,8 @@ function numberSchemas(spec: PlainSpec): Json[] {
 }
 
 function targetsSchema(localToo: boolean): Json {
-  const patterns = targetKinds.flatMap(({ pattern }) => pattern ?? []);
   const urls = text(`^\\s*,*\\s*${hubUrlPattern}(\\s*,\\s*${hubUrlPattern})*\\s*,*\\s*$`);
-  const one = localToo ? [...patterns.map(text), urls] : [urls];
+  const one = localToo ? [...targetPatterns.map(text), urls] : [urls];
   return {
     anyOf: [...one, { type: 'array', minItems: 1, items: localToo ? { anyOf: one } : urls }],
   };

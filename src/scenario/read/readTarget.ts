@@ -5,12 +5,7 @@ import {
   looksLikeConnectionString,
 } from '../target/connectionString';
 import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl';
-import {
-  connectionStringOf,
-  targetKinds,
-  type TargetSpec,
-  type TargetWishes,
-} from '../target/targetKinds';
+import { targetOfText, type TargetSpec, type TargetWishes } from '../target/targetKinds';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
 import { question, quotable } from '../text/words';
 import { checkReferences, isNothing, partOf, type Section, type Written } from './readSection';
@@ -96,22 +91,12 @@ function readUrls(key: TargetKey, wishes: TargetWishes): TargetSpec | undefined 
   const items = itemsOf(key);
   const [only] = items;
   if (key.name === 'target' && only !== undefined && items.length === 1) {
-    const found = firstMatch(only.text, wishes);
-    const isChecked = found !== undefined && looksLikeConnectionString(only.text);
-    if (isChecked && connectionStringOf(found) !== undefined)
-      return readConnectionString(key, only);
+    if (looksLikeConnectionString(only.text)) return readConnectionString(key, only);
+    const found = targetOfText(only.text, wishes);
     if (found !== undefined) return found;
   }
   const urls = items.filter((item) => isUrl(key, item)).map(({ text }) => text);
   return urls.length === 0 ? undefined : { kind: 'hubUrl', urls };
-}
-
-function firstMatch(text: string, wishes: TargetWishes): TargetSpec | undefined {
-  for (const kind of targetKinds) {
-    const found = kind.matches?.(text, wishes);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function isUrl(key: TargetKey, item: Item): boolean {

@@ -84,7 +84,7 @@ function partsOf(text: string): Parts | undefined {
     const value = part.slice(equals + 1).trim();
     if (value !== '' || !optionalParts.has(name)) values.set(name, value);
   }
-  return { values, ...(repeated !== undefined && { repeated }) };
+  return { values, repeated };
 }
 
 export function endpointHost(connectionString: string): string | undefined {
@@ -202,7 +202,8 @@ export function readConnectionString(text: string): ServiceConnection {
   const origin = (name: string): string => withoutEnd(values.get(name) ?? endpoint, '/');
   const kind = signInKind(values);
   return {
-    ...{ endpoint, audience },
+    endpoint,
+    audience,
     clientEndpoint: origin('clientendpoint'),
     serverEndpoint: origin('serverendpoint'),
     ...(kind === undefined
@@ -219,11 +220,5 @@ function signInOf(kind: EntraSignIn['kind'], values: Parts['values']): EntraSign
     ...certificateNames,
   ].map((name) => values.get(name));
   const clientCertificateFile = certificates.find((name) => name !== undefined);
-  return {
-    kind,
-    ...(clientId !== undefined && { clientId }),
-    ...(tenantId !== undefined && { tenantId }),
-    ...(clientSecret !== undefined && { clientSecret }),
-    ...(clientCertificateFile !== undefined && { clientCertificateFile }),
-  };
+  return { kind, clientId, tenantId, clientSecret, clientCertificateFile };
 }

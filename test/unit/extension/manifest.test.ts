@@ -5,7 +5,6 @@ import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { latenessTexts } from '../../../src/measure/show/latenessWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
-import { targetKinds } from '../../../src/scenario/target/targetKinds';
 import { overviewStrings } from '../../../src/messages/overviewPanel';
 import { comparisonStrings } from '../../../src/messages/comparisonPanel';
 import { panelStrings } from '../../../src/messages/panelStrings';
@@ -221,7 +220,6 @@ describe('texts of the extension', () => {
       ...Object.values(statusIcons).map(({ word }) => word),
       ...Object.values(latenessTexts),
       ...sentenceTexts(),
-      ...targetKinds.flatMap(({ offers = [] }) => offers.map(([, words]) => words)),
     ];
     for (const key of [...keys, ...tables]) {
       const translated = bundle[key];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { seededRandom, shuffled } from '../../../src/base/random';
-import { ClosedPace, Pace, type Pacing } from '../../../src/plan/pace';
+import { drawnTiming, drawsOf } from '../../../src/plan/intervals';
+import { DrawnPace, Pace, type Pacing } from '../../../src/plan/pace';
 import { ranksOf } from '../../../src/plan/population';
 
 interface Due {
@@ -90,43 +91,33 @@ describe('Pace', () => {
   });
 });
 
-describe('ClosedPace', () => {
-  const fixed = (...values: number[]): { next: () => number; below: () => number } => ({
-    next: () => values.shift() ?? 0,
-    below: () => 0,
-  });
-
-  it('starts each sender at its random moment of the first interval', () => {
-    const pace = new ClosedPace(3, 1000, fixed(0.9, 0.1, 0.5));
-    const first = Array.from({ length: 3 }, () => [pace.nextDueUs, pace.take(pace.nextDueUs)]);
-    assert.deepEqual(first, [
-      [100, 1],
-      [500, 2],
-      [900, 0],
-    ]);
-    assert.equal(pace.nextDueUs, 1100);
-  });
-
-  // When the sender's second message is due, when it is sent, and when the third is due.
-  const table: readonly (readonly [string, number, number])[] = [
-    ['in time', 1200, 2200],
-    ['late', 1700, 2700],
-    ['later than a whole interval', 5000, 6000],
-    ['early, which only a clock error gives', 1100, 2200],
-  ];
-  for (const [name, sentUs, nextUs] of table) {
-    it(`sends again one interval after a send that was ${name}`, () => {
-      const pace = new ClosedPace(1, 1000, fixed(0.2));
-      pace.take(200);
-      assert.equal(pace.nextDueUs, 1200);
-      pace.take(sentUs);
-      assert.equal(pace.nextDueUs, nextUs);
+describe('closed pacing', () => {
+  const closed = (senders: number, intervalUs: number): DrawnPace =>
+    new DrawnPace({
+      ranks: Uint32Array.from({ length: senders }, (_, rank) => rank),
+      timing: drawnTiming(intervalUs, { distribution: 'uniform', spread: 0 }, drawsOf(3)),
+      closed: true,
     });
-  }
+
+  // How long after it was due the first message is sent, and when the second is due, in intervals from then.
+  const table = {
+    'in time': [0, 1],
+    late: [0.5, 1.5],
+    'later than a whole interval': [4, 5],
+    early: [-0.1, 1],
+  };
+  for (const [name, [sent, next]] of Object.entries(table))
+    it(`sends again one interval after a send that was ${name}`, () => {
+      const pace = closed(1, 1000);
+      const firstUs = pace.nextDueUs;
+      assert.ok(firstUs > 0 && firstUs < 1000);
+      pace.take(firstUs + sent! * 1000);
+      assert.equal(pace.nextDueUs, firstUs + next! * 1000);
+    });
 
   it('serves every sender once in each interval, in order, when nobody is late', () => {
     const ranks = Uint32Array.from({ length: 20 }, (_, sender) => sender);
-    const due = dueBefore(3_000_000, new ClosedPace(20, 1_000_000, seededRandom(3)), ranks);
+    const due = dueBefore(3_000_000, closed(20, 1_000_000), ranks);
     assert.equal(due.length, 60);
     for (const [at, { atUs, rank }] of due.entries()) {
       if (at > 0) assert.ok(atUs >= due[at - 1]!.atUs);
@@ -135,8 +126,8 @@ describe('ClosedPace', () => {
   });
 
   it('knows what is left of each of very many senders', () => {
-    const senders = 400_000;
-    const pace = new ClosedPace(senders, 1_000_000, seededRandom(3));
+    const senders = 100_000;
+    const pace = closed(senders, 1_000_000);
     for (let count = 0; count < senders / 2; count++) pace.take(pace.nextDueUs);
     const beforeUs = pace.nextDueUs;
     let [early, late] = [0, 0];
@@ -148,6 +139,6 @@ describe('ClosedPace', () => {
   });
 
   it('has nothing to do without senders', () => {
-    assert.equal(new ClosedPace(0, 1000, seededRandom(1)).nextDueUs, Infinity);
+    assert.equal(closed(0, 1000).nextDueUs, Infinity);
   });
 });

@@ -4,6 +4,8 @@ import {
   readConnectionString,
 } from '../../../../src/scenario/target/connectionString';
 
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
 describe('the parts of a connection string', () => {
   it('are endpoint, audience without port, and key', () => {
     const text = 'Endpoint=https://Name.service.signalr.net/;AccessKey=a+b/c==;Version=1.0;';
@@ -64,7 +66,7 @@ describe('the parts of a connection string', () => {
     ] as const)
       assert.match(connectionStringProblem(`${app};${rest}`)!, missing);
     const signIn = readConnectionString('Endpoint=https://a.b;AuthType=aad;ClientId=').signIn;
-    assert.deepEqual(signIn, { kind: 'default' });
+    assert.deepEqual(plain(signIn), { kind: 'default' });
   });
 
   for (const [authType, signIn] of [
@@ -93,7 +95,7 @@ describe('the parts of a connection string', () => {
       const text = `Endpoint=https://a.b;AuthType=${authType}`;
       assert.equal(connectionStringProblem(text), undefined);
       const parts = readConnectionString(text);
-      assert.deepEqual(parts.signIn, signIn);
+      assert.deepEqual(plain(parts.signIn), signIn);
       assert.equal(parts.accessKey, undefined);
     });
   }
