@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { azureServices, usualService } from '../base/serviceTraits';
-import { signalrEditions, type Edition } from '../capacity/model';
+import { signalrEditions } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
 import type { Override } from '../scenario/read/overrides';
 import { searchKinds } from '../base/searchSummary';
@@ -14,8 +14,12 @@ import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
 import {
   type AddCommands,
+  amount,
   type CarryOut,
   runTree,
+  share,
+  times,
+  whole,
   wholeNumber,
   withExample,
 } from './tree/commandTree';
@@ -25,6 +29,7 @@ import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './tree/serveTree';
 import { addAgentOptions, addAgents, addClusterOptions, PlacedOption } from './tree/agentTree';
 import { parseDurationMs } from '../base/units';
+import { fastestReplay, slowestReplay } from '../usecases/cases/replay';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
@@ -68,16 +73,36 @@ type Add = AddCommands<OnDemand>;
 const notInCluster = (...option: [string, string, ((text: string) => unknown)?]): PlacedOption =>
   new PlacedOption(['here', 'hosts'], ...option);
 
-const here = (flags: string, description: string): PlacedOption =>
-  new PlacedOption(['here'], flags, description);
+const here = (...option: [string, string, (text: string) => unknown]): PlacedOption =>
+  new PlacedOption(['here'], ...option);
 
-const processCount = wholeNumber(1, 256, 'auto, or a');
+const tolerance = amount('a percentage, such as 10%', [0, 10], share);
+const price = amount('an amount, such as 1.2', [0, Infinity]);
 
-const processes = (): Option =>
-  new Option(
-    '--processes <n>',
-    'processes that share the load, with one worker each; auto: as many as it takes',
-  ).argParser((text) => (text === 'auto' || text === '0' ? 0 : processCount(text)));
+/** What becomes of a recording that stands in the place of a scenario. */
+const replayOptions = (): readonly Option[] => [
+  here(
+    '--clients <times>',
+    'of a recording: replay each client this many times, such as x50',
+    amount('how often, from x1 to x1000000, such as x50', [1, 1_000_000], (text) =>
+      whole(String(times(text))),
+    ),
+  ),
+  here(
+    '--speed <factor>',
+    'of a recording: so many times as fast, such as 2',
+    amount(
+      `a number from ${slowestReplay} to ${fastestReplay}, such as 2`,
+      [slowestReplay, fastestReplay],
+      times,
+    ),
+  ),
+  here(
+    '--spread <duration>',
+    'of a recording: replays of one client begin over this time (default: 1s)',
+    amount('a duration from 0s to 24h, such as 10s', [0, 86_400_000], parseDurationMs),
+  ),
+];
 
 const addRun: Add = (program, carryOut) => {
   const run = withExample(
@@ -99,7 +124,13 @@ const addRun: Add = (program, carryOut) => {
       'worker threads; default: one less than the cores',
       wholeNumber(1, 256),
     )
-    .addOption(processes())
+    .option(
+      '--processes <n>',
+      'processes that share the load, with one worker each; auto: as many as it takes',
+      amount('auto, or a whole number from 1 to 256', [0, 256], (text) =>
+        text === 'auto' ? 0 : whole(text),
+      ),
+    )
     .addOption(
       new Option(
         '--search [what]',
@@ -145,18 +176,9 @@ const addRun: Add = (program, carryOut) => {
     .addOption(
       notInCluster('--otlp <url>', 'push metrics to an OpenTelemetry collector during the run'),
     )
-    .addOption(
-      here('--clients <times>', 'of a recording: replay each client this many times, such as x50'),
-    )
-    .addOption(here('--speed <factor>', 'of a recording: so many times as fast, such as 2'))
-    .addOption(
-      here(
-        '--spread <duration>',
-        'of a recording: replays of one client begin over this time (default: 1s)',
-      ),
-    )
     .option('--yes', 'agree to other machines and to commands of the scenario')
     .action(carryOut(() => runCommand));
+  for (const option of replayOptions()) run.addOption(option);
   addAgentOptions(run);
 };
 
@@ -195,11 +217,21 @@ const addReading: Add = (program, carryOut) => {
   withExample(program.command('estimate'), 'estimate chat-room.yaml --headroom 0.7')
     .description('Say how many Units a scenario needs, from the published tables.')
     .argument('<file>', 'scenario file, - for standard input')
-    .option<Edition>('--edition <name>', 'edition of the SignalR guide: sr2023 or later', edition)
-    .option('--headroom <share>', 'share of the limits to plan for, such as 0.7', headroom)
-    .option('--message-price <amount>', 'price of a million messages beyond the included', amount)
-    .option('--unit-price <amount>', 'price of one Unit for an hour', amount)
-    .option('--hours <n>', 'hours that the prices are for (default: 720, 30 days)', hours)
+    .addOption(
+      new Option('--edition <name>', 'edition of the SignalR guide').choices(signalrEditions),
+    )
+    .option(
+      '--headroom <share>',
+      'share of the limits to plan for, such as 0.7',
+      amount('a number above 0 and up to 1, such as 0.7', [1e-6, 1], share),
+    )
+    .option('--message-price <amount>', 'price of a million messages beyond the included', price)
+    .option('--unit-price <amount>', 'price of one Unit for an hour', price)
+    .option(
+      '--hours <n>',
+      'hours that the prices are for (default: 720, 30 days)',
+      amount('a number of hours, above 0 and up to 87600', [1e-6, 87_600]),
+    )
     .option('--json', 'print the estimate as JSON')
     .action(carryOut(({ estimateCommand }) => estimateCommand));
   withExample(program.command('show'), 'show .signalr-bench/2026-11-21T14-02-11-echo')
@@ -332,47 +364,6 @@ function setKey(text: string, previous: readonly Override[] = []): readonly Over
   return [...previous, { path, value: text.slice(equals + 1) }];
 }
 
-/** A share of the published limits: `0.7` or `70%`. */
-function headroom(text: string): number {
-  const [, digits, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
-  const value = digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
-  if (!(value > 0 && value <= 1))
-    throw new InvalidArgumentError('Expected a number above 0 and up to 1, such as 0.7.');
-  return value;
-}
-
-/** A change: `10%` or `0.1`, up to ten times; a bare number above 1 is most likely meant as a percentage. */
-function tolerance(text: string): number {
-  const [, digits, percent] = /^(\d{1,6}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim()) ?? [];
-  const value = digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
-  const bare = percent === '' && value > 1 && value <= 1000;
-  if (!(value >= 0 && value <= 10) || bare)
-    throw new InvalidArgumentError(
-      `Expected a percentage, such as 10%.${bare ? ` Did you mean ${digits}%?` : ''}`,
-    );
-  return value;
-}
-
-function amount(text: string): number {
-  const value = /^\d{1,9}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
-  if (Number.isNaN(value)) throw new InvalidArgumentError('Expected an amount, such as 1.2.');
-  return value;
-}
-
-/** Hours, at most those of ten years. */
-function hours(text: string): number {
-  const value = /^\d{1,5}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : NaN;
-  if (!(value > 0 && value <= 87_600))
-    throw new InvalidArgumentError('Expected a number of hours, above 0 and up to 87600.');
-  return value;
-}
-
-function edition(text: string): Edition {
-  const found = signalrEditions.find((name) => name === text);
-  if (!found) throw new InvalidArgumentError(`Expected ${signalrEditions.join(' or ')}.`);
-  return found;
-}
-
 /** What `record` offers. */
 const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
   withExample(
@@ -386,7 +377,15 @@ const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
     )
     .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 0)
     .option('--out <file>', 'scenario to write; the recording goes beside it')
-    .option('--for <duration>', 'end by itself, such as 60s', duration)
+    .option(
+      '--for <duration>',
+      'end by itself, such as 60s',
+      amount(
+        'a duration from 1s to 168h, such as 60s',
+        [1000, 7 * 24 * 3_600_000],
+        parseDurationMs,
+      ),
+    )
     .option('--until-gone', 'end when all clients have been gone for 5 s')
     .option('--ca-file <file>', "authority of the target's certificate, in PEM form")
     .option('--insecure-tls', 'accept any certificate of the target, for test systems only')
@@ -395,11 +394,3 @@ const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
     .addOption(new Option('--exit-with-stdin').hideHelp())
     .action(carryOut(({ recordCommand }) => recordCommand));
 };
-
-/** Milliseconds, at least a second and at most a week. */
-function duration(text: string): number {
-  const value = parseDurationMs(text.trim());
-  if (value === undefined || value < 1000 || value > 7 * 24 * 3_600_000)
-    throw new InvalidArgumentError('Expected a duration from 1s to 168h, such as 60s.');
-  return value;
-}

@@ -1,10 +1,14 @@
 import path from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { HeldSnapshots, Packing } from '../measure/snapshot';
+import { Emitter } from '../base/event';
+import { HeldSnapshots, type Packing, type Snapshot } from '../measure/snapshot';
 import { calibrationOf, keepCalibration } from '../results/calibrations';
 import type { writeCounters } from '../results/counters/counterFile';
 import type { Result } from '../results/result';
+import { redactText } from '../results/redact';
 import { fileProblem, type ResultFolder } from '../results/resultFolder';
+import type { Observer } from './observe/openObserver';
+import { observedOver, withObserved } from './observing';
 import { folderIn } from './prepareRun';
 import type { RunRequest, Shell } from './shell';
 
@@ -14,6 +18,41 @@ export const deflated: Packing = {
   pack: (text) => Uint8Array.from(deflateRawSync(text, { level: 1 })),
   unpack: (packed) => inflateRawSync(packed).toString('utf8'),
 };
+
+/** What is measured of a run, from the first snapshot to the last: shown, and kept in its folder. */
+export class KeptSnapshots {
+  /** For as long as the run lasts, of which it is the only part that grows. */
+  private readonly held = new HeldSnapshots(deflated);
+  private readonly emitter = new Emitter<Snapshot>();
+  readonly onSnapshot = this.emitter.event;
+  private problem: string | undefined;
+
+  constructor(
+    private readonly folder: ResultFolder,
+    private readonly observer: Observer | undefined,
+    private readonly say: Shell['say'],
+  ) {}
+
+  get all(): readonly Snapshot[] {
+    return this.held.all;
+  }
+
+  add(measured: Snapshot): void {
+    const snapshot = withObserved(measured, this.observer);
+    this.folder.appendSample(snapshot);
+    this.held.add(snapshot);
+    this.emitter.fire(snapshot);
+    const { problem } = snapshot;
+    if (problem !== undefined && problem !== this.problem) this.say('server', redactText(problem));
+    this.problem = problem;
+  }
+
+  /** With what was observed of the server meanwhile. */
+  async observed(result: Result): Promise<Result> {
+    const observed = await observedOver(this.all, this.observer, result);
+    return observed ? { ...result, observed } : result;
+  }
+}
 
 export interface FinishedRun {
   readonly result: Result;
@@ -25,16 +64,17 @@ interface MeasuredRun {
   readonly folder: ResultFolder;
   readonly request: RunRequest;
   readonly startedAt: Date;
-  readonly kept: HeldSnapshots;
+  readonly kept: KeptSnapshots;
 }
 
 /** From what was measured to the files that are left of it, with what a comparison with the baseline says. */
 export async function keepResult(
-  result: Result,
+  measured: Result,
   run: MeasuredRun,
   shell: Pick<Shell, 'say' | 't'>,
   counters: typeof writeCounters,
 ): Promise<FinishedRun> {
+  const result = await run.kept.observed(measured);
   const beside = path.dirname(run.folder.path);
   const finished = await store(await compared(result, run.request), run, shell, counters);
   await calibrate(finished.result, run.request, beside, shell);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Emitter } from '../base/event';
-import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
+import type { Snapshot } from '../measure/snapshot';
+import type { Event } from '../base/event';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
@@ -8,8 +9,7 @@ import { readCalibrations } from '../results/calibrations';
 import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../engine/lead/conductor';
 import { SearchedSteps } from '../engine/lead/stepSource';
-import { deflated, keepResult, type FinishedRun } from './keepResult';
-import { observedOver, withObserved } from './observing';
+import { keepResult, KeptSnapshots, type FinishedRun } from './keepResult';
 import type { PreparedRun, RunParts } from './prepareRun';
 import type { Shell } from './shell';
 
@@ -40,17 +40,14 @@ export class RunSession {
   folder: string;
   /** Settles when the result is stored, as far as it can be, and the target closed. */
   readonly finished: Promise<FinishedRun>;
-  // For as long as the run lasts, of which it is the only part that grows.
-  private readonly kept = new HeldSnapshots(deflated);
-  private readonly snapshotEmitter = new Emitter<Snapshot>();
+  private readonly kept: KeptSnapshots;
   private readonly endEmitter = new Emitter<void>();
   private readonly resultEmitter = new Emitter<Result>();
-  readonly onSnapshot = this.snapshotEmitter.event;
+  readonly onSnapshot: Event<Snapshot>;
   /** The load is over; what comes is the result. */
   readonly onEnd = this.endEmitter.event;
   /** The result is stored, as far as it can be. */
   readonly onResult = this.resultEmitter.event;
-  private problem: string | undefined;
 
   constructor(
     private readonly running: Run,
@@ -59,7 +56,9 @@ export class RunSession {
     private readonly parts: Parameters<typeof runSession>[2],
   ) {
     this.folder = prepared.folder.path;
-    running.onSnapshot((snapshot) => this.take(withObserved(snapshot, prepared.observer)));
+    this.kept = new KeptSnapshots(prepared.folder, prepared.observer, shell.say);
+    this.onSnapshot = this.kept.onSnapshot;
+    running.onSnapshot((snapshot) => this.kept.add(snapshot));
     this.finished = this.follow();
   }
 
@@ -70,16 +69,6 @@ export class RunSession {
   /** Ends the run in order; what was measured is kept. A second call closes at once. */
   stop(reason: StopReason): void {
     this.running.stop(reason);
-  }
-
-  private take(snapshot: Snapshot): void {
-    this.prepared.folder.appendSample(snapshot);
-    this.kept.add(snapshot);
-    this.snapshotEmitter.fire(snapshot);
-    const { problem } = snapshot;
-    if (problem !== undefined && problem !== this.problem)
-      this.shell.say('server', redactText(problem));
-    this.problem = problem;
   }
 
   private async follow(): Promise<FinishedRun> {
@@ -95,9 +84,7 @@ export class RunSession {
       const measured = { ...summary, ...times };
       const result = await parts.completeResult(measured, prepared.scenario, of);
       const run = { ...prepared, kept: this.kept };
-      const observed = await observedOver(this.kept.all, prepared.observer, result);
-      const seen = observed ? { ...result, observed } : result;
-      const finished = await keepResult(seen, run, shell, parts.writeCounters);
+      const finished = await keepResult(result, run, shell, parts.writeCounters);
       this.folder = finished.folder ?? this.folder;
       this.resultEmitter.fire(finished.result);
       return finished;

@@ -1,18 +1,16 @@
 import { inBackground } from '../base/background';
 import path from 'node:path';
-import { Emitter } from '../base/event';
+import type { Event } from '../base/event';
 import { ExpectedError } from '../base/expectedError';
-import { HeldSnapshots, type Snapshot } from '../measure/snapshot';
+import type { Snapshot } from '../measure/snapshot';
 import type { Bus } from '../agents/bus/bus';
 import type { RunTitle } from '../agents/messages';
 import { viewRun } from '../agents/view/viewRun';
 import type { writeCounters } from '../results/counters/counterFile';
-import { redactText } from '../results/redact';
 import type { Result } from '../results/result';
 import type { ResultFolder } from '../results/resultFolder';
 import type { Scenario } from '../scenario/scenario';
-import { deflated, keepResult, type FinishedRun } from './keepResult';
-import { observedOver, withObserved } from './observing';
+import { keepResult, KeptSnapshots, type FinishedRun } from './keepResult';
 import type { Observer } from './observe/openObserver';
 import { firstFolder } from './prepareRun';
 import { readScenario, type ScenarioParser } from './scenarioFile';
@@ -84,7 +82,7 @@ export async function viewSession(
     snapshot: (snapshot: Snapshot) => {
       // One after the other: what is shown and kept begins with the title.
       inBackground(
-        begun?.then((viewed) => viewed.take(snapshot)),
+        begun?.then((viewed) => viewed.kept.add(snapshot)),
         give,
       );
     },
@@ -100,32 +98,21 @@ export async function viewSession(
   }
 }
 
-type KeptRun = Pick<ViewedRun, 'request' | 'scenario' | 'url' | 'startedAt' | 'folder'>;
-
 /** A run as it is seen and kept here. */
 export class ViewedRun {
-  readonly kept = new HeldSnapshots(deflated);
-  private readonly snapshotEmitter = new Emitter<Snapshot>();
-  readonly onSnapshot = this.snapshotEmitter.event;
-  private problem: string | undefined;
-
-  /** Its file name is the title of the request. */
-  readonly request: RunRequest;
-  readonly scenario: Scenario;
-  readonly url: string;
-  readonly startedAt: Date;
-  readonly folder: ResultFolder;
+  readonly onSnapshot: Event<Snapshot>;
 
   private constructor(
-    { request, scenario, url, startedAt, folder }: KeptRun,
-    private readonly say: ViewShell['say'],
+    /** Its title is the name of the file. */
+    readonly request: RunRequest,
+    readonly scenario: Scenario,
+    readonly url: string,
+    readonly startedAt: Date,
+    readonly folder: ResultFolder,
+    readonly kept: KeptSnapshots,
     private readonly observer: Observer | undefined,
   ) {
-    this.request = request;
-    this.scenario = scenario;
-    this.url = url;
-    this.startedAt = startedAt;
-    this.folder = folder;
+    this.onSnapshot = kept.onSnapshot;
   }
 
   /** @throws ExpectedError `result-folder`, `scenario-problems` */
@@ -145,18 +132,8 @@ export class ViewedRun {
       shell.say('warning', error.message);
       return undefined;
     });
-    const kept = { request: whole, scenario, url, startedAt: started, folder };
-    return new ViewedRun(kept, shell.say, observer);
-  }
-
-  take(given: Snapshot): void {
-    const snapshot = withObserved(given, this.observer);
-    this.folder.appendSample(snapshot);
-    this.kept.add(snapshot);
-    this.snapshotEmitter.fire(snapshot);
-    const { problem } = snapshot;
-    if (problem !== undefined && problem !== this.problem) this.say('server', redactText(problem));
-    this.problem = problem;
+    const kept = new KeptSnapshots(folder, observer, shell.say);
+    return new ViewedRun(whole, scenario, url, started, folder, kept, observer);
   }
 
   dispose(): Promise<void> {
@@ -165,13 +142,7 @@ export class ViewedRun {
   }
 
   /** Keeps the result under the name that it has here. */
-  async finish(
-    found: Result,
-    shell: Pick<Shell, 'say' | 't'>,
-    parts: ViewParts,
-  ): Promise<FinishedRun> {
-    const observed = await observedOver(this.kept.all, this.observer, found);
-    const result = { ...found, id: this.folder.id, ...(observed && { observed }) };
-    return keepResult(result, this, shell, parts.writeCounters);
+  finish(found: Result, shell: Pick<Shell, 'say' | 't'>, parts: ViewParts): Promise<FinishedRun> {
+    return keepResult({ ...found, id: this.folder.id }, this, shell, parts.writeCounters);
   }
 }

@@ -1,28 +1,286 @@
 /** What `doctor` says of a cluster, and what keeps a run from being started there: the same checks. */
+import type { Job } from 'kubernetes-types/batch/v1';
+import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
-import { lookWith, type ClusterCheck, type Finding } from './checks/check';
-import { dryRunCheck, namespaceCheck, rightsCheck } from './checks/accessChecks';
-import {
-  imagesCheck,
-  networkPolicyCheck,
-  openBusCheck,
-  outboundCheck,
-} from './checks/networkChecks';
-import { nodesCheck, sizeCheck } from './checks/roomChecks';
-import { ClusterView, type ClusterPlace } from './clusterView';
+import { serviceOfHost } from '../../base/serviceTraits';
+import { formatBytes, formatCount } from '../../base/units';
+import { listed } from '../../scenario/text/words';
+import { ClusterView, quantityOf, type ClusterPlace, type Right } from './clusterView';
 import type { ClusterAccess } from './kubectl';
-import type { ClusterRun } from './manifest';
+import { ownedBy, ownerOf, podOf, type ClusterRun } from './manifest';
 
-/** In the order in which they are shown. */
-const checks: readonly ClusterCheck[] = [
-  ...[namespaceCheck, rightsCheck, nodesCheck, outboundCheck, sizeCheck],
-  ...[openBusCheck, networkPolicyCheck, imagesCheck, dryRunCheck],
+/** What was found, why it matters, and what to do. */
+interface Found {
+  /** `note`: worth knowing, or could not be found out. `bad`: a run would not start. */
+  readonly status: 'good' | 'note' | 'warning' | 'bad';
+  readonly text: string;
+  readonly advice?: string;
+}
+
+export type Finding = Found & { readonly check: string };
+
+/** @throws ExpectedError where the cluster does not answer */
+type Check = (view: ClusterView, run: ClusterRun) => Found[] | Promise<Found[]>;
+
+const found = (status: Found['status'], text: string, advice?: string): Found => ({
+  status,
+  text,
+  ...(advice && { advice }),
+});
+
+const level = 'pod-security.kubernetes.io/enforce';
+
+/**
+ * Whether the namespace is there, and what it asks of pods. Those of a run keep to `restricted`, the strictest level,
+ * so that none is refused. Source: Kubernetes documentation, "Pod Security Standards", heading "Restricted".
+ */
+async function checkNamespace(view: ClusterView): Promise<Found[]> {
+  const { namespace } = await view.place();
+  const enforced = (await view.labels())[level];
+  const asks =
+    enforced === undefined
+      ? 'asks no Pod Security level'
+      : `asks pods for Pod Security level ${enforced}`;
+  return [found('good', `${namespace} ${asks}; those of a run keep to restricted`)];
+}
+
+/** What the user must be allowed in the namespace, by resource. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  configmaps: ['create'],
+  secrets: ['create'],
+  services: ['create', 'get'],
+  'deployments.apps': ['create', 'get', 'list', 'watch'],
+  'jobs.batch': ['create', 'get', 'list', 'watch', 'delete'],
+  'networkpolicies.networking.k8s.io': ['create'],
+  pods: ['get', 'list'],
+  'pods/portforward': ['create'],
+};
+/** Without these a run starts, too; what is missed then. */
+const useful: readonly (readonly [Right, string])[] = [
+  [{ verb: 'get', resource: 'pods/log' }, 'agents logs needs it'],
+  [{ verb: 'list', resource: 'events' }, 'why the cluster makes no pods is not known then'],
 ];
 
-export type NamedFinding = Finding & { readonly check: string };
+const rights = Object.entries(needed).flatMap(([resource, verbs]) =>
+  verbs.map((verb): Right => ({ verb, resource })),
+);
+
+const rightWords = ({ verb, resource }: Right): string => `${verb} ${resource}`;
+
+async function checkRights(view: ClusterView): Promise<Found[]> {
+  const { namespace } = await view.place();
+  const may = await view.may([...rights, ...useful.map(([right]) => right)]);
+  const missing = rights.filter((_right, at) => may[at] !== true).map(rightWords);
+  const notes = useful
+    .filter((_right, at) => may[rights.length + at] !== true)
+    .map(([right, missed]) =>
+      found('note', `You may not ${rightWords(right)}: ${missed}. A run does without.`),
+    );
+  const first =
+    missing.length === 0
+      ? found('good', `all ${rights.length} that a run needs in namespace ${namespace}`)
+      : found(
+          'bad',
+          `You may not ${missing.join(', ')} in namespace ${namespace}.`,
+          `Ask for these rights, or name another namespace${view.words.namespace}.`,
+        );
+  return [first, ...notes];
+}
+
+async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Found[]> {
+  const open = (await view.nodes()).filter(({ isOpen, isLinux }) => isOpen && isLinux);
+  const cores = open.reduce((sum, node) => sum + node.cores, 0);
+  const memory = open.reduce((sum, node) => sum + node.memoryBytes, 0);
+  if (open.length === 0)
+    return [
+      found(
+        'warning',
+        'No Linux node is ready for pods now.',
+        'Where the cluster adds nodes by itself, agents wait for them; else add some.',
+      ),
+    ];
+  const { agents } = run;
+  const all = `${open.length} ready for pods, with ${coresWords(cores)} and ${memoryWords(memory)} for all pods`;
+  const asked = askedCores(run);
+  if (asked > cores)
+    return [
+      found(
+        'warning',
+        `${all}; ${agents} agents and what leads them ask for ${coresWords(asked)}.`,
+        'Use fewer agents, or add nodes: pods that find no place keep the run waiting.',
+      ),
+    ];
+  return [
+    agents > open.length
+      ? found(
+          'note',
+          `${all}. ${agents} agents share them: several on one node have one network, and its outbound ports, together.`,
+        )
+      : found('good', all),
+  ];
+}
+
+/** That the pods of a run ask for, all together. */
+const askedCores = (run: ClusterRun): number =>
+  [ownerOf(run), ...ownedBy('', run)].reduce((sum, object) => {
+    const { parallelism = 1 } = (object as Job).spec ?? {};
+    const [container] = podOf(object)?.spec?.containers ?? [];
+    return sum + parallelism * (quantityOf(container?.resources?.requests?.['cpu']) ?? 0);
+  }, 0);
+
+const coresWords = (cores: number): string => `${rounded(cores)} ${cores === 1 ? 'core' : 'cores'}`;
+
+const memoryWords = (bytes: number): string =>
+  bytes < 2 ** 30 ? `${rounded(bytes / 2 ** 20)} MiB` : `${rounded(bytes / 2 ** 30)} GiB`;
+
+const rounded = (amount: number): number => Math.round(amount * 100) / 100;
+
+/**
+ * Ports that a public load balancer gives each machine for one frontend address, by how many machines there are; more
+ * addresses give more, up to the first number. Source: Azure Load Balancer, "Source Network Address Translation (SNAT)
+ * for outbound connections", heading "Default port allocation table".
+ */
+const defaultPorts: readonly (readonly [upTo: number, ports: number])[] = [
+  ...[[50, 1024] as const, [100, 512] as const, [200, 256] as const],
+  ...[[400, 128] as const, [800, 64] as const, [Infinity, 32] as const],
+];
+
+/** Source: Azure Kubernetes Service, "Outbound network and FQDN rules for AKS clusters". */
+const aksServer = /^https:\/\/[^/]+\.azmk8s\.io(:\d+)?\/?$/i;
+
+const morePorts =
+  'Where nodes go out by a load balancer, give them a NAT gateway, or more ports (az aks update --load-balancer-managed-outbound-ip-count --load-balancer-outbound-ports), or the service a private endpoint. Connections that time out in steps of so many are its signature.';
+
+async function checkOutbound(
+  view: ClusterView,
+  { agents, connections, hosts = [] }: ClusterRun,
+): Promise<Found[]> {
+  const { server = '' } = await view.place();
+  const isAksServer = aksServer.test(server);
+  const nodes = await view.nodes().catch((error: unknown) => {
+    // Each agent has a node of its own then, at best.
+    if (isAksServer && error instanceof ExpectedError) return [];
+    throw error;
+  });
+  if (!isAksServer && !nodes.some(({ isAks }) => isAks))
+    return [found('good', 'no limit is known: these are not nodes of AKS')];
+  const [, ports] = defaultPorts.find(([upTo]) => nodes.length <= upTo)!;
+  const perNode = `A node of AKS has ${formatCount(ports)} outbound ports to one public address by default`;
+  const isPublic = hosts.some((host) => serviceOfHost(host) !== undefined);
+  if (connections === undefined || (hosts.length > 0 && !isPublic)) {
+    const most = `${perNode}: so many connections at most from one node to one service of Azure.`;
+    return [found('note', most, morePorts)];
+  }
+  const open = nodes.filter(({ isOpen }) => isOpen).length;
+  const places = Math.max(1, nodes.length === 0 ? agents : Math.min(agents, open));
+  const each = Math.ceil(connections / places);
+  return [
+    each <= ports
+      ? found(
+          'good',
+          `${formatCount(each)} connections from each node, ${formatCount(ports)} ports`,
+        )
+      : found(
+          'warning',
+          `${perNode}, and ${formatCount(each)} connections would come from each.`,
+          morePorts,
+        ),
+  ];
+}
+
+/** Source: Kubernetes documentation, "Secrets", heading "Constraints on Secret data": 1 MiB at most. Some of it is for keys. */
+const mostBytes = 1_000_000;
+
+function checkSize(_view: ClusterView, { files }: ClusterRun): Found[] {
+  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes <= mostBytes) return [];
+  return [
+    found(
+      'bad',
+      `The scenario and the files that it names have ${formatBytes(bytes)}; ${formatBytes(mostBytes)} of them fit into a cluster.`,
+      'Use smaller files: agents, wherever they are, take up to 1 MB of them.',
+    ),
+  ];
+}
+
+/** The bus of a run in a cluster has no TLS. */
+function checkBus(_view: ClusterView, { secretFiles = [] }: ClusterRun): Found[] {
+  if (secretFiles.length === 0) return [];
+  return [
+    found(
+      'warning',
+      `The bus of the run has no TLS: ${listed(secretFiles)} can be read by whoever listens on the network of the cluster.`,
+      'Where others may listen there, sign tokens by a rule (identities.rule) with a key from a Secret.',
+    ),
+  ];
+}
+
+const notePolicy = (): Found[] => [
+  found(
+    'note',
+    'not known: a cluster does not say whether its network keeps policies. A run makes one, so that only its own pods reach its bus; elsewhere the key of the bus alone keeps others out.',
+  ),
+];
+
+const noteImages = ({ words }: ClusterView, { image, busImage }: ClusterRun): Found[] => [
+  found(
+    'note',
+    `${image} (agents, coordinator) and ${busImage} (bus) will be pulled by the nodes.`,
+    `A closed network needs mirrors of both${words.images}.`,
+  ),
+];
+
+/** Asks the cluster itself whether it would take the objects of a run: its own rules and those of others. */
+async function dryRun(view: ClusterView, run: ClusterRun): Promise<Found[]> {
+  const objects = [ownerOf(run), ...ownedBy('00000000-0000-0000-0000-000000000000', run)];
+  // Quotas and limits of a namespace are for pods, which others make for the run.
+  const pods = objects.flatMap((object): Pod[] => {
+    const { metadata, spec } = podOf(object) ?? {};
+    const named = { ...metadata, name: object.metadata!.name! };
+    return spec ? [{ apiVersion: 'v1', kind: 'Pod', metadata: named, spec }] : [];
+  });
+  const [mayPods] = await view.may([{ verb: 'create', resource: 'pods' }]);
+  await view.tryOut([...objects, ...(mayPods ? pods : [])]);
+  const ofPods = mayPods ? ', and its pods one by one' : '';
+  return [found('good', `the cluster would take all objects of a run${ofPods}`)];
+}
+
+/** What is worth knowing before each run: the others are for whoever sets a cluster up. */
+const beforeRun: Readonly<Record<string, Check>> = {
+  ...{ nodes: checkNodes, 'outbound ports': checkOutbound, size: checkSize, bus: checkBus },
+};
+
+/** In the order in which they are shown. */
+const checks: Readonly<Record<string, Check>> = {
+  namespace: checkNamespace,
+  rights: checkRights,
+  ...beforeRun,
+  'network policy': notePolicy,
+  images: noteImages,
+  'dry run': dryRun,
+};
+
+/** What may not be read is no reason to stop, but for the judgement of the cluster itself. */
+async function lookInto(
+  all: Readonly<Record<string, Check>>,
+  view: ClusterView,
+  run: ClusterRun,
+): Promise<Finding[]> {
+  const findings = Object.entries(all).map(async ([check, look]) => {
+    try {
+      return (await look(view, run)).map((each) => ({ check, ...each }));
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error;
+      const isUnknown = error.code === 'cluster-rights' && look !== dryRun;
+      const text = isUnknown ? 'not known: you may not read it.' : error.message;
+      return [{ check, ...found(isUnknown ? 'note' : 'bad', text) }];
+    }
+  });
+  return (await Promise.all(findings)).flat();
+}
 
 export interface ClusterReport extends Partial<ClusterPlace> {
-  readonly findings: readonly NamedFinding[];
+  readonly findings: readonly Finding[];
 }
 
 /** All that can be found out; what keeps kubectl from answering is a finding, too. */
@@ -32,28 +290,22 @@ export async function examineCluster(
   run: ClusterRun,
 ): Promise<ClusterReport> {
   const view = new ClusterView(kubectl, namespace);
-  const findings: NamedFinding[] = [];
   let place: ClusterPlace | undefined;
   try {
     place = await view.place();
     const { client, server } = await view.versions();
     const { context, server: url } = place;
     const at = context === undefined ? 'inside a cluster' : `context ${context}`;
-    findings.push(
-      { check: 'kubectl', status: 'good', text: `${client}, ${at}` },
-      { check: 'server', status: 'good', text: `${server}${url ? `, ${url}` : ''}` },
-    );
+    const first = [
+      { check: 'kubectl', ...found('good', `${client}, ${at}`) },
+      { check: 'server', ...found('good', `${server}${url ? `, ${url}` : ''}`) },
+    ];
+    return { ...place, findings: [...first, ...(await lookInto(checks, view, run))] };
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
     const check = place === undefined ? 'kubectl' : 'server';
-    return { ...place, findings: [{ check, status: 'bad', text: error.message }] };
+    return { ...place, findings: [{ check, ...found('bad', error.message) }] };
   }
-  const found = await Promise.all(
-    checks.map(async (check) =>
-      (await lookWith(check, view, run)).map((each) => ({ check: check.name, ...each })),
-    ),
-  );
-  return { ...place, findings: [...findings, ...found.flat()] };
 }
 
 /**
@@ -67,16 +319,13 @@ export async function checkBeforeRun(
 ): Promise<string[]> {
   const view = new ClusterView(kubectl, namespace);
   // The first question alone: whoever has to sign in shall be asked once.
-  const rights = await rightsCheck.look(view, run);
-  const others = checks.filter((check) => check !== rightsCheck && check.isForDoctor !== true);
-  const found = await Promise.all(others.map((check) => lookWith(check, view, run)));
-  const all = [...rights, ...found.flat()];
-  const textsOf = (status: Finding['status']): string[] =>
+  const all = [...(await checkRights(view)), ...(await lookInto(beforeRun, view, run))];
+  const textsOf = (status: Found['status']): string[] =>
     all.filter((each) => each.status === status).map(findingText);
   const bad = textsOf('bad');
   if (bad.length > 0) throw new ExpectedError('cluster-checks', bad.join(' '));
   return textsOf('warning');
 }
 
-export const findingText = ({ text, advice }: Finding): string =>
+const findingText = ({ text, advice }: Found): string =>
   advice === undefined ? text : `${text} ${advice}`;

@@ -220,13 +220,6 @@ export async function contextsOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<C
   return { names, ...(names.includes(named) && { current: named }) };
 }
 
-/** Of the context that was given to it; `default` where that names none. @throws ExpectedError of kubectl */
-export async function namespaceOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<string> {
-  const path = 'jsonpath={.contexts[0].context.namespace}';
-  const said = await kubectl.run(['config', 'view', '--minify', '--output', path]);
-  return said.trim() || 'default';
-}
-
 /** Names of namespaces are labels (RFC 1123, as Kubernetes has them). */
 export const isNamespace = (text: string): boolean =>
   /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text);

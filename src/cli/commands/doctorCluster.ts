@@ -2,7 +2,7 @@ import { jsonDocument } from '../../base/text';
 import {
   examineCluster,
   type ClusterReport,
-  type NamedFinding,
+  type Finding,
 } from '../../agents/kubernetes/examineCluster';
 import { ownedBy, ownerOf, type ClusterRun } from '../../agents/kubernetes/manifest';
 import type { ScenarioParser } from '../../run/scenarioFile';
@@ -68,7 +68,7 @@ const madeLater = 'made-for-each-run';
 const isReady = ({ findings }: ClusterReport): boolean =>
   findings.every(({ status }) => status !== 'bad');
 
-const marks: Readonly<Record<NamedFinding['status'], readonly [string, Tone | undefined]>> = {
+const marks: Readonly<Record<Finding['status'], readonly [string, Tone | undefined]>> = {
   good: ['✓', 'good'],
   note: ['·', undefined],
   warning: ['!', 'warn'],
@@ -85,7 +85,7 @@ function clusterLines(report: ClusterReport, agents: number): Line[] {
   return [...report.findings.flatMap(findingLines), { text: '' }, { text: end }];
 }
 
-function findingLines({ check, status, text, advice }: NamedFinding): Line[] {
+function findingLines({ check, status, text, advice }: Finding): Line[] {
   const [mark, tone] = marks[status];
   // The name is one word to who breaks lines.
   const name = check.replaceAll(' ', fixedBlank).padEnd(nameWidth, fixedBlank);

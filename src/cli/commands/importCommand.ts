@@ -1,14 +1,11 @@
-import path from 'node:path';
-import { ExpectedError } from '../../base/expectedError';
 import { jsonDocument } from '../../base/text';
 import { foundLines } from '../../record/analyse/found';
 import { openImported } from '../../record/read/openFile';
-import { createFile, replaceFile } from '../../results/replaceFile';
-import { fileProblem } from '../../results/resultFolder';
 import { importRecording, type ImportedScenario } from '../../run/importRecording';
 import { secretVariable } from '../../targets/target';
 import { exitCode } from '../exitCode';
 import { widthOf, type ProcessIo } from '../io';
+import { writeMade } from '../newFile';
 import type { EstimateDeps } from './estimateCommand';
 import { importCounters } from './storedRuns';
 import { printable, wrapped } from '../views/line';
@@ -37,11 +34,11 @@ export async function importCommand(
 /** The scenario to a file or standard output, what was recognised and the estimate to standard error. */
 export async function reportImported(
   imported: ImportedScenario,
-  { out, json = false, force = false }: ImportFlags,
+  { out, json = false, force }: ImportFlags,
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const { yaml, found, problems, estimate, noEstimate, unlike } = imported;
-  if (out !== undefined) await writeScenario(path.resolve(cwd, out), out, yaml, force);
+  if (out !== undefined) await writeMade(yaml, { file: out, force }, 'import-file', { cwd });
   const width = Math.min(100, widthOf(stderr));
   const size =
     estimate === undefined
@@ -65,28 +62,11 @@ export async function reportImported(
     stdout.write(
       jsonDocument({
         found,
-        ...(unlike !== undefined && { unlike }),
-        ...(estimate && { estimate }),
+        unlike,
+        estimate,
         ...(out === undefined ? { yaml } : { out }),
       }),
     );
   else if (out === undefined) stdout.write(yaml);
   return exitCode.done;
-}
-
-async function writeScenario(
-  location: string,
-  name: string,
-  yaml: string,
-  force: boolean,
-): Promise<void> {
-  try {
-    await (force ? replaceFile : createFile)(location, yaml);
-  } catch (cause) {
-    const taken = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    const message = taken
-      ? `There is a file ${name} already. Name another one, or replace it with --force.`
-      : `${name} cannot be written: ${fileProblem(cause)}.`;
-    throw new ExpectedError('import-file', message, { cause });
-  }
 }

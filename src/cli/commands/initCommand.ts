@@ -1,15 +1,13 @@
-import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { services } from '../../base/serviceTraits';
 import { presetOf, type GroupShape, type PresetChoice } from '../../capacity/start/preset';
-import { createFile, replaceFile } from '../../results/replaceFile';
-import { fileProblem } from '../../results/resultFolder';
 import { didYouMean } from '../../scenario/text/words';
 import { isReplay } from '../../run/isReplay';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
+import { writeMade } from '../newFile';
 
 interface InitFlags {
   /** Absent: one that the service runs by itself. */
@@ -26,7 +24,7 @@ export async function initCommand(
   flags: InitFlags,
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
-  const { unit, service, groups, force = false } = flags;
+  const { unit, service, groups, force } = flags;
   // Where a run has no app servers, the first that needs nobody's application.
   const answersItself = services[service].appServers === 'ofRun';
   const usual = useCases.find(
@@ -44,16 +42,7 @@ export async function initCommand(
     stdout.write(text);
     return exitCode.done;
   }
-  try {
-    await (force ? replaceFile : createFile)(path.resolve(cwd, file), text);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const message =
-      code === 'EEXIST'
-        ? `There is a file ${file} already. Name another one, or replace it with --force.`
-        : `${file} cannot be written: ${code === 'ENOENT' ? 'there is no such folder' : fileProblem(error)}.`;
-    throw new ExpectedError('init-file', message, { cause: error });
-  }
+  await writeMade(text, { file, force }, 'init-file', { cwd });
   stderr.write(`wrote ${file}\n`);
   return exitCode.done;
 }

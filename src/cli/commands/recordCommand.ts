@@ -23,6 +23,7 @@ import { printable } from '../views/line';
 import type { EstimateDeps } from './estimateCommand';
 import { reportImported } from './importCommand';
 import { canColour, canRedraw, type ProcessIo } from '../io';
+import { takenWords } from '../newFile';
 import {
   createLiveRecordView,
   createPlainRecordView,
@@ -57,10 +58,7 @@ export async function recordCommand(
   const target = recordingTarget(flags.target);
   const files = filesOf(flags, io);
   if (flags.force !== true && existsSync(files.scenario))
-    throw new ExpectedError(
-      'import-file',
-      `There is a file ${path.relative(io.cwd, files.scenario)} already. Name another one, or replace it with --force.`,
-    );
+    throw new ExpectedError('import-file', takenWords(path.relative(io.cwd, files.scenario)));
   const ended = endings(flags, io, deps.stdinEnded);
   let view: RecordView | undefined;
   try {

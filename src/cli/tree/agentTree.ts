@@ -1,11 +1,10 @@
 /** Runs on several machines: what `run` offers for them, and the commands of the other sides. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDurationMs } from '../../base/units';
 import type { AttachFlags } from '../commands/attachCommand';
 import type { ViewParts } from '../../run/viewedRun';
 import type { ProcessIo } from '../io';
 import type { OnDemand } from '../loadOnDemand';
-import { wholeNumber, withExample, type AddCommands } from './commandTree';
+import { duration, wholeNumber, withExample, type AddCommands } from './commandTree';
 import { ExpectedError } from '../../base/expectedError';
 
 /** What every command gets beside its words and flags. */
@@ -197,14 +196,6 @@ function host(text: string, before: readonly string[] = []): readonly string[] {
     throw new InvalidArgumentError('Expected a host, such as hub.example.com, or host:port.');
   const [port = ''] = /:\d{1,5}$/.exec(text) ?? [];
   return [...before, new URL(url).hostname + port];
-}
-
-/** Milliseconds, at least a second. */
-function duration(text: string): number {
-  const value = parseDurationMs(text.trim());
-  if (value === undefined || value < 1000)
-    throw new InvalidArgumentError('Expected a duration of at least 1s, such as 30s.');
-  return value;
 }
 
 /** What `--on` says, and `here` without it. */

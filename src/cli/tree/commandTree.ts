@@ -1,6 +1,7 @@
 /** Command lines: a tree of commands, carried out with the exit codes and messages that all of them have. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { ExpectedError } from '../../base/expectedError';
+import { parseDurationMs, parseShare } from '../../base/units';
 import { redactText } from '../../results/redact';
 import { toolVersion } from '../../results/result';
 import { exitCode, exitCodeOfError, SignalError } from '../exitCode';
@@ -76,17 +77,38 @@ function stackOf(error: unknown): string {
 export const withExample = (command: Command, example: string, heading = 'Example'): Command =>
   command.addHelpText('after', `\n${heading}:\n  signalr-bench ${example}`);
 
-export function wholeNumber(
-  minimum: number,
-  maximum: number,
-  expected = 'a',
-): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= minimum && value <= maximum))
-      throw new InvalidArgumentError(
-        `Expected ${expected} whole number from ${minimum} to ${maximum}.`,
-      );
-    return value;
+/** What a flag takes as an amount, within bounds. */
+export const amount =
+  (
+    expected: string,
+    [least, most]: readonly [number, number],
+    read: (text: string) => number | undefined = decimal,
+  ) =>
+  (text: string): number => {
+    const value = read(text.trim()) ?? NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Expected ${expected}.`);
   };
+
+export const wholeNumber = (least: number, most: number) =>
+  amount(`a whole number from ${least} to ${most}`, [least, most], whole);
+
+export const duration = amount(
+  'a duration of at least 1s, such as 30s',
+  [1000, Infinity],
+  parseDurationMs,
+);
+
+export const whole = (text: string): number => (/^\d{1,16}$/.test(text) ? Number(text) : NaN);
+
+export const decimal = (text: string): number =>
+  /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : NaN;
+
+/** `70%` or `0.7`; a bare number above 1 is most likely meant as a percentage. */
+export function share(text: string): number {
+  const bare = decimal(text);
+  return parseShare(text) ?? (bare > 1 ? NaN : bare);
 }
+
+/** `x50`, `50`. */
+export const times = (text: string): number => decimal(text.replace(/^[x×]|[x×]$/i, ''));

@@ -1,6 +1,7 @@
 /** What is asked of people before a run in a cluster, or of one there. */
 import { ExpectedError } from '../../base/expectedError';
 import { runsIn, type SeenRun } from '../../agents/kubernetes/clusterRuns';
+import { ClusterView } from '../../agents/kubernetes/clusterView';
 import {
   type ClusterWords,
   type Contexts,
@@ -8,7 +9,6 @@ import {
   isNamespace,
   isSecret,
   Kubectl,
-  namespaceOf,
 } from '../../agents/kubernetes/kubectl';
 import type { Override } from '../../scenario/read/overrides';
 import { referencesIn } from '../../scenario/target/references';
@@ -152,6 +152,9 @@ async function askContext(
   return answer === undefined || answer === back ? answer : answer.label;
 }
 
+const namespaceOf = async (context: string): Promise<string> =>
+  (await new ClusterView(kubectlOf({ context })).place()).namespace;
+
 /** Without a value that of the context. */
 async function askNamespace(
   {
@@ -166,7 +169,7 @@ async function askNamespace(
     {
       title: t('{0}: namespace', title),
       prompt,
-      value: value ?? (await namespaceOf(kubectlOf({ context })).catch(() => '')),
+      value: value ?? (await namespaceOf(context).catch(() => '')),
       check: (typed) =>
         isNamespace(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
     },

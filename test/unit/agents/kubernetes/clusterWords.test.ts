@@ -1,30 +1,29 @@
 import assert from 'node:assert/strict';
-import type { ClusterView } from '../../../../src/agents/kubernetes/clusterView';
-import { findingText } from '../../../../src/agents/kubernetes/examineCluster';
+import { examineCluster } from '../../../../src/agents/kubernetes/examineCluster';
 import { sampleClusterRun } from './sampleClusterRun';
 import { flagWords } from '../../../../src/cli/commands/onKubernetes';
 import { type ClusterWords, kubectlTrouble } from '../../../../src/agents/kubernetes/kubectl';
-import { rightsCheck } from '../../../../src/agents/kubernetes/checks/accessChecks';
-import { imagesCheck } from '../../../../src/agents/kubernetes/checks/networkChecks';
+import { ScriptedKubectl } from './scriptedKubectl';
 
 /** As an editor has them, which asks for places. */
 const plain: ClusterWords = { namespace: '', context: '', images: '', runs: '' };
 
 /** What every check advises where all is refused. */
 async function advised(words: ClusterWords): Promise<string[]> {
-  const view = {
-    words,
-    place: () => Promise.resolve({ namespace: 'load' }),
-    may: (rights: readonly unknown[]) => Promise.resolve(rights.map(() => false)),
-  } as unknown as ClusterView;
-  const checks = [rightsCheck, imagesCheck];
-  const found = await Promise.all(checks.map((check) => check.look(view, sampleClusterRun)));
+  const kubectl = new ScriptedKubectl((asked, input) => {
+    if (asked.startsWith('config')) return '{"contexts":[{"context":{"namespace":"load"}}]}';
+    if (!asked.startsWith('create --validate')) return '{}';
+    return 'false\n'.repeat((JSON.parse(input) as { items: unknown[] }).items.length);
+  });
+  Object.assign(kubectl, { words });
+  const { findings } = await examineCluster(kubectl, undefined, sampleClusterRun);
   const said = [
     'Error: current-context is not set',
     'Error from server (NotFound): namespaces "load" not found',
     'Error from server (Forbidden): pods is forbidden: User "x" cannot list resource "pods"',
   ].map((text) => kubectlTrouble(['get'], text, words).message);
-  return [...found.flat().map(findingText), ...said];
+  const chosen = findings.filter(({ check }) => check === 'rights' || check === 'images');
+  return [...chosen.map(({ text, advice }) => `${text} ${advice ?? ''}`.trim()), ...said];
 }
 
 describe('advice about a cluster', () => {
