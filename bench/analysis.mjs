@@ -14,7 +14,6 @@ import { median } from './processes.mjs';
 const require = createRequire(import.meta.url);
 const built = (file) => require(path.resolve('out', file));
 const { seededRandom } = built('src/base/random.js');
-const { lineOf } = built('src/record/recording.js');
 const { MadeRecording } = built('test/unit/record/analyse/madeRecording.js');
 
 const { values } = parseArgs({
@@ -115,7 +114,7 @@ function writeRecording(name) {
   const file = path.join(folder, `${name}.recording.jsonl`);
   const handle = openSync(file, 'w');
   writeSync(handle, `${JSON.stringify(header)}\n`);
-  writeSync(handle, `${events.map(lineOf).join('\n')}\n`);
+  writeSync(handle, `${events.map((event) => JSON.stringify(event)).join('\n')}\n`);
   closeSync(handle);
   const count = events.filter(({ m }) => m !== undefined).length;
   return { file, words: `${count} messages` };

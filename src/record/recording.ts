@@ -97,22 +97,6 @@ export interface GapEvent extends EventBase {
 
 export type RecordedEvent = OpenEvent | CloseEvent | MessageEvent | RawEvent | GapEvent;
 
-/** A {@link MessageEvent} on its way into a file whose message is a text in JSON already, on one line. */
-export interface TextEvent extends EventBase {
-  readonly ev: Direction;
-  readonly json: string;
-  readonly bytes: number;
-}
-
-export type WrittenEvent = RecordedEvent | TextEvent;
-
-/** An event as it stands in the file, without the line break. */
-export function lineOf(event: WrittenEvent): string {
-  if (!('json' in event)) return JSON.stringify(event);
-  const { t, client, ev, json, bytes } = event;
-  return `{"t":${t},"client":${client},"ev":"${ev}","m":${json},"bytes":${bytes}}`;
-}
-
 /** Hub messages have numbers for types, those of Web PubSub have words. */
 export type RecordedMessage = HubMessage | RecordedPubSub;
 

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { isUtf8 } from 'node:buffer';
 import { ExpectedError } from '../base/expectedError';
 import { openNamed } from '../results/openNamed';
@@ -9,12 +11,10 @@ import { ByteRest } from '../wire/socket/frameReader';
 import {
   eventIn,
   headerIn,
-  lineOf,
   notARecording,
   type RecordedEvent,
   type Recording,
   type RecordingHeader,
-  type WrittenEvent,
 } from './recording';
 
 /** What waits for the disk at most; an event beyond it is left out and counted. */
@@ -25,117 +25,82 @@ const gatheredBytes = 256 * 1024;
 /** Longest line that is read: a message of 1 MB with each of its bytes escaped, and what stands around it. */
 const maximumLineBytes = 8 * 1024 * 1024;
 
-/** Where the bytes of a recording go. */
-export interface Sink {
-  /** Settles when the bytes are written. */
-  write(text: string): Promise<unknown>;
-  close(): Promise<void>;
-}
-
 /**
  * Streams events to disk behind the traffic: nobody waits for it, and what cannot be written in time is left
  * out, with its number in the file.
  */
 export class RecordingWriter {
-  /** Events that are in the file or on their way there. */
-  written = 0;
   /** Events that were left out. */
   dropped = 0;
   private unnamedGap = 0;
-  private waiting: string[] = [];
-  private waitingBytes = 0;
-  private busy: Promise<void> | undefined;
-  private isClosing = false;
-  /** Ends the wait for more lines. */
-  private hurry: () => void = () => undefined;
-  private failure: unknown;
+  private timer: NodeJS.Timeout | undefined;
+  private failure: Error | undefined;
 
-  /** @param maximumBytes what waits for the disk at most, in UTF-16 code units */
+  /** @param maximumBytes what waits for the disk at most */
   constructor(
-    private readonly sink: Sink,
+    private readonly file: Writable,
     header: RecordingHeader,
     private readonly maximumBytes = maximumWaitingBytes,
   ) {
-    this.queue(`${JSON.stringify(header)}\n`);
+    file.on('error', (error: Error) => (this.failure ??= error));
+    this.write(header);
   }
 
   /** @returns whether there was room for the event */
-  add(event: WrittenEvent): boolean {
-    if (this.failure !== undefined || this.waitingBytes > this.maximumBytes) {
+  add(event: RecordedEvent): boolean {
+    if (this.failure !== undefined || this.file.writableLength > this.maximumBytes) {
       this.dropped += 1;
       this.unnamedGap += 1;
       return false;
     }
-    if (this.unnamedGap > 0) {
-      const { t, client } = event;
-      this.queue(`${JSON.stringify({ t, client, ev: 'gap', events: this.unnamedGap })}\n`);
-      this.unnamedGap = 0;
-    }
-    this.written += 1;
-    this.queue(`${lineOf(event)}\n`);
+    const { t, client } = event;
+    if (this.unnamedGap > 0) this.write({ t, client, ev: 'gap', events: this.unnamedGap });
+    this.unnamedGap = 0;
+    this.write(event);
     return true;
   }
 
   /** Ends the file. @throws ExpectedError `recording-not-written` when the disk refused some of it */
   async close(): Promise<void> {
-    this.isClosing = true;
-    this.hurry();
-    while (this.busy !== undefined) await this.busy;
-    await this.sink.close().catch((error: unknown) => (this.failure ??= error));
+    this.flush();
+    await closeFile(this.file).catch((error: Error) => (this.failure ??= error));
     if (this.failure === undefined) return;
     throw new ExpectedError(
       'recording-not-written',
-      `The recording could not be written to its end: ${(this.failure as Error).message}.`,
+      `The recording could not be written to its end: ${this.failure.message}.`,
       { cause: this.failure },
     );
   }
 
-  private queue(line: string): void {
-    this.waiting.push(line);
-    this.waitingBytes += line.length;
-    this.busy ??= this.drain();
-    if (this.isEnough()) this.hurry();
-  }
-
-  private isEnough(): boolean {
-    return this.isClosing || this.waitingBytes >= Math.min(gatheredBytes, this.maximumBytes);
-  }
-
-  private async gather(): Promise<void> {
-    if (this.isEnough()) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, gatherMs);
-      this.hurry = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  private async drain(): Promise<void> {
-    while (this.waiting.length > 0) {
-      await this.gather();
-      const lines = this.waiting.join('');
-      this.waiting = [];
-      try {
-        if (this.failure === undefined) await this.sink.write(lines);
-      } catch (error) {
-        this.failure = error;
-      }
-      this.waitingBytes -= lines.length;
+  private write(line: RecordingHeader | RecordedEvent): void {
+    if (this.timer === undefined) {
+      this.file.cork();
+      this.timer = setTimeout(() => this.flush(), gatherMs);
     }
-    this.busy = undefined;
+    this.file.write(`${JSON.stringify(line)}\n`);
+    if (this.file.writableLength >= gatheredBytes) this.flush();
   }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.file.uncork();
+  }
+}
+
+/** Settles when all is written. */
+export async function closeFile(file: Writable): Promise<void> {
+  file.end();
+  await finished(file);
 }
 
 /**
  * A file that only its owner may read: the arguments of messages are in it.
  * @throws ExpectedError `recording-exists`, `recording-not-written`
  */
-export async function createRecordingFile(file: string): Promise<Sink> {
-  let handle: FileHandle;
+export async function createRecordingFile(file: string): Promise<Writable> {
   try {
-    handle = await open(file, 'wx', 0o600);
+    return (await open(file, 'wx', 0o600)).createWriteStream();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST')
       throw new ExpectedError(
@@ -151,7 +116,6 @@ export async function createRecordingFile(file: string): Promise<Sink> {
       cause,
     });
   }
-  return { write: (text) => handle.writeFile(text), close: () => handle.close() };
 }
 
 export interface OpenRecording extends Recording {

@@ -1,4 +1,5 @@
 import { unlink } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { ExpectedError } from '../base/expectedError';
 import { readBounded } from '../results/readResult';
 import { shownUrl } from '../wire/connectFailure';
@@ -6,7 +7,7 @@ import type { WaySettings } from '../wire/socket/socket';
 import { RecordingProxy, type Trust } from './proxy/recordingProxy';
 import type { RecordedCounts } from './proxy/recorder';
 import { recordingSchema } from './recording';
-import { createRecordingFile, RecordingWriter, type Sink } from './recordingFile';
+import { closeFile, createRecordingFile, RecordingWriter } from './recordingFile';
 
 export interface RecordingOptions {
   /** As it was written. */
@@ -89,8 +90,10 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
   let proxy: RecordingProxy;
   try {
     proxy = await RecordingProxy.start({
-      ...{ target, port, way },
-      ...(trustAdvice !== undefined && { trustAdvice }),
+      target,
+      port,
+      way,
+      trustAdvice,
       onProblem: (problem) => {
         if (said.has(problem.message) || said.size > 100) return;
         said.add(problem.message);
@@ -98,10 +101,12 @@ export async function takeRecording(options: RecordingOptions): Promise<TakenRec
       },
       onEvent: (event, kind) => {
         writer ??= new RecordingWriter(sink, {
-          ...{ schema: recordingSchema, target: shownTarget(target), startedAt, kind },
-          ...(trusted.insecureTls
-            ? { insecureTls: true }
-            : trusted.caFile !== undefined && { caFile: trusted.caFile }),
+          schema: recordingSchema,
+          target: shownTarget(target),
+          startedAt,
+          kind,
+          caFile: trusted.insecureTls ? undefined : trusted.caFile,
+          insecureTls: trusted.insecureTls || undefined,
         });
         writer.add(event);
       },
@@ -138,7 +143,7 @@ function shownTarget(target: URL): string {
   return `${shownUrl(target.href)}${query === '' ? '' : `?${query}`}`;
 }
 
-async function discard(sink: Sink, file: string): Promise<void> {
-  await sink.close();
+async function discard(sink: Writable, file: string): Promise<void> {
+  await closeFile(sink);
   await unlink(file).catch(() => undefined);
 }

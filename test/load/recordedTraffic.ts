@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { openRecording } from '../../src/record/recordingFile';
 import { RecordingProxy } from '../../src/record/proxy/recordingProxy';
-import { isHubMessage, lineOf, type RecordedEvent } from '../../src/record/recording';
+import { isHubMessage, type RecordedEvent } from '../../src/record/recording';
 import type { Result } from '../../src/results/result';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
 import type { CliFolder } from './cliFolder';
@@ -93,7 +93,7 @@ const proxyTo = (
   RecordingProxy.start({
     ...{ target: new URL(target), port: 0, way: { insecureTls: false } },
     ...{
-      onEvent: (event) => traffic.add(JSON.parse(lineOf(event)) as RecordedEvent),
+      onEvent: (event) => traffic.add(event),
       onProblem: (text) => assert.fail(text),
     },
   });

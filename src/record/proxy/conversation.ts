@@ -25,18 +25,12 @@ import {
 } from '../../wire/webpubsub/protobufMessages';
 import type { Direction, RecordedKind, RecordedMessage, RecordedPubSub } from '../recording';
 import { maximumMessageBytes } from './frameTap';
-import { hubMessageText, pubSubMessageText, type MessageText } from './messageText';
 
 /** What is understood of one client's traffic. */
 export interface ConversationListener {
   /** What the client speaks; comes once, before everything else. */
   opened(protocol: string): void;
-  /** The text of a message where nobody had to read all of it. */
-  readonly message: (
-    direction: Direction,
-    message: RecordedMessage | MessageText,
-    bytes: number,
-  ) => void;
+  message(direction: Direction, message: RecordedMessage, bytes: number): void;
   raw(direction: Direction, bytes: number, why: string): void;
   /** The server said why it ends the connection. */
   ending(reason: string): void;
@@ -134,11 +128,6 @@ export class HubConversation implements Conversation {
     bytes: Buffer,
     { at, start, end, next }: { at: number; start: number; end: number; next: number },
   ): void {
-    const text = codec === jsonCodec ? hubMessageText(bytes, start, end) : undefined;
-    if (text !== undefined) {
-      this.listener.message(direction, text, next - at);
-      return;
-    }
     try {
       const read = codec.read(bytes, start, end);
       if (read === undefined) {
@@ -219,12 +208,6 @@ export class PubSubConversation implements Conversation {
   }
 
   said(direction: Direction, payload: Buffer, isText: boolean): void {
-    const isJson = isText && this.subprotocol?.format === 'json';
-    const text = isJson ? pubSubMessageText(payload) : undefined;
-    if (text !== undefined) {
-      this.listener.message(direction, text, payload.length);
-      return;
-    }
     const message = this.read(direction, payload, isText);
     if (message === undefined) {
       this.listener.raw(direction, payload.length, noPubSub);

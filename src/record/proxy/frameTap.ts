@@ -1,14 +1,14 @@
 import { mayBeSent, noCloseCode, opcode } from '../../wire/socket/frame';
 import { ByteRest } from '../../wire/socket/frameReader';
 
-/** Longest message that is kept; the service takes no longer one from a client either. */
+/** Longest message that is recorded; the service takes no longer one from a client either. */
 export const maximumMessageBytes = 1024 * 1024;
 
 /** What is found in one direction of a web socket. */
 export interface FrameTapListener {
   /** One whole message, fragments joined; the bytes are valid during the call alone. */
   message(payload: Buffer, isText: boolean): void;
-  /** A message that is not kept, with its length. */
+  /** A message that is passed over, with its length. */
   tooLong(bytes: number): void;
   closed(code: number, reason: string): void;
   /** These are no frames; nothing more is read. */
@@ -21,11 +21,12 @@ export interface FrameTapListener {
  * the reading and not the connection. The chunks stay as they are.
  */
 export class FrameTap {
+  /** A frame that is not complete, and how many bytes are needed to go on with it. */
   private readonly rest = new ByteRest();
-  /** Bytes that the frame in {@link rest} has at least. */
-  private wanted = 2;
-  /** Bytes of a frame that is passed over. */
+  private wanted = 0;
+  /** Bytes of a frame that are passed over. */
   private skipping = 0;
+  /** Fragments of the message at hand. */
   private parts: Buffer[] = [];
   private partsBytes = 0;
   private isText = false;
@@ -38,114 +39,62 @@ export class FrameTap {
   ) {}
 
   read(chunk: Buffer): void {
-    let at = 0;
-    while (at < chunk.length && !this.isOver) {
-      if (this.skipping > 0) {
-        const skipped = Math.min(this.skipping, chunk.length - at);
-        this.skipping -= skipped;
-        at += skipped;
-      } else if (this.rest.length === 0 && this.wanted === 2) {
-        at = this.readIn(chunk, at);
-      } else {
-        const piece = Math.min(this.wanted - this.rest.length, chunk.length - at);
-        this.rest.append(chunk, at, at + piece);
-        at += piece;
-        if (this.rest.length === this.wanted) this.readRest();
+    if (this.isOver) return;
+    let bytes = chunk;
+    if (this.rest.length > 0) {
+      this.rest.append(chunk);
+      if (this.rest.length < this.wanted) return;
+      bytes = this.rest.take();
+    }
+    let at = Math.min(this.skipping, bytes.length);
+    this.skipping -= at;
+    while (at < bytes.length && !this.isOver) {
+      const head = headAt(bytes, at);
+      const isKept = typeof head === 'object' && head.length <= this.maximumBytes;
+      this.wanted = typeof head === 'number' ? head : head.start + (isKept ? head.length : 0);
+      if (typeof head === 'number' || at + this.wanted > bytes.length) {
+        this.rest.append(bytes, at);
+        return;
       }
+      const start = at + head.start;
+      at = start + head.length;
+      this.frame(head, isKept ? bytes.subarray(start, at) : undefined);
+      this.skipping = Math.max(0, at - bytes.length);
     }
   }
 
   /** @returns bytes of a message that did not come to its end */
   over(): number {
-    if (this.isOver) return 0;
-    return this.rest.length + (this.isInside ? this.partsBytes : 0);
+    return this.isOver ? 0 : this.rest.length + (this.isInside ? this.partsBytes : 0);
   }
 
-  /** Reads the frame at `at`, or keeps what there is of it; returns what was used up to. */
-  private readIn(chunk: Buffer, at: number): number {
-    const head = headAt(chunk, at, chunk.length);
-    if (typeof head === 'number') {
-      this.wanted = head;
-    } else if (head.length > this.maximumBytes) {
-      this.skip(chunk, at, head);
-      return at + head.start;
-    } else if (at + head.start + head.length <= chunk.length) {
-      const start = at + head.start;
-      this.frame(head, chunk.subarray(start, start + head.length));
-      return start + head.length;
-    } else {
-      this.wanted = head.start + head.length;
+  /** @param payload undefined when it is passed over */
+  private frame(head: FrameHead, payload: Buffer | undefined): void {
+    const problem = problemOf(head, this.isInside);
+    if (problem !== undefined) {
+      this.isOver = true;
+      this.listener.broken(problem);
+      return;
     }
-    this.rest.append(chunk, at);
-    return chunk.length;
-  }
-
-  private readRest(): void {
-    const bytes = this.rest.first(this.wanted);
-    const head = headAt(bytes, 0, bytes.length);
-    if (typeof head === 'number') {
-      this.wanted = head;
-    } else if (head.length > this.maximumBytes) {
-      this.skip(this.taken(), 0, head);
-    } else if (bytes.length < head.start + head.length) {
-      this.wanted = head.start + head.length;
-    } else {
-      this.frame(head, this.taken().subarray(head.start));
-    }
-  }
-
-  private taken(): Buffer {
-    this.wanted = 2;
-    return this.rest.take();
-  }
-
-  private skip(bytes: Buffer, at: number, head: FrameHead): void {
-    this.skipping = head.length;
-    if (this.isSound(bytes[at]!, head)) this.part(head, undefined);
-  }
-
-  private frame(head: FrameHead, payload: Buffer): void {
-    if (!this.isSound(head.first, head)) return;
-    const bytes = unmasked(payload, head.mask);
+    const bytes = payload && unmasked(payload, head.mask);
     if (head.code < opcode.close) {
       this.part(head, bytes);
-    } else if (head.code === opcode.close) {
+    } else if (head.code === opcode.close && bytes !== undefined) {
       const code = bytes.length < 2 ? noCloseCode : bytes.readUInt16BE(0);
       this.listener.closed(mayBeSent(code) ? code : noCloseCode, bytes.toString('utf8', 2));
     }
   }
 
-  private isSound(first: number, { code, length }: FrameHead): boolean {
-    const isControl = code >= opcode.close;
-    const problem =
-      (first & 0x70) !== 0
-        ? 'a frame uses an extension that was not agreed'
-        : code > opcode.pong || (code > opcode.binary && !isControl)
-          ? `a frame has the unknown opcode ${code}`
-          : isControl && (length > 125 || (first & 0x80) === 0)
-            ? 'a control frame is too long or fragmented'
-            : !isControl && (code === opcode.continuation) !== this.isInside
-              ? 'fragments are out of order'
-              : undefined;
-    if (problem === undefined) return true;
-    this.isOver = true;
-    this.skipping = 0;
-    this.listener.broken(problem);
-    return false;
-  }
-
-  /** @param bytes undefined when they are passed over */
-  private part({ first, code, length }: FrameHead, bytes: Buffer | undefined): void {
+  private part({ isLast, code, length }: FrameHead, bytes: Buffer | undefined): void {
     if (code !== opcode.continuation) {
       this.isText = code === opcode.text;
       this.partsBytes = 0;
-      this.parts = [];
     }
     this.partsBytes += length;
+    this.isInside = !isLast;
     if (bytes === undefined || this.partsBytes > this.maximumBytes) this.parts = [];
     else this.parts.push(bytes);
-    this.isInside = (first & 0x80) === 0;
-    if (this.isInside) return;
+    if (!isLast) return;
     const { parts, partsBytes } = this;
     this.parts = [];
     if (partsBytes > this.maximumBytes) this.listener.tooLong(partsBytes);
@@ -154,7 +103,8 @@ export class FrameTap {
 }
 
 interface FrameHead {
-  readonly first: number;
+  readonly isLast: boolean;
+  readonly isExtended: boolean;
   readonly code: number;
   /** Of the payload, and where it begins in the frame. */
   readonly length: number;
@@ -163,34 +113,46 @@ interface FrameHead {
 }
 
 /** The head of the frame at `at`; a number is how many bytes are needed to know more. */
-function headAt(bytes: Buffer, at: number, end: number): FrameHead | number {
-  if (end - at < 2) return 2;
-  const second = bytes[at + 1]!;
+function headAt(bytes: Buffer, at: number): FrameHead | number {
+  const there = bytes.length - at;
+  if (there < 2) return 2;
+  const [first, second] = [bytes[at]!, bytes[at + 1]!];
   const marker = second & 0x7f;
-  const lengthEnd = marker < 126 ? 2 : marker === 126 ? 4 : 10;
+  const maskAt = marker < 126 ? 2 : marker === 126 ? 4 : 10;
   const isMasked = (second & 0x80) !== 0;
-  const start = isMasked ? lengthEnd + 4 : lengthEnd;
-  if (end - at < start) return start;
+  const start = isMasked ? maskAt + 4 : maskAt;
+  if (there < start) return start;
+  // Low bits of a length beyond 2^53 are lost; that is above every limit.
   const length =
     marker < 126
       ? marker
       : marker === 126
         ? bytes.readUInt16BE(at + 2)
-        : // Low bits beyond 2^53 are lost; that is above every limit.
-          bytes.readUInt32BE(at + 2) * 4_294_967_296 + bytes.readUInt32BE(at + 6);
-  const first = bytes[at]!;
-  const mask = isMasked ? bytes.subarray(at + lengthEnd, at + start) : undefined;
-  return { first, code: first & 0x0f, length, start, mask };
+        : Number(bytes.readBigUInt64BE(at + 2));
+  return {
+    isLast: (first & 0x80) !== 0,
+    isExtended: (first & 0x70) !== 0,
+    code: first & 0x0f,
+    length,
+    start,
+    mask: isMasked ? bytes.subarray(at + maskAt, at + start) : undefined,
+  };
+}
+
+function problemOf({ isLast, isExtended, code, length }: FrameHead, isInside: boolean) {
+  if (isExtended) return 'a frame uses an extension that was not agreed';
+  const isControl = code >= opcode.close;
+  if (code > opcode.pong || (code > opcode.binary && !isControl))
+    return `a frame has the unknown opcode ${code}`;
+  if (isControl)
+    return length > 125 || !isLast ? 'a control frame is too long or fragmented' : undefined;
+  return (code === opcode.continuation) === isInside ? undefined : 'fragments are out of order';
 }
 
 /** A copy where there is a mask: the bytes themselves are still on their way. */
 function unmasked(payload: Buffer, mask: Buffer | undefined): Buffer {
   if (mask === undefined) return payload;
   const copy = Buffer.from(payload);
-  // Four bytes at a time; buffers that are made begin at multiples of eight.
-  const words = new Int32Array(copy.buffer, copy.byteOffset, copy.length >> 2);
-  const [word] = new Int32Array(Uint8Array.from(mask).buffer);
-  for (let at = 0; at < words.length; at++) words[at]! ^= word!;
-  for (let at = 4 * words.length; at < copy.length; at++) copy[at]! ^= mask[at & 3]!;
+  for (let at = 0; at < copy.length; at++) copy[at]! ^= mask[at & 3]!;
   return copy;
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { ConnectFailure } from '../../wire/connectFailure';
+import { EventReader } from '../../wire/http/httpInput';
 import { ByteRest } from '../../wire/socket/frameReader';
 import type { Direction, RecordedTransport } from '../recording';
 import { HubConversation } from './conversation';
@@ -7,13 +9,13 @@ import type { RecordedClient, Recorder } from './recorder';
 
 /** Reads aside one request of a client and its answer. */
 export interface RequestTap {
-  sent(chunk: Buffer): void;
-  allSent(): void;
-  answered(answer: IncomingMessage): void;
-  received(chunk: Buffer): void;
-  ended(): void;
+  sent?(chunk: Buffer): void;
+  allSent?(): void;
+  answered?(answer: IncomingMessage): void;
+  received?(chunk: Buffer): void;
+  ended?(): void;
   /** The client did not wait for the end of the answer. */
-  abandoned(): void;
+  abandoned?(): void;
 }
 
 /** Connection ids that were given out and not used yet. */
@@ -69,7 +71,7 @@ export class HttpClients {
       case 'GET':
         return this.listening(client);
       case 'DELETE':
-        return { ...idle, ended: () => this.gone(client) };
+        return { ended: () => this.gone(client) };
       default:
         return undefined;
     }
@@ -85,15 +87,14 @@ export class HttpClients {
     const transport = accepts.includes('text/event-stream') ? 'ServerSentEvents' : 'LongPolling';
     const recorded = this.recorder.client(request, url, transport, 'signalr');
     const conversation = new HubConversation(recorded);
-    const client = { id, transport, recorded, conversation, open: 0, lastMs: 0 } as const;
-    const added: HttpClient = { ...client };
-    this.clients.set(id, added);
-    return added;
+    const client = { id, transport, recorded, conversation, open: 0, lastMs: 0 } as HttpClient;
+    this.clients.set(id, client);
+    return client;
   }
 
   private sending(client: HttpClient): RequestTap {
     const body = new BoundedBody(client.conversation, 'out');
-    return { ...idle, sent: (chunk) => body.add(chunk), allSent: () => body.end() };
+    return { sent: (chunk) => body.add(chunk), allSent: () => body.end() };
   }
 
   private listening(client: HttpClient): RequestTap {
@@ -105,7 +106,6 @@ export class HttpClients {
     if (client.transport === 'ServerSentEvents') {
       const events = new EventStream(client.conversation);
       return {
-        ...idle,
         received: (chunk) => events.add(chunk),
         ended: () => this.gone(client),
         abandoned: () => this.gone(client),
@@ -114,7 +114,6 @@ export class HttpClients {
     const body = new BoundedBody(client.conversation, 'in');
     let hasEnded = false;
     return {
-      ...idle,
       // The server has ended the connection.
       answered: ({ statusCode }) => (hasEnded = statusCode === 204 || statusCode === 404),
       received: (chunk) => body.add(chunk),
@@ -139,15 +138,6 @@ export class HttpClients {
   }
 }
 
-const idle: RequestTap = {
-  sent: () => undefined,
-  allSent: () => undefined,
-  answered: () => undefined,
-  received: () => undefined,
-  ended: () => undefined,
-  abandoned: () => undefined,
-};
-
 /** A body with whole messages, if it is not too long to be kept. */
 class BoundedBody {
   private readonly bytes = new ByteRest();
@@ -170,64 +160,27 @@ class BoundedBody {
   }
 }
 
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const dataField = Buffer.from('data:');
+/** Longest event that is read as a whole, to know how long it is. */
+const maximumEventBytes = 16 * 1024 * 1024;
 
-/** Server-sent events (HTML, "Interpreting an event stream"): a hub puts whole messages into their data. */
+/** Server-sent events: a hub puts whole messages into their data. */
 class EventStream {
-  private readonly line = new ByteRest();
-  private lineBytes = 0;
-  private data: Buffer[] = [];
-  private dataBytes = 0;
+  private reader = new EventReader(maximumEventBytes);
 
-  constructor(private readonly conversation: Pick<HubConversation, 'said' | 'tooLong'>) {}
+  constructor(private readonly conversation: HubConversation) {}
 
   add(chunk: Buffer): void {
-    let at = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, at)) {
-      this.keep(chunk, at, end);
-      at = end + 1;
-      this.endLine();
-    }
-    this.keep(chunk, at, chunk.length);
-  }
-
-  private keep(chunk: Buffer, start: number, end: number): void {
-    this.lineBytes += end - start;
-    if (this.lineBytes <= maximumMessageBytes) this.line.append(chunk, start, end);
-    else this.line.take();
-  }
-
-  private endLine(): void {
-    const { lineBytes } = this;
-    const whole = this.line.take();
-    this.lineBytes = 0;
-    if (lineBytes > maximumMessageBytes) {
-      this.dataBytes += lineBytes;
-      return;
-    }
-    const line = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
-    if (line.length === 0) {
-      this.dispatch();
-    } else if (line.subarray(0, dataField.length).equals(dataField)) {
-      const start = line[dataField.length] === 0x20 ? dataField.length + 1 : dataField.length;
-      this.dataBytes += line.length - start;
-      if (this.dataBytes <= maximumMessageBytes) this.data.push(Buffer.from(line.subarray(start)));
-    }
-  }
-
-  private dispatch(): void {
-    const { data, dataBytes } = this;
-    this.data = [];
-    this.dataBytes = 0;
-    if (dataBytes > maximumMessageBytes) this.conversation.tooLong('in', dataBytes);
-    else if (data.length > 0)
-      this.conversation.said(
-        'in',
-        Buffer.concat(
-          data.flatMap((piece, at) => (at === 0 ? [piece] : [Buffer.from('\n'), piece])),
-        ),
+    try {
+      this.reader.read(chunk, 0, chunk.length, (buffer, start, end) =>
+        end - start > maximumMessageBytes
+          ? this.conversation.tooLong('in', end - start)
+          : this.conversation.said('in', buffer.subarray(start, end)),
       );
+    } catch (error) {
+      if (!(error instanceof ConnectFailure)) throw error;
+      this.conversation.tooLong('in', maximumEventBytes);
+      // What follows of the event is no data, since it does not begin a line.
+      this.reader = new EventReader(maximumEventBytes);
+    }
   }
 }

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type {
-  Direction,
-  OpenEvent,
-  RecordedKind,
-  RecordedTransport,
-  WrittenEvent,
+import { hubMessageType } from '../../wire/message/hubMessage';
+import {
+  isHubMessage,
+  type Direction,
+  type OpenEvent,
+  type RecordedEvent,
+  type RecordedKind,
+  type RecordedMessage,
+  type RecordedTransport,
 } from '../recording';
 import { mostOwnHeaders, ownHeaders } from '../ownHeaders';
 import type { ConversationListener } from './conversation';
-import { MessageText, nameOf } from './messageText';
 
 /** What has passed so far, for people who watch. */
 export interface RecordedCounts {
@@ -72,28 +74,9 @@ export interface RecordedClient extends ConversationListener {
   closed(code?: number, reason?: string): void;
 }
 
-/** What passes over web sockets is read when so many pieces have come, or after so long. */
-const mostWaiting = 64;
-const waitMs = 100;
-
-/** Reads the pieces of one direction of a web socket. */
-interface PieceReader {
-  read(chunk: Buffer): void;
-}
-
-interface WaitingPiece {
-  readonly cameUs: number;
-  readonly reader: PieceReader;
-  readonly chunk: Buffer;
-}
-
 /** Numbers clients, gives each event its time, and counts. */
 export class Recorder {
   private readonly startMs = performance.now();
-  private waiting: WaitingPiece[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  /** When the piece came that is read at the moment. */
-  private cameUs: number | undefined;
   private clients = 0;
   private everSeen = 0;
   private unknown = 0;
@@ -112,7 +95,7 @@ export class Recorder {
    * @param target what is recorded: a hub of the application, or a service
    */
   constructor(
-    private readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void,
+    private readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void,
     private readonly target?: URL,
   ) {}
 
@@ -167,15 +150,13 @@ export class Recorder {
     this.clients += 1;
     let isOpen = true;
     let endingReason: string | undefined;
-    const report = (event: WrittenEvent): void => this.onEvent(event, kind);
+    const report = (event: RecordedEvent): void => this.onEvent(event, kind);
     return {
       opened: (protocol) =>
         report({ t: this.now(), client, ev: 'open', protocol, ...known } satisfies OpenEvent),
       message: (direction, message, bytes) => {
-        const isText = message instanceof MessageText;
-        this.count(direction, isText ? message.name : nameOf(message), bytes);
-        const base = { t: this.now(), client, ev: direction, bytes };
-        report(isText ? { ...base, json: message.json } : { ...base, m: message });
+        this.count(direction, nameOf(message), bytes);
+        report({ t: this.now(), client, ev: direction, m: message, bytes });
       },
       raw: (direction, bytes, why) => {
         this.countBytes(direction, bytes);
@@ -199,54 +180,20 @@ export class Recorder {
     };
   }
 
-  /**
-   * A piece of a web socket that has been passed on. It is read with others, a little later and with the time of now: one by
-   * one each would find the caches of the processor cold, which costs more than the reading.
-   */
-  readLater(reader: PieceReader, chunk: Buffer): void {
-    this.waiting.push({ cameUs: this.clockUs(), reader, chunk });
-    if (this.waiting.length >= mostWaiting) this.readWaiting();
-    else this.timer ??= setTimeout(() => this.readWaiting(), waitMs);
-  }
-
-  /** Reads what has come until now. */
-  readWaiting(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    const pieces = this.waiting;
-    this.waiting = [];
-    try {
-      for (const { cameUs, reader, chunk } of pieces) {
-        this.cameUs = cameUs;
-        reader.read(chunk);
-      }
-    } finally {
-      this.cameUs = undefined;
-    }
-  }
-
   counts(): RecordedCounts {
-    this.readWaiting();
     return {
       clients: this.clients,
       everSeen: this.everSeen,
       messages: { ...this.messages },
       bytes: { ...this.bytes },
       unknown: this.unknown,
-      ...(this.latestRefusal && { refused: this.latestRefusal }),
+      refused: this.latestRefusal,
       calls: this.calls.list(),
       callbacks: this.callbacks.list(),
     };
   }
 
-  /** For an event: when what is read came, or now, behind all that waits. */
   private now(): number {
-    if (this.cameUs !== undefined) return this.cameUs;
-    this.readWaiting();
-    return this.clockUs();
-  }
-
-  private clockUs(): number {
     return Math.round((performance.now() - this.startMs) * 1000);
   }
 
@@ -258,6 +205,30 @@ export class Recorder {
   private count(direction: Direction, name: string | undefined, bytes: number): void {
     this.countBytes(direction, bytes);
     if (name !== undefined) (direction === 'out' ? this.calls : this.callbacks).add(name, bytes);
+  }
+}
+
+/** What people call the message by; undefined for answers and for what keeps a connection going. */
+function nameOf(message: RecordedMessage): string | undefined {
+  if (isHubMessage(message)) {
+    const { type } = message;
+    return type === hubMessageType.invocation || type === hubMessageType.streamInvocation
+      ? message.target
+      : undefined;
+  }
+  const { type, event, group, from } = message;
+  switch (type) {
+    case 'event':
+    case 'invoke':
+      return `${type} ${event ?? ''}`;
+    case 'sendToGroup':
+    case 'joinGroup':
+    case 'leaveGroup':
+      return type;
+    case 'message':
+      return group === undefined ? `message from ${from ?? 'the server'}` : 'message of a group';
+    default:
+      return undefined;
   }
 }
 

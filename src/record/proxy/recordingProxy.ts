@@ -1,11 +1,5 @@
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { isIP, type AddressInfo } from 'node:net';
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import { isIP, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpectedError } from '../../base/expectedError';
 import { isLoopbackHost } from '../../base/loopbackHost';
@@ -16,13 +10,14 @@ import {
   type SocketOwner,
   type WaySettings,
 } from '../../wire/socket/socket';
-import type { RecordedKind, WrittenEvent } from '../recording';
+import type { RecordedEvent, RecordedKind } from '../recording';
 import { HttpClients } from './httpClients';
 import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from './passedHeaders';
 import { Places, type Wanted } from './places';
 import { Recorder, type RecordedCounts } from './recorder';
-import { passOn, recordSocket, type SocketPair } from './socketPair';
+import { passOn, tapOfSocket } from './socketPair';
 import { objectIn } from '../../wire/message/jsonScan';
+import { ByteRest } from '../../wire/socket/frameReader';
 
 export interface RecordingProxyOptions {
   /** `http:` or `https:` URL of the hub, or of what tells clients where theirs is. */
@@ -32,7 +27,7 @@ export interface RecordingProxyOptions {
   readonly way: WaySettings;
   /** What to do about a certificate that is not known, where the shell asks for it in words. */
   readonly trustAdvice?: string;
-  readonly onEvent: (event: WrittenEvent, kind: RecordedKind) => void;
+  readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void;
   /** A client got no answer: `target-unreachable` or {@link unknownCertificate}. */
   readonly onProblem: (problem: ExpectedError) => void;
 }
@@ -63,7 +58,8 @@ export class RecordingProxy {
   private readonly way: WaySettings;
   private readonly agents: SocketAgents;
   private readonly clients: HttpClients;
-  private readonly pairs = new Set<SocketPair>();
+  /** Of web sockets: each ends one. */
+  private readonly endings = new Set<() => void>();
   private port = 0;
   private isOver = false;
 
@@ -120,7 +116,7 @@ export class RecordingProxy {
     const closed = this.servers.map(
       (server) => new Promise<void>((resolve) => server.close(() => resolve())),
     );
-    for (const pair of this.pairs) pair.end();
+    for (const end of [...this.endings]) end();
     this.clients.dispose();
     for (const server of this.servers) server.closeAllConnections();
     this.agents.destroy();
@@ -128,106 +124,92 @@ export class RecordingProxy {
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
-    const { target } = this.options;
     request.on('error', () => undefined);
     response.on('error', () => undefined);
+    const wanted = this.wantedBy(request, response);
+    const preflight = wanted && preflightAnswer(request, this.options.target.origin);
+    if (preflight !== undefined) response.writeHead(204, preflight).end();
+    else if (wanted !== undefined) this.ask(wanted, request, response);
+  }
+
+  /** What a request is for; undefined when it was refused. */
+  private wantedBy(request: IncomingMessage, response: ServerResponse): Wanted | undefined {
     const refusal = refusalOf(request);
     const wanted = refusal === undefined ? this.places.find(request.url ?? '') : undefined;
-    if (wanted === undefined) {
+    if (wanted === undefined)
       refuse(response, refusal === undefined ? 404 : 403, refusal ?? 'There is nothing here.');
-      return;
-    }
-    const preflight = preflightAnswer(request, target.origin);
-    if (preflight !== undefined) {
-      response.writeHead(204, preflight);
-      response.end();
-      return;
-    }
-    this.ask(wanted, request, response);
+    return wanted;
   }
 
   private ask(wanted: Wanted, request: IncomingMessage, response: ServerResponse): void {
-    const { target } = this.options;
     const { url, isHub } = wanted;
     const isRead = isHub || isNegotiate(url);
     if (isNegotiate(url)) this.recorder.negotiated(Object.keys(request.headers), url);
-    const headers = requestHeaders(request, { url, target: target.origin, isRead });
-    const upstream = this.agents.request(url, {
-      ...(request.method !== undefined && { method: request.method }),
-      headers,
-    });
+    const way = { url, target: this.options.target.origin, isRead };
+    const { method } = request;
+    const upstream = this.agents.request(url, { method, headers: requestHeaders(request, way) });
     upstream.setNoDelay(true);
     const tap = isHub ? this.clients.tapOf(request, url) : undefined;
     upstream.on('error', (error) => this.failed(response, url, error));
     upstream.on('response', (answer) => {
-      const passed = answerHeaders(request, answer, {
-        place: wanted.place,
-        target: target.origin,
-        addressOf: (text) => this.places.addressOf(text, request.headers.host ?? '', false),
-      });
-      const { statusCode = 502, statusMessage } = answer;
-      if (isRead) this.recorder.answered(url.pathname, statusCode);
+      const headers = this.headersOf(request, answer, wanted);
+      if (isRead) this.recorder.answered(url.pathname, answer.statusCode ?? 502);
       answer.on('error', () => response.destroy());
       if (isRead && tap === undefined && isShortText(answer)) {
-        this.answerRead(request, { answer, passed, response });
+        this.answerRead(request, response, { answer, headers });
         return;
       }
-      response.writeHead(statusCode, statusMessage, passed);
-      response.flushHeaders();
-      tap?.answered(answer);
-      pass(answer, response, (chunk) => tap?.received(chunk));
-      answer.on('end', () => tap?.ended());
+      begin(response, answer, headers);
+      tap?.answered?.(answer);
+      pass(answer, response, (chunk) => tap?.received?.(chunk));
+      answer.on('end', () => tap?.ended?.());
     });
     response.on('close', () => {
       if (response.writableFinished) return;
       upstream.destroy();
-      tap?.abandoned();
+      tap?.abandoned?.();
     });
-    pass(request, upstream, (chunk) => tap?.sent(chunk));
-    request.on('end', () => tap?.allSent());
+    pass(request, upstream, (chunk) => tap?.sent?.(chunk));
+    request.on('end', () => tap?.allSent?.());
+  }
+
+  private headersOf(request: IncomingMessage, answer: IncomingMessage, { place }: Wanted) {
+    const own = request.headers.host ?? '';
+    return answerHeaders(request, answer, {
+      place,
+      target: this.options.target.origin,
+      addressOf: (text) => this.places.addressOf(text, own, false),
+    });
   }
 
   /** An answer that may say where a client goes on. */
   private answerRead(
     request: IncomingMessage,
-    {
-      answer,
-      passed,
-      response,
-    }: { answer: IncomingMessage; passed: string[]; response: ServerResponse },
+    response: ServerResponse,
+    { answer, headers }: { answer: IncomingMessage; headers: string[] },
   ): void {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const { statusCode = 502, statusMessage } = answer;
-    const begin = (headers: string[]): void => {
-      response.writeHead(statusCode, statusMessage, headers);
-      for (const chunk of chunks) response.write(chunk);
-    };
+    const body = new ByteRest();
     const take = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length <= maximumAnswerBytes) return;
+      body.append(chunk);
+      if (body.length <= maximumAnswerBytes) return;
       answer.off('data', take);
       answer.off('end', end);
-      begin(passed);
-      pass(answer, response, () => undefined);
+      begin(response, answer, headers);
+      response.write(body.take());
+      pass(answer, response);
     };
     const end = (): void => {
       const own = request.headers.host ?? '';
-      const body = Buffer.concat(chunks);
-      const read = readNamedAddresses(body, (text) => this.places.addressOf(text, own, true));
+      const whole = body.take();
+      const read = readNamedAddresses(whole, (text) => this.places.addressOf(text, own, true));
       if (read.connectionId !== undefined) this.clients.expect(read.connectionId);
-      if (read.body === undefined) {
-        begin(passed);
-      } else {
-        const lengthAt = passed.findIndex(
-          (name, at) => at % 2 === 0 && name.toLowerCase() === 'content-length',
-        );
-        if (lengthAt >= 0) passed[lengthAt + 1] = String(read.body.length);
-        response.writeHead(statusCode, statusMessage, passed);
-        response.write(read.body);
-      }
-      response.end();
+      const passed = read.body ?? whole;
+      const lengthAt = headers.findIndex(
+        (name, at) => at % 2 === 0 && name.toLowerCase() === 'content-length',
+      );
+      if (lengthAt >= 0) headers[lengthAt + 1] = String(passed.length);
+      begin(response, answer, headers);
+      response.end(passed);
     };
     answer.on('data', take);
     answer.on('end', end);
@@ -235,42 +217,40 @@ export class RecordingProxy {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const { target } = this.options;
-    const refusal = refusalOf(request);
-    const wanted = refusal === undefined ? this.places.find(request.url ?? '') : undefined;
-    if (wanted === undefined) {
-      refuseUpgrade(socket, refusal === undefined ? 404 : 403, refusal ?? 'There is nothing here.');
-      return;
-    }
+    // For all answers but the one that makes it a web socket.
+    const response = new ServerResponse(request);
+    response.assignSocket(socket as Socket);
+    response.on('finish', () => socket.end());
+    const wanted = this.wantedBy(request, response);
+    if (wanted === undefined) return;
     const { url, isHub } = wanted;
-    const upstream = this.agents.request(url, {
-      method: 'GET',
-      headers: upgradeHeaders(request, { url, target: target.origin }, isHub),
-    });
-    const way = {
-      place: wanted.place,
-      target: target.origin,
-      addressOf: (text: string) => this.places.addressOf(text, request.headers.host ?? '', false),
-    };
-    upstream.on('error', (error) => {
-      refuseUpgrade(socket, 502, this.problemOf(url, error));
-    });
+    const way = { url, target: this.options.target.origin };
+    const headers = upgradeHeaders(request, way, isHub);
+    const upstream = this.agents.request(url, { method: 'GET', headers });
+    upstream.on('error', (error) => this.failed(response, url, error));
     upstream.on('response', (answer) => {
-      // No web socket: what the server says instead.
       this.recorder.answered(url.pathname, answer.statusCode ?? 502);
-      socket.write(headText(answer, answerHeaders(request, answer, way), ['Connection', 'close']));
-      answer.on('data', (chunk: Buffer) => socket.write(chunk));
-      answer.on('end', () => socket.end());
       answer.on('error', () => socket.destroy());
+      const passed = this.headersOf(request, answer, wanted);
+      begin(response, answer, [...passed, 'Connection', 'close']);
+      pass(answer, response);
     });
     upstream.on('upgrade', (answer, server: Duplex, serverHead: Buffer) => {
-      const upgraded = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
-      socket.write(headText(answer, answerHeaders(request, answer, way), upgraded));
-      const pair: SocketPair = passOn({ client: socket, server, clientHead: head, serverHead });
-      this.pairs.add(pair);
-      pair.onEnd(() => this.pairs.delete(pair));
-      if (isHub) recordSocket(pair, request, answer, { url, recorder: this.recorder });
-      pair.start();
+      response.detachSocket(socket as Socket);
+      socket.write(switchText(answer, this.headersOf(request, answer, wanted)));
+      const { recorder } = this;
+      const tap = isHub ? tapOfSocket(request, answer, { url, recorder }) : undefined;
+      const endBoth = passOn(
+        { client: socket, server, clientHead: head, serverHead },
+        {
+          bytes: (direction, chunk) => tap?.bytes(direction, chunk),
+          ended: () => {
+            this.endings.delete(endBoth);
+            tap?.ended();
+          },
+        },
+      );
+      this.endings.add(endBoth);
     });
     socket.on('close', () => upstream.destroy());
     upstream.end();
@@ -306,7 +286,7 @@ function isShortText({ headers, statusCode }: IncomingMessage): boolean {
 function pass(
   from: IncomingMessage,
   to: NodeJS.WritableStream,
-  shown: (chunk: Buffer) => void,
+  shown: (chunk: Buffer) => void = () => undefined,
 ): void {
   to.on('drain', () => from.resume());
   from.on('data', (chunk: Buffer) => {
@@ -321,27 +301,20 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.end(text);
 }
 
-function refuseUpgrade(socket: Duplex, status: number, text: string): void {
-  if (socket.destroyed) return;
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Connection: close',
-    'Content-Type: text/plain',
-    `Content-Length: ${Buffer.byteLength(text)}`,
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+function begin(
+  response: ServerResponse,
+  { statusCode = 502, statusMessage }: IncomingMessage,
+  headers: string[],
+): void {
+  response.writeHead(statusCode, statusMessage, headers);
+  response.flushHeaders();
 }
 
-function headText(
-  { statusCode = 502, statusMessage = '' }: IncomingMessage,
-  headers: readonly string[],
-  more: readonly string[],
-): string {
-  const all = [...headers, ...more];
-  const lines = all.flatMap((name, at) =>
-    at % 2 === 0 && name.toLowerCase() !== 'transfer-encoding' ? [`${name}: ${all[at + 1]}`] : [],
-  );
-  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('\r\n')}\r\n\r\n`;
+/** The head of the answer that makes a connection a web socket. */
+function switchText({ statusMessage = '' }: IncomingMessage, headers: readonly string[]): string {
+  const all = [...headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
+  const lines = all.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${all[at + 1]}`] : []));
+  return `HTTP/1.1 101 ${statusMessage}\r\n${lines.join('\r\n')}\r\n\r\n`;
 }
 
 /**
@@ -423,8 +396,6 @@ interface ReadAnswer {
   readonly body?: Buffer;
   /** What a client of another transport than web sockets names in its requests. */
   readonly connectionId?: string;
-  /** The client goes on elsewhere, by this answer. */
-  readonly isRedirect: boolean;
 }
 
 /**
@@ -442,16 +413,14 @@ function readNamedAddresses(
   const url = fields?.['url'];
   const address = typeof url === 'string' ? addressOf(url) : undefined;
   if (address !== undefined)
-    return { body: Buffer.from(JSON.stringify({ ...fields, url: address })), isRedirect: true };
+    return { body: Buffer.from(JSON.stringify({ ...fields, url: address })) };
   const id = fields?.['connectionToken'] ?? fields?.['connectionId'];
-  if (typeof id === 'string') return { connectionId: id, isRedirect: false };
+  if (typeof id === 'string') return { connectionId: id };
   const replaced = text.replace(
     clientUrl,
     (start) => addressOf(start)?.replace(/\/$/, '') ?? start,
   );
-  return replaced === text
-    ? { isRedirect: false }
-    : { body: Buffer.from(replaced), isRedirect: true };
+  return replaced === text ? {} : { body: Buffer.from(replaced) };
 }
 
 /** The beginning of a client's URL, wherever it stands; its slashes may be escaped in JSON. */

@@ -2,20 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Direction } from '../recording';
-import { cutOff, HubConversation, PubSubConversation, type Conversation } from './conversation';
+import { cutOff, HubConversation, PubSubConversation } from './conversation';
 import { FrameTap } from './frameTap';
 import type { Recorder } from './recorder';
 
-/** Both sockets of a web socket that goes through. */
-export interface SocketPair {
-  /** Calls back with what has been passed on. */
-  onBytes(listener: (direction: Direction, chunk: Buffer) => void): void;
-  onEnd(listener: () => void): void;
-  start(): void;
-  end(): void;
+/** Reads aside what goes through a pair of sockets. */
+export interface SocketTap {
+  /** Gets what has been passed on. */
+  bytes(direction: Direction, chunk: Buffer): void;
+  ended(): void;
 }
 
-interface PairOptions {
+interface SocketPair {
   readonly client: Duplex;
   readonly server: Duplex;
   /** What was read with the requests of the upgrade. */
@@ -23,20 +21,27 @@ interface PairOptions {
   readonly serverHead: Buffer;
 }
 
-/** Passes on the bytes of two sockets as they come; who is slow slows only whom it listens to. */
-export function passOn({ client, server, clientHead, serverHead }: PairOptions): SocketPair {
-  let show: (direction: Direction, chunk: Buffer) => void = () => undefined;
-  const endings: (() => void)[] = [];
+/**
+ * Passes on the bytes of two sockets as they come; who is slow slows only whom it listens to.
+ * @returns what ends both
+ */
+export function passOn(
+  { client, server, clientHead, serverHead }: SocketPair,
+  tap: SocketTap,
+): () => void {
+  let isOver = false;
   const end = (): void => {
     client.destroy();
     server.destroy();
-    for (const ended of endings.splice(0)) ended();
+    if (!isOver) tap.ended();
+    isOver = true;
   };
-  const connect = (from: Duplex, to: Duplex, direction: Direction): void => {
+  const connect = (from: Duplex, to: Duplex, direction: Direction, head: Buffer): void => {
+    if (head.length > 0) from.unshift(head);
     (from as Socket).setNoDelay(true);
     from.on('data', (chunk: Buffer) => {
       if (!to.write(chunk)) from.pause();
-      show(direction, chunk);
+      tap.bytes(direction, chunk);
     });
     to.on('drain', () => from.resume());
     from.on('end', () => to.end());
@@ -47,32 +52,23 @@ export function passOn({ client, server, clientHead, serverHead }: PairOptions):
       else to.end(end);
     });
   };
-  return {
-    onBytes: (listener) => (show = listener),
-    onEnd: (listener) => endings.push(listener),
-    start: () => {
-      if (clientHead.length > 0) client.unshift(clientHead);
-      if (serverHead.length > 0) server.unshift(serverHead);
-      connect(client, server, 'out');
-      connect(server, client, 'in');
-    },
-    end,
-  };
+  connect(client, server, 'out', clientHead);
+  connect(server, client, 'in', serverHead);
+  return end;
 }
 
-/** Reads aside what a client and its server say over a web socket. */
-export function recordSocket(
-  pair: SocketPair,
+/** What a client and its server say over a web socket goes to the recorder. */
+export function tapOfSocket(
   request: IncomingMessage,
   answer: IncomingMessage,
   { url, recorder }: { readonly url: URL; readonly recorder: Recorder },
-): void {
+): SocketTap {
   const subprotocol = answer.headers['sec-websocket-protocol'];
   const isPubSub =
     /\/clients?\/[^/]+\/hubs\/|\/client\/hubs\//i.test(url.pathname) ||
     (subprotocol?.includes('webpubsub') ?? false);
   const client = recorder.client(request, url, 'WebSockets', isPubSub ? 'webpubsub' : 'signalr');
-  const conversation: Conversation = isPubSub
+  const conversation = isPubSub
     ? new PubSubConversation(client, subprotocol)
     : new HubConversation(client);
   let closing: { readonly code: number; readonly reason: string } | undefined;
@@ -84,14 +80,15 @@ export function recordSocket(
       broken: (why) => client.raw(direction, 0, why),
     });
   const taps = { out: tapOf('out'), in: tapOf('in') };
-  pair.onBytes((direction, chunk) => recorder.readLater(taps[direction], chunk));
-  pair.onEnd(() => {
-    recorder.readWaiting();
-    conversation.over();
-    for (const direction of ['out', 'in'] as const) {
-      const left = taps[direction].over();
-      if (left > 0) client.raw(direction, left, cutOff);
-    }
-    client.closed(closing?.code, closing?.reason);
-  });
+  return {
+    bytes: (direction, chunk) => taps[direction].read(chunk),
+    ended: () => {
+      conversation.over();
+      for (const direction of ['out', 'in'] as const) {
+        const unread = taps[direction].over();
+        if (unread > 0) client.raw(direction, unread, cutOff);
+      }
+      client.closed(closing?.code, closing?.reason);
+    },
+  };
 }

@@ -1,5 +1,4 @@
 import { PubSubConversation, HubConversation, type Conversation } from '../proxy/conversation';
-import { MessageText } from '../proxy/messageText';
 import {
   recordingSchema,
   type Direction,
@@ -100,10 +99,8 @@ export class ReadClient {
     this.nowMs = atMs;
     const listener = {
       opened: (protocol: string) => this.event({ ...this.openEvent(protocol) }),
-      message: (ev: Direction, message: RecordedMessage | MessageText, bytes: number) => {
-        const m = message instanceof MessageText ? message.whole() : message;
-        this.event({ t: 0, client: this.client, ev, m, bytes });
-      },
+      message: (ev: Direction, m: RecordedMessage, bytes: number) =>
+        this.event({ t: 0, client: this.client, ev, m, bytes }),
       raw: (ev: Direction, raw: number, why: string) =>
         this.event({ t: 0, client: this.client, ev, raw, why }),
       ending: () => undefined,

@@ -10,7 +10,7 @@ import {
   WebPubSubJsonReliableProtocol,
 } from '@azure/web-pubsub-client';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { lineOf, type RecordedEvent, type RecordedKind } from '../../../../src/record/recording';
+import type { RecordedEvent, RecordedKind } from '../../../../src/record/recording';
 import type { ExpectedError } from '../../../../src/base/expectedError';
 import {
   RecordingProxy,
@@ -40,7 +40,7 @@ describe('the recording proxy', () => {
       way: { insecureTls: false },
       onEvent: (event, kind) => {
         // As it is in the file.
-        events.push({ ...(JSON.parse(lineOf(event)) as RecordedEvent), kind });
+        events.push({ ...(JSON.parse(JSON.stringify(event)) as RecordedEvent), kind });
         wake();
       },
       onProblem: ({ message }) => problems.push(message),
