@@ -63,7 +63,7 @@ export class RecordingWriter {
   /** Ends the file. @throws ExpectedError `recording-not-written` when the disk refused some of it */
   async close(): Promise<void> {
     this.flush();
-    await closeFile(this.file).catch((error: Error) => (this.failure ??= error));
+    await closeFile(this.file).catch((error: unknown) => (this.failure ??= error as Error));
     if (this.failure === undefined) return;
     throw new ExpectedError(
       'recording-not-written',

@@ -39,7 +39,6 @@ export class FrameTap {
   ) {}
 
   read(chunk: Buffer): void {
-    if (this.isOver) return;
     let bytes = chunk;
     if (this.rest.length > 0) {
       this.rest.append(chunk);
